@@ -1,4 +1,4 @@
-/// The failure to decompress bytes.
+/// The error of decompressing bytes.
 package struct CodingError: Error, Equatable, CustomStringConvertible {
     /// The kind of failure. Trying again with the same bytes never helps.
     package enum Code: Sendable {
@@ -10,9 +10,9 @@ package struct CodingError: Error, Equatable, CustomStringConvertible {
         case tooLarge
     }
 
-    /// What is wrong with the bytes.
+    /// The kind of failure.
     package let code: Code
-    /// The finding, as a sentence without its subject: "ends within the compressed data".
+    /// The failure, as a sentence without a subject, for example "ends within the compressed data".
     package let message: String
 
     /// The message.

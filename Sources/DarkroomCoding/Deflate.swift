@@ -1,4 +1,5 @@
-/// The zlib format (RFC 1950) in one call. For many blocks, use a `Deflater` or an `Inflater`.
+/// Compresses and decompresses single blocks in the zlib format (RFC 1950). See `Deflater` and `Inflater` for many
+/// blocks.
 package enum Deflate {
     /// The compressed form of `bytes`, at a zlib level of 1 (fastest) to 9 (smallest).
     package static func compress(_ bytes: [UInt8], level: Int32 = 1) -> [UInt8] {

@@ -1,14 +1,14 @@
 internal import CZlib
 
-/// Compresses blocks of bytes into the zlib format (RFC 1950) and reuses its memory between blocks.
+/// Compresses blocks of bytes to the zlib format (RFC 1950). Uses the same memory for all blocks.
 ///
-/// A feeder compresses 10,000 entries of 5 KB per second. Initializing a compressor costs more than compressing an
-/// entry. Only one thread at a time may use it.
+/// A feeder compresses 10,000 entries of 5 KB per second, and initializing a compressor costs more than compressing an
+/// entry. Only one thread at a time may use a compressor.
 package final class Deflater {
-    // On the heap, because zlib keeps a pointer to its stream.
+    // The stream is on the heap, because zlib keeps a pointer to it.
     private let stream: UnsafeMutablePointer<z_stream>
 
-    /// Creates a compressor with a zlib level, 1 (fastest) to 9 (smallest).
+    /// Creates a compressor with a zlib level from 1 (fastest) to 9 (smallest).
     ///
     /// For names and URLs, level 1 compresses nearly as well as level 6.
     package init(level: Int32 = 1) {
@@ -24,19 +24,19 @@ package final class Deflater {
         stream.deallocate()
     }
 
-    /// The compressed form of `bytes`.
+    /// Compresses `bytes`.
     package func compress(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
         deflateReset(stream)
         let bound = Int(deflateBound(stream, UInt(bytes.count)))
         return [UInt8](unsafeUninitializedCapacity: bound) { output, count in
-            // zlib does not write through next_in; its type only lacks const.
+            // zlib does not write through `next_in`. The type of `next_in` only lacks `const`.
             stream.pointee.next_in = UnsafeMutablePointer(
                 mutating: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self))
             stream.pointee.avail_in = UInt32(bytes.count)
             stream.pointee.next_out = output.baseAddress
             stream.pointee.avail_out = UInt32(bound)
             let status = deflate(stream, Z_FINISH)
-            // An output of deflateBound bytes always holds the whole result.
+            // A buffer of deflateBound bytes is always large enough for the result.
             precondition(status == Z_STREAM_END, "deflate: \(status)")
             count = bound - Int(stream.pointee.avail_out)
         }

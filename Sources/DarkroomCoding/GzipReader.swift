@@ -1,8 +1,8 @@
 internal import CZlib
 
-/// Decompresses a gzip file (RFC 1952) piece by piece. The file may have several members.
+/// Decompresses a gzip file (RFC 1952) piece by piece. The file may contain several members.
 ///
-/// It uses one buffer, regardless of the file's size. Only one thread at a time may use it.
+/// The reader uses a single buffer, whatever the size of the file. Only one thread at a time may use it.
 package final class GzipReader {
     /// Whether a file that begins with `bytes` is a gzip file.
     package static func isGzip(_ bytes: UnsafeRawBufferPointer) -> Bool {
@@ -15,12 +15,12 @@ package final class GzipReader {
     private let output: UnsafeMutableRawBufferPointer
     private var state = State.withinMember
 
-    /// Creates a reader that passes on decompressed pieces of at most `pieceBytes`.
+    /// Creates a reader that passes on decompressed pieces of at most `pieceBytes` each.
     package init(pieceBytes: Int = 256 << 10) {
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())
         output = .allocate(byteCount: pieceBytes, alignment: 16)
-        // 16 selects gzip instead of zlib framing (zlib.h, inflateInit2).
+        // Adding 16 selects the gzip format instead of the zlib format (zlib.h, inflateInit2).
         let status = inflateInit2_(stream, MAX_WBITS + 16, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size))
         precondition(status == Z_OK, "inflateInit2: \(status)")  // out of memory
     }
@@ -31,7 +31,7 @@ package final class GzipReader {
         output.deallocate()
     }
 
-    /// Decompresses the next bytes and passes each piece to `body`. A piece is valid during the call.
+    /// Decompresses the next bytes and passes each piece to `body`. A piece is valid only during the call of `body`.
     package func read(
         _ compressed: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
@@ -51,7 +51,7 @@ package final class GzipReader {
         }
     }
 
-    /// Fills the output once. Returns false if the input is used up and there is no output.
+    /// Fills the output buffer once. Returns false if no input is left and no output was produced.
     private func advance() throws(CodingError) -> Bool {
         stream.pointee.next_out = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
         stream.pointee.avail_out = UInt32(output.count)
@@ -66,7 +66,7 @@ package final class GzipReader {
             return true
         case Z_OK:
             return true
-        case Z_BUF_ERROR:  // no progress: all input is read and all output is passed on
+        case Z_BUF_ERROR:  // no progress is possible: all input was read and all output was passed on
             return false
         case let status:
             let reason = stream.pointee.msg.map { String(cString: $0) } ?? "error \(status)"
@@ -74,7 +74,7 @@ package final class GzipReader {
         }
     }
 
-    /// After a member follows another one, or zeros up to the end (padding of tapes and block devices).
+    /// Begins the next member, if there is one. Skips zeros after the last member (padding on tapes).
     private func beginNextMember() throws(CodingError) {
         while stream.pointee.avail_in > 0, stream.pointee.next_in.pointee == 0 {
             state = .padding

@@ -1,8 +1,8 @@
-/// Bytes as lower-case hexadecimal text.
+/// Converts bytes to lower-case hexadecimal text.
 package enum Hexadecimal {
     private static let digits = Array("0123456789abcdef".utf8)
 
-    /// Two digits for each of `bytes`.
+    /// The bytes as text, with two digits for each byte.
     package static func text(_ bytes: [UInt8]) -> String {
         String(unsafeUninitializedCapacity: bytes.count * 2) { output in
             for (offset, byte) in bytes.enumerated() {

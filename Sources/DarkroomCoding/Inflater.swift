@@ -1,6 +1,6 @@
 internal import CZlib
 
-/// Decompresses blocks in the zlib format (RFC 1950) and reuses its memory between blocks.
+/// Decompresses blocks in the zlib format (RFC 1950). Uses the same memory for all blocks.
 ///
 /// Only one thread at a time may use it.
 package final class Inflater {
@@ -18,15 +18,14 @@ package final class Inflater {
         stream.deallocate()
     }
 
-    /// The plain form of one whole block, at most `maxBytes` long.
-    ///
-    /// Throws if `bytes` are damaged, end too early, continue after the block, or decompress to more than `maxBytes`.
+    /// Decompresses one complete block. Throws if `bytes` are damaged, end too early, continue after the end of the
+    /// block, or decompress to more than `maxBytes`.
     package func decompress(_ bytes: UnsafeRawBufferPointer, maxBytes: Int) throws(CodingError) -> [UInt8] {
         inflateReset(stream)
         stream.pointee.next_in = UnsafeMutablePointer(mutating: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self))
         stream.pointee.avail_in = UInt32(bytes.count)
         var plain: [UInt8] = []
-        // URLs compress to about a quarter. If the result does not fit, the next round continues.
+        // URLs compress to about a quarter of their size. If the result does not fit, the loop adds memory.
         var room = min(max(bytes.count * 5, 256), maxBytes + 1)
         while true {
             var status = Z_OK

@@ -1,6 +1,7 @@
 internal import CCrypto
 
-/// Computes SHA-256 piece by piece (with libcrypto's EVP, which uses the processor's SHA instructions).
+/// Computes a SHA-256 digest piece by piece. Uses libcrypto's EVP functions, which use SHA instructions of the
+/// processor.
 ///
 /// Only one thread at a time may use it.
 package final class SHA256Digest {
@@ -17,7 +18,7 @@ package final class SHA256Digest {
 
     deinit { EVP_MD_CTX_free(context) }
 
-    /// Takes the next bytes.
+    /// Adds bytes to the digest.
     package func update(_ bytes: UnsafeRawBufferPointer) {
         let status = EVP_DigestUpdate(context, bytes.baseAddress, bytes.count)
         precondition(status == 1, "EVP_DigestUpdate")
@@ -25,7 +26,7 @@ package final class SHA256Digest {
 
     package func update(_ bytes: [UInt8]) { bytes.withUnsafeBytes { update($0) } }
 
-    /// Returns the digest of all bytes, 32 bytes, and resets the object.
+    /// Returns the digest of all added bytes (32 bytes), and resets the object.
     package func finalize() -> [UInt8] {
         defer { begin() }
         return [UInt8](unsafeUninitializedCapacity: Self.byteCount) { output, count in
@@ -35,7 +36,7 @@ package final class SHA256Digest {
         }
     }
 
-    /// The digest of `bytes`, 32 bytes.
+    /// Computes the digest of `bytes` (32 bytes).
     package static func hash(of bytes: UnsafeRawBufferPointer) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: byteCount) { output, count in
             let status = EVP_Digest(bytes.baseAddress, bytes.count, output.baseAddress, nil, EVP_sha256(), nil)

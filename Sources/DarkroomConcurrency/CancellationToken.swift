@@ -1,13 +1,13 @@
-/// Tells all code that works on a job that its result is no longer needed. Any thread may use it.
+/// Reports to all code that works on a job that the result of the job is no longer needed. Any thread may use it.
 ///
-/// The level never falls. Long computations check ``isCancelled`` regularly; waiting work, such as a transfer, sets a
-/// handler.
+/// The level never decreases. Long computations check ``isCancelled`` regularly. Code that waits, for example for a
+/// transfer, sets a handler.
 package final class CancellationToken: Sendable {
     /// The extent of the cancellation.
     package enum Level: Int, Comparable, Sendable {
         /// Nothing is cancelled.
         case none
-        /// Work that has not begun must not begin. Work that has begun continues.
+        /// Work that has not started must not start. Work that has started continues.
         case withdrawn
         /// All work must stop.
         case cancelled
@@ -32,9 +32,9 @@ package final class CancellationToken: Sendable {
 
     package func withdraw() { raise(to: .withdrawn) }
 
-    /// Sets the handler for changes of the level and replaces the previous one; nil removes it.
+    /// Sets the handler for changes of the level, in place of an earlier handler; nil removes the handler.
     ///
-    /// The token calls the handler on the thread that raises the level, and at once if the level has been raised before.
+    /// The token calls the handler on the thread that raises the level; at once, if the level was raised before.
     package func onChange(_ handler: (@Sendable (Level) -> Void)?) {
         let level = state.withLock { state in
             state.handler = handler

@@ -9,7 +9,7 @@ package final class Locked<Value>: @unchecked Sendable {  // `value` is used onl
 
     package init(_ value: Value) { self.value = value }
 
-    /// Runs `body` with the lock held; `body` must not block and must not take this lock again.
+    /// Runs `body` while the lock is held. `body` must not block, and must not take this lock again.
     package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
         lock.lock()
         defer { lock.unlock() }

@@ -1,6 +1,6 @@
-/// Messages from any thread to the thread that owns the mailbox. The owner sleeps in another wait, such as poll(2).
+/// Messages from any thread to the thread that owns the mailbox. The owner sleeps in its own wait, such as poll(2).
 ///
-/// The mailbox wakes its owner only when a message arrives while the owner sleeps or is about to.
+/// The mailbox wakes its owner only if a message arrives while the owner is sleeping or about to sleep.
 package final class Mailbox<Message: Sendable>: Sendable {
     private struct State {
         var messages: [Message] = []
@@ -11,8 +11,8 @@ package final class Mailbox<Message: Sendable>: Sendable {
     private let state = Locked(State())
     private let wake: @Sendable () -> Void
 
-    /// - Parameter wake: Ends the owner's current or next wait. It is called with the mailbox locked, so never after ``close()``
-    ///   has returned.
+    /// - Parameter wake: Ends the current or next wait of the owner. It is called while the mailbox is locked, so it is
+    ///   never called after ``close()`` has returned.
     package init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
 
     /// Adds a message.
@@ -30,7 +30,7 @@ package final class Mailbox<Message: Sendable>: Sendable {
         }
     }
 
-    /// Returns the messages since the last call, oldest first. Only the owner calls it.
+    /// Returns the messages posted since the last call, oldest first. Only the owner may call this function.
     package func take() -> [Message] {
         state.withLock { state in
             state.ownerSleeps = false
@@ -39,8 +39,7 @@ package final class Mailbox<Message: Sendable>: Sendable {
         }
     }
 
-    /// Returns true if no message waits: the owner may then sleep. Until the next ``take()``, a message wakes the
-    /// owner.
+    /// Returns true if the mailbox is empty, so that the owner may sleep until a message wakes it.
     package func prepareToSleep() -> Bool {
         state.withLock { state in
             state.ownerSleeps = state.messages.isEmpty
@@ -48,7 +47,7 @@ package final class Mailbox<Message: Sendable>: Sendable {
         }
     }
 
-    /// Refuses further messages and returns the waiting messages. Only the owner calls it.
+    /// Closes the mailbox and returns the messages left in it. Only the owner may call this function.
     package func close() -> [Message] {
         state.withLock { state in
             state.isOpen = false

@@ -17,15 +17,14 @@ package final class OwnedThread: @unchecked Sendable {  // `thread` is started i
 
     package var isCurrent: Bool { Thread.current === thread }
 
-    /// Blocks until the thread has ended. Any number of threads may wait. If called on the thread itself, it returns at
-    /// once.
+    /// Blocks until the thread has ended. Several threads may wait at a time. On the thread itself, returns at once.
     package func join() {
         guard !isCurrent else { return }
         ended.wait()
         ended.signal()
     }
 
-    /// Blocks until the thread has ended or `timeout` has passed. Returns false after the timeout.
+    /// Blocks until the thread has ended or `timeout` has passed. Returns false if the timeout has passed.
     package func join(timeout: Duration) -> Bool {
         guard ended.wait(timeout: .now() + timeout / .seconds(1)) == .success else { return false }
         ended.signal()

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Wakes one waiting thread. If no thread waits, the next wait returns at once. Raising it twice has the effect of
-/// raising it once.
+/// Wakes a waiting thread. If no thread is waiting, the next wait returns at once. Raising the signal twice has the
+/// same effect as raising it once.
 ///
-/// Waits use the monotonic clock, so that a jump of the wall clock cannot delay a heartbeat. (Foundation's conditions
-/// use the wall clock.)
+/// Waits use the monotonic clock, so that a change of the system time cannot delay a heartbeat. (The conditions of
+/// Foundation use the system time.)
 package final class Signal: @unchecked Sendable {  // `raised` is used only while `mutex` is locked
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -26,7 +26,7 @@ package final class Signal: @unchecked Sendable {  // `raised` is used only whil
         mutex.deallocate()
     }
 
-    /// Wakes the waiting thread, or the next thread that waits.
+    /// Wakes the waiting thread, or else the next thread that waits.
     package func raise() {
         pthread_mutex_lock(mutex)
         raised = true
@@ -34,8 +34,8 @@ package final class Signal: @unchecked Sendable {  // `raised` is used only whil
         pthread_mutex_unlock(mutex)
     }
 
-    /// Blocks until the signal is raised, and resets it. If `timeout` is nil, there is no time limit.
-    /// - Returns: False after the timeout.
+    /// Blocks until the signal is raised, and then resets it. If `timeout` is nil, there is no time limit.
+    /// - Returns: False if the timeout has passed.
     @discardableResult
     package func wait(timeout: Duration? = nil) -> Bool {
         var deadline = timeout.map(Self.deadline(after:))

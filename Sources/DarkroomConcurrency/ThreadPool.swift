@@ -1,8 +1,8 @@
 internal import CSystem
 import Foundation
 
-/// Threads for blocking work. They are started when needed and reused. So blocking work occupies neither the system's
-/// pools, which have about as many threads as cores, nor Swift's tasks.
+/// Threads for blocking work, started when needed and used again. They keep blocking work away from the thread pools of
+/// the system and of Swift concurrency, which have only about as many threads as the machine has cores.
 package final class ThreadPool: Sendable {
     private struct State {
         var jobs: ArraySlice<(@Sendable () -> Void)?> = []
@@ -12,7 +12,7 @@ package final class ThreadPool: Sendable {
 
         mutating func next() -> (@Sendable () -> Void)? {
             guard let job = jobs.first else { return nil }
-            // A slice keeps removed elements until it is copied, and a job may hold much memory.
+            // A slice keeps removed elements until it is copied, so release the job, which may hold much memory.
             jobs[jobs.startIndex] = nil
             jobs.removeFirst()
             return job
@@ -33,9 +33,9 @@ package final class ThreadPool: Sendable {
     /// Creates a pool without threads.
     /// - Parameters:
     ///   - name: The name of its threads; the system uses the first 15 bytes.
-    ///   - maxThreads: The most jobs that run at once. Further jobs wait, in order.
-    ///   - threadBegan: Called by each thread first.
-    ///   - threadEnds: Called by each thread last.
+    ///   - maxThreads: The maximum number of jobs that run at a time. Further jobs wait, in order.
+    ///   - threadBegan: Called on each thread before its first job.
+    ///   - threadEnds: Called on each thread after its last job.
     package init(
         _ name: String, maxThreads: Int, threadBegan: @escaping @Sendable () -> Void = {},
         threadEnds: @escaping @Sendable () -> Void = {}
@@ -48,12 +48,12 @@ package final class ThreadPool: Sendable {
 
     deinit { close() }
 
-    /// Runs `job` on a thread of the pool when one is free. Never blocks. Does nothing after ``close()``.
+    /// Runs `job` as soon as a thread of the pool is free. Does not block. Does nothing after ``close()`` was called.
     package func perform(_ job: @escaping @Sendable () -> Void) {
         queue.condition.lock()
         guard !queue.state.isClosed else { return queue.condition.unlock() }
         queue.state.jobs.append(job)
-        // A woken thread that has not run yet still counts as idle, and its job as waiting.
+        // A thread that was woken but has not run yet still counts as idle, and its job as waiting.
         let needsThread = queue.state.jobs.count > queue.state.idle && queue.state.threads < maxThreads
         if needsThread { queue.state.threads += 1 }
         queue.condition.signal()
@@ -68,7 +68,7 @@ package final class ThreadPool: Sendable {
         }.start()
     }
 
-    /// Discards the waiting jobs and lets the threads end. Does not wait for running jobs.
+    /// Discards the waiting jobs, and lets the threads end. Does not wait for jobs that are running.
     package func close() {
         queue.condition.lock()
         queue.state.isClosed = true

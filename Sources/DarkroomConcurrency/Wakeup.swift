@@ -1,12 +1,12 @@
 import DarkroomText
 import Glibc
 
-/// Lets any thread wake the waiting thread, which can wait for a file descriptor at the same time.
+/// Lets any thread wake a waiting thread. The waiting thread can wait for a file descriptor at the same time.
 package final class Wakeup: Sendable {
     private let readEnd: Int32
     private let writeEnd: Int32
 
-    /// Creates a pipe. Ends the program if no file descriptors are left, because the program cannot work then.
+    /// Creates a pipe. If no file descriptors are left, ends the program, because it cannot work without the pipe.
     package init() {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { fatalError("pipe: \(systemErrorText())") }
@@ -23,14 +23,15 @@ package final class Wakeup: Sendable {
         close(writeEnd)
     }
 
-    /// Ends the current call of ``wait(for:events:until:)``, or the next one.
+    /// Ends the current or next call of ``wait(for:events:until:)``.
     package func signal() {
         var byte: UInt8 = 1
-        _ = write(writeEnd, &byte, 1)  // a full pipe wakes the thread, too
+        _ = write(writeEnd, &byte, 1)  // if the pipe is full, the thread is woken anyway
     }
 
-    /// Blocks until `descriptor` (none if negative) is ready for `events`, ``signal()`` is called, or `deadline` passes.
-    /// - Returns: whether `descriptor` is ready, has an error or was closed by its other end.
+    /// Blocks until `descriptor` is ready for `events`, ``signal()`` is called, or `deadline` has passed. If
+    /// `descriptor` is negative, there is no descriptor to wait for.
+    /// - Returns: whether `descriptor` is ready, has an error, or was closed by the peer.
     @discardableResult
     package func wait(
         for descriptor: Int32 = -1, events: Int16 = 0, until deadline: ContinuousClock.Instant? = nil
@@ -47,7 +48,7 @@ package final class Wakeup: Sendable {
         return descriptors[0].revents != 0
     }
 
-    /// The timeout for poll(2), rounded up so that the deadline has passed afterwards.
+    /// The timeout for poll(2), rounded up so that the deadline has passed when poll(2) returns.
     private static func milliseconds(until deadline: ContinuousClock.Instant) -> Int32 {
         let left = ContinuousClock.now.duration(to: deadline)
         return left <= .zero ? 0 : Int32(clamping: min(left.wholeMilliseconds, Int.max - 1) + 1)

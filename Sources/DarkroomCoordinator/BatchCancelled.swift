@@ -1,8 +1,8 @@
 import DarkroomModel
 
-/// Thrown if the batch is cancelled while it is fed. It is not a failure: a user cancelled the batch.
+/// Thrown if a user cancels a batch while its list is being fed. This is not a failure.
 package struct BatchCancelled: Error, Sendable, CustomStringConvertible {
-    /// The batch when the feeder noticed the cancellation; `photos` is the number of photos that were fed.
+    /// The facts of the cancelled batch. `photos` is the number of photos that were fed.
     package let batch: BatchFacts
 
     package var description: String {

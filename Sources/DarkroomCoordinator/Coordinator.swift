@@ -5,21 +5,22 @@ import DarkroomStore
 
 /// Splits photo lists into operations and feeds them, for `darkroom submit` and `darkroom run`.
 ///
-/// Only feeding needs a coordinator; workers finish fed operations without it. Any coordinator with the same list can resume
-/// an interrupted feed. The functions block. One thread at a time may call them; any thread may call ``stop()``.
-/// If the batch is cancelled while it is fed, the feed throws ``BatchCancelled``.
+/// A coordinator is needed only for feeding: workers finish the operations that are fed without it. Any coordinator
+/// with the same list can resume an interrupted feed. The functions block. Only one thread at a time may call them, but
+/// any thread may call ``stop()``.
+/// If the batch is cancelled while its list is being fed, the functions throw ``BatchCancelled``.
 package final class Coordinator: Sendable {
     let store: BatchStore
     let control: FeedControl
     private let replicas: Int?
 
-    /// A coordinator that feeds through a store.
+    /// Creates a coordinator that feeds through a store.
     /// - Parameters:
-    ///   - store: the store of the batch.
-    ///   - patience: how long Redis may be unreachable before the feed fails. While Redis only has no memory left, the
-    ///     coordinator waits without a limit.
-    ///   - replicas: the number of replicas that must confirm the batch; nil means one if Redis has replicas. If fewer have
-    ///     confirmed it after 10 s, the coordinator reports a notice, not an error.
+    ///   - store: the store of the batches.
+    ///   - patience: how long Redis may be unreachable before the feed fails. If Redis is reachable but out of memory,
+    ///     the coordinator waits without a time limit.
+    ///   - replicas: the number of replicas that must confirm the batch; nil means one if Redis has replicas. If fewer
+    ///     replicas have confirmed it after 10 s, the coordinator reports a notice, not an error.
     ///   - onNotice: called with notices for the user.
     package init(
         store: BatchStore, patience: Duration = .seconds(300), replicas: Int? = nil,
@@ -30,22 +31,22 @@ package final class Coordinator: Sendable {
         control = FeedControl(store: store, patience: patience, onNotice: onNotice)
     }
 
-    /// The operations of the current feed that Redis has confirmed.
+    /// The number of operations of the current feed that Redis has confirmed.
     package var confirmedOperations: Int { control.confirmedOperations }
 
-    /// Makes a running feed throw the error `stopped` when the list's next photo is read. Fed photos remain in the batch.
+    /// Makes a running feed throw the error `stopped` at the next photo. Photos that are already fed remain.
     package func stop() { control.stop() }
 
     /// Submits a list as a new batch, feeds and seals it, and blocks until the batch is durable in Redis.
     ///
-    /// The batch is submitted after the list's first photo is read, so an unreadable list leaves nothing in Redis.
+    /// The batch is submitted after the first photo has been read, so that an unreadable list leaves nothing in Redis.
     /// - Parameters:
     ///   - list: the photos.
     ///   - id: the id of a batch that Redis has lost; nil for a new id.
-    ///   - options: the options of the batch; `output` and `originals` are absolute paths.
-    ///   - before: batches that must finish before this one starts. It is fed meanwhile.
-    ///   - overwrite: take the output folder even if another batch has it.
-    ///   - onSubmitted: called with the batch's id when the batch is submitted.
+    ///   - options: the options of the batch. `output` and `originals` must be absolute paths.
+    ///   - before: batches that must finish before this batch starts. The list is fed while the batch waits.
+    ///   - overwrite: whether the batch takes the output folder even if another batch has taken it.
+    ///   - onSubmitted: called with the id of the batch after it has been submitted.
     package func submit(
         _ list: some PhotoListSource, as id: BatchID? = nil, options: BatchOptions, after before: [BatchID] = [],
         overwrite: Bool = false,
@@ -68,14 +69,14 @@ package final class Coordinator: Sendable {
         }
     }
 
-    /// Continues to feed a batch at the operation that Redis expects, seals it, and blocks until the batch is durable in Redis.
+    /// Continues to feed a batch at the operation that Redis expects, seals it, and blocks until it is durable.
     ///
-    /// The photos fed before are compared by their digest. If the list differs, the call throws and changes nothing. If the list
-    /// has more photos than a sealed batch, the new photos are fed; a finished batch begins a new round. A cancelled batch is
-    /// an error.
+    /// The photos that were fed before are compared by their digest. If the list differs, the call throws and changes
+    /// nothing. If the list contains more photos than a sealed batch, the new photos are fed, and a finished batch
+    /// starts a new round. If the batch is cancelled, the call throws.
     /// - Parameter id: The batch.
     /// - Parameter list: The photo list.
-    /// - Parameter onResumed: called with the batch's id after the check that the batch is in Redis and not cancelled.
+    /// - Parameter onResumed: Called with the batch's id after the check that the batch exists and is not cancelled.
     package func resume(
         _ id: BatchID, _ list: some PhotoListSource, onResumed: (BatchID) throws -> Void = { _ in }
     ) throws -> BatchFacts {
@@ -90,7 +91,7 @@ package final class Coordinator: Sendable {
         do {
             return try feedAndSeal(list) { id }
         } catch let error as CoordinatorError where error.code == .listDiffers {
-            // If the manifest cannot be read, the error does not name the first difference.
+            // If the manifest cannot be read, the error does not describe the first difference.
             guard let first = try? ListDifference.first(in: list, from: begun) else { throw error }
             throw CoordinatorError(.listDiffers, "\(error). The first difference: \(first)")
         }
@@ -109,7 +110,7 @@ package final class Coordinator: Sendable {
         let isNew = folder?.isUntouched(by: id) ?? false
         let origin = try folder.map { _ in try control.retrying { try store.perform(store.identify()) } }
         try folder?.prepare(for: id, overwrite: overwrite, origin: origin) { other in
-            // If Redis cannot be read, the batch counts as present.
+            // If Redis cannot be read, assume that the batch exists.
             (try? store.facts(of: [other]))?.isEmpty ?? false
         }
         do {
@@ -151,10 +152,10 @@ package final class Coordinator: Sendable {
         }
     }
 
-    /// Feeds a list and seals its batch. If Redis loses confirmed operations, or another coordinator seals the batch meanwhile,
-    /// the list is read again.
+    /// Feeds a list and seals its batch. If Redis loses confirmed operations, or if another coordinator seals the batch
+    /// during the feed, the list is read again.
     /// - Parameters:
-    ///   - begin: called at the list's first photo; returns the batch.
+    ///   - begin: called at the first photo of the list; returns the batch.
     ///   - again: called if the batch is gone; submits it again and returns true, or returns false if it was forgotten.
     private func feedAndSeal(
         _ list: some PhotoListSource, begin: () throws -> BatchID, again: (BatchID) throws -> Bool = { _ in false }
@@ -212,7 +213,7 @@ package final class Coordinator: Sendable {
         }
     }
 
-    /// Reads a list once and feeds the photos that Redis does not have; nil if the list has no photos.
+    /// Reads a list once and feeds those photos that Redis does not have yet. Returns nil if the list has no photos.
     private func pass(_ list: some PhotoListSource, begin: () throws -> BatchFacts) throws -> FedTotals? {
         var feeder: Feeder?
         try list.forEach { name, url in
@@ -223,9 +224,9 @@ package final class Coordinator: Sendable {
         return try feeder?.finish()
     }
 
-    /// Seals a batch and blocks until it is durable in Redis; false if Redis has lost confirmed operations.
+    /// Seals a batch and blocks until it is durable in Redis. Returns false if Redis has lost confirmed operations.
     private func seal(_ id: BatchID, _ totals: FedTotals) throws -> Bool {
-        // Both calls are repeated together: after a failover, the new master may confirm its data although it lost the seal.
+        // Both calls are repeated: after a failover, the new master may confirm its data but lack the seal.
         let durability = Durability(store: store, replicas: replicas, check: control.check)
         let (reply, outcome) = try control.retrying {
             let reply = try store.perform(store.seal(id, operations: totals.operations, photos: totals.photos))

@@ -1,6 +1,6 @@
-/// A source of the photos of a batch, which can be read several times.
+/// A source of the photos of a batch, which can be read more than once.
 package protocol PhotoListSource {
-    /// Passes the list's entries to `receive` in order; stops soon after `receive` has returned false. Blocks.
+    /// Passes the entries of the list to `receive`, in order. Stops soon after `receive` has returned false. Blocks.
     func read(_ receive: (_ name: UnsafeRawBufferPointer, _ url: UnsafeRawBufferPointer) -> Bool) throws
 
     /// Goes back to the beginning, so that the list can be read again.
@@ -24,7 +24,7 @@ extension PhotoListSource {
 }
 
 extension PhotoListReader: PhotoListSource {
-    /// Passes the list's entries to `receive` in order; stops soon after `receive` has returned false. Blocks.
+    /// Passes the entries of the list to `receive`, in order. Stops soon after `receive` has returned false. Blocks.
     package func read(_ receive: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Bool) throws {
         var goesOn = true
         while goesOn, try next({ name, url in if goesOn { goesOn = receive(name, url) } }) {}

@@ -1,8 +1,8 @@
 /// The settings of a batch that users can change at any time: flags, priority and focus.
 public struct BatchControls: Sendable, Equatable {
-    /// Photos that run before the others of their batch.
+    /// A range of photos that run before the other photos of their batch.
     public struct Focus: Sendable, Equatable {
-        /// The indexes of the photos, from 0. Some may not be fed yet.
+        /// The indexes of the photos, from 0. The range may include photos that are not fed yet.
         public let photos: ClosedRange<Int>
         /// True if the other photos do not run at all.
         public let only: Bool
@@ -13,23 +13,23 @@ public struct BatchControls: Sendable, Equatable {
         }
     }
 
-    /// The present priority.
+    /// The current priority.
     public package(set) var priority = BatchPriority.normal
-    /// True if photos that are not final will never run.
+    /// True if the batch is cancelled. Its photos that are not final will never run.
     public package(set) var isCancelled = false
-    /// True while no download and no filtration of the batch may begin.
+    /// True while no download or filtration of the batch may start.
     public package(set) var isSuspended = false
-    /// True while no download of the batch may begin.
+    /// True while no download of the batch may start.
     public package(set) var areDownloadsSuspended = false
-    /// True while no filtration of the batch may begin.
+    /// True while no filtration of the batch may start.
     public package(set) var areFiltrationsSuspended = false
     /// The photos that run first; nil if there is no focus.
     public package(set) var focus: Focus?
 
     package init() {}
 
-    /// Reads the text that the scripts write (`batch_controls.lua`): `rank,flags,first,last`, for example `2,so,40,60`. Nil if the
-    /// text is invalid.
+    /// Reads the text that the scripts write (`batch_controls.lua`): `rank,flags,first,last`, for example `2,so,40,60`.
+    /// Returns nil if the text is invalid.
     package init?(_ text: String) {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)
         guard parts.count == 4, let rank = Int(parts[0]),
@@ -43,7 +43,7 @@ public struct BatchControls: Sendable, Equatable {
         focus = Focus(first: Int(parts[2]), last: Int(parts[3]), only: parts[1].contains("o"))
     }
 
-    /// The controls in the fields of a batch's hash; `fields` records damage.
+    /// Reads the controls from the fields of a batch's hash; `fields` records damaged values.
     init(_ fields: inout StoredFields) {
         priority = fields.word("priority") ?? .normal
         isCancelled = fields.isSet("flag.cancelled")
@@ -57,7 +57,7 @@ public struct BatchControls: Sendable, Equatable {
 }
 
 extension BatchControls.Focus {
-    /// A focus from Redis; nil if there is none or it is out of bounds.
+    /// Creates a focus from values in Redis; nil if there is no focus, or if it is out of bounds.
     init?(first: Int?, last: Int?, only: Bool) {
         guard let first, let last, first <= last, StoredBounds.indexes.contains(first),
             StoredBounds.indexes.contains(last)

@@ -1,4 +1,4 @@
-/// How many photos of a batch are in each state.
+/// The number of photos of a batch in each state.
 public struct PhotoCounts: Sendable, Equatable {
     /// Photos that are neither downloaded nor final.
     public package(set) var new = 0
@@ -6,78 +6,79 @@ public struct PhotoCounts: Sendable, Equatable {
     public package(set) var downloaded = 0
     /// Photos that were filtered and written.
     public package(set) var filtered = 0
-    /// Photos that failed; ``BatchFacts/failures`` has the reasons.
+    /// Photos that failed. ``BatchFacts/failures`` lists their reasons.
     public package(set) var failed = 0
     /// Photos that were cancelled.
     public package(set) var cancelled = 0
 
     package init() {}
 
-    /// Filtered, failed and cancelled photos. Only a retry changes them.
+    /// Filtered, failed and cancelled photos. Only a retry changes the state of these photos.
     public var final: Int { filtered + failed + cancelled }
 
     /// Filtered and failed photos.
     public var done: Int { filtered + failed }
 }
 
-/// The facts of a batch as Redis had them at one moment.
+/// The facts about a batch, as they were in Redis at one point in time.
 public struct BatchFacts: Sendable, Equatable {
-    /// The batch.
+    /// The id of the batch.
     public let id: BatchID
     /// The options with which the batch was submitted.
     public package(set) var options: BatchOptions
     /// The state of the batch.
     public package(set) var state: BatchState
-    /// The present flags, priority and focus.
+    /// The current flags, priority and focus.
     public package(set) var controls = BatchControls()
-    /// The reason that the cancelling call gave; empty if there is none.
+    /// The reason that the caller gave for cancelling the batch; empty if there is none.
     public package(set) var cancelledReason = ""
-    /// 1, and one more with each retry after the batch had finished.
+    /// The number of the round: 1, and one more after each retry of the finished batch.
     public package(set) var round = 1
-    /// The batches that must finish first, in the order of their submission.
+    /// The batches that must finish before this batch starts, ordered by time of submission.
     public package(set) var waitsFor: [BatchID] = []
-    /// Photos fed so far. They are all photos of the list once ``sealed`` is true.
+    /// The number of photos fed so far. If ``sealed`` is true, this is the number of photos in the list.
     public package(set) var photos = 0
-    /// Operations fed so far.
+    /// The number of operations fed so far.
     public package(set) var operations = 0
-    /// Operations that have ended.
+    /// The number of operations that have ended.
     public package(set) var operationsEnded = 0
-    /// Operations that workers have claimed and not ended.
+    /// The number of operations that are executing: claimed by workers and not ended.
     public package(set) var executing = 0
-    /// True if the whole list is fed.
+    /// True if the whole list has been fed.
     public package(set) var sealed = false
-    /// Photos by state.
+    /// The number of photos in each state.
     public package(set) var counts = PhotoCounts()
-    /// Failed photos by reason.
+    /// The number of failed photos for each reason.
     public package(set) var failures: [FailureReason: Int] = [:]
-    /// Downloaded bytes of photos that are final.
+    /// The downloaded bytes of all photos that are final.
     public package(set) var bytesIn = 0
-    /// Written bytes of photos that are final.
+    /// The written bytes of all photos that are final.
     public package(set) var bytesOut = 0
-    /// When the batch was submitted, in ms since 1970 of the Redis clock.
+    /// When the batch was submitted: Redis time, in milliseconds since 1970.
     package var submitted = 0
-    /// The number with which the batch took its output folder: the Redis clock in ms since 1970, or a larger number (see
-    /// `take_output.lua`). The batch with the largest number has the folder.
+    /// A number given when the batch took its output folder: the Redis time in milliseconds since 1970, or a larger
+    /// number (see `take_output.lua`). The batch with the largest number holds the folder.
     package var outputTaken = 0
-    /// When the first operation of this round was claimed; nil before.
+    /// When the first operation of this round was claimed; nil before that.
     package var started: Int?
-    /// When the batch finished; nil before.
+    /// When the batch finished; nil before that.
     package var finished: Int?
-    /// The time of all earlier rounds, in ms.
+    /// The total duration of all earlier rounds, in milliseconds.
     package var spent = 0
-    /// The time of the feeder's last heartbeat.
+    /// The time of the last heartbeat of the feeder.
     package var feederSeen = 0
-    /// The chained digest of the fed operations, hexadecimal.
+    /// The chained digest of the fed operations, in hexadecimal.
     package var feedDigest = ""
-    /// The damaged values of the batch in Redis, one phrase each: `photos is "-5"`. No worker runs a damaged batch.
+    /// The damaged values in Redis, with one phrase for each: `photos is "-5"`. No worker runs a damaged batch.
     public private(set) var damage: [String] = []
 
-    /// The facts in a batch's hash and its `reasons`. Nil if the hash has no state, which means that the batch is gone.
+    /// Reads the facts from a batch's hash and its `reasons`. Returns nil if the hash contains no state, which means
+    /// that the batch no longer exists.
     /// - Parameters:
-    ///   - id: the batch.
-    ///   - fields: the fields of its hash.
-    ///   - reasons: the number of failed photos by the state code of the reason.
-    ///   - found: damage that was found before, one phrase each.
+    ///   - id: the id of the batch.
+    ///   - fields: the fields of the batch's hash.
+    ///   - reasons: the number of failed photos for each reason, by the state code of the reason.
+    ///   - found: damage that was found earlier, with one phrase for each value.
     package init?(id: BatchID, fields: [String: String], reasons: [String: String], damage found: [String] = []) {
         guard fields["state"] != nil else { return nil }
         var stored = StoredFields(fields)
@@ -98,7 +99,7 @@ public struct BatchFacts: Sendable, Equatable {
         counts.failed = stored.number("count.failed", in: StoredBounds.photos)
         counts.cancelled = stored.number("count.cancelled", in: StoredBounds.photos)
         if cancelled {
-            // Cancelling a batch does not rewrite its state codes: photos that are not final count as cancelled.
+            // Cancelling does not rewrite state codes: photos that are not final count as cancelled.
             counts.downloaded = 0
             counts.cancelled = max(0, photos - counts.filtered - counts.failed)
         }
@@ -122,8 +123,8 @@ public struct BatchFacts: Sendable, Equatable {
     }
 
     package var suspended: Bool { controls.isSuspended }
-    /// True if the batch is cancelled: photos that are not final will never run.
+    /// True if the batch is cancelled. Its photos that are not final will never run.
     public var cancelled: Bool { controls.isCancelled }
-    /// True if the batch has finished and every photo was filtered.
+    /// True if the batch has finished and all its photos were filtered.
     public var succeeded: Bool { state == .finished && !cancelled && counts.failed == 0 }
 }

@@ -3,13 +3,13 @@ import DarkroomText
 /// The id of a batch: the time of its submission (UTC, to the millisecond) and four random hexadecimal digits, such as
 /// `20261121-090501123-7f3a`. Ids sort by submission.
 ///
-/// An id is part of file paths and of key names, so every text is checked. An id has 1 to 64 ASCII letters, digits, `-` and
-/// `_`, and begins with a letter or a digit.
+/// Ids are used in file paths and key names, so every text is checked. An id consists of 1 to 64 ASCII letters, digits,
+/// `-` and `_`, and begins with a letter or a digit.
 public struct BatchID: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// The id as text.
     public let description: String
 
-    /// The length of the longest id in bytes.
+    /// The maximum length of an id in bytes.
     package static let maxBytes = 64
 
     /// Creates an id from a text; nil if the text is not a valid id.
@@ -31,11 +31,11 @@ public struct BatchID: Sendable, Hashable, Comparable, CustomStringConvertible {
         description = "\(date)-\(minutes)\((inDay % 60_000).padded(to: 5))-\(random)"
     }
 
-    /// Compares the times of submission; the earlier is smaller.
+    /// Compares the times of submission. The earlier id is smaller.
     public static func < (left: BatchID, right: BatchID) -> Bool { left.description < right.description }
 
-    /// Days since 1970 to year, month, day of the Gregorian calendar (Howard Hinnant, "chrono-Compatible Low-Level Date
-    /// Algorithms", civil_from_days), which keeps Foundation out of the model.
+    /// Converts days since 1970 to year, month and day of the Gregorian calendar, without Foundation (Howard Hinnant,
+    /// "chrono-Compatible Low-Level Date Algorithms", civil_from_days).
     private static func civilDate(daysSince1970 days: Int) -> (Int, Int, Int) {
         let shifted = days + 719_468
         let era = shifted / 146_097
@@ -49,7 +49,7 @@ public struct BatchID: Sendable, Hashable, Comparable, CustomStringConvertible {
 }
 
 extension BatchID: ExpressibleByStringLiteral {
-    /// An id from a literal. It must be valid.
+    /// Creates an id from a literal, which must be a valid id.
     public init(stringLiteral text: String) {
         guard let id = BatchID(text as String) else { preconditionFailure("no batch may have the id \"\(text)\"") }
         self = id

@@ -2,42 +2,43 @@ import DarkroomText
 
 /// The options of a batch.
 public struct BatchOptions: Sendable, Equatable {
-    /// The name of the batch for users; empty for none. Two unfinished batches cannot have the same name.
+    /// The name of the batch for users; empty if the batch has no name. Unfinished batches must have different names.
     public var name = ""
-    /// The filters in their order, or a custom operation alone.
+    /// The filters, in the order in which they are applied, or a single custom operation.
     public var filters: [PhotoFilter] = [.sepia()]
-    /// The folder that the photos are written to: an absolute path on the workers' machines. Empty writes nothing.
+    /// The output folder: an absolute path on the workers' machines. If empty, no files are written.
     public var output = ""
-    /// The format of the files that are written.
+    /// The format of the written files.
     public var format = PhotoFormat.same
-    /// The quality of lossy formats, 1 to 100.
+    /// The quality for lossy formats, 1 to 100.
     public var quality = 85
-    /// Leaves metadata and colour profile out of the files.
+    /// Whether metadata and the colour profile are left out of the written files.
     public var strip = false
-    /// The template of file names without extension: text with `{index}`, `{name}` or `{stem}` (the name without a picture's
-    /// extension).
+    /// The template for file names, without extension. `{index}`, `{name}` and `{stem}` (the name without a picture's
+    /// extension) are replaced.
     public var fileName = "{index}-{name}"
-    /// The workers create the output folder, because it is not visible to the submitting program.
+    /// Whether the workers create the output folder, because the submitting program cannot see it.
     public var remoteOutput = false
-    /// The most photos of an operation, 1 to 1,000.
+    /// The maximum number of photos in an operation, 1 to 1,000.
     public var operationSize = 50
-    /// The initial priority.
+    /// The priority at the time of submission.
     public var priority = BatchPriority.normal
     /// The time without a heartbeat after which other workers take over a worker's operations: 6 seconds to 1 day.
     public var lease = Duration.seconds(15)
-    /// The most fed operations that have not ended. Feeding waits while there are as many.
+    /// The maximum number of operations that are fed and have not ended. Feeding waits while this number is reached.
     public var window = 10_000
-    /// How long Redis keeps a finished batch; nil means without a limit.
+    /// How long Redis keeps the batch after it has finished; nil means forever.
     public var retain: Duration? = .seconds(24 * 3600)
-    /// Cancels the batch if a batch that it waits for was cancelled or had failed photos.
+    /// Whether the batch is cancelled if a batch that it waits for was cancelled or had failed photos.
     public var afterSuccess = false
-    /// The folder for downloaded bytes: an absolute path on the workers' machines. Empty keeps none.
+    /// The folder for downloaded bytes: an absolute path on the workers' machines. If empty, they are not kept.
     public var originals = ""
-    /// The URL to which workers post the completion of the batch, see the workers' webhook hosts; empty for none.
+    /// The URL to which a worker posts the completion of the batch, if the webhook hosts of the worker allow it; empty
+    /// for no webhook.
     public var webhook = ""
-    /// Omits the query and fragment of URLs from the manifest. User and password are always omitted.
+    /// Whether the query and fragment of URLs are left out of the manifest. User and password are always left out.
     public var redactURLs = false
-    /// The folder of the local photos, an absolute path on the workers' machines; empty if the photos are not local files.
+    /// The absolute path of the folder that contains the local photos; empty if the photos are not local files.
     package var photosFolder = ""
 
     /// The default options.
@@ -45,7 +46,7 @@ public struct BatchOptions: Sendable, Equatable {
 }
 
 extension BatchOptions {
-    /// The fields and values of the batch's hash that hold these options.
+    /// These options as fields and values of the batch's hash.
     package var fields: [(field: String, value: String)] {
         [
             ("name", name), ("filters", filters.text), ("output", output), ("format", format.name),
@@ -60,13 +61,13 @@ extension BatchOptions {
         ]
     }
 
-    /// The options in a batch's hash. A field that is missing or out of bounds has its default.
+    /// Reads the options from a batch's hash. An option that is missing or out of bounds gets its default value.
     package init(fields: [String: String]) {
         var stored = StoredFields(fields)
         self.init(&stored)
     }
 
-    /// The options in a batch's hash; `fields` records damage.
+    /// Reads the options from a batch's hash; `fields` records damaged values.
     init(_ fields: inout StoredFields) {
         self.init()
         name = fields.text("name") ?? name
@@ -93,7 +94,8 @@ extension BatchOptions {
         redactURLs = fields.isSet("redact.urls")
     }
 
-    /// The options that are out of bounds, one phrase each: `quality is "200"`. A batch with one of them cannot be submitted.
+    /// The options that are out of bounds, with one phrase for each: `quality is "200"`. A batch with such an option
+    /// cannot be submitted.
     package var outOfBounds: [String] {
         var stored = StoredFields(Dictionary(uniqueKeysWithValues: fields))
         _ = BatchOptions(&stored)
@@ -103,7 +105,7 @@ extension BatchOptions {
     /// The bounds of ``operationSize``.
     package static let operationSizes = 1...1000
 
-    /// The bounds of a lease in ms. A shorter lease would expire after two lost heartbeats. A longer one would delay the photos of
-    /// a lost worker by more than a day.
+    /// The bounds of a lease in milliseconds. A shorter lease would expire after two lost heartbeats. A longer lease
+    /// would delay the photos of a lost worker by more than a day.
     package static let leaseMilliseconds = 6000...86_400_000
 }

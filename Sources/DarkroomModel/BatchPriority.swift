@@ -1,14 +1,14 @@
 /// The priority of a batch. Operations of a higher priority are claimed first. Batches of the same priority take turns.
 public enum BatchPriority: String, Sendable, CaseIterable, Codable, Comparable {
-    /// After all other priorities.
+    /// Claimed after all other priorities.
     case veryLow
-    /// After `normal`.
+    /// Claimed after `normal` and higher priorities.
     case low
     /// The default priority.
     case normal
-    /// Before `normal`.
+    /// Claimed before `normal` and lower priorities.
     case high
-    /// Before all other priorities.
+    /// Claimed before all other priorities.
     case veryHigh
 
     /// The rank that the scripts use, from 0 (`veryLow`) to 4 (`veryHigh`).
@@ -22,6 +22,6 @@ public enum BatchPriority: String, Sendable, CaseIterable, Codable, Comparable {
         }
     }
 
-    /// Compares the ranks; the lower priority is smaller.
+    /// Compares the ranks. The lower priority is smaller.
     public static func < (left: BatchPriority, right: BatchPriority) -> Bool { left.rank < right.rank }
 }

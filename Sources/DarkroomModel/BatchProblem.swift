@@ -1,24 +1,24 @@
-/// A condition that stops a batch or all batches, and its remedy.
+/// A condition that stops a batch or all batches, with its remedy.
 package struct BatchProblem: Sendable, Hashable {
     /// The kind of problem. More kinds may be added.
     package enum Code: String, Sendable, CaseIterable, Codable {
-        /// The data of the batch in Redis is damaged, so no worker runs it.
+        /// The data of the batch in Redis is damaged, so no worker runs the batch.
         case damaged
-        /// The cluster, or all its downloads or filtrations, are suspended.
+        /// The cluster, all its downloads, or all its filtrations are suspended.
         case clusterSuspended = "cluster-suspended"
         case clusterDownloadsSuspended = "cluster-downloads-suspended"
         case clusterFiltrationsSuspended = "cluster-filtrations-suspended"
-        /// The batch, or its downloads or filtrations, are suspended.
+        /// The batch, its downloads, or its filtrations are suspended.
         case suspended
         case downloadsSuspended = "downloads-suspended"
         case filtrationsSuspended = "filtrations-suspended"
-        /// The list is not fed to its end, and its feeder has sent no heartbeat for 30 s.
+        /// The list has not been fed completely, and its feeder has sent no heartbeat for 30 s.
         case feederSilent = "feeder-silent"
         /// The batch waits for a batch that makes progress.
         case waiting
         /// The batch waits for a batch that makes no progress.
         case dependencyStuck = "dependency-stuck"
-        /// A focus stops all other photos of the batch.
+        /// The focus of the batch stops all photos outside of it.
         case focusOnly = "focus-only"
         /// No worker is running.
         case noWorker = "no-worker"
@@ -26,18 +26,18 @@ package struct BatchProblem: Sendable, Hashable {
         case folderMissing = "folder-missing"
         /// Another batch has taken the output folder.
         case folderTaken = "folder-taken"
-        /// The batch needs a worker option, such as `--files-under`, and no worker was started with it.
+        /// The batch requires a worker option, for example `--files-under`, and no running worker has this option.
         case optionMissing = "option-missing"
-        /// The disk of the output folder is full for every worker.
+        /// Every worker reports that the disk of the output folder is full.
         case diskFull = "disk-full"
-        /// Every worker refuses the batch, for another reason or for several.
+        /// Every worker refuses the batch, for another reason or for several different reasons.
         case refused
     }
 
-    /// The batch; nil if the problem affects the cluster and so every batch.
+    /// The batch; nil if the problem affects the cluster, and therefore every batch.
     package let batch: BatchID?
     package let code: Code
-    /// The problem, as the second part of a sentence about the batch: `it is suspended`.
+    /// The problem, as a clause that follows the name of the batch: `it is suspended`.
     package let text: String
     /// The remedy, usually with a command: `go on with: darkroom resume 20261121-090501123-7f3a`.
     package let remedy: String
@@ -49,12 +49,12 @@ package struct BatchProblem: Sendable, Hashable {
         self.remedy = remedy
     }
 
-    /// The problem and the remedy in one line: `batch 20261121-090501123-7f3a: it is suspended; go on with: darkroom ...`.
+    /// The problem and the remedy in one line: `batch 20261121-090501123-7f3a: it is suspended; go on with: ...`.
     package func sentence(among batches: [BatchFacts]) -> String {
         let subject = batch.map { id in "batch \(batches.first { $0.id == id }?.label ?? id.description): " } ?? ""
         return subject + sentence
     }
 
-    /// The problem and the remedy, without the batch.
+    /// The problem and the remedy, without the name of the batch.
     package var sentence: String { HumanText.safe("\(text); \(remedy)") }
 }

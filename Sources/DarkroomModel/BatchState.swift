@@ -1,11 +1,11 @@
-/// The state of a batch. Whether it is suspended or cancelled is in ``BatchControls``.
+/// The state of a batch. ``BatchControls`` contains whether the batch is suspended or cancelled.
 public enum BatchState: String, Sendable, Codable {
     /// The batch waits for other batches.
     case waiting
-    /// No operation of this round was claimed yet.
+    /// No operation of this round has been claimed yet.
     case ready
-    /// An operation of this round was claimed.
+    /// At least one operation of this round has been claimed.
     case executing
-    /// All photos are final. Only a retry or a list that has grown starts a new round.
+    /// All photos are final. Only a retry, or a list that has grown, starts a new round.
     case finished
 }

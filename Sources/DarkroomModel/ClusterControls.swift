@@ -1,20 +1,20 @@
 /// The settings of the cluster that users can change at any time.
 public struct ClusterControls: Sendable, Equatable {
-    /// True while no download and no filtration may begin in any worker.
+    /// True while no worker may start a download or filtration.
     public package(set) var isSuspended = false
-    /// True while no download may begin in any worker.
+    /// True while no worker may start a download.
     public package(set) var areDownloadsSuspended = false
-    /// True while no filtration may begin in any worker.
+    /// True while no worker may start a filtration.
     public package(set) var areFiltrationsSuspended = false
-    /// The most concurrent downloads of each worker; nil means no limit.
+    /// The maximum number of concurrent downloads in each worker; nil means no limit.
     public package(set) var downloads: Int?
-    /// The most concurrent filtrations of each worker; nil means no limit.
+    /// The maximum number of concurrent filtrations in each worker; nil means no limit.
     public package(set) var filtrations: Int?
 
     package init() {}
 
-    /// Reads the text that the scripts write (`cluster_controls.lua`): `flags,downloads,filtrations`, for example `s,16,`. Nil if
-    /// the text is invalid.
+    /// Reads the text that the scripts write (`cluster_controls.lua`): `flags,downloads,filtrations`, for example
+    /// `s,16,`. Returns nil if the text is invalid.
     package init?(_ text: String) {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)
         guard parts.count == 3 else { return nil }
@@ -30,7 +30,7 @@ public struct ClusterControls: Sendable, Equatable {
     /// The bounds of the limit of concurrent filtrations.
     package static let filtrationLimits = 1...256
 
-    /// A limit from Redis; nil if there is none or it is out of bounds.
+    /// A limit from Redis; nil if there is no limit, or if it is out of bounds.
     package static func limit(_ value: Int?, _ bounds: ClosedRange<Int>) -> Int? {
         value.flatMap { bounds.contains($0) ? $0 : nil }
     }

@@ -1,45 +1,45 @@
-/// Why a photo failed. More reasons may be added, so a `switch` over them needs a default.
+/// The reason why a photo failed. More reasons may be added, so a `switch` over them needs a default.
 ///
-/// The raw value is the state code of the reason in Redis, a small letter. A state code never changes its meaning. A state code
-/// that a newer version has added is read as ``other``.
+/// The raw value is the state code of the reason in Redis, a small letter. The meaning of a state code never changes.
+/// State codes that were added in a newer version are read as ``other``.
 public enum FailureReason: UInt8, Sendable, CaseIterable, Hashable {
-    /// The list has no valid URL for the photo.
+    /// The list contains no valid URL for the photo.
     case notAURL = 97  // a
     /// The scheme is not supported, or a `file:` URL is outside the allowed folders.
     case schemeDenied
     /// The worker's rules do not allow the host or its address.
     case addressDenied
-    /// The host's name cannot be resolved.
+    /// The name of the host cannot be resolved.
     case nameNotFound
-    /// No connection to the host could be made.
+    /// The connection to the host failed.
     case connectFailed
-    /// The TLS handshake failed, or the certificate is not valid.
+    /// The TLS handshake failed, or the certificate is invalid.
     case tlsFailed
-    /// The download took too long.
+    /// The download exceeded its time limit.
     case timeout
-    /// The server was silent or too slow.
+    /// The server sent no data, or sent data too slowly.
     case stalled
     /// The server answered with a status of 400 to 499.
     case httpClientError
-    /// The server answered with a status of 500 to 599, or with another that is no success.
+    /// The server answered with a status of 500 to 599, or with another status that does not mean success.
     case httpServerError
-    /// The server redirected too often.
+    /// The server sent too many redirects.
     case tooManyRedirects
-    /// The download is larger than allowed.
+    /// The download exceeds the size limit.
     case tooLarge
     /// The connection ended before the download was complete.
     case truncated
-    /// The download is no picture.
+    /// The downloaded file is not a picture.
     case notAnImage
     /// The format of the picture is not supported.
     case unsupportedFormat
     /// The picture is damaged.
     case damaged
-    /// The picture has more pixels than allowed.
+    /// The picture has more pixels than the limit allows.
     case tooManyPixels
-    /// Developing the photo takes more memory than allowed.
+    /// Developing the photo requires more memory than the limit allows.
     case outOfMemory
-    /// Several processes crashed while they developed the photo.
+    /// Several processes crashed while developing the photo.
     case crashed
     /// The disk of the output folder is full.
     case diskFull
@@ -49,15 +49,15 @@ public enum FailureReason: UInt8, Sendable, CaseIterable, Hashable {
     case filterFailed
     /// The file of a `file:` URL does not exist.
     case fileNotFound
-    /// Developing the photo took too much processor time.
+    /// Filtering the photo exceeded its CPU time limit.
     case filterTimeout
-    /// A reason that a newer version has added.
+    /// A reason that was added in a newer version.
     case other = 122  // z
 
-    /// The state code of this reason in a batch's `states`, a small letter.
+    /// The state code of this reason in the `states` of a batch, a small letter.
     package var stateCode: UInt8 { rawValue }
 
-    /// The word for the reason in the command line, in JSON and in manifests: `not-a-url`.
+    /// The word for this reason on the command line, in JSON and in manifests, for example `not-a-url`.
     public var word: String {
         switch self {
         case .notAURL: "not-a-url"
@@ -88,7 +88,7 @@ public enum FailureReason: UInt8, Sendable, CaseIterable, Hashable {
         }
     }
 
-    /// True if a photo with this reason failed before or during its download.
+    /// True if photos with this reason fail before or during the download.
     package var isOfDownload: Bool {
         switch self {
         case .notAnImage, .unsupportedFormat, .damaged, .tooManyPixels, .outOfMemory, .crashed, .diskFull,
@@ -98,7 +98,7 @@ public enum FailureReason: UInt8, Sendable, CaseIterable, Hashable {
         }
     }
 
-    /// The reason of a state code; ``other`` for a small letter without a reason, nil for any other byte.
+    /// The reason with this state code; ``other`` for an unknown small letter, nil for any other byte.
     package init?(stateCode: UInt8) {
         guard (97...122).contains(stateCode) else { return nil }
         self = FailureReason(rawValue: stateCode) ?? .other

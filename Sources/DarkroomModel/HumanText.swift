@@ -1,9 +1,9 @@
 import DarkroomText
 import Foundation
 
-/// Numbers and units for users.
+/// Formats numbers and units for users.
 package enum HumanText {
-    /// `850 ms`, `4.2 s`, `3m 12s`, `2h 05m`, `3d 04h`.
+    /// A duration, for example `850 ms`, `4.2 s`, `3m 12s`, `2h 05m` or `3d 04h`.
     package static func duration(_ seconds: Double) -> String {
         func padded(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
         if seconds < 0.9995 { return "\(Int((seconds * 1000).rounded())) ms" }
@@ -14,7 +14,7 @@ package enum HumanText {
         return "\(whole / 86_400)d \(padded(whole / 3600 % 24))h"
     }
 
-    /// `512 B`, `12.3 kB`, `4.5 MB`: units of a thousand.
+    /// A number of bytes in decimal units, for example `512 B`, `12.3 kB` or `4.5 MB`.
     package static func bytes(_ count: Int) -> String {
         var value = Double(count)
         var unit = "B"
@@ -25,7 +25,7 @@ package enum HumanText {
         return unit == "B" ? "\(count) B" : "\(decimal(value, digits: value < 99.95 ? 1 : 0)) \(unit)"
     }
 
-    /// `1,234,567`.
+    /// A number with separators, for example `1,234,567`.
     package static func count(_ number: Int) -> String {
         var text = ""
         let digits = String(number.magnitude)
@@ -36,32 +36,32 @@ package enum HumanText {
         return (number < 0 ? "-" : "") + text
     }
 
-    /// A number and its noun: `1 photo`, `34 photos`.
+    /// A number with its noun, for example `1 photo` or `34 photos`.
     package static func count(_ number: Int, of noun: String) -> String {
         count(number) + " " + (number == 1 ? noun : noun.hasSuffix("h") ? noun + "es" : noun + "s")
     }
 
-    /// A list of texts; of many texts only the first three: `a, b, c and 12 more`.
+    /// Joins texts to a list. If there are many, only the first three are shown: `a, b, c and 12 more`.
     package static func list(_ things: [String]) -> String {
         things.count <= 4
             ? things.joined(separator: ", ")
             : things[..<3].joined(separator: ", ") + " and \(count(things.count - 3)) more"
     }
 
-    /// A phrase for the flags: `suspended`, `downloads suspended`; nil if none is set.
+    /// A phrase for the flags, for example `suspended` or `downloads suspended`; nil if no flag is set.
     package static func suspended(_ isSuspended: Bool, downloads: Bool, filtrations: Bool) -> String? {
         if isSuspended { return "suspended" }
         let parts = (downloads ? ["downloads"] : []) + (filtrations ? ["filtrations"] : [])
         return parts.isEmpty ? nil : parts.joined(separator: " and ") + " suspended"
     }
 
-    /// `8.1/s`, `1,234/s`.
+    /// A rate, for example `8.1/s` or `1,234/s`.
     package static func rate(_ perSecond: Double) -> String {
         (perSecond < 99.95 ? decimal(perSecond, digits: 1) : count(Int(perSecond.rounded()))) + "/s"
     }
 
-    /// Untrusted text (names, URLs, messages of servers) as one word of a line: bytes that would control a terminal, break the
-    /// line or begin another column are escaped.
+    /// Escapes untrusted text (names, URLs, messages of servers) so that it is shown as one word of a line. Escapes
+    /// bytes that would control a terminal, end the line or begin another column.
     package static func safe(_ text: String) -> String { PrintableText.escaped(text) }
 
     private static func decimal(_ value: Double, digits: Int) -> String {

@@ -1,71 +1,72 @@
-/// The names of all keys and channels in Redis. All have the hash tag `{<namespace>}`, so that every script uses one slot.
+/// The names of all keys and channels in Redis. Each contains `{<namespace>}`, so that a script uses one hash slot.
 ///
-/// These names are a public interface: users read them for monitoring.
+/// These names are a public interface, because users read the keys for monitoring.
 package struct Keys: Sendable, Hashable {
     /// The prefix of every key: `{<namespace>}:`.
     package let prefix: String
 
-    /// The keys of a namespace.
-    /// - Throws: ``InvalidNamespace`` if the name is empty or has characters other than `A-Z a-z 0-9 _ . -`.
+    /// Creates the key names of a namespace.
+    /// - Throws: ``InvalidNamespace`` if the name is empty or contains characters other than `A-Z a-z 0-9 _ . -`.
     package init(namespace: String = "darkroom") throws(InvalidNamespace) {
         let allowed = namespace.utf8.allSatisfy { Byte.isAlphanumeric($0) || "_.-".utf8.contains($0) }
         guard allowed, !namespace.isEmpty else { throw InvalidNamespace(namespace: namespace) }
         prefix = "{\(namespace)}:"
     }
 
-    /// A hash: the flags, limits and counters of the cluster.
+    /// A hash with the flags, limits and counters of the cluster.
     package var control: String { prefix + "control" }
-    /// A sorted set: batch ids by time of submission.
+    /// A sorted set of all batch ids. The score is the time of submission.
     package var batches: String { prefix + "batches" }
-    /// The ready queue of a priority. A sorted set: ids of batches with claimable operations, by turn.
+    /// The ready queue of a priority: a sorted set of batches with claimable operations. The score is the turn.
     package func ready(_ priority: BatchPriority) -> String { prefix + "ready:\(priority.rawValue)" }
-    /// A sorted set: `<batch>/<operation>` by deadline on the lease clock.
+    /// A sorted set of `<batch>/<operation>`. The score is the deadline of the lease, on the lease clock.
     package var leases: String { prefix + "leases" }
-    /// A sorted set: worker ids by time of the last heartbeat.
+    /// A sorted set of worker ids. The score is the time of the last heartbeat.
     package var workers: String { prefix + "workers" }
-    /// A hash: the facts that a worker reports of itself, and its last claim.
+    /// A hash with the facts that a worker reports about itself, and with its last claim.
     package func worker(_ id: String) -> String { prefix + "worker:\(id)" }
-    /// A set: the batches that a worker refuses.
+    /// A set of the batches that a worker refuses.
     package func refused(by worker: String) -> String { prefix + "worker:\(worker):refused" }
-    /// A hash: the facts and counters of a batch.
+    /// A hash with the facts and counters of a batch.
     package func batch(_ id: BatchID) -> String { prefix + "batch:\(id)" }
-    /// A string: one state code for each photo.
+    /// A string with one state code for each photo.
     package func states(_ id: BatchID) -> String { batch(id) + ":states" }
-    /// A hash: operation number to the deflated photos of the operation.
+    /// A hash that maps an operation number to the deflated photos of the operation.
     package func operations(_ id: BatchID) -> String { batch(id) + ":operations" }
-    /// A sorted set: the numbers of the queued operations.
+    /// A sorted set of the numbers of the queued operations.
     package func queue(_ id: BatchID) -> String { batch(id) + ":queue" }
-    /// A hash: operation number to worker, fencing token and bytes.
+    /// A hash that maps an operation number to its worker, fencing token and bytes.
     package func executing(_ id: BatchID) -> String { batch(id) + ":executing" }
-    /// A hash: operation number to the number of expired leases.
+    /// A hash that maps an operation number to the number of its expired leases.
     package func leaseExpiries(_ id: BatchID) -> String { batch(id) + ":lease.expiries" }
-    /// A hash: photo index to the details of the failure, for the first 10,000 failures.
+    /// A hash that maps a photo index to the details of the failure. It contains the first 10,000 failures.
     package func failures(_ id: BatchID) -> String { batch(id) + ":failures" }
-    /// A hash: failure reason to the exact number of photos with it.
+    /// A hash that maps a failure reason to the number of photos that failed for this reason.
     package func reasons(_ id: BatchID) -> String { batch(id) + ":reasons" }
-    /// A set: the batches that this batch waits for.
+    /// A set of the batches that this batch waits for.
     package func dependencies(_ id: BatchID) -> String { batch(id) + ":dependencies" }
-    /// A set: the batches that wait for this batch.
+    /// A set of the batches that wait for this batch.
     package func dependents(_ id: BatchID) -> String { batch(id) + ":dependents" }
-    /// A hash: output folder to the batch that writes to it.
+    /// A hash that maps an output folder to the batch that writes to it.
     package var outputs: String { prefix + "outputs" }
-    /// A hash: name to the newest batch with that name.
+    /// A hash that maps a name to the newest batch with this name.
     package var names: String { prefix + "names" }
-    /// A sorted set: finished batches by the time at which they will be forgotten.
+    /// A sorted set of finished batches. The score is the time at which the batch will be forgotten.
     package var expiring: String { prefix + "expiring" }
-    /// A sorted set: the last 10,000 forgotten batches by the time at which they were forgotten. Their ids are never submitted
-    /// again.
+    /// A sorted set of the last 10,000 forgotten batches. The score is the time at which the batch was forgotten. Their
+    /// ids cannot be submitted again.
     package var forgotten: String { prefix + "forgotten" }
-    /// A sorted set: finished batches whose dependents must still be released, by the time at which they finished.
+    /// A sorted set of finished batches whose dependents must be released. The score is the time of finishing.
     package var releases: String { prefix + "releases" }
-    /// A sorted set: `<batch id> <round>` of outstanding webhook calls by the time of the next attempt.
+    /// A sorted set of outstanding webhook calls, `<batch id> <round>`. The score is the time of the next attempt.
     package var webhooks: String { prefix + "webhooks" }
-    /// A sorted set: `<batch id> <operation> <fencing token> <attempt>` of temporary files that lost workers may have left for
-    /// cancelled batches, by the time at which a worker must remove them; the latest 1,000.
+    /// A sorted set of operations, `<batch id> <operation> <fencing token> <attempt>`, of cancelled batches for which
+    /// lost workers may have left temporary files. It contains the latest 1,000. The score is the time at which a
+    /// worker must remove the files.
     package var staleFiles: String { prefix + "stale.files" }
     /// The channel of change notices.
     package var controlChannel: String { prefix + "control" }
-    /// The channel of all events, see ``BatchEvent``.
+    /// The channel of all events; see ``BatchEvent``.
     package var eventsChannel: String { prefix + "events" }
 }
 

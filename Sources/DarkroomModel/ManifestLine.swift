@@ -6,33 +6,33 @@ package struct ManifestLine: Sendable, Equatable, Codable {
     /// The position in the photo list, from 0.
     package var index: Int
     package var name: String
-    /// The URL in the list, possibly redacted by ``redact(query:)``.
+    /// The URL in the list. ``redact(query:)`` removes secrets from it.
     package var url: String
     /// `filtered`, `failed` or `cancelled`.
     package var state: String
-    /// The file written, relative to the output folder.
+    /// The path of the written file, relative to the output folder.
     package var file: String?
-    /// The word of the ``FailureReason`` if the photo failed.
+    /// The word of the ``FailureReason``, if the photo failed.
     package var reason: String?
     package var detail: String?
-    /// The number of download attempts if the photo failed.
+    /// The number of download attempts, if the photo failed.
     package var attempts: Int?
-    /// The width of the file written, in pixels.
+    /// The width of the written picture, in pixels.
     package var width: Int?
-    /// The height of the file written, in pixels.
+    /// The height of the written picture, in pixels.
     package var height: Int?
-    /// The size of the file written, in bytes.
+    /// The size of the written file, in bytes.
     package var bytes: Int?
-    /// SHA-256 of the file written, hexadecimal.
+    /// The SHA-256 of the written file, in hexadecimal.
     package var sha256: String?
-    /// How long the download took.
+    /// The duration of the download.
     package var downloadMilliseconds: Int?
-    /// How long decoding, filters and encoding took.
+    /// The duration of decoding, filtering and encoding.
     package var filterMilliseconds: Int?
-    /// How long writing the file took.
+    /// The duration of writing the file.
     package var writeMilliseconds: Int?
 
-    /// The line of a photo. The caller sets the fields about the file.
+    /// Creates the line of a photo. The caller sets the fields about the file.
     package init(batch: BatchID, record: PhotoRecord, state: PhotoState) {
         self.batch = batch
         index = record.index
@@ -42,8 +42,8 @@ package struct ManifestLine: Sendable, Equatable, Codable {
         if case .failed(let reason) = state { self.reason = reason.word }
     }
 
-    /// Decodes a line of a file that other programs may have changed.
-    /// - Throws: `DecodingError` if a field is missing or a number is outside of ``StoredBounds``.
+    /// Decodes a line. Other programs may have changed the file that contains it.
+    /// - Throws: `DecodingError` if a field is missing, or if a number is outside of ``StoredBounds``.
     package init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         func checked(_ value: Int, _ bounds: ClosedRange<Int>, _ key: CodingKeys) throws -> Int {
@@ -74,15 +74,15 @@ package struct ManifestLine: Sendable, Equatable, Codable {
         writeMilliseconds = try number(.writeMilliseconds)
     }
 
-    /// Removes the user and password of the URL, and of URLs in the name and in the detail.
-    /// - Parameter query: true to remove query and fragment, too.
+    /// Removes the user and password from the URL, and from URLs in the name and in the detail.
+    /// - Parameter query: whether query and fragment are removed, too.
     package mutating func redact(query: Bool) {
         url = query ? PhotoURL.redacted(url) : PhotoURL.withoutUser(url)
         detail = detail.map { PhotoURL.redacting($0, keepsQuery: !query) }
         name = PhotoURL.redacting(name, keepsQuery: !query)
     }
 
-    /// Returns this line for the manifest: redacted JSON and a line feed, see ``redact(query:)``.
+    /// Returns the line as it is written to the manifest: JSON, redacted by ``redact(query:)``, and a line feed.
     package func text(redactingQuery query: Bool) -> [UInt8] {
         var line = self
         line.redact(query: query)
@@ -115,28 +115,29 @@ package struct ManifestLine: Sendable, Equatable, Codable {
     }
 }
 
-/// The manifest's files: `manifest/<batch id>/<operation number>.<fencingToken>.jsonl` below an output folder.
+/// The paths of manifest files: `manifest/<batch id>/<operation number>.<fencingToken>.jsonl` in the output folder.
 package enum ManifestPath {
-    /// The folder of a batch's manifest, relative to the output folder. If it exists, workers have mounted the right folder.
+    /// The folder of a batch's manifest in the output folder. A worker that sees it has mounted the right folder.
     package static func folder(_ batch: BatchID) -> String { "manifest/\(batch)" }
 
-    /// The file with the id of the batch that has the output folder, relative to that folder. Its name is no valid batch id.
+    /// The file that contains the id of the batch that holds the output folder, relative to the output folder. Its name
+    /// is not a valid batch id.
     package static let holder = "manifest/holder.txt"
 
-    /// The file with the id of the Redis that the batch was submitted to, in the folder of a batch's manifest.
+    /// The file in the folder of a batch's manifest with the id of the Redis to which the batch was submitted.
     package static let origin = "origin.txt"
 
-    /// The folder of an operation's file below ``folder(_:)``, with a slash at its end; "" for operations below 1,000.
+    /// The subfolder of ``folder(_:)`` for an operation, with a trailing slash; "" for numbers below 1,000.
     package static func subfolder(operation number: Int) -> String {
         number < 1000 ? "" : (number / 1000).padded(to: 5) + "/"
     }
 
-    /// The name of an operation's file.
+    /// The file name for an operation.
     package static func fileName(operation number: Int, fencingToken: Int) -> String {
         "\(number.padded(to: 8)).\(fencingToken).jsonl"
     }
 
-    /// The number of the part with this folder name; nil if ``subfolder(operation:)`` never returns the name.
+    /// The number of the subfolder with this name; nil if ``subfolder(operation:)`` never returns this name.
     package static func part(folderName name: String) -> Int? {
         guard let part = Int(name), (1...StoredBounds.photos.upperBound / 1000).contains(part),
             part.padded(to: 5) == name
@@ -144,7 +145,7 @@ package enum ManifestPath {
         return part
     }
 
-    /// Operation number and fencing token of a file name; nil if ``fileName(operation:fencingToken:)`` never returns the name.
+    /// The numbers in a file name; nil if ``fileName(operation:fencingToken:)`` never returns this name.
     package static func parse(fileName: String) -> (operation: Int, fencingToken: Int)? {
         let parts = fileName.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let operation = Int(parts[0]), let fencingToken = Int(parts[1]), operation > 0,

@@ -1,14 +1,15 @@
-/// The photos of one operation as text. Each line has name, tab and URL, with backslash, tab, LF and CR escaped in both.
+/// The photos of one operation as text. Each line contains a name, a tab and a URL. Backslash, tab, LF and CR are
+/// escaped in names and URLs.
 ///
-/// The store keeps a version byte and the deflated text.
+/// Redis stores this text deflated, after a version byte.
 package enum OperationEntry {
-    /// The length of the longest entry before deflating: 1 MiB.
+    /// The maximum length of an entry before it is deflated: 1 MiB.
     package static let maxBytes = 1 << 20
 
-    /// Appends one photo's line to an entry.
+    /// Appends the line of one photo to an entry.
     ///
-    /// If a photo takes more than its share of `maxBytes`, its name is truncated and its URL is replaced by a text that is no
-    /// URL. Workers let the photo fail like any other entry without a URL.
+    /// Each photo may use an equal share of `maxBytes`. If a photo needs more, its name is truncated and its URL is
+    /// replaced by a text that is not a URL. Workers then fail the photo like any entry without a URL.
     package static func append(
         name: UnsafeRawBufferPointer, url: UnsafeRawBufferPointer, operationSize: Int, to entry: inout [UInt8]
     ) {
@@ -19,7 +20,7 @@ package enum OperationEntry {
         entry.append(lineFeed)
         guard entry.count - start > maxBytes / operationSize else { return }
         entry.removeLast(entry.count - start)
-        // Escaping may double the bytes, so a name of a quarter of the share leaves room for the text below.
+        // Escaping may double the bytes. A quarter of the share for the name leaves room for the text below.
         let cut = UnsafeRawBufferPointer(rebasing: name.prefix(maxBytes / operationSize / 4))
         appendEscaped(cut, to: &entry)
         entry.append(tab)
@@ -27,9 +28,9 @@ package enum OperationEntry {
         entry.append(lineFeed)
     }
 
-    /// The records of an entry whose first photo has the index `firstIndex`.
+    /// Parses an entry whose first photo has the index `firstIndex`.
     ///
-    /// Bytes that are not UTF-8 are replaced. A line without a tab has an empty URL.
+    /// Bytes that are not valid UTF-8 are replaced. In a line without a tab, the URL is empty.
     package static func records(of entry: [UInt8], firstIndex: Int) -> [PhotoRecord] {
         var records: [PhotoRecord] = []
         entry.withUnsafeBufferPointer { bytes in

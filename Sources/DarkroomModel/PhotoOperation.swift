@@ -16,29 +16,30 @@
 /// try configuration.register("checksum") { Checksum() }
 /// ```
 ///
-/// The worker creates a new operation for each photo, on the filtration thread that runs it. As many operations run at once as
-/// the worker has filtrations. If an operation crashes, the worker ends, and other workers take over its photos.
+/// The worker creates a new operation for each photo, on the filtration thread that runs the operation. A worker runs
+/// up to as many operations at a time as it has filtrations. If an operation crashes, the worker ends, and other
+/// workers take over its photos.
 public protocol PhotoOperation {
-    /// Creates the bytes of a file from a photo. May block. Should check ``DownloadedPhoto/isCancelled`` regularly: if it is
-    /// true, the result is discarded.
-    /// - Returns: the bytes of the file. The file's extension is that of the picture's format; if the bytes are no picture, that of
-    ///   the photo's name or URL, otherwise `bin`.
-    /// - Throws: any error. The photo fails for the reason ``FailureReason/filterFailed`` with the error's text.
+    /// Creates the bytes of a file from a photo. May block. Should check ``DownloadedPhoto/isCancelled`` regularly: if
+    /// it is true, the result is discarded.
+    /// - Returns: the bytes of the file. If they are a picture, the file gets the extension of the picture's format;
+    ///   otherwise the extension in the photo's name or URL, or `bin` if there is none.
+    /// - Throws: any error. The photo then fails with the reason ``FailureReason/filterFailed`` and the error's text.
     func main(_ photo: DownloadedPhoto) throws -> [UInt8]
 }
 
-/// A photo for a custom operation.
+/// A photo that is passed to a custom operation.
 public struct DownloadedPhoto: Sendable {
     /// The photo's index, name and URL in the list.
     public let record: PhotoRecord
-    /// The downloaded bytes, unchecked. They may be no picture.
+    /// The downloaded bytes, which have not been checked. They may not be a picture.
     public let bytes: [UInt8]
     private let cancelled: @Sendable () -> Bool
 
-    /// True if the result will be discarded, because the batch was cancelled or the worker stops. Any thread may read it.
+    /// True if the result will be discarded: the batch was cancelled or the worker is stopping. Safe on any thread.
     public var isCancelled: Bool { cancelled() }
 
-    /// A photo, also for tests of an operation.
+    /// Creates a photo, for example to test an operation.
     /// - Parameters:
     ///   - record: the index, name and URL.
     ///   - bytes: the downloaded bytes.

@@ -1,9 +1,9 @@
-/// Photos of a list by their indexes from 0: `[10...20, 31...31]`.
+/// Photos of a list, given as ranges of indexes from 0, for example `[10...20, 31...31]`.
 public struct PhotoRanges: Sendable, Equatable, CustomStringConvertible {
-    /// The ranges in ascending order. Adjacent ranges are merged.
+    /// The ranges in ascending order. Overlapping and adjacent ranges are merged.
     public let ranges: [ClosedRange<Int>]
 
-    /// Brings ranges in order and joins those that touch.
+    /// Sorts the ranges, and merges overlapping and adjacent ranges.
     public init(_ ranges: [ClosedRange<Int>]) {
         var joined: [ClosedRange<Int>] = []
         for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
@@ -16,8 +16,8 @@ public struct PhotoRanges: Sendable, Equatable, CustomStringConvertible {
         self.ranges = joined
     }
 
-    /// Reads numbers and ranges with commas between them.
-    /// - Throws: ``InvalidPhotoRanges`` with the invalid part.
+    /// Reads indexes and ranges that are separated by commas.
+    /// - Throws: ``InvalidPhotoRanges`` with the invalid part of the text.
     package init(parsing text: String) throws(InvalidPhotoRanges) {
         var ranges: [ClosedRange<Int>] = []
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -33,7 +33,7 @@ public struct PhotoRanges: Sendable, Equatable, CustomStringConvertible {
     /// The number of photos.
     public var count: Int { ranges.reduce(0) { $0 + $1.count } }
 
-    /// The ranges in pieces of at most `size` photos, in order.
+    /// Splits the ranges into pieces of at most `size` photos, in order.
     package func pieces(of size: Int) -> [[ClosedRange<Int>]] {
         var pieces: [[ClosedRange<Int>]] = [[]]
         var room = size
@@ -53,27 +53,27 @@ public struct PhotoRanges: Sendable, Equatable, CustomStringConvertible {
         return pieces.filter { !$0.isEmpty }
     }
 
-    /// The ranges in the form of the command line: `10-20,31`.
+    /// The ranges in the format of the command line, for example `10-20,31`.
     public var description: String {
         ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }.joined(separator: ",")
     }
 
-    /// Reads an index of 1 to 10 digits; nil for any other text.
+    /// Reads an index of 1 to 10 digits. Returns nil for any other text.
     private static func index(_ text: Substring) -> Int? {
         guard text.utf8.count <= 10, text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
         return Int(text)
     }
 }
 
-/// A text that is no list of indexes and ranges.
+/// A text that is not a list of indexes and ranges.
 package struct InvalidPhotoRanges: Error, CustomStringConvertible {
     package let text: String
     package let part: String
 
-    /// The text, and the correct form.
+    /// The invalid text, and the correct format.
     package var description: String { "photos \"\(text)\": \(problem)" }
 
-    /// The description without the text.
+    /// The correct format, without the invalid text.
     package var problem: String {
         let found = part == text ? "" : " (found \"\(part)\")"
         return "write indexes from 0 and ranges of them, the smaller first, as 10-20,31\(found)"
@@ -81,6 +81,6 @@ package struct InvalidPhotoRanges: Error, CustomStringConvertible {
 }
 
 extension PhotoRanges: ExpressibleByArrayLiteral {
-    /// Brings ranges in order and joins those that touch.
+    /// Sorts the ranges, and merges overlapping and adjacent ranges.
     public init(arrayLiteral ranges: ClosedRange<Int>...) { self.init(ranges) }
 }

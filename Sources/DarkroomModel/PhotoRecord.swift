@@ -1,13 +1,13 @@
-/// A photo in its list.
+/// A photo of a list.
 public struct PhotoRecord: Sendable, Hashable {
     /// The position in the list, from 0.
     public let index: Int
-    /// The name, not yet made safe for a file system.
+    /// The name in the list. It may not be safe as a file name.
     public let name: String
-    /// The URL, which may be no valid URL.
+    /// The URL in the list, which may be invalid.
     public let url: String
 
-    /// A photo, for tests of a ``PhotoOperation``.
+    /// Creates a photo, for tests of a ``PhotoOperation``.
     public init(index: Int, name: String, url: String) {
         self.index = index
         self.name = name

@@ -1,4 +1,4 @@
-/// The state of a photo. Filtered, failed and cancelled are final: only a retry changes them.
+/// The state of a photo. Filtered, failed and cancelled are final states: only a retry changes them.
 public enum PhotoState: Sendable, Hashable {
     /// The photo has no result yet, or its result was discarded.
     case new
@@ -11,7 +11,7 @@ public enum PhotoState: Sendable, Hashable {
     /// The photo failed.
     case failed(FailureReason)
 
-    /// The state code in a batch's `states` string: `N`, `D`, `F`, `C` or the reason's small letter.
+    /// The state code in the `states` string of a batch: `N`, `D`, `F`, `C`, or the small letter of the failure reason.
     package var stateCode: UInt8 {
         switch self {
         case .new: 78
@@ -22,7 +22,7 @@ public enum PhotoState: Sendable, Hashable {
         }
     }
 
-    /// The state of a state code; nil if the code is invalid.
+    /// The state with this state code; nil if the code is invalid.
     package init?(stateCode: UInt8) {
         switch stateCode {
         case 78: self = .new
@@ -35,10 +35,10 @@ public enum PhotoState: Sendable, Hashable {
         }
     }
 
-    /// True if only a retry changes the state.
+    /// True if only a retry can change the state.
     public var isFinal: Bool { self != .new && self != .downloaded }
 
-    /// The word for this state in the command line, in JSON and in manifests. The reason has its own word.
+    /// The word for this state on the command line, in JSON and in manifests. A failure reason has a word of its own.
     public var word: String {
         switch self {
         case .new: "new"

@@ -1,8 +1,8 @@
 /// The result of retrying failed photos with ``DarkroomClient``.
 public struct RetriedPhotos: Sendable, Equatable {
-    /// Failed photos that run again.
+    /// The number of failed photos that run again.
     public package(set) var photos: Int
-    /// Failed photos that do not run again, because Redis no longer has their names and URLs. Only the list has them.
+    /// The number of failed photos that do not run again, because their names and URLs are no longer in Redis.
     public package(set) var notKept: Int
 
     package init(photos: Int = 0, notKept: Int = 0) {

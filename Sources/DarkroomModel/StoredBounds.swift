@@ -1,24 +1,24 @@
-/// The bounds of the numbers and texts in Redis. Darkroom writes no value outside of them.
+/// The bounds of the numbers and texts in Redis. Darkroom does not write values outside these bounds.
 package enum StoredBounds {
-    /// Whole numbers that a Lua script represents exactly: bytes, versions, fencing tokens, times in ms.
+    /// Integers that Lua represents exactly, for bytes, versions, fencing tokens and times in milliseconds.
     package static let numbers = 0...(1 << 53)
-    /// Photos of a batch, and so its operations: Redis keeps one byte per photo in a string of at most 512 MiB.
+    /// The number of photos or operations in a batch: Redis keeps a byte per photo in a string of at most 512 MiB.
     package static let photos = 0...(1 << 29)
-    /// Indexes of photos in commands. A focus may have photos that are not fed yet.
+    /// Indexes of photos in commands. They may exceed the number of photos: a focus may include photos not fed yet.
     package static let indexes = 0...9_999_999_999
-    /// The longest text of a batch's or worker's hash in bytes: the longest command line argument on Linux.
+    /// The maximum length in bytes of a text in a hash: that of a command line argument on Linux.
     package static let textBytes = 128 << 10
 }
 
-/// The fields of a batch's hash. A value out of bounds is damage.
+/// Reads the fields of a batch's hash. A value that is out of bounds is recorded as damage.
 struct StoredFields {
     private let fields: [String: String]
-    /// The damage, a phrase for each field: `photos is "-5"`.
+    /// The damage found, with one phrase for each field: `photos is "-5"`.
     private(set) var damage: [String] = []
 
     init(_ fields: [String: String]) { self.fields = fields }
 
-    /// A required number; `other` if it is missing or damaged.
+    /// A required number. Returns `other` if it is missing or damaged.
     mutating func number(
         _ name: String, in bounds: ClosedRange<Int> = StoredBounds.numbers, otherwise other: Int = 0
     ) -> Int {

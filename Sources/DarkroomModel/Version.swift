@@ -1,2 +1,2 @@
-/// The version of this package, which `darkroom --version` prints and workers report.
+/// The version of this package. `darkroom --version` prints it, and workers report it.
 package let darkroomVersion = "0.1.0"

@@ -1,10 +1,10 @@
-/// The delay before the next connection attempt: up to 50 ms after the first failure, doubled after each further
-/// failure, at most 0.5 s. The delay is random between half of that and all of it, so that many clients do not
-/// reconnect at the same time.
+/// The delay before the next connection attempt. Its maximum is 50 ms after the first failure, and doubles with each
+/// further failure up to 0.5 s. The delay is random, between half of the maximum and the maximum, so that many clients
+/// do not reconnect at the same time.
 ///
-/// The limit is 0.5 s because other workers take over the leases of a worker that reconnects much later than they do.
+/// The limit is 0.5 s because the leases of a worker that reconnects much later than the other workers expire.
 struct Backoff {
-    /// The earliest time of the next attempt; nil: at once.
+    /// The earliest time of the next attempt; nil if the next attempt need not wait.
     private(set) var nextAttempt: ContinuousClock.Instant?
     private var failures = 0
 

@@ -4,12 +4,12 @@ import Foundation
 ///
 /// DESIGN: a command waits in `unsent` until it is sent, then in `expected` until its reply arrives. Both queues keep
 /// the order of the calls. A command that got a NOSCRIPT reply waits in `lostScripts`. When all pending replies have
-/// arrived, the loop sends it again with the script's source, before any new command. So the server runs commands in
-/// the order of the calls, with one exception: a script that the server has lost runs after the commands that were in
-/// flight with it.
-/// A command that a cluster node rejected with MOVED waits in `redirected` in the same way. The loop sends it first on
-/// the connection to the other node.
-/// Sending and receiving alternate and never block, so a pipeline of any length cannot deadlock.
+/// arrived, the loop sends the command again with the script's source, before any new command. The server therefore
+/// runs commands in the order of the calls, with one exception: a script that the server has lost runs after the
+/// commands that were in flight at the same time.
+/// A command that a cluster node rejected with MOVED waits in `redirected` in the same way. After a connection to the
+/// other node is made, the loop sends this command first.
+/// Sending and receiving alternate and never block, so that a pipeline of any length cannot deadlock.
 final class ConnectionLoop {
     private let configuration: RedisConfiguration
     private let scripts: [RedisScript]
@@ -21,9 +21,9 @@ final class ConnectionLoop {
     private var backoff = Backoff()
     private var isClosed = false
     private var masterMayHaveChanged = false
-    /// Whether the server has executed a command on this connection.
+    /// Whether a command was executed on the current connection.
     private var isProven = false
-    /// Whether a reply has shown that this server cannot serve commands now, so another one must be tried.
+    /// Whether a reply has shown that this server cannot serve commands now, so that another server must be tried.
     private var isMisplaced = false
     private var redirections = 0
     private var unsent = Fifo<PartOfCall>()
@@ -31,9 +31,9 @@ final class ConnectionLoop {
     private var lostScripts: [PartOfCall] = []
     private var redirected: [PartOfCall] = []
 
-    /// More consecutive redirections mean that the nodes disagree.
+    /// The maximum number of consecutive redirections. If there are more, the nodes disagree.
     private static let mostRedirections = 5
-    /// The number of bytes queued for sending before the loop reads replies again.
+    /// When this many bytes are queued for sending, the loop reads replies before it queues more.
     private static let batchBytes = 256 * 1024
 
     init(_ configuration: RedisConfiguration, scripts: [RedisScript], mailbox: ConnectionMailbox) {
@@ -51,7 +51,7 @@ final class ConnectionLoop {
         while true {
             handle(mailbox.take())
             if isClosed { break }
-            // The next connection attempt looks up the master anyway.
+            // The next connection attempt asks the sentinels for the master in any case.
             defer { masterMayHaveChanged = false }
             if let session {
                 do throws(RedisError) {
@@ -96,10 +96,10 @@ final class ConnectionLoop {
         }
     }
 
-    /// Handles a lost connection: commands that were sent fail, unsent commands wait for the next connection.
+    /// Handles a lost connection. Commands that were sent fail, and unsent commands wait for the next connection.
     private func loseConnection(_ error: RedisError) {
         session = nil
-        // A connection lost before its first reply may fail again at once.
+        // A connection that was lost before its first reply may be lost again at once, so the next attempt is delayed.
         if !isProven { backoff.failed(at: .now) }
         for part in expected.removeAll() + lostScripts { part.fail(error) }
         lostScripts = []
@@ -110,7 +110,7 @@ final class ConnectionLoop {
         sendRedirectedFirst()
     }
 
-    /// Changes the server. All replies have arrived; commands that were not executed go to the next server.
+    /// Changes the server after all pending replies have arrived. The next server gets the commands not yet executed.
     private func changeServer() {
         session = nil
         if isMisplaced {
@@ -133,7 +133,7 @@ final class ConnectionLoop {
 // MARK: - While connected
 
 extension ConnectionLoop {
-    /// One turn: sends and receives without blocking, and sleeps if neither made progress.
+    /// Sends and receives once without blocking, and sleeps if no bytes were sent or received.
     private func serve(_ session: Session) throws(RedisError) {
         if session.output.isEmpty { fill(session) }
         try session.flush()
@@ -157,8 +157,8 @@ extension ConnectionLoop {
     /// Whether the loop must change the server when all pending replies have arrived.
     private var mustChange: Bool { isMisplaced || !redirected.isEmpty }
 
-    /// Whether a command may be sent now. Lost scripts wait for the pending replies; other commands wait for the lost
-    /// scripts.
+    /// Whether a command may be sent now. Lost scripts are sent only after the pending replies have arrived, and other
+    /// commands only after the lost scripts.
     private var canSend: Bool {
         guard !mustChange else { return false }
         return lostScripts.isEmpty ? !unsent.isEmpty : expected.isEmpty

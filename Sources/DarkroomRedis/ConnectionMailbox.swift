@@ -1,6 +1,6 @@
 import DarkroomConcurrency
 
-/// Messages from other threads to the thread of a connection or subscription. That thread sleeps here.
+/// Messages from other threads to the thread of a connection or subscription. This thread sleeps in the mailbox.
 final class ConnectionMailbox: Sendable {
     enum Message {
         case call(RedisCall)
@@ -18,7 +18,7 @@ final class ConnectionMailbox: Sendable {
     @discardableResult
     func post(_ message: Message) -> Bool { messages.post(message) }
 
-    /// Returns the messages since the last call, oldest first. Only the owner calls it.
+    /// Returns the messages posted since the last call, oldest first. Only the owning thread may call this function.
     func take() -> [Message] { messages.take() }
 
     /// Blocks until `socket` is ready for `events`, a message arrives, or `deadline` passes.
@@ -26,6 +26,6 @@ final class ConnectionMailbox: Sendable {
         if messages.prepareToSleep() { wakeup.wait(for: socket, events: events, until: deadline) }
     }
 
-    /// Refuses further messages and returns the waiting messages. Only the owner calls it.
+    /// Closes the mailbox and returns the messages left in it. Only the owning thread may call this function.
     func end() -> [Message] { messages.close() }
 }

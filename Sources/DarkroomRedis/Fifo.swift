@@ -1,6 +1,6 @@
 /// A first-in, first-out queue. Appending and removing take amortized constant time.
 struct Fifo<Element> {
-    private var elements: [Element?] = []  // nil before `head`, so that removed elements are freed
+    private var elements: [Element?] = []  // elements before `head` are nil, so that they are freed
     private var head = 0
 
     var isEmpty: Bool { head == elements.count }

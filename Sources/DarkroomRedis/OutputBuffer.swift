@@ -1,9 +1,9 @@
 import Foundation
 
-/// Bytes to send. Their address does not change while they are sent.
+/// Bytes to send. The address of the bytes does not change while they are being sent.
 ///
-/// If a write would block, OpenSSL requires its repetition with the same pointer. So bytes are appended only while the
-/// buffer is empty or before its first write.
+/// If a write would block, OpenSSL requires the caller to repeat the write with the same pointer. Bytes are therefore
+/// appended only while the buffer is empty, or before its first write.
 final class OutputBuffer {
     private var storage = UnsafeMutableRawPointer.allocate(byteCount: initialCapacity, alignment: 16)
     private var capacity = initialCapacity
@@ -11,7 +11,7 @@ final class OutputBuffer {
     private var end = 0
 
     private static let initialCapacity = 64 * 1024
-    /// Larger storage is replaced when the buffer is empty.
+    /// If the storage has grown larger, it is replaced as soon as the buffer is empty.
     private static let largestKept = 1024 * 1024
 
     deinit { storage.deallocate() }
@@ -20,7 +20,7 @@ final class OutputBuffer {
     var count: Int { end - start }
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: storage + start, count: count) }
 
-    /// Removes the first `count` bytes, which were sent.
+    /// Removes the first `count` bytes, which have been sent.
     func consume(_ count: Int) {
         start += count
         guard isEmpty else { return }
@@ -44,7 +44,7 @@ final class OutputBuffer {
         }
     }
 
-    /// `*3\r\n`, `$12\r\n`.
+    /// Appends the header of an array (`*3\r\n`) or of a bulk string (`$12\r\n`).
     private func appendHeader(_ type: UInt8, _ number: Int) {
         reserve(24)  // the type, at most 19 digits, CR LF
         storage.storeBytes(of: type, toByteOffset: end, as: UInt8.self)

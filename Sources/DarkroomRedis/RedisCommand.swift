@@ -14,6 +14,6 @@ package struct RedisCommand: Sendable, Equatable {
         self.arguments = arguments
     }
 
-    /// The name, for errors.
+    /// The name of the command, for error messages.
     var name: String { arguments.first.map { String(decoding: $0, as: UTF8.self) } ?? "(empty command)" }
 }

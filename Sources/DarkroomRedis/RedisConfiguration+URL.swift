@@ -5,7 +5,7 @@ extension RedisConfiguration {
     /// Creates a configuration from a URL. `RedisLocation` lists the forms of URLs.
     /// - Parameter password: The password if the URL has none.
     package init(url: String, password: String? = nil) throws(RedisError) {
-        // The URL may hold a password, so no message shows it whole.
+        // The URL may contain a password, so no message shows the whole URL.
         func invalid(_ found: String) -> RedisError {
             RedisError(
                 .invalidAddress, "read the address of Redis",
@@ -67,12 +67,12 @@ extension RedisConfiguration {
 
     /// A URL for error messages, with passwords and the query replaced by `***`. The text need not be a valid URL.
     package static func redacted(_ url: String) -> String {
-        // Compares bytes: a delimiter followed by a combining accent is a different `Character`.
+        // Search for bytes: a delimiter followed by a combining accent is a different `Character`.
         let start = authorityStart(url) ?? url.startIndex
         var rest = url.utf8[start...]
         var query = ""
         if let mark = rest.firstIndex(of: Mark.question) {
-            // A "?" before the "@" and before any "/" belongs to the password.
+            // A "?" before the "@" and before the first "/" is part of the password.
             let before = rest[..<mark]
             if before.contains(Mark.at) || before.contains(Mark.slash) || !rest.contains(Mark.at) {
                 query = "?***"
@@ -81,11 +81,11 @@ extension RedisConfiguration {
         }
         let shown: String
         if let at = rest.lastIndex(of: Mark.at) {
-            // Text without a colon may be a password whose colon is missing, so it is hidden.
+            // Text without a colon is hidden, because it may be a password whose colon is missing.
             let user = rest[..<at].firstIndex(of: Mark.colon).map { Substring(rest[...$0]) } ?? ""
             shown = "\(user)***\(Substring(rest[at...]))"
         } else if let colon = rest.firstIndex(of: Mark.colon), rest.first != Mark.bracket, !hasOnlyPorts(rest) {
-            // Text in place of a port may be a password whose host is missing.
+            // Text in the position of a port is hidden, because it may be a password whose host is missing.
             shown = "\(Substring(rest[...colon]))***"
         } else {
             shown = String(Substring(rest))
@@ -102,7 +102,7 @@ extension RedisConfiguration {
         static let comma = UInt8(ascii: ",")
     }
 
-    /// Whether each colon in a list of hosts is followed by a number.
+    /// Whether each colon in a list of hosts is followed by a port number.
     private static func hasOnlyPorts(_ rest: Substring.UTF8View) -> Bool {
         rest.prefix { $0 != Mark.slash }.split(separator: Mark.comma).allSatisfy { host in
             guard let colon = host.firstIndex(of: Mark.colon) else { return true }
@@ -121,7 +121,8 @@ extension RedisConfiguration {
         return nil
     }
 
-    /// Replaces the list of hosts by `host` and returns both, because `URLComponents` does not support lists of hosts.
+    /// Replaces the list of hosts by the word `host`, because `URLComponents` does not support lists of hosts. Returns
+    /// the new URL and the list.
     private static func splitHosts(_ url: String) -> (rest: String, hosts: Substring) {
         guard let start = authorityStart(url) else { return (url, "") }
         let authority = url.utf8[start...].prefix { !"/?#".utf8.contains($0) }

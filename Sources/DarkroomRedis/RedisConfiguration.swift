@@ -1,17 +1,17 @@
-/// The address of a Redis server, and how to connect and authenticate.
+/// The address of a Redis server, with the settings for connecting and authenticating.
 package struct RedisConfiguration: Sendable, Equatable {
     package enum Address: Sendable, Equatable {
-        /// TCP, with TLS if ``RedisConfiguration/tls`` is set. Any node of a Redis Cluster can be given; the connection
-        /// follows the cluster's redirections to the node that holds the keys.
+        /// A TCP address, with TLS if ``RedisConfiguration/tls`` is set. For a Redis Cluster, the address of any node:
+        /// the connection follows redirections to the node that holds the keys.
         case tcp(host: String, port: Int)
         case unix(path: String)
-        /// The master that the sentinels report for a service, by TCP; with TLS to both if ``RedisConfiguration/tls``
-        /// is set.
+        /// The addresses of sentinels, and the service whose master they report. Sentinels and master are reached by
+        /// TCP, with TLS if ``RedisConfiguration/tls`` is set.
         case sentinels([Endpoint], service: String)
     }
 
     package struct Endpoint: Sendable, Hashable, CustomStringConvertible {
-        /// A name or an address, IPv6 without brackets.
+        /// A host name or IP address. IPv6 addresses have no brackets.
         package var host: String
         package var port: Int
 
@@ -24,7 +24,7 @@ package struct RedisConfiguration: Sendable, Equatable {
         package var description: String { (host.contains(":") ? "[\(host)]" : host) + ":\(port)" }
     }
 
-    /// Files (PEM) for TLS.
+    /// The PEM files for TLS.
     package struct TLS: Sendable, Equatable {
         /// The certificate authorities that may sign the server's certificate; nil: the system's authorities.
         package var authorities: String?
@@ -33,7 +33,7 @@ package struct RedisConfiguration: Sendable, Equatable {
         /// The private key of ``certificate``.
         package var key: String?
 
-        /// TLS, by default with the system's authorities and without a client certificate.
+        /// Creates TLS settings. By default, they use the system's authorities and no client certificate.
         package init(authorities: String? = nil, certificate: String? = nil, key: String? = nil) {
             self.authorities = authorities
             self.certificate = certificate
@@ -46,26 +46,26 @@ package struct RedisConfiguration: Sendable, Equatable {
     package var user: String?
     /// The password; nil: no authentication.
     package var password: String?
-    /// The user to authenticate as at the sentinels; nil: the default user.
+    /// The user to authenticate as when connecting to sentinels; nil: the default user.
     package var sentinelUser: String?
-    /// The password of the sentinels; nil: no authentication there.
+    /// The password of the sentinels; nil: no authentication with the sentinels.
     package var sentinelPassword: String?
     /// The number of the database to select.
     package var database = 0
     /// The TLS settings; nil: no TLS. Ignored for Unix-domain sockets.
     package var tls: TLS?
-    /// The time limit for connecting, from the name lookup to the loaded scripts.
+    /// The time limit for connecting. It includes the name lookup, the handshake and the loading of scripts.
     package var connectTimeout: Duration = .seconds(5)
-    /// If no data arrives for this long while a reply is pending, the connection is closed. A blocking command must
-    /// return sooner.
+    /// The longest time without received data while a reply is pending; then the connection is closed. A blocking
+    /// command must return sooner.
     package var replyTimeout: Duration = .seconds(10)
 
-    /// A server at `address`, without TLS and password.
+    /// The settings for a server at `address`, without TLS and without a password.
     package init(address: Address) {
         self.address = address
     }
 
-    /// The address for errors and logs, without user and password.
+    /// The address for error messages and logs, without user and password.
     package var displayName: String {
         let secure = tls == nil ? "" : "s"
         let path = database == 0 ? "" : "/\(database)"
@@ -77,7 +77,7 @@ package struct RedisConfiguration: Sendable, Equatable {
         }
     }
 
-    /// The same settings for another server; the connect timeout is at most `timeout`.
+    /// The same settings for another server, with a connect timeout of at most `timeout`.
     func server(at endpoint: Endpoint, within timeout: Duration) -> RedisConfiguration {
         var server = self
         server.address = .tcp(host: endpoint.host, port: endpoint.port)
@@ -85,8 +85,7 @@ package struct RedisConfiguration: Sendable, Equatable {
         return server
     }
 
-    /// The settings for a sentinel: with the sentinels' user and password, and database 0, since sentinels have no
-    /// databases.
+    /// The settings for a sentinel: its user and password, and database 0, because sentinels have no databases.
     func sentinel(at endpoint: Endpoint, within timeout: Duration) -> RedisConfiguration {
         var sentinel = server(at: endpoint, within: timeout)
         sentinel.user = sentinelUser

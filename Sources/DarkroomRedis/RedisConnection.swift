@@ -1,19 +1,21 @@
 import DarkroomConcurrency
 import Foundation
 
-/// A connection to a Redis, for any number of threads and tasks.
+/// A connection to Redis, shared by any number of threads and tasks.
 ///
-/// A dedicated thread owns the connection. Commands are pipelined: commands sent while others are in flight go out
-/// together with the next write. Each call gets its own replies, in order.
+/// A dedicated thread owns the connection. Commands are pipelined: the thread does not wait for replies before it sends
+/// the next commands. Each call gets the replies to its own commands, in order.
 ///
-/// - It connects when the first command is sent. After the connection is lost, it reconnects with the next command and
-///   loads the scripts first. Commands in flight when the connection is lost fail with ``RedisError/Code/disconnected``
-///   and are never sent twice. While the server is unreachable, attempts are 25 ms to 0.5 s apart, and every command
-///   that waits for an attempt fails with it. The caller decides whether to try again.
+/// - The connection is established when the first command is sent. After the connection is lost, the next command
+///   starts a reconnection, which loads the scripts first. Commands in flight when the connection is lost fail with
+///   ``RedisError/Code/disconnected`` and are never sent twice. While the server is unreachable, attempts are 25 ms to
+///   0.5 s apart. If an attempt fails, all commands that wait for it fail with the same error. The caller decides
+///   whether to retry.
 /// - If the server replies with an error, the result is a `.failure` with the code ``RedisError/Code/server`` and the
-///   reply in ``RedisError/serverReply``. Errors inside arrays stay values.
-/// - If the server has lost a script (SCRIPT FLUSH, failover), its EVALSHA is sent again as EVAL with the source. The
-///   script then runs after the commands that were in flight with it, and before commands sent later.
+///   reply in ``RedisError/serverReply``. Errors inside arrays are returned as values.
+/// - If the server has lost a script (SCRIPT FLUSH, failover), the EVALSHA command is sent again as EVAL with the
+///   source. The script then runs after the commands that were in flight at the same time, and before commands sent
+///   later.
 ///
 /// Blocking commands and subscriptions (``RedisSubscription``) need separate connections.
 package final class RedisConnection: Sendable {
@@ -32,12 +34,12 @@ package final class RedisConnection: Sendable {
 
     deinit { mailbox.post(.close) }
 
-    /// Connects now, so that a wrong address or password is reported here. Blocks.
+    /// Connects now, so that the caller learns of a wrong address or password at once. Blocks.
     package func connect() throws(RedisError) {
         _ = try call(RedisCommand("PING"))
     }
 
-    /// Sends `commands` as one pipeline; `completion` gets all results, in order.
+    /// Sends `commands` as one pipeline. `completion` is called with all results, in order.
     ///
     /// Never blocks. `completion` is called exactly once, on the connection's thread (on the caller's thread if
     /// `commands` is empty or the connection was closed). It must be short and must not make a blocking call.
@@ -77,8 +79,8 @@ package final class RedisConnection: Sendable {
 
     /// Closes the connection. Commands in flight and later commands fail with ``RedisError/Code/closed``.
     ///
-    /// Returns when the connection's thread has ended; while it connects, that can take the connect timeout. Called
-    /// inside a completion, it returns at once.
+    /// Blocks until the connection's thread has ended. If the thread is just connecting, this can take as long as the
+    /// connect timeout. Inside a completion, the function returns at once.
     package func close() {
         mailbox.post(.close)
         thread.join()

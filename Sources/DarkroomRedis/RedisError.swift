@@ -1,8 +1,8 @@
 /// The failure of a command, a connection or a private redis-server.
 ///
-/// Errors with the codes ``Code/cannotConnect``, ``Code/tlsFailed`` and ``Code/authenticationFailed`` mean that the
-/// command was not sent. After ``Code/disconnected`` and ``Code/timedOut`` it is unknown whether the server executed
-/// the command: repeat it only if it is idempotent.
+/// With the codes ``Code/cannotConnect``, ``Code/tlsFailed`` and ``Code/authenticationFailed``, the command was not
+/// sent. After ``Code/disconnected`` and ``Code/timedOut`` it is unknown whether the server executed the command:
+/// repeat the command only if it is idempotent.
 package struct RedisError: Error, Sendable, Equatable, CustomStringConvertible {
     package enum Code: Sendable {
         /// The given address is invalid.
@@ -28,11 +28,11 @@ package struct RedisError: Error, Sendable, Equatable, CustomStringConvertible {
     }
 
     package let code: Code
-    /// The attempted action and its target: `connect to redis://127.0.0.1:6379`.
+    /// The attempted action and its target, for example `connect to redis://127.0.0.1:6379`.
     package let attempted: String
-    /// The finding, and what to do.
+    /// The cause, and what to do.
     package let message: String
-    /// The server's unchanged error reply, if there was one: `WRONGTYPE Operation against a key...`.
+    /// The unchanged error reply of the server, for example `WRONGTYPE Operation against...`; nil for other errors.
     package let serverReply: String?
 
     init(_ code: Code, _ attempted: String, _ message: String, serverReply: String? = nil) {
@@ -42,12 +42,12 @@ package struct RedisError: Error, Sendable, Equatable, CustomStringConvertible {
         self.serverReply = serverReply
     }
 
-    /// The first word of the server's error reply: `WRONGTYPE`, `OOM`, `NOPERM`...; nil for other errors.
+    /// The first word of the server's error reply, for example `WRONGTYPE` or `OOM`; nil for other errors.
     package var serverErrorName: String? {
         serverReply.map { String($0.prefix { $0 != " " }) }
     }
 
-    /// One line: the attempted action, the finding, what to do.
+    /// One line: the attempted action, the cause, and what to do.
     package var description: String { "\(attempted): \(message)" }
 }
 

@@ -1,13 +1,13 @@
 internal import CCrypto
 
-/// A Lua script. A connection loads it when it connects, and sends its source again if the server has lost it.
+/// A Lua script. A connection loads it when connecting, and sends its source again if the server has lost it.
 package struct RedisScript: Sendable, Equatable {
     package let name: String
     package let source: [UInt8]
     /// SHA-1 of the source in 40 lower-case hexadecimal digits, the argument of EVALSHA.
     package let sha1: String
 
-    /// Creates a script and computes its SHA-1, without a server.
+    /// Creates a script and computes its SHA-1 locally.
     package init(name: String, source: [UInt8]) {
         self.name = name
         self.source = source
@@ -23,7 +23,7 @@ package struct RedisScript: Sendable, Equatable {
         return RedisCommand(arguments: all)
     }
 
-    /// The same call as EVAL with the source, which also loads the script.
+    /// Converts an EVALSHA command to an EVAL command with the source, which also loads the script.
     func evaluation(of command: RedisCommand) -> RedisCommand {
         var evaluation = command
         evaluation.arguments[0] = Array("EVAL".utf8)

@@ -4,9 +4,9 @@ import DarkroomFiles
 import DarkroomText
 import Foundation
 
-/// A private redis-server on a Unix-domain socket. It ends at the latest when the process that started it ends.
+/// A private redis-server on a Unix-domain socket. The kernel ends it when the process that started it ends.
 package final class RedisServerProcess: Sendable {
-    /// The configuration for connections to this server, by its socket.
+    /// The configuration for connections to this server through its socket.
     package let configuration: RedisConfiguration
     /// The path of the server's log: `redis.log` in its folder.
     package let logPath: String
@@ -14,16 +14,16 @@ package final class RedisServerProcess: Sendable {
     private let child: ChildProcess
     private let folder: Folder
 
-    /// Starts a redis-server and blocks until it serves.
+    /// Starts a redis-server, and blocks until it is ready.
     ///
-    /// While the server replies LOADING, the wait has no limit.
+    /// As long as the server replies LOADING, the wait has no time limit.
     /// - Parameters:
     ///   - socketPath: The path of the socket, at most 107 bytes. Users with access to the socket's folder can use the
     ///     server.
     ///   - folder: The server's working directory, for the append-only file, snapshots and log. Must exist.
-    ///   - port: A TCP port of the loopback interface on which the server listens, too.
-    ///   - arguments: More options for redis-server's command line: `["--appendonly", "yes"]`. By default, the server
-    ///     stores nothing on disk.
+    ///   - port: A TCP port on the loopback interface. The server listens on it in addition to the socket.
+    ///   - arguments: More command line options for redis-server, for example `["--appendonly", "yes"]`. By default,
+    ///     the server does not write data to disk.
     package convenience init(
         socketPath: String, folder: String, port: Int? = nil, arguments: [String] = []
     ) throws(RedisError) {
@@ -38,8 +38,8 @@ package final class RedisServerProcess: Sendable {
         try self.init(socketPath: socketPath, folder: opened, path: folder, port: port, arguments: arguments)
     }
 
-    /// Starts a redis-server as above in a folder that is already open, even if its path has changed.
-    /// - Parameter path: The folder's path for messages.
+    /// Starts a redis-server in a folder that is already open, even if the path of the folder has changed since.
+    /// - Parameter path: The path of the folder, for messages.
     package init(
         socketPath: String, folder: Folder, path: String, port: Int? = nil, arguments: [String] = []
     ) throws(RedisError) {
@@ -76,8 +76,7 @@ package final class RedisServerProcess: Sendable {
 
     package var processIdentifier: Int32 { child.identifier }
 
-    /// Stops the server with SIGTERM, so that it saves its data as configured, and waits until it has ended. A second
-    /// call does nothing.
+    /// Stops the server with SIGTERM, so that it saves its data as configured, and waits until it has ended.
     package func terminate() { child.terminate() }
 
     private func waitUntilItServes(_ attempted: String) throws(RedisError) {
@@ -108,8 +107,8 @@ package final class RedisServerProcess: Sendable {
     }
 }
 
-/// A child process and the thread that starts it and waits for its end. The kernel ends the child when that thread
-/// ends, so the thread runs as long as the child.
+/// A child process, and the thread that starts it and waits for its end. The kernel ends the child when this thread
+/// ends, so the thread must run until the child has ended.
 private final class ChildProcess: Sendable {
     let identifier: pid_t
 
@@ -121,7 +120,7 @@ private final class ChildProcess: Sendable {
         let started = DispatchSemaphore(value: 0)
         let outcome = Locked((identifier: pid_t(-1), error: Int32(0)))
         thread = OwnedThread("child") {
-            // The environment may hold passwords of other servers.
+            // The environment may contain passwords of other servers.
             let environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("DARKROOM_") }
             var pointers = arguments.map { strdup($0) } + [nil]
             var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]

@@ -2,25 +2,25 @@ import DarkroomConcurrency
 import Foundation
 
 package enum RedisSubscriptionEvent: Sendable, Equatable {
-    /// The server has confirmed all channels; messages published from now on arrive. Sent again after every reconnect.
-    /// Messages published while disconnected are lost, so the receiver must read the current state again.
+    /// The server has confirmed all channels, so messages published from now on are received. Sent again after every
+    /// reconnect. Messages published while disconnected are lost, so the receiver must read the current state again.
     case subscribed
     case message(channel: String, payload: [UInt8])
-    /// The connection was lost or could not be made. The subscription reconnects by itself. Sent once until the next
-    /// `subscribed`.
+    /// The connection was lost, or could not be established. The subscription reconnects by itself. Sent only once
+    /// until the next `subscribed`.
     case disconnected(RedisError)
 }
 
 /// A connection that subscribes to channels and reconnects by itself.
 ///
-/// Attempts are 25 ms to 0.5 s apart. If no data arrives, the subscription sends PING, so it detects a lost connection
-/// within ``RedisConfiguration/replyTimeout``. With sentinels it subscribes to their current master, and changes to a
-/// new master when the sentinels announce it.
+/// Attempts are 25 ms to 0.5 s apart. While no data arrives, the subscription sends PING, so that it detects a lost
+/// connection within ``RedisConfiguration/replyTimeout``. With sentinels, it subscribes to their current master, and
+/// switches to a new master when the sentinels announce one.
 package final class RedisSubscription: Sendable {
     private let mailbox = ConnectionMailbox()
     private let thread: OwnedThread
 
-    /// Subscribes to `channels`; `onEvent` is called on the subscription's thread and must be short.
+    /// Subscribes to `channels`. `onEvent` is called on the subscription's thread, and must return quickly.
     package convenience init(
         _ configuration: RedisConfiguration, channels: [String],
         onEvent: @escaping @Sendable (RedisSubscriptionEvent) -> Void
@@ -28,7 +28,7 @@ package final class RedisSubscription: Sendable {
         self.init(ServerFinder(configuration), channels: channels, onEvent: onEvent)
     }
 
-    /// Subscribes at the server that `finder` returns.
+    /// Subscribes to channels of the server that `finder` returns.
     init(
         _ finder: ServerFinder, channels: [String], onEvent: @escaping @Sendable (RedisSubscriptionEvent) -> Void
     ) {
@@ -55,7 +55,7 @@ package final class RedisSubscription: Sendable {
 
     deinit { mailbox.post(.close) }
 
-    /// Ends the subscription. No event arrives after the return. Called inside `onEvent`, it returns at once.
+    /// Ends the subscription. `onEvent` is not called after the return. Inside `onEvent`, this returns at once.
     package func close() {
         mailbox.post(.close)
         thread.join()
@@ -128,14 +128,14 @@ private final class SubscriptionLoop {
         self.session = session
     }
 
-    /// One turn: sends and receives without blocking, and sleeps if nothing was received.
+    /// Sends and receives once without blocking, and sleeps if no bytes were received.
     private func serve(_ session: Session) throws(RedisError) {
         try session.flush()
         if try session.receive({ reply throws(RedisError) in try take(reply) }) { return }
 
         let now = ContinuousClock.now
         let isWaitingForReply = pingIsDue || unconfirmed > 0
-        // PING is sent after half of the timeout; the server may take the other half to reply.
+        // PING is sent after half of the timeout, so that the server has the other half to reply.
         let limit = configuration.replyTimeout / 2
         if session.lastProgress.duration(to: now) >= limit {
             guard !isWaitingForReply else {
@@ -151,7 +151,7 @@ private final class SubscriptionLoop {
         mailbox.sleep(until: session.lastProgress + limit, socket: session.socket, events: session.events)
     }
 
-    /// Messages and confirmations (https://redis.io/docs/latest/develop/pubsub/#format-of-pushed-messages).
+    /// Handles messages and confirmations (https://redis.io/docs/latest/develop/pubsub/#format-of-pushed-messages).
     private func take(_ reply: RedisValue) throws(RedisError) {
         pingIsDue = false
         if case .error(let text) = reply {

@@ -1,9 +1,9 @@
 /// A Redis reply (protocol version 2).
 package enum RedisValue: Sendable, Equatable {
-    /// The null bulk string and the null array: no such key; `false` from a script.
+    /// The null bulk string or the null array, for example for a missing key, or for `false` from a script.
     case null
     case integer(Int)
-    /// A status such as `OK` or `PONG`.
+    /// A status, for example `OK` or `PONG`.
     case status(String)
     /// A bulk string: any bytes.
     case bytes([UInt8])
@@ -12,7 +12,7 @@ package enum RedisValue: Sendable, Equatable {
     /// with ``RedisError/Code/server`` instead.
     case error(String)
 
-    /// The text of a status, or of a bulk string that is valid UTF-8; otherwise nil.
+    /// The text of a status, or of a bulk string that is valid UTF-8; else nil.
     package var string: String? {
         switch self {
         case .status(let text): text
@@ -21,8 +21,7 @@ package enum RedisValue: Sendable, Equatable {
         }
     }
 
-    /// An integer, or a decimal number in a status or bulk string (as in hash fields and script results); otherwise
-    /// nil.
+    /// An integer, or the decimal number in a status or bulk string (as in hash fields and script results); else nil.
     package var int: Int? {
         switch self {
         case .integer(let value): value
@@ -31,12 +30,12 @@ package enum RedisValue: Sendable, Equatable {
         }
     }
 
-    /// The bytes of a bulk string; otherwise nil.
+    /// The bytes of a bulk string; else nil.
     package var bytes: [UInt8]? {
         if case .bytes(let bytes) = self { bytes } else { nil }
     }
 
-    /// The elements of an array; otherwise nil.
+    /// The elements of an array; else nil.
     package var array: [RedisValue]? {
         if case .array(let elements) = self { elements } else { nil }
     }

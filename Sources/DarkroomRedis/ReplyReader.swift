@@ -1,6 +1,6 @@
 internal import CHiredis
 
-/// Parses received bytes into replies, with hiredis.
+/// Parses received bytes into replies. Uses hiredis.
 final class ReplyReader {
     private let reader: UnsafeMutablePointer<redisReader>
     private let server: String

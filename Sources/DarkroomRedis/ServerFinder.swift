@@ -5,7 +5,7 @@ struct ServerFinder {
     /// The sentinels, or the known nodes of the cluster, in the order in which they are tried.
     private var candidates: [RedisConfiguration.Endpoint]
 
-    /// The connect timeout of each candidate if there are several.
+    /// The connect timeout for each candidate, if there are several candidates.
     private static let candidateTimeout = Duration.seconds(1)
 
     init(_ configuration: RedisConfiguration) {
@@ -18,7 +18,7 @@ struct ServerFinder {
             }
     }
 
-    /// Finds any sentinel that replies; nil if the configuration has no sentinels.
+    /// Finds any sentinel that replies, instead of a master; nil if the configuration has no sentinels.
     init?(sentinelsOf configuration: RedisConfiguration) {
         guard case .sentinels(let endpoints, _) = configuration.address, let first = endpoints.first else { return nil }
         self.configuration = configuration.sentinel(at: first, within: Self.candidateTimeout)
@@ -38,7 +38,7 @@ struct ServerFinder {
 // MARK: - A cluster, or a single server
 
 extension ServerFinder {
-    /// Makes the target of a MOVED reply the first candidate. Returns false if the reply names no usable node.
+    /// Makes the target of a MOVED reply the first candidate. Returns false if the reply does not name a usable node.
     mutating func follow(_ reply: String, from address: RedisConfiguration.Address) -> Bool {
         let words = reply.split(separator: " ")
         guard case .tcp(let host, let port) = address, case .tcp = configuration.address, words.count == 3,
@@ -49,7 +49,7 @@ extension ServerFinder {
         return true
     }
 
-    /// Moves a failing server to the end of the candidates, so that another is tried first.
+    /// Moves a failing server to the end of the candidates, so that another candidate is tried first.
     mutating func leave() {
         if candidates.count > 1 { candidates.append(candidates.removeFirst()) }
     }
@@ -63,7 +63,7 @@ extension ServerFinder {
                 learn(session.clusterNodes, from: node)
                 return session
             } catch {
-                // A wrong password, for example, fails at every node.
+                // Errors such as a wrong password occur at every node.
                 guard error.isPassing else { throw error }
                 failure = failure ?? error
             }
@@ -75,8 +75,8 @@ extension ServerFinder {
             serverReply: failure.serverReply)
     }
 
-    /// Keeps the cluster's nodes in case `node` fails, and the configured address, because its name may resolve to
-    /// several nodes.
+    /// Stores the nodes of the cluster as candidates, for the case that `node` fails. Keeps the configured address,
+    /// too, because its name may resolve to several nodes.
     private mutating func learn(_ nodes: [RedisConfiguration.Endpoint], from node: RedisConfiguration.Endpoint) {
         if !nodes.isEmpty, case .tcp(let host, let port) = configuration.address {
             let configured = RedisConfiguration.Endpoint(host: host, port: port)
@@ -90,7 +90,7 @@ extension ServerFinder {
         candidates.insert(node, at: 0)
     }
 
-    /// Unreachable: there is always at least the configured address.
+    /// Unreachable code: the configured address is always known.
     private var nothingToTry: RedisError {
         RedisError(.cannotConnect, "connect to \(configuration.displayName)", "no address is known")
     }
@@ -99,13 +99,11 @@ extension ServerFinder {
 // MARK: - Sentinels
 
 extension ServerFinder {
-    /// Asks the sentinels whether the server of `session` is still the master. Blocks until a sentinel replies or the
-    /// attempts time out.
-    /// - Throws: An error with the code `disconnected` if they name another server. Does not throw if no sentinel
-    ///   replies.
+    /// Asks the sentinels whether the server of `session` is still the master. Blocks until a sentinel replies or all
+    /// attempts have timed out. Does not throw if no sentinel replies.
+    /// - Throws: An error with the code `disconnected` if a sentinel names another server as the master.
     mutating func checkMaster(_ session: Session) throws(RedisError) {
-        // If no sentinel replies, the connection keeps its server. If that server has failed, the connection reports
-        // it.
+        // If no sentinel replies, the connection keeps its server, and detects a failure of the server by itself.
         guard case .sentinels(_, let service) = configuration.address, case .tcp(let host, let port) = session.address,
             let master = try? master(of: service), master != RedisConfiguration.Endpoint(host: host, port: port)
         else { return }
@@ -120,12 +118,12 @@ extension ServerFinder {
     ) throws(RedisError) -> Session {
         let master = try master(of: service)
         let server = configuration.server(at: master, within: configuration.connectTimeout)
-        // The sentinels may not have noticed yet that the server is no longer the master
+        // The sentinels may not have noticed that the server has become a replica, so the session checks its role
         // (https://redis.io/docs/latest/develop/reference/sentinel-clients/).
         return try Session(server, scripts: scripts, masterOf: service)
     }
 
-    /// Asks one sentinel after the other. The sentinel that replied is asked first next time.
+    /// Asks one sentinel after another. The next call asks first the sentinel that replied.
     private mutating func master(of service: String) throws(RedisError) -> RedisConfiguration.Endpoint {
         var failures: [RedisError] = []
         for sentinel in candidates {

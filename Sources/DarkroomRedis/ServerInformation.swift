@@ -1,4 +1,4 @@
-/// The reply to INFO: one value for each field.
+/// The fields of a reply to INFO.
 package struct ServerInformation: Sendable {
     private var fields: [Substring: Substring] = [:]
 

@@ -1,37 +1,38 @@
 import DarkroomConcurrency
 import Foundation
 
-/// One established connection and the Redis protocol on it. Only one thread may use it.
+/// An established connection that speaks the Redis protocol. Only one thread may use it.
 final class Session {
-    /// Bytes to send; filled only while it is empty.
+    /// Bytes to send. Commands may be appended only while it is empty.
     let output = OutputBuffer()
-    /// The time of the last data from the server, or of the first unanswered command. The reply timeout counts from
-    /// here.
+    /// The time of the last data from the server, or, if it is later, of the first unanswered command. The reply
+    /// timeout starts at this time.
     private(set) var lastProgress = ContinuousClock.now
 
     /// The server's address; never `.sentinels`.
     let address: RedisConfiguration.Address
-    /// The nodes of the server's cluster; empty if it is in no cluster.
+    /// The nodes of the server's cluster; empty if the server is not part of a cluster.
     private(set) var clusterNodes: [RedisConfiguration.Endpoint] = []
 
     private let transport: Transport
     private let reader: ReplyReader
     private let input = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
     let displayName: String
-    /// Whether the socket accepted fewer bytes than offered.
+    /// Whether the last write was accepted only in part.
     private var isBlocked = false
 
-    /// For poll(2).
+    /// The socket, for poll(2).
     var socket: Int32 { transport.socket }
     var events: Int16 { Int16(output.isEmpty ? POLLIN : POLLIN | POLLOUT) }
 
-    /// Connects, authenticates, selects the database, checks with PING that the server serves, and loads `scripts`.
+    /// Connects, authenticates, selects the database, checks with PING that the server is ready, and loads `scripts`.
     ///
     /// - Parameters:
     ///   - configuration: The settings of a server, not of sentinels.
-    ///   - scripts: The scripts to load. If the user lacks the permission, connecting still succeeds, because the user
-    ///     may only read.
-    ///   - masterOf: The service for which the sentinels report this server as master; a replica is refused.
+    ///   - scripts: The scripts to load. If the user lacks the permission to load them, connecting still succeeds,
+    ///     because the user may only need to read.
+    ///   - masterOf: The service whose master is this server, according to the sentinels. If the server is a replica,
+    ///     the initializer throws.
     init(
         _ configuration: RedisConfiguration, scripts: [RedisScript] = [], masterOf service: String? = nil
     ) throws(RedisError) {
@@ -51,8 +52,8 @@ final class Session {
             if sent < output.count { isBlocked = true }
             if sent == 0 { return }
             output.consume(sent)
-            // A socket accepts bytes even if the server does not read. If it was full before, accepting bytes means
-            // that the server has received some.
+            // A socket accepts bytes even if the server does not read them. But if the socket was full and accepts
+            // bytes again, the server has received some.
             if isBlocked { markProgress() }
             isBlocked = !output.isEmpty
         }
@@ -88,13 +89,13 @@ extension Session {
             steps.append(Greeting(.authentication, ["AUTH"] + credentials))
         }
         if configuration.database != 0 { steps.append(Greeting(.database, ["SELECT", "\(configuration.database)"])) }
-        // A missing client certificate causes an error only at the first command.
+        // If the client certificate is missing, the error occurs only at the first command.
         steps.append(Greeting(.ping, ["PING"]))
         for script in scripts { steps.append(Greeting(script)) }
         if let service {
             steps.append(Greeting(.role(service), ["ROLE"]))
         } else if case .tcp = configuration.address {
-            // The last command, because a server outside a cluster replies with an error.
+            // This command must be the last, because a server that is not part of a cluster replies with an error.
             steps.append(Greeting(.clusterNodes, ["CLUSTER", "SLOTS"]))
         }
 
@@ -108,7 +109,7 @@ extension Session {
                     "\(error.message); does it expect a client certificate, or one of another authority?")
             }
             guard error.code == .disconnected else { throw error }
-            // An interrupted connection looks the same, so the error is temporary.
+            // A connection that was interrupted for another reason looks the same, so the error counts as temporary.
             let advice =
                 switch configuration.tls {
                 case .none: "; if this port expects TLS, use rediss:// in place of redis://"
@@ -131,7 +132,7 @@ extension Session {
         }
     }
 
-    /// The nodes in a reply to CLUSTER SLOTS (https://redis.io/docs/latest/commands/cluster-slots/), each once.
+    /// The nodes in a reply to CLUSTER SLOTS (https://redis.io/docs/latest/commands/cluster-slots/), each node once.
     private static func nodes(
         in reply: RedisValue, seenFrom address: RedisConfiguration.Address
     ) -> [RedisConfiguration.Endpoint] {
@@ -162,8 +163,8 @@ extension Session {
                 try flush()
                 received = try receive { replies.append($0) }
             } catch {
-                // A server that refuses a client sends an error and closes. That error is more precise than the lost
-                // connection.
+                // A server that refuses a client sends an error and then closes the connection. The error is more
+                // precise than the report of a lost connection.
                 do throws(RedisError) {
                     _ = try receive { replies.append($0) }
                 } catch let alert {
@@ -184,7 +185,7 @@ extension Session {
     }
 }
 
-/// One of the first commands of a connection, with the meaning of its failure.
+/// One of the first commands of a connection. Its `purpose` determines the error if the command fails.
 private struct Greeting {
     enum Purpose {
         case authentication, database, ping, clusterNodes
@@ -205,7 +206,7 @@ private struct Greeting {
         command = RedisCommand(arguments: [Array("SCRIPT".utf8), Array("LOAD".utf8), script.source])
     }
 
-    /// Converts an error reply to an error; nil if the connection can be used without this step.
+    /// Converts an error reply to an error; nil if the connection is usable even though this command failed.
     func failure(_ reply: String, _ attempted: String) -> RedisError? {
         let name = reply.prefix { $0 != " " }
         if name == "LOADING" || name == "MASTERDOWN" {
@@ -217,7 +218,7 @@ private struct Greeting {
         case .database:
             return RedisError(.server, attempted, "\(reply); check the database's number", serverReply: reply)
         case .ping:
-            // The server cannot write to its disk, but it still serves reads.
+            // The server cannot write to its disk, but it can still be read.
             if name == "MISCONF" { return nil }
             if name == "NOPERM" { return Self.notPermitted(reply, attempted) }
             return RedisError(.cannotConnect, attempted, reply, serverReply: reply)

@@ -2,10 +2,10 @@ internal import CCurl
 import DarkroomText
 import Foundation
 
-/// Sends and receives bytes without blocking, over TCP, TLS or a Unix-domain socket, with libcurl's
-/// CURLOPT_CONNECT_ONLY. One thread at a time may use it.
+/// Sends and receives bytes without blocking over TCP, TLS or a Unix-domain socket. Uses libcurl with
+/// CURLOPT_CONNECT_ONLY. Only one thread at a time may use it.
 final class Transport {
-    /// For poll(2).
+    /// The socket, for poll(2).
     let socket: Int32
 
     private let handle: UnsafeMutableRawPointer
@@ -14,7 +14,7 @@ final class Transport {
 
     private static let libcurlIsReady: Bool = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
-    /// Connects; blocks at most as long as the configuration allows.
+    /// Connects. Blocks at most until the connect timeout of the configuration.
     init(_ configuration: RedisConfiguration) throws(RedisError) {
         guard Self.libcurlIsReady, let handle = curl_easy_init() else { fatalError("libcurl does not start") }
         let errorText = ErrorText()
@@ -38,8 +38,8 @@ final class Transport {
 
     deinit { curl_easy_cleanup(handle) }
 
-    /// Sends without blocking. Returns the number of bytes sent; 0 if the call would block. After 0, the next call must
-    /// begin with the same bytes at the same address (OpenSSL requires it).
+    /// Sends without blocking. Returns the number of bytes sent, or 0 if the call would block. After a result of 0,
+    /// OpenSSL requires that the next call begin with the same bytes at the same address.
     func send(_ bytes: UnsafeRawBufferPointer) throws(RedisError) -> Int {
         var sent = 0
         return switch curl_easy_send(handle, bytes.baseAddress, bytes.count, &sent) {
@@ -49,7 +49,7 @@ final class Transport {
         }
     }
 
-    /// Receives available bytes, up to the size of `buffer`. Returns 0 if none are available.
+    /// Receives available bytes, up to the size of `buffer`. Returns 0 if no bytes are available.
     func receive(into buffer: UnsafeMutableRawBufferPointer) throws(RedisError) -> Int {
         var received = 0
         return switch curl_easy_recv(handle, buffer.baseAddress, buffer.count, &received) {
@@ -111,7 +111,7 @@ final class Transport {
         case CURLE_COULDNT_RESOLVE_HOST:
             return RedisError(.cannotConnect, attempted, "no address is known for that host; check its name")
         case CURLE_COULDNT_CONNECT:
-            // No system error means that the server closed the socket before libcurl checked it.
+            // `systemError` is 0 if the server closed the socket before libcurl checked it.
             let found = systemError == 0 ? "closed at once" : systemErrorText(Int32(systemError))
             return RedisError(.cannotConnect, attempted, "\(found); start a redis-server there, or check the address")
         case CURLE_OPERATION_TIMEDOUT:

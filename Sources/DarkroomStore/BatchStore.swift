@@ -1,16 +1,17 @@
 import DarkroomModel
 import DarkroomRedis
 
-/// The batches in Redis. Every change is one script, performed alone or in a pipeline; `Operations` has one file for each.
+/// The batches in Redis. Each change is one script call, sent alone or in a pipeline.
 ///
-/// Any thread may call it. The functions block until Redis has answered, so call them on threads of your own.
+/// Any thread may call these functions. They block until Redis has answered, so do not call them on threads of Swift
+/// concurrency.
 package final class BatchStore: Sendable {
     package let keys: Keys
     package let connection: RedisConnection
-    /// The prefix of the keys, the one key that every script gets.
+    /// The prefix of all keys, which is the only key that a script is given.
     let keyPrefix: [UInt8]
 
-    /// A store in the namespace of `keys`. The connection is made by the first command, or by `connection.connect()`.
+    /// Creates a store for the namespace of `keys`. It connects with the first command or `connection.connect()`.
     package init(_ configuration: RedisConfiguration, keys: Keys) {
         self.keys = keys
         connection = RedisConnection(configuration, scripts: StoreScripts.all)
@@ -21,21 +22,20 @@ package final class BatchStore: Sendable {
         try call.reply(of: connection.call([call.command])[0])
     }
 
-    /// Performs several calls in one pipeline and waits for their replies; the first failure is thrown.
+    /// Performs several calls in one pipeline and waits for their replies. If calls fail, throws the first failure.
     package func perform<Reply>(_ calls: [ScriptCall<Reply>]) throws(StoreError) -> [Reply] {
         var replies: [Reply] = []
         for result in results(of: calls) { replies.append(try result.get()) }
         return replies
     }
 
-    /// Performs several calls in one pipeline and waits for the result of each.
+    /// Performs several calls in one pipeline and waits for the result of each call.
     package func results<Reply>(of calls: [ScriptCall<Reply>]) -> [Result<Reply, StoreError>] {
         guard !calls.isEmpty else { return [] }
         return Self.results(connection.call(calls.map(\.command)), of: calls)
     }
 
-    /// Sends several calls in one pipeline; `completion` is called with their replies on the connection's
-    /// thread, and must not block.
+    /// Sends several calls in one pipeline. Calls `completion` on the connection's thread, where it must not block.
     package func send<Reply>(
         _ calls: [ScriptCall<Reply>], completion: @escaping @Sendable ([Result<Reply, StoreError>]) -> Void
     ) {
@@ -48,13 +48,13 @@ package final class BatchStore: Sendable {
         zip(calls, results).map { call, result in Result { () throws(StoreError) in try call.reply(of: result) } }
     }
 
-    /// Performs a plain command that changes nothing and waits for its reply.
+    /// Performs a plain read-only command and waits for its reply.
     func read(_ command: RedisCommand) throws(StoreError) -> RedisValue {
         try read([command])[0]
     }
 
-    /// Performs plain commands that change nothing in one pipeline and waits for their replies.
-    /// - Parameter ofAnotherType: the result of a command whose key has a wrong type; nil makes this an error.
+    /// Performs plain read-only commands in one pipeline and waits for their replies.
+    /// - Parameter ofAnotherType: the result of a command whose key has a wrong type; if nil, a wrong type is an error.
     func read(_ commands: [RedisCommand], ofAnotherType: RedisValue? = nil) throws(StoreError) -> [RedisValue] {
         guard !commands.isEmpty else { return [] }
         var values: [RedisValue] = []

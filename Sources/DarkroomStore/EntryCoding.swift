@@ -1,13 +1,13 @@
 import DarkroomCoding
 import DarkroomModel
 
-/// The form of an operation's entry in Redis: a version byte, then its lines (see `OperationEntry`), deflated.
+/// The encoding of an operation's entry in Redis: a version byte, then the lines (see `OperationEntry`), deflated.
 package enum EntryCoding {
-    /// The first byte of an entry: zlib format, lines of name, tab, URL.
+    /// The first byte of an entry. Version 1: zlib format; each line is a name, a tab and a URL.
     package static let version: UInt8 = 1
 
-    /// The records of an entry whose first photo has the index `firstIndex`.
-    /// - Throws: ``StoreError`` with the code `damagedEntry` if the entry is damaged, or a newer version wrote it.
+    /// Decodes the records of an entry whose first photo has the index `firstIndex`.
+    /// - Throws: ``StoreError`` with the code `damagedEntry` if the entry is damaged, or has a newer version.
     package static func records(of entry: [UInt8], firstIndex: Int) throws(StoreError) -> [PhotoRecord] {
         OperationEntry.records(of: try lines(of: entry), firstIndex: firstIndex)
     }

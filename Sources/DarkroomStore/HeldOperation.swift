@@ -1,9 +1,9 @@
 import DarkroomModel
 
-/// An operation that a worker holds. The worker may run its photos.
+/// An operation that a worker holds, so that the worker may run its photos.
 package struct HeldOperation: Sendable, Hashable {
     package let batch: BatchID
-    /// Its number in the batch, from 1.
+    /// The number of the operation in the batch, counted from 1.
     package let number: Int
     /// The fencing token of the claim.
     package let fencingToken: Int
@@ -16,7 +16,7 @@ package struct HeldOperation: Sendable, Hashable {
 }
 
 extension HeldOperation {
-    /// The operations that a worker holds as `renew_leases.lua` reads them: batch by batch.
+    /// The held operations, grouped by batch, as the arguments that `renew_leases.lua` reads.
     static func arguments(_ held: [HeldOperation]) -> [any ScriptArgument] {
         let byBatch = Dictionary(grouping: held, by: \.batch)
         var arguments: [any ScriptArgument] = [byBatch.count]
@@ -29,7 +29,7 @@ extension HeldOperation {
 }
 
 extension ScriptReply {
-    /// The element at `position` as a list of batch id, operation number, fencing token, ...
+    /// Decodes the element at `position`: a list of batch id, operation number, fencing token, and so on.
     func operations(_ position: Int) throws(StoreError) -> [HeldOperation] {
         let list = try array(position)
         var operations: [HeldOperation] = []

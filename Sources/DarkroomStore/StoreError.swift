@@ -18,9 +18,9 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
     }
 
     package let code: Code
-    /// A text with the failed call, the finding and the remedy.
+    /// A description of the failed call, the cause and the remedy.
     package let description: String
-    /// The failure of Redis that caused it.
+    /// The failure of Redis that caused this error.
     package let redis: RedisError?
 
     package init(_ code: Code, _ description: String, redis: RedisError? = nil) {
@@ -38,13 +38,13 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
         let place = position.map { "element \($0) is " } ?? ""
         return StoreError(
             .unexpectedReply,
-            "\(script): the reply is none that this version knows (\(place)\(value.summary)); are all machines on one version?"
+            "\(script): this version does not know the reply (\(place)\(value.summary)); are all machines on one version?"
         )
     }
 }
 
 extension RedisValue {
-    /// The kind of the reply and its beginning. The whole reply may have megabytes.
+    /// A short description of the reply: its type and first bytes. The whole reply may be several megabytes long.
     var summary: String {
         switch self {
         case .null: return "nothing"
@@ -64,6 +64,6 @@ extension RedisValue {
 }
 
 extension StoreError {
-    /// True if trying again can help: Redis cannot be reached, or cannot write to its disk.
+    /// True if a retry can help: Redis cannot be reached, or it cannot write to its disk.
     package var isPassing: Bool { redis?.isPassing == true }
 }

@@ -1,5 +1,5 @@
 extension Duration {
-    /// Milliseconds, rounded down; at most `Int.max`.
+    /// The duration in milliseconds, rounded down; at most `Int.max`.
     package var wholeMilliseconds: Int {
         let (seconds, attoseconds) = components
         let (product, overflow) = Int(seconds).multipliedReportingOverflow(by: 1000)

@@ -1,12 +1,12 @@
 /// Finds likely corrections of a mistyped word.
 package enum NearMiss {
-    /// The candidate with the smallest edit distance to the word; nil if that distance is more than 1 and more than a third
-    /// of the word's length.
+    /// The candidate with the smallest edit distance to `word`; nil if this distance is larger than 1 and also larger
+    /// than a third of the length of `word`.
     package static func find(_ word: String, in candidates: [String]) -> String? {
         scored(word, candidates).min { $0.distance < $1.distance }?.candidate
     }
 
-    /// Likely corrections: first the candidates that contain the whole word, then the candidates within a few typing
+    /// Likely corrections: first the candidates that contain `word`, then the candidates that differ by a few typing
     /// errors, the nearest first.
     package static func all(_ word: String, in candidates: [String]) -> [String] {
         guard !word.isEmpty else { return [] }
@@ -16,13 +16,13 @@ package enum NearMiss {
     }
 
     private static func scored(_ word: String, _ candidates: [String]) -> [(candidate: String, distance: Int)] {
-        // The cost of the edit distance grows with the product of the lengths, so long texts are not compared.
+        // The cost of the edit distance grows with the product of the lengths, so long texts are excluded.
         candidates.filter { abs($0.count - word.count) * 3 <= max(word.count, 3) && $0.count <= 200 }
             .map { (candidate: $0, distance: distance(word.lowercased(), $0.lowercased())) }
             .filter { $0.distance * 3 <= max(word.count, 3) }
     }
 
-    /// The number of letters to insert, remove, replace or swap with a neighbour (optimal string alignment distance).
+    /// The number of letters to insert, remove, replace or swap with a neighbour (optimal string alignment).
     private static func distance(_ first: String, _ second: String) -> Int {
         let a = Array(first)
         let b = Array(second)

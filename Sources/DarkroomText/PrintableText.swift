@@ -1,29 +1,28 @@
-/// Escapes text for printing: the result has no code point that controls a terminal, ends a line, or changes the order
-/// or appearance of the surrounding text.
+/// Escapes text for printing. The result contains no code point that controls a terminal, ends a line, or changes the
+/// order or appearance of the surrounding text.
 ///
-/// All printed text is escaped here: standard output, standard error, logs, the live view, JSON. Names, URLs, messages
-/// of servers and contents of files are not trusted.
+/// This type escapes all printed text: standard output, standard error, logs, the live view, JSON. Names, URLs,
+/// messages of servers and contents of files are not trusted.
 ///
-/// These code points are written as escapes:
+/// These code points are escaped:
 /// - control characters: C0, DEL, C1;
 /// - the line and paragraph separators U+2028 and U+2029;
 /// - format characters, including the marks and overrides of bidirectional text, and all other characters without a
 ///   visible form (Unicode: default ignorable), such as zero-width spaces, tags, fillers and the soft hyphen.
 ///
-/// Joiners and variation selectors stay where scripts and emoji need them: between, or directly after, visible
-/// non-Latin characters. Swift strings already contain U+FFFD in place of invalid UTF-8 and unpaired surrogates.
+/// Joiners and variation selectors are not escaped where scripts and emoji need them: between, or directly after,
+/// visible non-Latin characters. In Swift strings, U+FFFD has already replaced invalid UTF-8 and unpaired surrogates.
 package enum PrintableText {
     /// The format of escapes.
     package enum Form: Sendable {
-        /// `\n`, `\u{1b}`.
+        /// For people: `\n`, `\u{1b}`.
         case people
-        /// `\n`, `\u001b`, `\ud83d\ude00` (RFC 8259, section 7).
+        /// For JSON: `\n`, `\u001b`, `\ud83d\ude00` (RFC 8259, section 7).
         case json
     }
 
-    /// Returns the text with escapes in the format for people.
-    /// - Parameter kept: Code points that are not escaped, for example tabs between columns or line feeds of a text
-    ///   with several lines.
+    /// Escapes the text in the format for people.
+    /// - Parameter kept: The code points that are not escaped, for example line feeds in a text of several lines.
     package static func escaped(_ text: String, keeping kept: Set<Unicode.Scalar> = []) -> String {
         guard !text.utf8.allSatisfy(isPlain) else { return text }
         var escaped = ""
@@ -38,13 +37,12 @@ package enum PrintableText {
         return escaped
     }
 
-    /// Returns the text as one line with escapes in the format for people. Tabs are the only unescaped control
-    /// characters.
+    /// Escapes the text in the format for people, as one line. The only control characters left are tabs.
     package static func line(_ text: String) -> String { escaped(text, keeping: ["\t"]) }
 
     /// Appends the text in quotes. Quotes and backslashes in the text are escaped, too.
-    /// - Parameter mostBytes: The most bytes of the escaped text. If it is longer, only its beginning is appended,
-    ///   followed by "…".
+    /// - Parameter mostBytes: The maximum length of the escaped text in bytes. If the text is longer, only its
+    ///   beginning is appended, followed by "…".
     package static func appendQuoted(
         _ text: String, _ form: Form, mostBytes: Int? = nil, to bytes: inout [UInt8]
     ) {
@@ -69,13 +67,13 @@ package enum PrintableText {
 
     // MARK: - Code points
 
-    /// Whether an ASCII byte needs no escape.
+    /// Whether an ASCII byte is never escaped.
     private static func isPlain(_ byte: UInt8) -> Bool { (0x20...0x7E).contains(byte) }
 
-    /// Calls `body` with each code point and whether it must be escaped, until `body` returns false.
+    /// Calls `body` with each code point, and with whether the code point must be escaped, until `body` returns false.
     private static func forEachScalar(of text: String, _ body: (Unicode.Scalar, Bool) -> Bool) {
         var scalars = text.unicodeScalars.makeIterator()
-        var before: Unicode.Scalar?  // the previous code point, if it is not escaped
+        var before: Unicode.Scalar?  // the previous code point, if it was not escaped
         var current = scalars.next()
         while let scalar = current {
             let next = scalars.next()
@@ -102,8 +100,8 @@ package enum PrintableText {
         return !(hasVariants(before) || before.properties.isVariationSelector) || !hasVariants(next)
     }
 
-    /// Whether a joiner beside this character or a variation selector after it is meaningful: true for emoji and for
-    /// characters of scripts other than Latin.
+    /// Whether a joiner next to this character, or a variation selector after it, has a meaning. True for emoji, and
+    /// for characters of scripts other than Latin.
     private static func hasVariants(_ scalar: Unicode.Scalar) -> Bool {
         let properties = scalar.properties
         guard scalar.value >= 0x300 || (scalar.value > 0x7F && properties.isEmoji) else { return false }

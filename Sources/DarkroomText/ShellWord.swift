@@ -1,6 +1,6 @@
-/// Quotes words of commands in messages, so that users can copy the commands into a shell.
+/// Quotes words of commands that are shown in messages, so that users can copy the commands into a shell.
 package enum ShellWord {
-    /// The text as one word of a POSIX shell, in single quotes if necessary.
+    /// The text as one word for a POSIX shell, in single quotes if necessary.
     package static func quoted(_ text: String) -> String {
         let plain = text.utf8.allSatisfy { byte in
             switch byte {

@@ -34,7 +34,7 @@ import Testing
         for command in ["status", "worker", "wait"] {
             let outcome = try Program.run(command, "--redis", "unix://\(old.socketPath)")
             #expect(outcome.status == 1)
-            let message = "this Redis is too old: found version 6.2.14, needed is 7.0 or newer"
+            let message = "this Redis is too old: found version 6.2.14, required is Redis 7.0 or newer"
             #expect(outcome.standardError.contains(message))
         }
     }

@@ -26,7 +26,7 @@ import Testing
         // Longer than the 0.3 s between two reads of the batch.
         usleep(500_000)
         try server.restart()
-        try submit.waitFor(keepsFile ? "feeding goes on" : "reading the list again")
+        try submit.waitFor(keepsFile ? "feeding continues" : "reading the list again")
         let deadline = ContinuousClock.now + .seconds(30)
         while try queue.store.facts(of: id)?.sealed != true {
             try #require(ContinuousClock.now < deadline, "the batch was not sealed within 30 s")

@@ -23,7 +23,7 @@ import Testing
             try RedisRequirements.check(information: "redis_version:\(version)\r\n", of: "redis://r:1")
         }
         #expect(error.code == .unsuitableRedis)
-        let message = "redis://r:1: this Redis is too old: found version \(version), needed is 7.0"
+        let message = "redis://r:1: this Redis is too old: found version \(version), required is Redis 7.0"
         #expect(error.description.hasPrefix(message))
     }
 
@@ -51,6 +51,6 @@ import Testing
         let replica = try RedisServer(arguments: ["--replicaof", "127.0.0.1", "1"])
         defer { replica.stop() }
         let warnings = try RedisRequirements.check(replica.configuration)
-        #expect(warnings.count == 1 && warnings[0].contains("a replica of 127.0.0.1:1, where nothing can be changed"))
+        #expect(warnings.count == 1 && warnings[0].contains("a replica of 127.0.0.1:1, and replicas refuse changes"))
     }
 }

@@ -32,7 +32,7 @@ import Testing
         ] as [(RedisValue, String)] {
             let text = text(reply)
             #expect(
-                text.hasPrefix("Claim.lua: the reply is none that this version knows (") && text.contains(found),
+                text.hasPrefix("Claim.lua: this version does not know the reply (") && text.contains(found),
                 "\(text)")
             #expect(text.utf8.count < 250)
         }

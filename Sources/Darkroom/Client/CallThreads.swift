@@ -1,10 +1,9 @@
 import DarkroomConcurrency
 import Foundation
 
-/// Threads for short blocking calls, so that no thread of Swift's tasks blocks.
+/// Threads for short blocking calls, so that the threads of Swift concurrency are not blocked.
 ///
-/// All calls share one connection, on which they do not wait for each other. The number of threads is the limit of concurrent
-/// calls.
+/// All calls share one connection, and run on it concurrently. Each thread runs one call at a time.
 final class CallThreads: Sendable {
     private let queue: OperationQueue
 
@@ -14,7 +13,7 @@ final class CallThreads: Sendable {
         queue.maxConcurrentOperationCount = 16
     }
 
-    /// Runs `body` on one of the threads. A cancelled task does not wait for the end of `body`.
+    /// Runs `body` on one of the threads. If the task is cancelled, it does not wait until `body` has ended.
     func call<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await Answer.of { answer in
             queue.addOperation {
@@ -23,7 +22,7 @@ final class CallThreads: Sendable {
         }
     }
 
-    /// Runs `body` on one of the threads to its end.
+    /// Runs `body` on one of the threads, and waits until it has ended, even if the task is cancelled.
     func run(_ body: @escaping @Sendable () -> Void) async {
         await withCheckedContinuation { continuation in
             queue.addOperation {
@@ -34,7 +33,7 @@ final class CallThreads: Sendable {
     }
 }
 
-/// The result for one waiting task. Only the first result counts.
+/// A result that one task waits for. Only the first result counts.
 final class Answer<Value: Sendable>: Sendable {
     private struct State {
         var continuation: CheckedContinuation<Value, any Error>?
@@ -45,7 +44,7 @@ final class Answer<Value: Sendable>: Sendable {
 
     var isGiven: Bool { state.withLock { $0.value != nil } }
 
-    /// Calls `begin` and waits for the result. A cancelled task gets `CancellationError` at once.
+    /// Calls `begin` and waits for the result. If the task is cancelled, throws `CancellationError` at once.
     static func of(_ begin: (Answer) -> Void) async throws -> Value {
         let answer = Answer()
         return try await withTaskCancellationHandler {
@@ -58,7 +57,7 @@ final class Answer<Value: Sendable>: Sendable {
         }
     }
 
-    /// Sets the result, unless there is one already.
+    /// Sets the result, unless it has already been set.
     func give(_ value: Result<Value, any Error>) {
         let continuation = state.withLock { state -> CheckedContinuation<Value, any Error>? in
             guard state.value == nil else { return nil }
@@ -69,7 +68,7 @@ final class Answer<Value: Sendable>: Sendable {
         continuation?.resume(with: value)
     }
 
-    /// Resumes `continuation` with the result, which may be set already.
+    /// Resumes `continuation` with the result as soon as it is set. It may already be set.
     private func expect(_ continuation: CheckedContinuation<Value, any Error>) {
         let value = state.withLock { state in
             if state.value == nil { state.continuation = continuation }

@@ -1,16 +1,16 @@
-/// Controlling batches and the cluster.
+/// Calls that control batches and the cluster.
 ///
-/// Each call returns when Redis has the change. After this, no worker starts work that violates the new setting. Workers
-/// receive a change notice within milliseconds; if it is lost, they apply the change with their next heartbeat. All calls are
-/// idempotent.
+/// Each call returns when the change is in Redis. After the return, no worker starts work that violates the new
+/// setting. Workers receive a change notice within milliseconds. If the notice is lost, they apply the change with
+/// their next heartbeat. All calls are idempotent.
 ///
-/// Calls for a batch throw ``DarkroomError`` with the code `noSuchBatch` if the batch is not in Redis, and `batchFinished` or
-/// `batchCancelled` if the change can have no effect.
+/// Calls for a batch throw ``DarkroomError`` with the code `noSuchBatch` if the batch is not in Redis, and with the
+/// code `batchFinished` or `batchCancelled` if the change would have no effect.
 extension DarkroomClient {
     /// Cancels a batch: queued photos never start, running photos are stopped, and final photos remain unchanged.
     /// - Parameters:
     ///   - id: the batch.
-    ///   - reason: why the batch was cancelled, shown with its facts; may be empty.
+    ///   - reason: why the batch was cancelled; part of the facts of the batch. May be empty.
     /// - Returns: false if the batch had already finished without being cancelled.
     @discardableResult
     public func cancel(_ id: BatchID, reason: String = "") async throws -> Bool {
@@ -19,15 +19,15 @@ extension DarkroomClient {
         }
     }
 
-    /// Cancels some photos of a batch. The others continue.
+    /// Cancels some photos of a batch. The other photos continue.
     ///
     /// ```swift
     /// try await client.cancel([10...20, 31...31], of: batch.id)
     /// ```
     /// - Parameters:
-    ///   - photos: indexes from 0. All must be fed, otherwise none is cancelled.
+    ///   - photos: indexes from 0. If one of these photos is not fed yet, no photo is cancelled.
     ///   - id: the batch.
-    /// - Returns: the number of cancelled photos. The others were final already.
+    /// - Returns: the number of cancelled photos. Photos that were already final are not counted.
     /// - Throws: ``DarkroomError``, also with the code `photosNotFed` or `photosOutsideList`.
     @discardableResult
     public func cancel(_ photos: PhotoRanges, of id: BatchID) async throws -> Int {
@@ -43,18 +43,18 @@ extension DarkroomClient {
         try await blocking("cancel all batches") { [control] in try control.cancelAll() }
     }
 
-    /// Suspends a batch: no download and no filtration of it starts. Running ones continue to their end.
+    /// Suspends a batch: no further download or filtration starts. Running downloads and filtrations are completed.
     /// - Parameters:
     ///   - id: the batch.
-    ///   - part: downloads, filtrations or both. The three settings are independent of each other.
-    /// - Returns: false if this part was suspended already.
+    ///   - part: downloads, filtrations or everything. The three settings are independent of each other.
+    /// - Returns: false if this part was already suspended.
     @discardableResult
     public func suspend(_ id: BatchID, _ part: QueuePart = .everything) async throws -> Bool {
         try await blocking("suspend batch \(id)") { [control] in try control.suspend(id, part) }
     }
 
-    /// Suspends all workers, see ``suspend(_:_:)``.
-    /// - Returns: false if this part was suspended already.
+    /// Suspends this part of the work in all workers; see ``suspend(_:_:)``.
+    /// - Returns: false if this part was already suspended.
     @discardableResult
     public func suspendAll(_ part: QueuePart = .everything) async throws -> Bool {
         try await blocking("suspend the cluster") { [control] in try control.suspend(nil, part) }
@@ -63,30 +63,30 @@ extension DarkroomClient {
     /// Resumes a suspended batch.
     /// - Parameters:
     ///   - id: the batch.
-    ///   - part: `everything` also resumes downloads or filtrations that were suspended separately.
+    ///   - part: the part to resume. `everything` also resumes downloads or filtrations that were suspended separately.
     /// - Returns: false if nothing was suspended.
     @discardableResult
     public func resume(_ id: BatchID, _ part: QueuePart = .everything) async throws -> Bool {
         try await blocking("resume batch \(id)") { [control] in try control.resume(id, part) }
     }
 
-    /// Resumes all workers. Batches that were suspended individually stay suspended.
+    /// Resumes this part of the work in all workers. Batches that were suspended individually stay suspended.
     /// - Returns: false if the workers were not suspended.
     @discardableResult
     public func resumeAll(_ part: QueuePart = .everything) async throws -> Bool {
         try await blocking("resume the cluster") { [control] in try control.resume(nil, part) }
     }
 
-    /// Changes the priority of a batch for all further claims.
+    /// Changes the priority of a batch. The change affects all later claims.
     /// - Returns: false if the batch already had this priority.
     @discardableResult
     public func prioritize(_ id: BatchID, _ priority: BatchPriority) async throws -> Bool {
         try await blocking("prioritize batch \(id)") { [control] in try control.prioritize(id, priority) }
     }
 
-    /// Makes a batch wait until others have finished. If one of them is not in Redis or waits for this batch, no dependency is
-    /// added.
-    /// - Returns: the new dependencies, without batches that have finished already.
+    /// Makes a batch wait until other batches have finished. If one of these batches is not in Redis, or waits for this
+    /// batch, no dependency is added.
+    /// - Returns: the added dependencies, without batches that have already finished.
     /// - Throws: ``DarkroomError``, also with the code `batchStarted`, `circularDependency` or `busy`.
     @discardableResult
     public func addDependency(_ id: BatchID, on others: [BatchID]) async throws -> [BatchID] {
@@ -94,41 +94,41 @@ extension DarkroomClient {
     }
 
     /// Removes dependencies of a batch.
-    /// - Returns: false if the batch waited for none of them.
+    /// - Returns: false if the batch did not wait for any of these batches.
     @discardableResult
     public func removeDependency(_ id: BatchID, on others: [BatchID]) async throws -> Bool {
         try await blocking("make batch \(id) wait no more") { [control] in try control.removeDependency(id, on: others)
         }
     }
 
-    /// Makes all workers run these photos first, for example the visible rows of a table. A new focus of a batch replaces the
-    /// previous one.
+    /// Makes all workers run these photos first, for example the photos in the visible rows of a table. Replaces an
+    /// earlier focus of the batch.
     ///
     /// ```swift
     /// try await client.focus(batch.id, 40...60, only: true)
     /// ```
     /// - Parameters:
     ///   - id: the batch.
-    ///   - photos: indexes from 0. Photos that are fed later also run first.
-    ///   - only: stops the other photos of the batch until ``clearFocus(_:)``.
+    ///   - photos: indexes from 0. They may include photos that are not fed yet.
+    ///   - only: whether the other photos of the batch wait until ``clearFocus(_:)`` is called.
     /// - Throws: ``DarkroomError``, also with the code `photosOutsideList`.
     public func focus(_ id: BatchID, _ photos: ClosedRange<Int>, only: Bool = false) async throws {
         try await blocking("focus batch \(id)") { [control] in _ = try control.focus(id, photos, only: only) }
     }
 
-    /// Removes the focus: the photos of the batch run in the order of the list again.
+    /// Removes the focus, so that the photos of the batch run in the order of the list again.
     /// - Returns: false if the batch had no focus.
     @discardableResult
     public func clearFocus(_ id: BatchID) async throws -> Bool {
         try await blocking("clear the focus of batch \(id)") { [control] in try control.clearFocus(id) }
     }
 
-    /// Runs only the failed photos of a batch again. A finished batch begins a new round. While a batch executes, failed photos of
-    /// operations that have not ended are skipped.
+    /// Runs the failed photos of a batch again. A finished batch starts a new round. While a batch is executing,
+    /// failed photos of operations that have not ended are skipped.
     /// - Parameters:
     ///   - id: the batch.
-    ///   - reasons: retry only photos that failed for one of these reasons; empty for all.
-    ///   - overwrite: take the output folder back if another batch has taken it.
+    ///   - reasons: the failure reasons of the photos to retry; if empty, photos of all reasons are retried.
+    ///   - overwrite: whether the batch takes its output folder back if another batch has taken the folder.
     /// - Throws: ``DarkroomError``, also with the code `outputTaken` or `busy`.
     @discardableResult
     public func retry(
@@ -143,23 +143,23 @@ extension DarkroomClient {
     /// - Parameters:
     ///   - downloads: concurrent downloads of each worker, 1 to 1024.
     ///   - filtrations: concurrent filtrations of each worker, 1 to 256.
-    /// - Throws: ``DarkroomError`` with the code `invalidOptions` for another number.
+    /// - Throws: ``DarkroomError`` with the code `invalidOptions` if a number is out of bounds.
     public func setLimits(downloads: Int? = nil, filtrations: Int? = nil) async throws {
         try await blocking("limit the workers") { [control] in
             try control.setLimits(downloads: downloads, filtrations: filtrations)
         }
     }
 
-    /// Removes the limits: each worker uses the limits that it was started with.
+    /// Removes the limits, so that each worker uses the limits with which it was started.
     public func clearLimits() async throws {
         try await blocking("clear the limits") { [control] in try control.clearLimits() }
     }
 
-    /// Removes a batch from Redis. Its photos remain. A batch that is not in Redis is no error.
+    /// Removes a batch from Redis. Files that it has written remain. Does nothing if the batch is not in Redis.
     /// - Parameters:
     ///   - id: the batch.
-    ///   - unfinished: true to remove the batch even if it has not finished. Workers discard their work for it.
-    /// - Throws: ``DarkroomError`` with the code `batchUnfinished`.
+    ///   - unfinished: whether the batch is removed even if it has not finished. Workers then discard their work on it.
+    /// - Throws: ``DarkroomError``, also with the code `batchUnfinished`.
     public func forget(_ id: BatchID, unfinished: Bool = false) async throws {
         let state = try await blocking("forget batch \(id)") { [control] in
             try control.forget(id, unfinished: unfinished)

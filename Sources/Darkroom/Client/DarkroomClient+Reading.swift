@@ -1,13 +1,13 @@
 import DarkroomStore
 
-/// Reading the present state. ``DarkroomClient/follow(_:)`` and ``DarkroomClient/events()`` report changes.
+/// Calls that read the current state. ``DarkroomClient/follow(_:)`` and ``DarkroomClient/events()`` report changes.
 extension DarkroomClient {
-    /// Reads the facts of all batches, in the order of their submission.
+    /// Reads the facts of all batches, earliest submission first.
     public func batches() async throws -> [BatchFacts] {
         try await blocking("read the batches") { [store] in try store.facts(of: try store.batchIDs()) }
     }
 
-    /// Finds a batch by its id, a unique prefix of its id, or its name. If several batches have the name, the newest is returned.
+    /// Finds a batch by its id, a unique prefix of its id, or its name. If several have the name, returns the newest.
     /// - Throws: ``DarkroomError`` with the code `noSuchBatch` or `ambiguousName`.
     public func batch(named name: String) async throws -> BatchFacts {
         try await blocking("find batch \"\(name)\"") { [store] in try store.batch(named: name) }
@@ -18,11 +18,11 @@ extension DarkroomClient {
         try await blocking("read batch \(id)") { [store] in try store.facts(of: id) }
     }
 
-    /// Reads the states of photos, in the order of the list. Returns fewer if fewer are fed, and none if the batch is not in
-    /// Redis.
+    /// Reads the states of photos, in the order of the list. The result is shorter if fewer photos are fed, and empty
+    /// if the batch is not in Redis.
     /// - Parameters:
     ///   - id: the batch.
-    ///   - range: indexes from 0; nil for the whole batch, which transfers one byte per photo.
+    ///   - range: indexes from 0; nil for all photos. One byte per photo is transferred.
     public func photos(of id: BatchID, in range: Range<Int>? = nil) async throws -> [PhotoState] {
         try await blocking("read the photos of batch \(id)") { [store] in
             guard let facts = try store.facts(of: id) else { return [] }
@@ -32,18 +32,18 @@ extension DarkroomClient {
         }
     }
 
-    /// Reads the failed photos, in the order of the list. Redis keeps the details of the first 10,000 failures; the manifest has
-    /// all.
+    /// Reads the failed photos, in the order of the list. Redis keeps the details of the first 10,000 failures; the
+    /// manifest contains the details of all failures.
     public func failures(of id: BatchID) async throws -> [PhotoFailure] {
         try await blocking("read the failures of batch \(id)") { [store] in
             try store.failures(of: id).compactMap { PhotoFailure(index: $0.index, json: $0.json) }
         }
     }
 
-    /// Reads operations of a batch, at most 1,000. Returns none if the batch is not in Redis.
+    /// Reads at most 1,000 operations of a batch. The result is empty if the batch is not in Redis.
     /// - Parameters:
     ///   - id: the batch.
-    ///   - range: numbers from 1.
+    ///   - range: the numbers of the operations, counted from 1.
     public func operations(of id: BatchID, in range: ClosedRange<Int> = 1...1000) async throws -> [OperationStatus] {
         try await blocking("read the operations of batch \(id)") { [store] in
             guard let facts = try store.facts(of: id) else { return [] }
@@ -51,7 +51,7 @@ extension DarkroomClient {
         }
     }
 
-    /// Reads the workers with a claim or heartbeat within the last hour, the latest first.
+    /// Reads the workers that sent a claim or heartbeat within the last hour, the latest first.
     public func workers() async throws -> [WorkerStatus] {
         try await blocking("read the workers") { [store] in
             let now = try store.time()
@@ -66,8 +66,8 @@ extension DarkroomClient {
 }
 
 extension PhotoState {
-    /// The state of a state code; nil if the code is invalid. In a cancelled batch, every photo that is not final counts as
-    /// cancelled, because cancelling does not rewrite state codes.
+    /// The state with this state code; nil if the code is invalid. In a cancelled batch, every photo that is not final
+    /// counts as cancelled, because cancelling does not rewrite state codes.
     package init?(stateCode: UInt8, of batch: BatchFacts) {
         self.init(stateCode: stateCode)
         if batch.cancelled, !isFinal { self = .cancelled }

@@ -1,27 +1,29 @@
 import DarkroomCoordinator
 import DarkroomImaging
 
-/// Submitting photo lists.
+/// Calls that submit photo lists.
 extension DarkroomClient {
-    /// Submits a photo list and returns when the whole list is fed. If the list is larger than the window in its options, this is
-    /// near the end of the work. Workers develop fed photos without this program.
+    /// Submits a photo list, and returns when the whole list has been fed. If the list is larger than the window of the
+    /// batch, feeding takes almost as long as developing the photos. Workers develop photos that are fed even if this
+    /// program ends.
     ///
-    /// If the batch is cancelled meanwhile, feeding ends, and the returned facts have ``BatchFacts/cancelled``. If the task is
-    /// cancelled, feeding stops at the next photo with `CancellationError`; fed photos remain, and
-    /// ``resume(_:contentsOf:replicas:onNotice:)`` feeds the rest. If Redis is unreachable, feeding tries again for 5 minutes.
+    /// If the batch is cancelled during the call, feeding ends, and ``BatchFacts/cancelled`` is true in the returned
+    /// facts. If the task is cancelled, feeding stops at the next photo, and the call throws `CancellationError`.
+    /// Photos that are already fed remain, and ``resume(_:contentsOf:replicas:onNotice:)`` feeds the rest. If Redis is
+    /// unreachable, the call retries for 5 minutes.
     /// - Parameters:
-    ///   - location: a path of a file or of a folder of photos, an `http:` or `https:` URL, or `-` for standard input.
-    ///   - options: the options of the batch. `output` and `originals` are absolute paths; `fileName` is replaced.
-    ///   - fileName: the template of file names with `{index}`, `{name}` or `{stem}`; nil for `{name}` if the list's format makes
-    ///     names unique, and `{index}-{name}` otherwise.
-    ///   - before: batches that must finish before this one starts. It is fed meanwhile.
-    ///   - overwrite: take the output folder even if another batch has it.
-    ///   - replicas: the number of replicas of Redis that must confirm the batch; nil means one if there are any. The call waits
-    ///     for them for 10 seconds at most.
+    ///   - location: the path of a file, the path of a folder, an `http:` or `https:` URL, or `-` for standard input.
+    ///   - options: the options of the batch. `output` and `originals` must be absolute paths. `fileName` is ignored.
+    ///   - fileName: the template of file names with `{index}`, `{name}` or `{stem}`; nil for `{name}` if the list's
+    ///     format makes names unique, and `{index}-{name}` otherwise.
+    ///   - before: batches that must finish before this batch starts. The list is fed while the batch waits.
+    ///   - overwrite: whether the batch takes the output folder even if another batch has taken it.
+    ///   - replicas: the number of replicas of Redis that must confirm the batch; nil means one if Redis has replicas.
+    ///     The call waits at most 10 seconds for the replicas.
     ///   - onSubmitted: called with the batch's id before its first photo is fed, on a thread of the client.
     ///   - onNotice: called with notices for the user, on a thread of the client.
     /// - Throws: ``DarkroomError`` with the code `listUnreadable`, `listEmpty`, `invalidOptions`, `nameTaken`, `outputTaken`,
-    ///   `outputUnusable`, `noSuchBatch` (of `before`), `redisUnreachable`, `redisRefused` or `notDurable`.
+    ///   `outputUnusable`, `noSuchBatch` (for a batch in `before`), `redisUnreachable`, `redisRefused` or `notDurable`.
     @discardableResult
     public func submit(
         contentsOf location: String, options: BatchOptions, fileName: String? = nil, after before: [BatchID] = [],
@@ -39,7 +41,7 @@ extension DarkroomClient {
         }
     }
 
-    /// Submits photos from a collection, see
+    /// Submits photos from a collection; see
     /// ``submit(contentsOf:options:fileName:after:overwrite:replicas:onSubmitted:onNotice:)``.
     ///
     /// ```swift
@@ -47,12 +49,12 @@ extension DarkroomClient {
     /// let batch = try await client.submit(photos, options: options)
     /// ```
     /// - Parameters:
-    ///   - photos: names and URLs. If `options.fileName` has no `{index}`, the names must be unique. The collection is iterated
-    ///     once, and again if Redis loses confirmed operations.
+    ///   - photos: names and URLs. If `options.fileName` does not contain `{index}`, the names must be unique. The
+    ///     collection is iterated once, and once more each time Redis loses confirmed operations.
     ///   - options: the options of the batch.
-    ///   - before: batches that must finish before this one starts.
-    ///   - overwrite: take the output folder even if another batch has it.
-    ///   - replicas: the number of replicas of Redis that must confirm the batch; nil means one if there are any.
+    ///   - before: batches that must finish before this batch starts.
+    ///   - overwrite: whether the batch takes the output folder even if another batch has taken it.
+    ///   - replicas: the number of replicas of Redis that must confirm the batch; nil means one if Redis has replicas.
     ///   - onSubmitted: called with the batch's id before its first photo is fed.
     ///   - onNotice: called with notices for the user.
     @discardableResult
@@ -69,12 +71,12 @@ extension DarkroomClient {
         }
     }
 
-    /// Feeds the rest of a batch if its feed was interrupted or photos were added at the end of its list.
+    /// Feeds the rest of a batch whose feed was interrupted, or to whose list photos were appended.
     /// - Parameters:
     ///   - id: the batch.
     ///   - location: the same list as before, see
     ///     ``submit(contentsOf:options:fileName:after:overwrite:replicas:onSubmitted:onNotice:)``.
-    ///   - replicas: the number of replicas of Redis that must confirm the batch; nil means one if there are any.
+    ///   - replicas: the number of replicas of Redis that must confirm the batch; nil means one if Redis has replicas.
     ///   - onNotice: called with notices for the user.
     /// - Throws: ``DarkroomError`` with the code `listDiffers`, `noSuchBatch`, `batchCancelled`, or a code of `submit`.
     @discardableResult
@@ -87,7 +89,7 @@ extension DarkroomClient {
         }
     }
 
-    /// Feeds the rest of a batch from the same photos as before, see ``resume(_:contentsOf:replicas:onNotice:)``.
+    /// Feeds the rest of a batch from the same photos as before; see ``resume(_:contentsOf:replicas:onNotice:)``.
     @discardableResult
     public func resume(
         _ id: BatchID, with photos: some Collection<(name: String, url: String)> & Sendable, replicas: Int? = nil,
@@ -98,7 +100,7 @@ extension DarkroomClient {
         }
     }
 
-    /// Feeds on a new thread. If the task is cancelled, the feed stops, and the task waits for the end of the thread.
+    /// Feeds on a new thread. If the task is cancelled, feeding stops, and the task waits until the thread has ended.
     private func feeding(
         _ attempted: String, _ replicas: Int?, _ onNotice: @escaping @Sendable (SubmissionNotice) -> Void,
         _ feed: @escaping @Sendable (Coordinator) throws -> BatchFacts
@@ -121,7 +123,7 @@ extension DarkroomClient {
         }
     }
 
-    /// The options with their filters in canonical form; throws if a filter is invalid.
+    /// Returns the options with their filters in canonical form. Throws if a filter is invalid.
     private func checked(_ options: BatchOptions) throws -> BatchOptions {
         var options = options
         do {

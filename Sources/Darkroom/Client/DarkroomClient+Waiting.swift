@@ -1,11 +1,11 @@
 import DarkroomConcurrency
 
-/// Waiting until batches have finished.
+/// Calls that wait until batches have finished.
 extension DarkroomClient {
-    /// Waits until a batch has finished and returns its facts. Returns at once if it has finished already.
+    /// Waits until a batch has finished, and returns its facts. Returns at once if the batch has already finished.
     ///
-    /// Meanwhile the client performs the maintenance of a worker's heartbeat, so that the operations of lost workers are recovered
-    /// even if no worker runs. If Redis is unreachable, the client tries again without a limit.
+    /// While it waits, the client performs the maintenance that heartbeats of workers do, so that operations of lost
+    /// workers are recovered even if no worker is running. If Redis is unreachable, it retries without a limit.
     ///
     /// ```swift
     /// let done = try await client.wait(for: batch.id, timeout: .seconds(3600))
@@ -13,19 +13,19 @@ extension DarkroomClient {
     /// ```
     /// - Parameters:
     ///   - id: the batch.
-    ///   - timeout: how long to wait; nil means without a limit.
-    /// - Throws: ``DarkroomError`` with the code `timedOut`, `noSuchBatch` (also if the batch is forgotten meanwhile),
-    ///   `batchDamaged` or `redisRefused`; `CancellationError` as soon as the task is cancelled.
+    ///   - timeout: the longest time to wait; nil means without a limit.
+    /// - Throws: ``DarkroomError`` with the code `timedOut`, `noSuchBatch` (also if the batch is forgotten during the
+    ///   wait), `batchDamaged` or `redisRefused`; `CancellationError` as soon as the task is cancelled.
     public func wait(for id: BatchID, timeout: Duration? = nil) async throws -> BatchFacts {
         try await wait(for: [id], timeout: timeout)[0]  // one result per batch
     }
 
-    /// Waits until all these batches have finished, see ``wait(for:timeout:)-(BatchID,_)``.
-    /// - Returns: the facts of the batches in the same order.
+    /// Waits until all these batches have finished; see ``wait(for:timeout:)-(BatchID,_)``.
+    /// - Returns: the facts of the batches, in the order of `ids`.
     public func wait(for ids: [BatchID], timeout: Duration? = nil) async throws -> [BatchFacts] {
         let attempted = "wait for " + (ids.count == 1 ? "batch \(ids[0])" : "\(ids.count) batches")
         do {
-            // Uses a new thread, since the wait may take days and the client has few threads.
+            // Uses a new thread, because the wait may take days and the client has only a few threads.
             return try await Answer.of { answer in
                 _ = OwnedThread("darkroom-wait") { [self] in
                     answer.give(
@@ -39,14 +39,14 @@ extension DarkroomClient {
         }
     }
 
-    /// Waits until every batch that is now in Redis has finished, see ``wait(for:timeout:)-(BatchID,_)``.
-    /// - Returns: the facts of the batches in the order of their submission.
+    /// Waits until all batches that are in Redis now have finished; see ``wait(for:timeout:)-(BatchID,_)``.
+    /// - Returns: the facts of the batches, earliest submission first.
     public func waitForAll(timeout: Duration? = nil) async throws -> [BatchFacts] {
         let ids = try await blocking("read the batches") { [store] in try store.batchIDs() }
         return try await wait(for: ids, timeout: timeout)
     }
 
-    /// - Parameter isOver: returns true if the caller no longer waits.
+    /// - Parameter isOver: returns true if the caller has stopped waiting.
     private func waitBlocking(
         for ids: [BatchID], _ timeout: Duration?, _ attempted: String, isOver: @escaping () -> Bool
     ) throws -> [BatchFacts] {

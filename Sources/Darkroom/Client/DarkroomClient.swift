@@ -3,7 +3,7 @@ import DarkroomCoordinator
 import DarkroomRedis
 import DarkroomStore
 
-/// Submits photo lists, and follows and controls their batches. The commands of `darkroom` use the same implementation.
+/// Submits photo lists, and follows and controls their batches. The `darkroom` commands use the same implementation.
 ///
 /// ```swift
 /// let client = try DarkroomClient("redis://127.0.0.1:6379")
@@ -17,26 +17,28 @@ import DarkroomStore
 /// await client.close()
 /// ```
 ///
-/// Any task may make any call at any time. Blocking work runs on threads of the client, never on those of Swift's tasks. If a
-/// task is cancelled, its call throws `CancellationError`. Redis may have executed the call or not; the call can be repeated.
+/// Any task may make any call at any time. Blocking work runs on threads of the client, never on the threads of Swift
+/// concurrency. If a task is cancelled, its call throws `CancellationError`. The change may or may not have reached
+/// Redis; the call can be repeated.
 ///
-/// Calls throw ``DarkroomError``. If Redis is unreachable, calls throw the code `redisUnreachable`; only submitting, waiting and
-/// following try again until Redis is reachable.
+/// Calls throw ``DarkroomError``. If Redis is unreachable, calls throw the code `redisUnreachable`. Only
+/// submitting (for 5 minutes), waiting and following retry.
 public final class DarkroomClient: Sendable {
     // DESIGN: one implementation, two interfaces. The layers below block (hiredis, libcurl, the file system), so the
-    // implementation is blocking code: `control`, `BatchFeed`, `BatchWaiter` and `store`. The commands call it on their own
-    // threads, since signals and terminals need threads that block. The public functions run it on threads of the client.
+    // implementation blocks: `control`, `BatchFeed`, `BatchWaiter` and `store`. The commands call it on their own
+    // threads, because signals and terminals require threads that block. The public functions run it on threads of the
+    // client.
 
-    /// The location of the Redis.
+    /// The address of Redis.
     public let location: RedisLocation
     package let store: BatchStore
     package let control: BatchController
     private let threads = CallThreads()
 
-    /// A client. It connects with its first call.
+    /// Creates a client. It connects when the first call is made.
     public convenience init(_ location: RedisLocation) { self.init(location) { _ in } }
 
-    /// A client of the Redis at a URL such as `redis://127.0.0.1:6379` or `unix:///run/redis.sock`, see ``RedisLocation``.
+    /// Creates a client for the Redis at a URL such as `redis://127.0.0.1:6379`; see ``RedisLocation``.
     /// - Parameters:
     ///   - url: the URL.
     ///   - namespace: the prefix of all keys.
@@ -45,15 +47,15 @@ public final class DarkroomClient: Sendable {
         self.init(try RedisLocation(url, namespace: namespace))
     }
 
-    /// - Parameter onLack: called if no replica of the Redis has confirmed a change in time.
+    /// - Parameter onLack: called if too few replicas of Redis have confirmed a change in time.
     package init(_ location: RedisLocation, onLack: @escaping @Sendable (ReplicaLack) -> Void) {
         self.location = location
         store = BatchStore(location.redis, keys: location.keys)
         control = BatchController(store: store, onLack: onLack)
     }
 
-    /// Connects and checks the Redis, so that a wrong address or password is reported before the first call.
-    /// - Returns: recommended changes to the Redis configuration, a sentence each.
+    /// Connects to Redis and checks it, so that a wrong address or password is reported before the first call.
+    /// - Returns: recommended changes of the Redis configuration, one sentence each.
     /// - Throws: ``DarkroomError`` with the code `redisUnreachable`, `redisRefused` or `unsuitableRedis`.
     @discardableResult
     public func connect() async throws -> [String] {
@@ -63,14 +65,15 @@ public final class DarkroomClient: Sendable {
         }
     }
 
-    /// Closes the connection. Running and later calls fail.
+    /// Closes the connection. Calls that are running, and later calls, fail.
     public func close() async {
         await threads.run { [store] in store.connection.close() }
     }
 
     /// Runs `body` on a thread of the client.
     /// - Parameter attempted: the value of ``DarkroomError/attempted``.
-    /// - Throws: ``DarkroomError``, or `CancellationError` as soon as the task is cancelled; `body` then continues to its end.
+    /// - Throws: ``DarkroomError``, or `CancellationError` as soon as the task is cancelled. In this case `body`
+    ///   continues until its end.
     func blocking<Result: Sendable>(
         _ attempted: @autoclosure () -> String, _ body: @escaping @Sendable () throws -> Result
     ) async throws -> Result {

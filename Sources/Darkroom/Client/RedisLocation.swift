@@ -1,6 +1,6 @@
 import DarkroomRedis
 
-/// The address of a Redis, the credentials for it, and the namespace of the keys.
+/// The address of Redis, the credentials for it, and the namespace of the keys.
 public struct RedisLocation: Sendable, CustomStringConvertible {
     package let redis: RedisConfiguration
     package let keys: Keys
@@ -10,18 +10,18 @@ public struct RedisLocation: Sendable, CustomStringConvertible {
     /// - `redis://[user:password@]host[:port][/database]`; the host may be any node of a Redis Cluster.
     /// - `rediss://...`: the same with TLS.
     /// - `unix://[user:password@]/path`: a Unix-domain socket.
-    /// - `redis+sentinel://[user:password@]host[:port][,host[:port]...]/service[/database]`: the master of the service according to
-    ///   these sentinels; `?sentinel-user=...&sentinel-password=...` for sentinels that require them.
-    /// - `rediss+sentinel://...`: the same with TLS, to the sentinels and to the master.
+    /// - `redis+sentinel://[user:password@]host[:port][,host[:port]...]/service[/database]`: the master that these
+    ///   sentinels report for the service. `?sentinel-user=...&sentinel-password=...` authenticates at the sentinels.
+    /// - `rediss+sentinel://...`: the same with TLS for the sentinels and the master.
     ///
-    /// User, password and service must be percent-encoded if necessary.
+    /// Special characters in user, password and service must be percent-encoded.
     /// - Parameters:
     ///   - url: the URL.
-    ///   - namespace: the prefix of all keys: letters, digits, `_`, `.` and `-`.
-    ///   - password: the password if the URL has none.
-    ///   - authorities: a file with the certificate authorities (PEM) for the server's certificate; nil for those of the system.
-    ///   - certificate: a file with the client certificate (PEM); nil if the server requires none.
-    ///   - key: a file with the private key (PEM) of that certificate.
+    ///   - namespace: the prefix of all keys. It consists of letters, digits, `_`, `.` and `-`.
+    ///   - password: the password to use if the URL does not contain one.
+    ///   - authorities: a PEM file of the authorities for the server's certificate; nil for the system's authorities.
+    ///   - certificate: a PEM file with the client certificate; nil if the server does not require one.
+    ///   - key: a PEM file with the private key of the client certificate.
     /// - Throws: ``DarkroomError`` with the code `invalidConfiguration`.
     public init(
         _ url: String, namespace: String = "darkroom", password: String? = nil, authorities: String? = nil,
@@ -43,6 +43,6 @@ public struct RedisLocation: Sendable, CustomStringConvertible {
         self.keys = keys
     }
 
-    /// The address without passwords.
+    /// The address, without user and password.
     public var description: String { redis.displayName }
 }

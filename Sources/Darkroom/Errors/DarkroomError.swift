@@ -1,4 +1,4 @@
-/// The error of a call of the library. A cancelled task throws `CancellationError` instead.
+/// The error that calls of the library throw. If the task is cancelled, they throw `CancellationError` instead.
 public struct DarkroomError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure. More codes may be added, so a `switch` over them needs a default.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -12,49 +12,49 @@ public struct DarkroomError: Error, Sendable, CustomStringConvertible {
 
         /// An address, a namespace or a setting of a worker is invalid.
         public static let invalidConfiguration = Code(kind: .invalidConfiguration)
-        /// An option of a batch, or a limit, is out of bounds or invalid. Nothing was changed.
+        /// An option of a batch, or a limit, is invalid or out of bounds. Nothing was changed.
         public static let invalidOptions = Code(kind: .invalidOptions)
-        /// Redis is unreachable or not ready. Trying again can help.
+        /// Redis is unreachable or not ready. A retry can help.
         public static let redisUnreachable = Code(kind: .redisUnreachable)
-        /// Redis replied with an error. Trying again does not help.
+        /// Redis replied with an error. A retry does not help.
         public static let redisRefused = Code(kind: .redisRefused)
-        /// The Redis is too old, or would lose batches because of its configuration.
+        /// Redis is too old, or its configuration would let it lose batches.
         public static let unsuitableRedis = Code(kind: .unsuitableRedis)
         /// The batch is not in Redis: it was forgotten or never submitted.
         public static let noSuchBatch = Code(kind: .noSuchBatch)
-        /// The ids of several batches have this prefix.
+        /// Several batches have an id with this prefix.
         public static let ambiguousName = Code(kind: .ambiguousName)
-        /// The data of the batch in Redis is damaged, so no worker runs it. Forget the batch and submit its list again.
+        /// The batch is damaged in Redis, so no worker runs it. Forget the batch, and submit its list again.
         public static let batchDamaged = Code(kind: .batchDamaged)
-        /// The batch has finished, so the change has no effect.
+        /// The batch has finished, so the change would have no effect.
         public static let batchFinished = Code(kind: .batchFinished)
-        /// The batch is cancelled, which cannot be undone.
+        /// The batch is cancelled. This cannot be undone.
         public static let batchCancelled = Code(kind: .batchCancelled)
         /// The batch has started, so it cannot be made to wait.
         public static let batchStarted = Code(kind: .batchStarted)
-        /// The batch has not finished, and the call may only forget a finished batch.
+        /// The batch has not finished, but the call may only forget finished batches.
         public static let batchUnfinished = Code(kind: .batchUnfinished)
-        /// The batches would wait for each other, or one for itself.
+        /// Batches would wait for each other, or a batch would wait for itself.
         public static let circularDependency = Code(kind: .circularDependency)
-        /// Some of the photos are not fed yet. Trying again later can help.
+        /// Some of the photos are not fed yet. A later retry can help.
         public static let photosNotFed = Code(kind: .photosNotFed)
         /// The batch has no photos with these indexes.
         public static let photosOutsideList = Code(kind: .photosOutsideList)
-        /// Other programs kept changing data that the call needs. Trying again can help.
+        /// Other programs kept changing the data that the call needs. A retry can help.
         public static let busy = Code(kind: .busy)
-        /// Another unfinished batch has the name.
+        /// Another unfinished batch has this name.
         public static let nameTaken = Code(kind: .nameTaken)
-        /// Another batch has the output folder.
+        /// Another batch has taken the output folder.
         public static let outputTaken = Code(kind: .outputTaken)
-        /// The output folder cannot be created or written to, or another process uses it.
+        /// The output folder cannot be created or written to, or it is in use by another process.
         public static let outputUnusable = Code(kind: .outputUnusable)
-        /// The photo list has no photos. Nothing was submitted.
+        /// The photo list contains no photos. Nothing was submitted.
         public static let listEmpty = Code(kind: .listEmpty)
-        /// The photo list cannot be read, or is no photo list.
+        /// The photo list cannot be read, or it is not a photo list.
         public static let listUnreadable = Code(kind: .listUnreadable)
-        /// The photo list differs from the one that the batch was fed from.
+        /// The photo list differs from the list from which the batch was fed.
         public static let listDiffers = Code(kind: .listDiffers)
-        /// The batch is fed, but the append-only file of Redis does not have it yet.
+        /// The batch is fed, but it has not been written to the append-only file of Redis yet.
         public static let notDurable = Code(kind: .notDurable)
         /// The timeout has passed.
         public static let timedOut = Code(kind: .timedOut)
@@ -63,13 +63,13 @@ public struct DarkroomError: Error, Sendable, CustomStringConvertible {
         /// Another failure; see ``DarkroomError/message`` and ``DarkroomError/cause``.
         public static let other = Code(kind: .other)
 
-        /// A word without variable parts, for example for the label of a metric.
+        /// The name of the code without variable parts, for example for a metric label.
         public var description: String { kind.rawValue }
     }
 
     /// The kind of failure.
     public let code: Code
-    /// The attempted call: `cancel batch 20261121-090501123-7f3a`.
+    /// The attempted call, for example `cancel batch 20261121-090501123-7f3a`.
     public let attempted: String
     /// What failed, on which object, what was found, and what to do.
     public let message: String
@@ -83,15 +83,15 @@ public struct DarkroomError: Error, Sendable, CustomStringConvertible {
         self.cause = cause
     }
 
-    /// The message.
+    /// Returns ``message``.
     public var description: String { message }
 
-    /// Whether the same call can succeed later without a change by the user.
+    /// Whether the same call can succeed later without any action by the user.
     public var isTransient: Bool { [.redisUnreachable, .busy, .photosNotFed].contains(code) }
 }
 
 extension DarkroomError: Equatable {
-    /// Compares code and texts but not the cause.
+    /// Compares code and texts, but not the cause.
     public static func == (left: DarkroomError, right: DarkroomError) -> Bool {
         (left.code, left.attempted, left.message) == (right.code, right.attempted, right.message)
     }

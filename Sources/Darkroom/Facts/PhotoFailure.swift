@@ -1,4 +1,4 @@
-/// The details of a failed photo in Redis. The manifest has the same texts in full length.
+/// The details of a failed photo in Redis. The manifest contains the same texts in full length.
 public struct PhotoFailure: Sendable, Equatable {
     /// The position in the photo list, from 0.
     public let index: Int
@@ -6,9 +6,9 @@ public struct PhotoFailure: Sendable, Equatable {
     public let name: String
     /// The URL without user, password and query, truncated to 190 bytes.
     public let url: String
-    /// Why the photo failed.
+    /// The reason of the failure.
     public let reason: FailureReason
-    /// The details, truncated to 130 bytes; nil if the reason is sufficient.
+    /// The details, truncated to 130 bytes; nil if there are no details beyond the reason.
     public let detail: String?
     /// The number of download attempts; nil if it is unknown.
     public let attempts: Int?
@@ -32,7 +32,7 @@ public struct PhotoFailure: Sendable, Equatable {
         let attempts: Int?
     }
 
-    /// Reads the JSON that a worker has stored; nil if it is damaged.
+    /// Reads the JSON that a worker has stored. Returns nil if the JSON is damaged.
     package init?(index: Int, json: String) {
         guard let stored = try? UntrustedJSON().decode(Stored.self, from: json.utf8) else { return nil }
         self.init(

@@ -1,30 +1,30 @@
 import DarkroomStore
 import Foundation
 
-/// The facts that a worker reports with every heartbeat.
+/// The facts that a worker reports about itself with every heartbeat.
 public struct WorkerStatus: Sendable, Equatable {
-    /// The id, new with every start: `<host>-<process id>-<random>`.
+    /// The id of the worker, `<host>-<process id>-<random>`. Each start of a worker creates a new id.
     public let id: String
     /// The host name of the worker.
     public let host: String
     /// The process id of the worker.
     public let processID: Int
-    /// The time of its last claim or heartbeat, by the clock of Redis.
+    /// The time of the last claim or heartbeat (Redis time).
     public let seen: Date
-    /// Whether the worker sent a claim or heartbeat within the last 10 seconds. Other workers take over the work of a lost worker.
+    /// Whether the worker sent a claim or heartbeat within the last 10 seconds. If not, it counts as lost.
     public let isAlive: Bool
     /// The number of running downloads.
     public let downloading: Int
     /// The number of running filtrations.
     public let filtering: Int
-    /// The number of photos that the worker has made final since its start.
+    /// The number of photos that have become final in this worker since it started.
     public let photos: Int
-    /// Photos per second, averaged over the last 10 seconds.
+    /// The number of photos per second, averaged over the last 10 seconds.
     public let photosPerSecond: Int
-    /// The first 16 operations that the worker has claimed, as `<batch id>/<number>`.
+    /// The operations that the worker has claimed, as `<batch id>/<number>`, at most 16.
     public let operations: [String]
 
-    /// - Parameter now: the Redis clock in ms since 1970.
+    /// - Parameter now: Redis time, in milliseconds since 1970.
     init(_ facts: WorkerFacts, now: Int) {
         id = facts.id
         host = facts.fields["host"] ?? ""
@@ -40,7 +40,7 @@ public struct WorkerStatus: Sendable, Equatable {
 }
 
 extension WorkerFacts {
-    /// A number that the worker reports; 0 if it is missing or out of bounds. The bounds leave room for the sum over all workers.
+    /// A number that the worker reports; 0 if it is missing, or too large for the sum over all workers.
     package func number(_ field: String) -> Int {
         fields[field].flatMap { Int($0) }.flatMap { (0...(1 << 43)).contains($0) ? $0 : nil } ?? 0
     }

@@ -5,8 +5,8 @@ import Foundation
 
 /// Feeds a photo list on a new thread.
 ///
-/// A feed ends when the whole list is fed and durable, when an error occurs, or when its batch is cancelled, which is not an
-/// error: the facts have ``BatchFacts/cancelled``.
+/// A feed ends when the whole list is fed and durable, when an error occurs, or when its batch is cancelled. Cancelling
+/// is not an error: ``BatchFacts/cancelled`` is then true in the facts.
 package final class BatchFeed: Sendable {
     private struct State {
         var batch: BatchID?
@@ -17,10 +17,10 @@ package final class BatchFeed: Sendable {
     private let begun = DispatchSemaphore(value: 0)
     private let ended = DispatchSemaphore(value: 0)
 
-    /// Starts feeding. ``Coordinator/stop()`` ends it early.
+    /// Starts feeding. Call ``Coordinator/stop()`` to end the feed early.
     /// - Parameters:
-    ///   - onEnd: called on the feeding thread with the outcome.
-    ///   - feed: submits or resumes the batch; must call its second argument with the batch's id.
+    ///   - onEnd: called on the feeding thread with the result.
+    ///   - feed: submits or resumes the batch; must call its second argument with the id of the batch.
     package init(
         _ coordinator: Coordinator, onEnd: @escaping @Sendable (Result<BatchFacts, any Error>) -> Void = { _ in },
         feed: @escaping @Sendable (Coordinator, _ onBegun: (BatchID) -> Void) throws -> BatchFacts
@@ -45,10 +45,10 @@ package final class BatchFeed: Sendable {
 
     package var batch: BatchID? { state.withLock { $0.batch } }
 
-    /// Whether the feed has ended, with or without an error.
+    /// Whether the feed has ended, successfully or with an error.
     package var hasEnded: Bool { state.withLock { $0.outcome != nil } }
 
-    /// Blocks until the batch's id is known.
+    /// Blocks until the id of the batch is known.
     package func waitUntilBegun() throws -> BatchID {
         begun.wait()
         begun.signal()
@@ -63,7 +63,7 @@ package final class BatchFeed: Sendable {
         }
     }
 
-    /// Blocks until the feed has ended; nil if the time is over before.
+    /// Blocks until the feed has ended, at most for `duration`; returns nil if it has not ended by then.
     package func waitUntilEnded(for duration: Duration) throws -> BatchFacts? {
         guard ended.wait(timeout: .now() + duration / .seconds(1)) == .success else { return nil }
         ended.signal()
@@ -72,9 +72,9 @@ package final class BatchFeed: Sendable {
 }
 
 extension DarkroomClient {
-    /// A coordinator for one or more feeds, one after the other.
+    /// Creates a coordinator, which can run several feeds one after another.
     /// - Parameters:
-    ///   - replicas: the number of replicas of Redis that must confirm a batch; nil means one if there are any.
+    ///   - replicas: the number of replicas of Redis that must confirm a batch; nil means one if Redis has replicas.
     ///   - onNotice: called on the feeding thread.
     package func coordinator(
         replicas: Int? = nil, onNotice: @escaping @Sendable (FeedNotice) -> Void

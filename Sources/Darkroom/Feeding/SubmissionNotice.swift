@@ -1,6 +1,6 @@
 import DarkroomCoordinator
 
-/// A notice for the user while a photo list is fed. Feeding continues.
+/// A notice for the user about a running feed. Feeding continues after each notice.
 public struct SubmissionNotice: Sendable, CustomStringConvertible {
     /// The kind of notice. More codes may be added.
     public struct Code: Sendable, Hashable {
@@ -9,21 +9,21 @@ public struct SubmissionNotice: Sendable, CustomStringConvertible {
         }
         private let kind: Kind
 
-        /// Redis is unreachable. Feeding tries again.
+        /// Redis is unreachable. The feed retries.
         public static let redisLost = Code(kind: .redisLost)
-        /// Redis answers again.
+        /// Redis is reachable again.
         public static let redisBack = Code(kind: .redisBack)
-        /// The list is read again: Redis has lost operations, or another program has sealed the batch.
+        /// The list is read again, because Redis has lost operations or another program has sealed the batch.
         public static let readingAgain = Code(kind: .readingAgain)
-        /// The list has more photos than before. They are fed, too.
+        /// The list contains more photos than before. The new photos are fed, too.
         public static let listHasGrown = Code(kind: .listHasGrown)
-        /// Redis has no memory left. Feeding continues when Redis has free memory.
+        /// Redis is out of memory. Feeding continues when memory is free again.
         public static let redisFull = Code(kind: .redisFull)
         /// Redis has free memory again.
         public static let redisHasRoom = Code(kind: .redisHasRoom)
-        /// Fewer replicas than wanted have confirmed the batch within 10 seconds.
+        /// Fewer replicas than required have confirmed the batch within 10 seconds.
         public static let notReplicated = Code(kind: .notReplicated)
-        /// Redis keeps no append-only file, so a restart of it loses the batch.
+        /// Redis does not keep an append-only file, so a restart of Redis would lose the batch.
         public static let notPersistent = Code(kind: .notPersistent)
     }
 

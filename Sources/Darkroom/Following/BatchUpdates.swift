@@ -20,9 +20,9 @@ public struct BatchUpdates: AsyncSequence, Sendable {
     /// Starts following the batch.
     public func makeAsyncIterator() -> Iterator { Iterator(client, id) }
 
-    /// One observer with its own connection, which ends with the sequence. One task at a time may use it.
+    /// An observer of the batch, with a connection until the sequence ends. Only one task at a time may use it.
     public struct Iterator: AsyncIteratorProtocol {
-        /// The next step.
+        /// What the next call does.
         private enum Phase { case reading, listening, ended }
 
         /// The time without an event after which the facts are read again.
@@ -32,11 +32,11 @@ public struct BatchUpdates: AsyncSequence, Sendable {
         private let client: DarkroomClient
         private let id: BatchID
         private var phase = Phase.reading
-        /// Nil before the first reading and after the end.
+        /// The subscription; nil before the facts are first read, and after the end.
         private var listener: EventListener?
-        /// The last reported facts; nil before the first.
+        /// The facts that were reported last; nil before the first report.
         private var last: BatchFacts?
-        /// True from a `disconnected` to the next reading.
+        /// True from the report of a `disconnected` until the facts are read again.
         private var hasReportedOutage = false
 
         init(_ client: DarkroomClient, _ id: BatchID) {
@@ -44,8 +44,8 @@ public struct BatchUpdates: AsyncSequence, Sendable {
             self.id = id
         }
 
-        /// Returns the next update; nil after the end of the batch.
-        /// - Throws: ``DarkroomError`` and `CancellationError`, see ``DarkroomClient/follow(_:)``.
+        /// Returns the next update; nil after the last update.
+        /// - Throws: ``DarkroomError`` or `CancellationError`, see ``DarkroomClient/follow(_:)``.
         public mutating func next() async throws -> BatchUpdate? {
             while true {
                 let update: BatchUpdate?
@@ -58,7 +58,7 @@ public struct BatchUpdates: AsyncSequence, Sendable {
             }
         }
 
-        /// Takes the next update of the listener; nil if there is nothing to report.
+        /// Takes the next update from the listener. Returns nil if there is nothing to report.
         private mutating func listen() async throws -> BatchUpdate? {
             guard let news = await listener?.buffer.next() else { throw CancellationError() }
             switch news {
@@ -66,14 +66,14 @@ public struct BatchUpdates: AsyncSequence, Sendable {
             case .disconnected(let error): return outage(error)
             case .event(let event):
                 if event.kind == .forgotten { return end(.forgotten) }
-                // This is the last event of a round. Read the facts, since a retry may have begun another round.
+                // This is the last event of a round. Read the facts, because a retry may have started another round.
                 if case .completion = event.kind { phase = .reading }
                 return .event(event)
             }
             return nil
         }
 
-        /// Reads the facts; nil if there is nothing to report.
+        /// Reads the facts. Returns nil if there is nothing to report.
         private mutating func read() async throws -> BatchUpdate? {
             let facts: BatchFacts?
             do {
@@ -83,7 +83,7 @@ public struct BatchUpdates: AsyncSequence, Sendable {
                 }
             } catch let error as DarkroomError where error.isTransient && listener != nil {
                 if let update = outage(error) { return update }
-                // Redis sends no signal when it is back, so the client tries again after a pause.
+                // Redis does not signal that it is reachable again, so the client retries after a pause.
                 try await Task.sleep(for: Self.pauseWhileAway)
                 return nil
             }
@@ -96,7 +96,7 @@ public struct BatchUpdates: AsyncSequence, Sendable {
             if facts.state == .finished { return end(.facts(facts)) }
             phase = .listening
             guard listener != nil else {
-                // The first facts are reported once the subscription is confirmed, so that no later event is missed.
+                // The first facts are reported after the subscription is confirmed, so that no later event is missed.
                 listener = EventListener(client.location, of: id, capacity: 1000, remindsAfter: Self.silence)
                 return nil
             }
@@ -104,7 +104,7 @@ public struct BatchUpdates: AsyncSequence, Sendable {
             return facts == last ? nil : .facts(facts)
         }
 
-        /// Reports an outage once.
+        /// Reports the beginning of an outage, but does not report it again while it lasts.
         private mutating func outage(_ error: DarkroomError) -> BatchUpdate? {
             defer { hasReportedOutage = true }
             return hasReportedOutage || last == nil ? nil : .disconnected(error)
@@ -127,15 +127,17 @@ extension DarkroomClient {
     /// }
     /// ```
     ///
-    /// The first update is the present ``BatchUpdate/facts(_:)``. All later events follow. The facts are sent again whenever events
-    /// may have been missed: after a reconnect, if more than 1,000 events wait for a slow loop, and after 3 seconds without an
-    /// event if they have changed. The last update is the facts of the finished batch, or ``BatchUpdate/forgotten``; then the loop
-    /// ends. For a finished batch it is the only update.
+    /// The first update is the current ``BatchUpdate/facts(_:)``. All events after it are reported. The facts are sent
+    /// again whenever events may have been missed: after a reconnect, when the loop has fallen more than 1,000 events
+    /// behind, and if the facts have changed although no event arrived for 3 seconds. The last update contains the
+    /// facts of the finished batch, or is ``BatchUpdate/forgotten``; then the loop ends. If the batch has already
+    /// finished, its facts are the only update.
     ///
-    /// Meanwhile the client performs the maintenance of a worker's heartbeat, like ``wait(for:timeout:)-(BatchID,_)``.
+    /// While it follows, the client performs the maintenance that heartbeats of workers do, like
+    /// ``wait(for:timeout:)-(BatchID,_)``.
     ///
     /// The loop throws ``DarkroomError`` with the code `noSuchBatch` if the batch is not in Redis at the beginning,
-    /// `redisUnreachable` if Redis is unreachable at the beginning (later the client tries again), `batchDamaged` or
+    /// `redisUnreachable` if Redis is unreachable at the beginning (later, the client retries), `batchDamaged`, or
     /// `redisRefused`. It throws `CancellationError` if its task is cancelled.
     public func follow(_ id: BatchID) -> BatchUpdates { BatchUpdates(client: self, id: id) }
 }

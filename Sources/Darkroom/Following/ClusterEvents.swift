@@ -1,24 +1,24 @@
 /// An update from ``DarkroomClient/events()``.
 public enum ClusterUpdate: Sendable, Equatable {
-    /// All events from now on are reported. Sent at the beginning and after each reconnect. Events before a reconnect may be lost,
-    /// so read the displayed data again.
+    /// All events from now on are reported. Sent at the beginning and after each reconnect. Events before a reconnect
+    /// may be lost, so read the displayed data again.
     case subscribed
     /// A batch, or the cluster, has changed.
     case event(BatchEvent)
-    /// This many events were dropped, because the loop was too slow. Read the displayed data again.
+    /// This number of events was dropped, because the loop was too slow. Read the displayed data again.
     case missed(Int)
-    /// Redis is unreachable. The client tries again; `subscribed` follows when Redis is reachable.
+    /// Redis is unreachable. The client retries, and sends `subscribed` when Redis is reachable again.
     case disconnected(DarkroomError)
 }
 
-/// The updates of all batches and of the cluster, without an end, see ``DarkroomClient/events()``.
+/// The updates of all batches and of the cluster; see ``DarkroomClient/events()``.
 public struct ClusterEvents: AsyncSequence, Sendable {
     let location: RedisLocation
 
     /// Subscribes with a new connection.
     public func makeAsyncIterator() -> Iterator { Iterator(listener: EventListener(location, capacity: 1000)) }
 
-    /// One observer. One task at a time may use it.
+    /// An observer. Only one task at a time may use it.
     public struct Iterator: AsyncIteratorProtocol, Sendable {
         let listener: EventListener
 
@@ -28,8 +28,8 @@ public struct ClusterEvents: AsyncSequence, Sendable {
 }
 
 extension DarkroomClient {
-    /// Observes all batches and the cluster. The sequence ends only when its task is cancelled; to follow one batch to its end,
-    /// use ``follow(_:)``.
+    /// Observes all batches and the cluster. The sequence ends only when its task is cancelled. To follow a single
+    /// batch until it has finished, use ``follow(_:)``.
     ///
     /// ```swift
     /// for await update in client.events() {
@@ -41,6 +41,7 @@ extension DarkroomClient {
     /// }
     /// ```
     ///
-    /// Up to 1,000 events wait for a slow loop. If Redis is unreachable, the client tries again without a limit.
+    /// If the loop is slow, up to 1,000 events are buffered. After that, the oldest are dropped, and the number of
+    /// dropped events is delivered as `.missed`. If Redis is unreachable, the client retries without a time limit.
     public func events() -> ClusterEvents { ClusterEvents(location: location) }
 }

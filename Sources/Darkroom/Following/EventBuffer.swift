@@ -1,6 +1,6 @@
 import DarkroomConcurrency
 
-/// The waiting updates of one observer. If the buffer is full, the oldest are dropped and counted.
+/// The buffered updates for one observer. If the buffer is full, the oldest updates are dropped and counted.
 final class EventBuffer: Sendable {
     private struct State {
         var waiting: [ClusterUpdate] = []
@@ -22,7 +22,7 @@ final class EventBuffer: Sendable {
 
     init(capacity: Int) { self.capacity = capacity }
 
-    /// Adds an update. Never blocks.
+    /// Adds an update. Does not block.
     func add(_ update: ClusterUpdate) {
         let observer = state.withLock { state -> CheckedContinuation<ClusterUpdate?, Never>? in
             if let observer = state.observer {
@@ -40,7 +40,7 @@ final class EventBuffer: Sendable {
         observer?.resume(returning: update)
     }
 
-    /// Wakes a waiting observer so that it reads again; does nothing if none waits.
+    /// Wakes the waiting observer, so that it reads again. Does nothing if no observer is waiting.
     func remind() {
         let observer = state.withLock { state in
             defer { state.observer = nil }

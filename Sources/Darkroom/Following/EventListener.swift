@@ -1,7 +1,7 @@
 import DarkroomConcurrency
 import DarkroomRedis
 
-/// A subscription to the events channel and its buffer. Both end with the listener.
+/// A subscription to the events channel, with a buffer. Both end when the listener is released.
 final class EventListener: Sendable {
     let buffer: EventBuffer
     private let subscription: RedisSubscription
@@ -9,8 +9,8 @@ final class EventListener: Sendable {
 
     /// - Parameters:
     ///   - batch: the batch whose events are buffered; nil for all batches.
-    ///   - capacity: the number of events that wait for a slow observer before the oldest are dropped.
-    ///   - silence: the time after which a waiting observer is woken to read again; nil for never.
+    ///   - capacity: the number of events that are buffered for a slow observer before the oldest event is dropped.
+    ///   - silence: the time without an event after which a waiting observer is woken to read again; nil for never.
     init(_ location: RedisLocation, of batch: BatchID? = nil, capacity: Int, remindsAfter silence: Duration? = nil) {
         let buffer = EventBuffer(capacity: capacity)
         self.buffer = buffer

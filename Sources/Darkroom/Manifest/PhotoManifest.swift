@@ -1,32 +1,32 @@
 import DarkroomCoordinator
 import Foundation
 
-/// The result of one photo from the manifest.
+/// The result of one photo, from the manifest.
 public struct ManifestEntry: Sendable, Equatable {
     /// A file that was written for a photo.
     public struct File: Sendable, Equatable {
-        /// The path relative to the output folder.
+        /// The path of the file, relative to the output folder.
         public let path: String
-        /// The size in bytes.
+        /// The size of the file in bytes.
         public let bytes: Int
-        /// Width in pixels; nil if the file is no picture.
+        /// The width in pixels; nil if the file is not a picture.
         public let width: Int?
-        /// Height in pixels; nil if the file is no picture.
+        /// The height in pixels; nil if the file is not a picture.
         public let height: Int?
-        /// The SHA-256 of the file, hexadecimal; nil if it is unknown.
+        /// The SHA-256 of the file, in hexadecimal; nil if it is unknown.
         public let sha256: String?
     }
 
-    /// The batch.
+    /// The id of the batch.
     public let batch: BatchID
-    /// The photo's index, name and URL. The URL has no user and password, and no query if the batch has
-    /// ``BatchOptions/redactURLs``.
+    /// The index, name and URL of the photo. The URL contains no user and password. If ``BatchOptions/redactURLs`` is
+    /// set, it contains no query either.
     public let record: PhotoRecord
     /// The final state.
     public let state: PhotoState
-    /// The details if the photo failed; nil if the reason is sufficient.
+    /// The details, if the photo failed; nil if there are no details beyond the reason.
     public let detail: String?
-    /// The written file; nil if the photo was not filtered or the batch writes no files.
+    /// The written file; nil if the photo was not filtered, or if the batch writes no files.
     public let file: File?
 
     init(_ line: ManifestLine) {
@@ -45,26 +45,28 @@ public struct ManifestEntry: Sendable, Equatable {
     }
 }
 
-/// Reads the results of the photos in an output folder from its manifest, without Redis. Workers may write there meanwhile.
+/// Reads the results of photos from the manifest in an output folder, without Redis. Workers may be writing to the
+/// folder at the same time.
 public struct PhotoManifest: Sendable {
     private let reader: ManifestReader
     private let output: String
 
-    /// The manifest in an output folder. Nothing is read yet.
+    /// Creates a reader for the manifest in an output folder. Does not read anything yet.
     public init(output: String) {
         reader = ManifestReader(output: output)
         self.output = output
     }
 
-    /// Reads which batches have written to the folder, in the order of their submission. Blocks.
+    /// Reads the ids of the batches that have written to the folder, earliest submission first. Blocks.
     /// - Throws: ``DarkroomError`` with the code `manifestUnreadable`.
     public func batches() throws -> [BatchID] { try reading { try reader.batches() } }
 
-    /// Calls `body` with every entry of a batch in the order of the photo list, or of all batches, one after the other. Photos
-    /// that are not final have no entry. Blocks. Only the entries of one operation are in memory at a time.
+    /// Calls `body` with every entry of a batch, in the order of the photo list; or with the entries of all batches,
+    /// one batch after another. Photos that are not final have no entry. Blocks. Keeps only the entries of one
+    /// operation in memory.
     /// - Parameters:
-    ///   - batch: the batch; nil for all.
-    ///   - body: called with each entry. An error from it ends the reading.
+    ///   - batch: the batch; nil for all batches.
+    ///   - body: called with each entry. If it throws, reading ends.
     /// - Throws: ``DarkroomError`` with the code `manifestUnreadable`, and the errors of `body`.
     public func forEach(of batch: BatchID? = nil, _ body: (ManifestEntry) throws -> Void) throws {
         for id in try batch.map({ [$0] }) ?? batches() {

@@ -1,21 +1,22 @@
 import DarkroomStore
 import Foundation
 
-/// Waits until batches have finished. Meanwhile it performs the maintenance of a worker's heartbeat, so that the operations of
-/// lost workers are recovered even if no worker runs. Blocks.
+/// Waits until batches have finished. While it waits, it performs the maintenance that heartbeats of workers do, so
+/// that operations of lost workers are recovered even if no worker is running. Blocks.
 package struct BatchWaiter {
     package enum Outcome: Sendable {
-        /// All batches have finished or are damaged, or `isEnough` returned true. The facts have the order of the batches.
+        /// All batches have finished or are damaged, or `isEnough` returned true. The facts are in the given order.
         case finished([BatchFacts], now: Int)
-        /// The time is over. The facts are those of the last reading.
+        /// The timeout has passed. The facts are the facts that were read last.
         case timedOut([BatchFacts], now: Int)
     }
 
     private static let pause = Duration.milliseconds(250)
-    /// Reading many batches takes long. The pause after a reading is this multiple of its duration, ``longestPause`` at most.
+    /// Reading the facts of many batches is expensive. The pause after a reading is this factor times its duration, but
+    /// at most ``longestPause``.
     private static let readingPauseFactor = 20.0
     private static let longestPause = Duration.seconds(3)
-    /// The interval at which problems are read, for which all workers are read.
+    /// The interval at which the problems are read. Reading them requires reading all workers.
     private static let problemInterval = Duration.seconds(3)
     private static let heartbeatInterval = Duration.seconds(3)
     private static let heartbeatsAtOnce = 100
@@ -28,17 +29,17 @@ package struct BatchWaiter {
     /// The problems of the last report. Their texts may change while they last.
     private var warned: [BatchProblem] = []
     private var hasReportedOutage = false
-    /// The problems of the batches at the last reading.
+    /// The problems of the batches when they were last read.
     private var problems: [BatchProblem] = []
     private var nextProblems = ContinuousClock.now
 
     /// - Parameters:
-    ///   - warnAfter: the time before the first warning about a problem, in which workers can start.
-    ///   - warn: called once with a line for each problem of a batch, and when Redis is lost or reachable again; nil to skip the
-    ///     search for problems.
-    ///   - isFeeding: returns whether this program feeds the batch at present. If so, its feeder reports outages, and submits the
-    ///     batch again if a failover lost it.
-    ///   - onAway: called each time Redis is unreachable. An error from it ends the wait.
+    ///   - warnAfter: the time before the first warning about a problem, so that workers have time to start.
+    ///   - warn: called with one line for each problem of a batch, and when Redis becomes unreachable or reachable; nil
+    ///     if problems need not be detected.
+    ///   - isFeeding: returns whether this program is feeding the batch. In this case, its feeder reports outages, and
+    ///     submits the batch again if a failover has lost it.
+    ///   - onAway: called each time Redis is found to be unreachable. If it throws, the wait ends.
     package init(
         _ client: DarkroomClient, warnAfter: Duration = .zero, warn: ((String) -> Void)? = nil,
         isFeeding: @escaping () -> Bool = { false }, onAway: @escaping () throws -> Void = {}
@@ -50,7 +51,7 @@ package struct BatchWaiter {
         self.warn = warn
     }
     /// Blocks until a batch has finished, or until `isEnough` returns true for its facts and problems.
-    /// - Throws: also any error of `isEnough`.
+    /// - Throws: the errors of the other `wait`, and any error that `isEnough` throws.
     package mutating func wait(
         for batch: BatchFacts, isEnough: (BatchFacts, [BatchProblem]) throws -> Bool
     ) throws -> BatchFacts {
@@ -59,9 +60,10 @@ package struct BatchWaiter {
         }
     }
 
-    /// Blocks until all batches have finished; returns at once if they have. Without `timeout` the time is not limited.
+    /// Blocks until all batches have finished. Returns at once if they have already finished. If `timeout` is nil,
+    /// there is no time limit.
     ///
-    /// If Redis is unreachable, the call tries again until it is reachable.
+    /// If Redis is unreachable, the call retries until it is reachable.
     /// - Throws: ``DarkroomError`` if a batch is forgotten meanwhile; ``StoreError`` if Redis replies with an error.
     package mutating func wait(
         for batches: [BatchFacts], timeout: Duration?,
@@ -93,7 +95,7 @@ package struct BatchWaiter {
                 try noteAway(error)
             }
             if let deadline, deadline <= .now { return .timedOut(batches.compactMap { latest[$0.id] }, now: now) }
-            // Polls, since no signal from Redis survives a restart of Redis.
+            // The state is polled, because no signal from Redis survives a restart of Redis.
             Self.sleep(min(pause, deadline.map { $0 - .now } ?? pause))
         }
     }
@@ -126,7 +128,7 @@ package struct BatchWaiter {
 
     private static func sleep(_ duration: Duration) { Thread.sleep(forTimeInterval: duration / .seconds(1)) }
 
-    /// Performs the maintenance of heartbeats. Each call does a bounded step, so several may be necessary.
+    /// Performs the maintenance that heartbeats do, in bounded steps.
     private func maintain() throws {
         for _ in 0..<Self.heartbeatsAtOnce where try !client.store.maintain() { return }
     }
@@ -144,13 +146,13 @@ package struct BatchWaiter {
         }
     }
 
-    /// Reads the problems of the batches and reports new ones.
+    /// Reads the problems of the batches, and reports the new problems.
     private mutating func findProblems(of latest: [BatchID: BatchFacts], now: Int) throws {
         let batches = latest.values.sorted { $0.id < $1.id }
         let open = batches.filter { $0.state != .finished }
         problems = try client.store.problems(of: open, now: now).of(batches)
         if warnFrom <= .now { warn(of: problems, among: batches) }
-        // The first report must use problems that are read at its time.
+        // The first report must be based on problems that are read at that time.
         nextProblems = .now + Self.problemInterval
         if .now < warnFrom { nextProblems = min(nextProblems, warnFrom) }
     }

@@ -1,43 +1,45 @@
 import DarkroomTransfer
 
-/// The hosts and folders from which a worker may download photos, and its timeouts.
+/// The hosts and folders from which a worker may download photos, and the limits of a download.
 public struct DownloadRules: Sendable {
-    /// The most concurrent connections to one host.
+    /// The maximum number of concurrent connections to one host.
     public var connectionsPerHost = 6
-    /// The timeout of a connection attempt, from the name lookup to the finished handshake.
+    /// The timeout for establishing a connection, from the name lookup to the end of the TLS handshake.
     public var connectTimeout: Duration = .seconds(10)
-    /// The timeout for a connected server that sends nothing.
+    /// The timeout while a connected server sends no data.
     public var stallTimeout: Duration = .seconds(30)
-    /// The timeout of a whole attempt.
+    /// The timeout of a whole download attempt.
     public var timeout: Duration = .seconds(300)
-    /// The least rate of a server in bytes per second, averaged over 30 seconds after the first 30 seconds; 0 for no limit.
+    /// The minimum transfer rate in bytes per second, averaged over 30 seconds; 0 for no minimum. The first 30 seconds
+    /// are not checked.
     public var minBytesPerSecond = 1 << 10
-    /// The largest download in bytes.
+    /// The maximum size of a download in bytes.
     public var maxBytes = 64 << 20
-    /// The most redirects of one attempt.
+    /// The maximum number of redirects in one attempt.
     public var maxRedirects = 5
-    /// The number of further attempts after a temporary failure.
+    /// The number of retries after temporary failures.
     public var retries = 3
-    /// Headers of requests: `Accept: image/*` for all hosts, `photos.example=Authorization: Bearer ...` for one host over https.
-    /// `HOST:PORT=` is for another port, `http://HOST=` also for http, `*.DOMAIN=` for all hosts below the domain.
+    /// Request headers. `Accept: image/*` is sent to all hosts, `photos.example=Authorization: Bearer ...` only to this
+    /// host and only over https. Other prefixes: `HOST:PORT=` for another port, `http://HOST=` also for http,
+    /// `*.DOMAIN=` for all hosts of a domain.
     public var headers: [String] = []
     /// The `User-Agent` header.
     public var userAgent = "darkroom/\(darkroomVersion)"
-    /// Allows loopback, private, link-local and all other addresses outside the public internet.
+    /// Whether loopback, private, link-local and all other addresses outside the public internet are allowed.
     public var allowsPrivateAddresses = false
-    /// Allowed networks outside the public internet: `10.1.0.0/16`, `fd00::/8`.
+    /// The allowed networks outside the public internet, for example `10.1.0.0/16` or `fd00::/8`.
     public var allowedNetworks: [String] = []
-    /// The allowed hosts, also for redirects: `photos.example`, `*.example.org`; empty allows all.
+    /// The allowed hosts, also for redirects, for example `photos.example` or `*.example.org`. Empty allows all hosts.
     public var allowedHosts: [String] = []
-    /// Hosts that are never allowed, in the same form.
+    /// The hosts that are never allowed, in the same format.
     public var deniedHosts: [String] = []
-    /// Folders below which `file:` URLs may be read, after links are resolved.
+    /// The folders that may be read by `file:` URLs. Symbolic links are resolved before the check.
     public var folders: [String] = []
 
-    /// The default rules, which allow only the public internet.
+    /// Creates the default rules, which allow only the public internet.
     public init() {}
 
-    /// - Throws: an error that describes the header, network or host that is invalid.
+    /// - Throws: an error that describes the invalid header, network or host.
     func transferConfiguration() throws -> TransferConfiguration {
         var transfer = TransferConfiguration()
         transfer.perHost = connectionsPerHost

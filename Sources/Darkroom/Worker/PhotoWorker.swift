@@ -2,7 +2,7 @@ import DarkroomConcurrency
 import DarkroomLogging
 import DarkroomWorker
 
-/// A worker: claims operations from Redis and develops their photos until it is stopped. A process may have several.
+/// A worker: claims operations from Redis and develops their photos until it is stopped. A process may run several.
 ///
 /// ```swift
 /// var configuration = PhotoWorkerConfiguration()
@@ -15,11 +15,11 @@ public final class PhotoWorker: Sendable {
     private let location: RedisLocation
     private let hasStarted = Latch()
 
-    /// A worker that has not started.
+    /// Creates a worker. Call ``start()`` to start it.
     /// - Parameters:
-    ///   - location: where the Redis is.
+    ///   - location: the address of Redis.
     ///   - configuration: the settings of the worker.
-    ///   - onLog: called with every log line of level `info` or above, on any thread; must be quick.
+    ///   - onLog: called with every log line of level `info` or above, on any thread. Must return quickly.
     /// - Throws: ``DarkroomError`` with the code `invalidConfiguration` if a setting is invalid, or if libvips cannot be started.
     public init(
         _ location: RedisLocation, _ configuration: PhotoWorkerConfiguration = PhotoWorkerConfiguration(),
@@ -35,13 +35,13 @@ public final class PhotoWorker: Sendable {
         }
     }
 
-    /// The id under which ``DarkroomClient/workers()`` lists the worker. It is new for each worker.
+    /// The id of the worker in ``DarkroomClient/workers()``. Each worker has a new id.
     public var id: String { worker.id }
 
-    /// The number of photos that the worker has made final.
+    /// The number of photos that have become final in this worker.
     public var photosDone: Int { worker.photosDone }
 
-    /// Connects to Redis and starts the work.
+    /// Connects to Redis and starts working.
     /// - Throws: ``DarkroomError`` with the code `redisUnreachable` or `redisRefused`.
     public func start() async throws {
         do {
@@ -52,18 +52,19 @@ public final class PhotoWorker: Sendable {
         }
     }
 
-    /// Stops the worker and returns when it has stopped. The worker starts no more work, running photos may end within the grace
-    /// period, and all other operations are released for other workers. Returns at once if the worker has not started.
+    /// Stops the worker, and returns when it has stopped. The worker starts no more work. Photos that are running may
+    /// be completed within the grace period, and all other operations are released for other workers. Returns at once
+    /// if the worker has not been started.
     public func stop() async {
         guard hasStarted.isSet else { return }
         worker.stop()
         try? await onOwnThread("darkroom-worker-stop") { [worker] in worker.wait() }  // waiting throws nothing
     }
 
-    /// Stops the worker at once and returns. No operation is released: other workers take them over when the leases have expired.
+    /// Stops the worker and returns at once. No operation is released: other workers must wait until the leases expire.
     public func abandon() { worker.leave() }
 
-    /// Runs `body` on a new thread: starting and stopping may take seconds, and must not block a thread of Swift's tasks.
+    /// Runs `body` on a new thread, because starting and stopping may block for seconds.
     private func onOwnThread(_ name: String, _ body: @escaping @Sendable () throws -> Void) async throws {
         try await withCheckedThrowingContinuation { continuation in
             _ = OwnedThread(name) { continuation.resume(with: Result(catching: body)) }

@@ -2,17 +2,17 @@ import DarkroomLogging
 
 /// A line of a worker's log.
 public struct WorkerLogEvent: Sendable, CustomStringConvertible {
-    /// The level of a line, as in swift-log.
+    /// The level of a log line, as in swift-log.
     public enum Level: String, Sendable, CaseIterable {
-        /// Each step of a photo.
+        /// The single steps of a photo.
         case trace
-        /// Details for finding faults.
+        /// Details for debugging.
         case debug
         /// Normal events.
         case info
-        /// Normal events of special interest.
+        /// Normal events that deserve attention.
         case notice
-        /// A failure after which the work continues.
+        /// A failure after which work continues.
         case warning
         /// A failure that a user must fix.
         case error
@@ -22,10 +22,10 @@ public struct WorkerLogEvent: Sendable, CustomStringConvertible {
 
     /// The level.
     public let level: Level
-    /// The event, in constant words.
+    /// The event, as a constant text.
     public let message: String
     /// The complete line with level, message and values:
-    /// `warning worker: photo failed batch=... photo=17 reason=timeout`. URLs in it have no user, password and query.
+    /// `warning worker: photo failed batch=... photo=17 reason=timeout`. URLs in the line contain no user, password and query.
     public let description: String
 
     init(_ event: LogEvent) {
@@ -35,7 +35,7 @@ public struct WorkerLogEvent: Sendable, CustomStringConvertible {
     }
 }
 
-/// Passes the log of a worker on to a function.
+/// Passes the log of a worker to a function.
 struct FunctionLog: LogHandler {
     let onEvent: @Sendable (WorkerLogEvent) -> Void
 

@@ -4,11 +4,11 @@ import Foundation
 
 package struct Depended: Sendable, Equatable {
     package var added: [BatchID] = []
-    /// Batches that it waited for already.
+    /// The batches that this batch already waited for.
     package var waitedBefore: [BatchID] = []
-    /// Batches that had finished already, so that the batch need not wait for them.
+    /// The batches that had already finished, so that no dependency was needed.
     package var finishedBefore: [BatchID] = []
-    /// A batch that has finished without success. It cancelled this batch, whose option `afterSuccess` is set.
+    /// The batch that finished without success, so that this batch was cancelled (option `afterSuccess`).
     package var cancelledBy: BatchID?
 }
 
@@ -18,7 +18,7 @@ extension BatchController {
     @discardableResult
     package func depend(_ id: BatchID, on others: [BatchID]) throws -> Depended {
         let deadline = ContinuousClock.now + Self.patience
-        // All are checked first, so that an error in one of them adds none.
+        // All dependencies are checked before the first is added, so that none is added if one is invalid.
         _ = try checkedVersion(of: id, on: others)
         var depended = Depended()
         for other in others {
@@ -29,7 +29,7 @@ extension BatchController {
                         "batch \(id) could not be made to wait for \(other): other calls kept changing dependencies; "
                             + "try again")
                 }
-                // A random pause, so that two concurrent callers do not collide again.
+                // The pause is random, so that two concurrent callers do not collide again.
                 Thread.sleep(forTimeInterval: .random(in: 0.001...0.02))
             }
             if depended.cancelledBy != nil { break }
@@ -47,10 +47,10 @@ extension BatchController {
         }
     }
 
-    /// How long the call is repeated while other callers change dependencies.
+    /// How long adding a dependency is retried while other callers change dependencies.
     private static let patience = Duration.seconds(10)
 
-    /// Adds one dependency. Returns false if dependencies have changed since the check for circles.
+    /// Adds one dependency. Returns false if dependencies have changed since the check for circular dependencies.
     private func add(_ id: BatchID, on other: BatchID, to depended: inout Depended) throws -> Bool {
         let version = try checkedVersion(of: id, on: [other])
         switch try store.perform(store.addDependency(id, on: other, version: version)) {
@@ -64,7 +64,7 @@ extension BatchController {
         return true
     }
 
-    /// The version of the dependencies for which the check passed that `id` may wait for `others`.
+    /// Checks that `id` may wait for `others`, and returns the version of the dependencies that were checked.
     private func checkedVersion(of id: BatchID, on others: [BatchID]) throws -> Int {
         guard !others.contains(id) else { throw Self.refusal(.itself, id, id) }
         let version = try store.dependencyVersion()
@@ -84,7 +84,7 @@ extension BatchController {
         return ids.first { !found.contains($0) }
     }
 
-    /// The shortest path along dependencies from one of `starts` to `end`; nil if there is none.
+    /// The shortest path along dependencies from one of `starts` to `end`; nil if there is no path.
     private func path(from starts: [BatchID], to end: BatchID) throws -> [BatchID]? {
         var cameFrom: [BatchID: BatchID?] = [:]
         for start in starts { cameFrom[start] = .some(nil) }

@@ -3,26 +3,26 @@ import DarkroomStore
 
 package struct PhotosCancelled: Sendable, Equatable {
     package var cancelled = 0
-    /// Photos that were filtered, failed or cancelled already and remain unchanged.
+    /// The number of photos that were already filtered, failed or cancelled. They remain unchanged.
     package var wereFinal = 0
 }
 
 package struct FocusSet: Sendable, Equatable {
-    /// The number of photos of the range that are fed.
+    /// The number of photos in the range that are fed.
     package let fed: Int
-    /// True if the whole list is fed. Otherwise, more photos of the range may be fed later, and will run first.
+    /// True if the whole list is fed. If false, further photos of the range may be fed later, and will then run first.
     package let isSealed: Bool
     /// False if the batch already had this focus.
     package let isNew: Bool
 }
 
-/// Single photos of a batch, by their indexes from 0.
+/// Calls for single photos of a batch, given by their indexes from 0.
 extension BatchController {
     package func cancel(_ ranges: PhotoRanges, of id: BatchID) throws -> PhotosCancelled {
         guard let facts = try store.facts(of: id) else { throw CoordinatorError.gone(id) }
         if let last = ranges.ranges.last?.upperBound, last >= facts.photos { throw Self.notFed(ranges, facts) }
         var sum = PhotosCancelled()
-        // One call after the other, since Redis executes nothing else while the script runs.
+        // The calls are made one after another, because Redis executes no other commands while a script is running.
         for piece in ranges.pieces(of: Self.photosOfACall) {
             let photos = piece.reduce(0) { $0 + $1.count }
             switch try store.perform(store.cancelPhotos(id, piece)) {
@@ -51,7 +51,8 @@ extension BatchController {
         guard range.lowerBound >= 0, !facts.sealed || range.lowerBound < facts.photos else {
             throw CoordinatorError(
                 .outsideList,
-                "\(Self.extent(facts)): photos \(range.lowerBound)-\(range.upperBound) are not in it; give others")
+                "\(Self.extent(facts)): photos \(range.lowerBound)-\(range.upperBound) are not in it; give other indexes"
+            )
         }
         let (isNew, photos) = try replaceFocus(
             of: id, BatchControls.Focus(range.clamped(to: StoredBounds.indexes), only: only),
@@ -85,11 +86,11 @@ extension BatchController {
                 .outsideList, "\(extent(facts)): photos \(ranges) are not all of it; none was cancelled, give others")
             : CoordinatorError(
                 .notFed,
-                "\(extent(facts)), so far: photos \(ranges) are not all fed; none was cancelled, give others, or try again "
-                    + "later")
+                "\(extent(facts)), so far: photos \(ranges) are not all fed; no photo was cancelled, give other indexes, or "
+                    + "try again later")
     }
 
-    /// The number of photos of a batch and their indexes, as a clause.
+    /// The number of photos in a batch, and their indexes, as a clause.
     private static func extent(_ facts: BatchFacts) -> String {
         switch facts.photos {
         case 0: "batch \(facts.id) has no photos"

@@ -25,7 +25,7 @@ extension BatchController {
                         "batch \(id) cannot be retried while the batches that waited for it are being released; try again"
                     )
                 }
-                // Each heartbeat releases some dependents; this one does so even if no worker runs.
+                // Every heartbeat releases some dependents. This heartbeat does so even if no worker is running.
                 if try !store.perform(store.heartbeat(worker: nil)).hasMore { Thread.sleep(forTimeInterval: 0.02) }
             case .cancelled:
                 throw CoordinatorError.cancelled(

@@ -1,7 +1,7 @@
 import DarkroomModel
 import DarkroomStore
 
-/// Controls batches and the cluster: cancel, suspend, prioritize and more, over all workers.
+/// Controls batches and the cluster, over all workers: cancel, suspend, prioritize and more.
 ///
 /// The functions block until Redis has the change. Any thread may call them. Workers receive a change notice within
 /// milliseconds; if it is lost, they apply the change with their next heartbeat. After a function returns, no worker starts
@@ -14,9 +14,10 @@ package final class BatchController: Sendable {
     private let replicaPatience: Duration
     private let onLack: @Sendable (ReplicaLack) -> Void
 
-    /// A controller of the batches in a store.
+    /// Creates a controller for the batches in a store.
     ///
-    /// If Redis has replicas, each function also waits until one of them has the change, so that a failover does not undo it.
+    /// If Redis has replicas, each function also waits until a replica has confirmed the change, so that a failover
+    /// does not undo the change.
     /// - Parameters:
     ///   - store: The store of the batches.
     ///   - replicaPatience: The longest wait for a replica.
@@ -30,7 +31,7 @@ package final class BatchController: Sendable {
         self.onLack = onLack
     }
 
-    /// If Redis has replicas, blocks until one of them has all changes made through the store, or until 5 s are over.
+    /// If Redis has replicas, blocks until a replica has confirmed all changes of this store, at most for 5 s.
     package func awaitReplica() throws {
         let durability = Durability(store: store, replicaPatience: replicaPatience)
         guard var lack = try durability.waitForReplicas() else { return }
@@ -38,17 +39,17 @@ package final class BatchController: Sendable {
         onLack(lack)
     }
 
-    /// Performs a call that makes a change, and waits for a replica.
+    /// Makes a change with one call, and waits for a replica.
     func performChange<Reply>(_ call: ScriptCall<Reply>) throws -> Reply { try performChange([call])[0] }
 
-    /// Performs calls that make changes in one pipeline, and waits for a replica.
+    /// Makes changes with several calls in one pipeline, and waits for a replica.
     func performChange<Reply>(_ calls: [ScriptCall<Reply>]) throws -> [Reply] {
         let replies = try store.perform(calls)
         try awaitReplica()
         return replies
     }
 
-    /// Cancels a batch permanently: queued photos never start, running photos are stopped, and finished photos remain.
+    /// Cancels a batch: queued photos never start, running photos are stopped, and final photos remain unchanged.
     ///
     /// A batch that has finished without being cancelled remains unchanged; the reply is `finished`.
     package func cancel(_ id: BatchID, reason: String = "") throws -> CancelReply {
@@ -125,7 +126,7 @@ package final class BatchController: Sendable {
 
     static let callsOfAPipeline = 100
 
-    /// Whether the reply reports a change; throws if the change was refused.
+    /// Whether the reply reports a change. Throws if the change was refused.
     func changed(_ reply: ControlReply, of id: BatchID?, _ nothingLeft: String) throws -> Bool {
         guard let id else {
             guard case .done(let isNew) = reply else { preconditionFailure("the cluster does not finish") }

@@ -2,28 +2,28 @@ import DarkroomRedis
 import DarkroomStore
 import Foundation
 
-/// Waits until the writes of a store's connection are durable: in the append-only file of the server and on replicas.
+/// Waits until all writes of a store's connection are durable: in the append-only file of the server, and on replicas.
 struct Durability {
-    /// The durability that was reached.
+    /// The result of the wait.
     struct Outcome: Equatable {
-        /// False if the server keeps no append-only file.
+        /// False if the server does not keep an append-only file.
         var keepsFile: Bool
-        /// Set if fewer replicas than wanted have confirmed the writes in time.
+        /// Set if too few replicas have confirmed the writes in time.
         var lack: ReplicaLack?
     }
 
     let store: BatchStore
     /// The number of replicas that must confirm the writes; nil means one if Redis has replicas.
     var replicas: Int?
-    /// How long the append-only file may take before ``wait()`` throws.
+    /// The longest time to wait for the append-only file before ``wait()`` throws.
     var patience = Duration.seconds(30)
-    /// How long replicas may take before ``wait()`` returns a ``ReplicaLack``.
+    /// The longest time to wait for replicas before ``wait()`` returns a ``ReplicaLack``.
     var replicaPatience = Duration.seconds(10)
-    /// Called at least once a second. An error from it ends the wait.
+    /// Called at least once a second. If it throws, the wait ends.
     var check: () throws -> Void = {}
 
-    /// Blocks until the writes are durable or the time is over.
-    /// - Throws: ``CoordinatorError`` with the code `notDurable` if the append-only file does not get the writes in time.
+    /// Blocks until the writes are durable or the time limits have passed.
+    /// - Throws: ``CoordinatorError`` with the code `notDurable` if the writes are not in the append-only file in time.
     func wait() throws -> Outcome {
         Outcome(keepsFile: try waitForFile(), lack: try waitForReplicas())
     }
@@ -41,22 +41,22 @@ struct Durability {
                 + "\(patience.components.seconds) s; check the disk and the log of Redis")
     }
 
-    /// WAITAOF (since Redis 7.2) reports when the writes are on the disk. Older servers have them in the file when the file's
-    /// buffer is empty.
+    /// WAITAOF (since Redis 7.2) reports when the writes are on disk. On older servers, the writes are in the file as
+    /// soon as the buffer of the file is empty.
     private func isInFile() throws -> Bool {
         switch store.connection.call([RedisCommand("WAITAOF", "1", "0", "1000")])[0] {
         case .success(let reply): return (reply.array?.first?.int ?? 0) >= 1
         case .failure(let error) where error.code != .server: throw error
-        case .failure: break  // no such command
+        case .failure: break  // the server is too old for this command
         }
         if try information("persistence")["aof_buffer_length"] == "0" { return true }
         usleep(5000)  // Redis writes the buffer before it waits for the next command
         return false
     }
 
-    /// Blocks until the wanted number of replicas has all earlier writes, or the time is over.
+    /// Blocks until enough replicas have confirmed all earlier writes, or the time limit has passed.
     func waitForReplicas() throws -> ReplicaLack? {
-        // WAIT covers the writes of its own connection before its last command, so INFO must use the same connection.
+        // WAIT covers only writes of its own connection before its last command, so INFO must use this connection.
         var connected = try connectedReplicas()
         let wanted = replicas ?? min(connected, 1)
         guard wanted > 0 else { return nil }
@@ -74,7 +74,7 @@ struct Durability {
 
     private func connectedReplicas() throws -> Int { try information("replication").int("connected_slaves") ?? 0 }
 
-    /// How long one WAIT blocks: less than the reply timeout of the connection.
+    /// The time for which one WAIT blocks. It is less than the reply timeout of the connection.
     private var waitMilliseconds: Int {
         min(1000, max(1, Int(replicaPatience / .milliseconds(1))))
     }
@@ -84,7 +84,7 @@ struct Durability {
     }
 }
 
-/// Too few replicas have confirmed a write.
+/// Reports that too few replicas have confirmed a write.
 package struct ReplicaLack: Sendable, Equatable, CustomStringConvertible {
     package let asked: Int
     package let connected: Int
@@ -92,13 +92,13 @@ package struct ReplicaLack: Sendable, Equatable, CustomStringConvertible {
     package let patience: Duration
     package var subject = Subject.batch
 
-    /// The kind of write that replicas should have.
+    /// The kind of write that the replicas should confirm.
     package enum Subject: Sendable {
         case batch
         case change
     }
 
-    /// How many replicas were wanted, how many were found, what that means, what to do.
+    /// The required and the confirmed replicas, the consequence, and what to do.
     package var description: String {
         let replicas = asked == 1 ? "1 replica" : "\(asked) replicas"
         let found =

@@ -2,10 +2,9 @@ import DarkroomRedis
 import DarkroomStore
 import Foundation
 
-/// The state that the threads of a feeder share: the confirmed operations, the stop flag, and the condition that wakes the
-/// feeder.
+/// The state that the threads of a feeder share: confirmed operations, stop flag, and a condition to wake the feeder.
 ///
-/// Unchecked: all variables are read and written under the condition's lock.
+/// Unchecked: all variables are read and written only while the lock of the condition is held.
 final class FeedControl: @unchecked Sendable {
     /// How long Redis may be unreachable before the feeder fails.
     let patience: Duration
@@ -37,7 +36,7 @@ final class FeedControl: @unchecked Sendable {
     /// Makes the next ``check()`` throw `stopped`.
     func stop() { change { isStopped = true } }
 
-    /// Makes the next ``check()`` throw an error.
+    /// Makes the next ``check()`` throw `error`, or the error of an earlier call.
     func fail(_ error: CoordinatorError) { change { failure = failure ?? error } }
 
     func confirmed(operations: Int) { change { self.operations = operations } }
@@ -49,8 +48,8 @@ final class FeedControl: @unchecked Sendable {
         if locked({ memory.accepted(.now) }) { onNotice(.memoryFreed) }
     }
 
-    /// Records that Redis has refused a write because it has no memory left. Only the feeding thread may call it, since it
-    /// reads the details of the notice from Redis and blocks.
+    /// Records that Redis has refused a write because it is out of memory. Only the feeding thread may call this
+    /// function, because it blocks while it reads details for the notice from Redis.
     func refusedForMemory() {
         noteReachable(nil)
         switch locked({ memory.refused(.now) }) {
@@ -62,14 +61,15 @@ final class FeedControl: @unchecked Sendable {
         }
     }
 
-    /// Whether no batch has an operation left that workers could finish. A failed read returns false; a later call reads again.
+    /// Whether all operations in Redis have ended, so that workers cannot free memory. Returns false if reading fails;
+    /// a later call reads again.
     private var hasNothingToDrain: Bool {
         guard let batches = try? store.facts(of: store.batchIDs()) else { return false }
         return batches.allSatisfy { $0.state == .finished || $0.operations == $0.operationsEnded }
     }
 
-    /// Repeats `body` while Redis is unreachable or not ready, for ``patience`` at most. While Redis only has no memory left,
-    /// the time is not limited.
+    /// Repeats `body` as long as Redis is unreachable or not ready, at most for ``patience``. While Redis is reachable
+    /// but out of memory, there is no time limit.
     func retrying<Result>(_ body: () throws -> Result) throws -> Result {
         var deadline = ContinuousClock.now + patience
         while true {
@@ -97,7 +97,7 @@ final class FeedControl: @unchecked Sendable {
         }
     }
 
-    /// Calls `body` once; nil if it fails.
+    /// Calls `body` once. Returns nil if it fails.
     func attempt<Result>(_ body: () throws -> Result) -> Result? {
         do {
             let result = try body()
@@ -120,7 +120,7 @@ final class FeedControl: @unchecked Sendable {
 
     func wake() { change {} }
 
-    /// Waits until `isReady` returns true, the feeder must stop, or the time is over.
+    /// Waits until `isReady` returns true, the feeder must stop, or `duration` has passed.
     func wait(for duration: Duration, until isReady: () -> Bool = { false }) {
         condition.lock()
         defer { condition.unlock() }

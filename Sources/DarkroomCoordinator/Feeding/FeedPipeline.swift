@@ -4,19 +4,19 @@ import DarkroomRedis
 import DarkroomStore
 import Foundation
 
-/// Sends packed operations to Redis, many in flight at once, and keeps each until Redis has confirmed it.
+/// Sends packed operations to Redis, with many in flight at a time, and keeps each until Redis has confirmed it.
 ///
-/// The feeding thread owns a pipeline, and a timer flushes it while the list pauses. The connection's thread puts replies
-/// into a queue; the feeding thread or the timer takes them from there.
-final class FeedPipeline: @unchecked Sendable {  // all variables are only used while `lock` is held
+/// The feeding thread owns the pipeline. While the list pauses, a timer flushes the pipeline. The connection's thread
+/// puts replies into a queue, from which the feeding thread or the timer takes them.
+final class FeedPipeline: @unchecked Sendable {  // variables are used only while `lock` is held
     /// Thrown when the list must be read again.
     enum ReadAgain: Error {
-        /// Redis has lost confirmed operations (a failover).
+        /// Redis has lost confirmed operations, because of a failover.
         case rolledBack
-        /// Another coordinator has fed and sealed the batch: this list must be compared with it.
+        /// Another coordinator has fed and sealed the batch, so this list must be compared with the batch.
         case overtaken
     }
-    /// Thrown when the batch was cancelled: it takes no more operations.
+    /// Thrown when the batch was cancelled, so that it accepts no more operations.
     struct Cancelled: Error {}
 
     /// The replies to consecutive operations.
@@ -25,7 +25,7 @@ final class FeedPipeline: @unchecked Sendable {  // all variables are only used 
         let results: [Result<FeedReply, StoreError>]
     }
 
-    /// The most bytes of unconfirmed operations.
+    /// The maximum total size of unconfirmed operations, in bytes.
     private static let maxBytes = 4 << 20
 
     private let store: BatchStore
@@ -35,13 +35,13 @@ final class FeedPipeline: @unchecked Sendable {  // all variables are only used 
     private let lock = NSLock()
 
     private var window: FeedWindow
-    /// The operations that Redis has not confirmed, in order.
+    /// The operations that Redis has not confirmed yet, in order.
     private var kept: [PackedOperation] = []
     private var keptBytes = 0
     private var packed: Int
     private var lastFed = ContinuousClock.now
 
-    /// A pipeline whose first operation follows `confirmed`.
+    /// Creates a pipeline that begins with the operation after `confirmed`.
     init(store: BatchStore, batch: BatchID, confirmed: Int, control: FeedControl) {
         self.store = store
         self.batch = batch
@@ -59,7 +59,7 @@ final class FeedPipeline: @unchecked Sendable {  // all variables are only used 
             kept.append(operation)
             keptBytes += operation.entry.count
         }
-        // If the list arrives slowly, an operation is sent at once instead of waiting for a full pipeline.
+        // If the list arrives slowly, operations are sent at once instead of waiting until a pipeline is full.
         let now = ContinuousClock.now
         let isSlow = now - lastFed > .milliseconds(5)
         lastFed = now
@@ -73,9 +73,9 @@ final class FeedPipeline: @unchecked Sendable {  // all variables are only used 
         try drive(allowsPartial: true) { kept.isEmpty }
     }
 
-    /// Sends the operations that can be sent without waiting: those that do not fill a pipeline, one that Redis refused for
-    /// lack of memory, and those that were in flight when the connection was lost. The feeding thread, which reads the list
-    /// meanwhile, detects the conditions that end the feed.
+    /// Sends all operations that can be sent without waiting: operations that do not fill a pipeline, an operation that
+    /// Redis refused for lack of memory, and operations that were in flight when the connection was lost. Conditions
+    /// that end the feed are left to the feeding thread, which is reading the list at the same time.
     func flush() {
         lock.lock()
         defer { lock.unlock() }
@@ -90,7 +90,7 @@ final class FeedPipeline: @unchecked Sendable {  // all variables are only used 
                 mayResume = false
             case .query where mayResume:
                 guard let facts = control.attempt({ try store.facts(of: batch) }) else { return }
-                // The feeding thread queries again with its next operation and throws the error that ends the feed.
+                // If the facts end the feed, the feeding thread will read them, too, and throw the error.
                 guard (try? apply(facts)) != nil else { return }
                 mayResume = false
             default: return
@@ -98,7 +98,7 @@ final class FeedPipeline: @unchecked Sendable {  // all variables are only used 
         }
     }
 
-    /// Performs the window's actions until `isDone` returns true and the window has nothing to send.
+    /// Performs the actions of the window until `isDone` returns true and the window has nothing to send.
     private func drive(allowsPartial: Bool, until isDone: () -> Bool) throws {
         while true {
             takeArrivals()
@@ -116,7 +116,7 @@ final class FeedPipeline: @unchecked Sendable {  // all variables are only used 
             case .restart: throw ReadAgain.rolledBack
             case .fail(.cancelled): throw Cancelled()
             case .fail(.gone): throw gone
-            // The list is compared with the present batch; photos after its last one are added.
+            // The list is compared with the batch as it is now. Photos after the last photo of the batch are added.
             case .fail: throw ReadAgain.overtaken
             }
         }
@@ -173,7 +173,7 @@ final class FeedPipeline: @unchecked Sendable {  // all variables are only used 
         try apply(control.retrying { try store.facts(of: batch) })
     }
 
-    /// Continues from the facts that Redis has; throws if the feed cannot continue.
+    /// Continues according to the facts in Redis. Throws if the feed cannot continue.
     private func apply(_ facts: BatchFacts?) throws {
         guard let facts else { throw gone }
         guard !facts.cancelled else { throw Cancelled() }

@@ -1,47 +1,47 @@
 import DarkroomStore
 
-/// Decides which operations are sent next, from the replies of Redis.
+/// Decides from the replies of Redis which operations are sent next.
 ///
-/// Operations are sent in order, many at once, and Redis accepts them only in order. If one is refused, Redis refuses all
-/// operations in flight after it. The window waits for these replies and continues with the first operation that Redis
-/// does not have. After `FULL` the window sends one operation and doubles the number with every success, so a full Redis
-/// costs one small call a poll.
+/// Operations are sent in order, with many in flight at a time, and Redis accepts them only in order. If an operation
+/// is refused, Redis refuses all operations in flight after it. The window waits for these replies, and continues with
+/// the first operation that Redis does not have yet. After `FULL`, the window sends a single operation, and doubles the
+/// number after every success, so that polling a full Redis costs only one small call each time.
 struct FeedWindow {
     enum Action: Equatable {
         case send(ClosedRange<Int>)
-        /// Wait for replies, if any are outstanding.
+        /// Wait for replies, if operations are in flight.
         case wait
-        /// Redis accepts no operation at present: call ``resume()`` after a pause.
+        /// Redis does not accept operations at present: call ``resume()`` after a pause.
         case pause
-        /// Read from Redis which operation it expects, and call ``redisExpects(_:)``.
+        /// Ask Redis which operation it expects next, and call ``redisExpects(_:)``.
         case query
         /// Redis has lost confirmed operations: read the list again from its beginning.
         case restart
-        /// Redis refuses all further operations: the batch is gone, cancelled, sealed, or ended with a short operation.
+        /// Redis refuses all further operations: the batch is gone, cancelled, sealed, or ends with a short operation.
         case fail(FeedReply)
     }
 
-    /// Why sending has stopped. Redis refuses the operations in flight.
+    /// The reason why sending has stopped. Redis also refuses the operations that are in flight.
     private enum Setback { case full, lost, again, rolledBack, refused(FeedReply) }
 
     static let pipeline = 32
     static let most = 1024
 
-    /// The last operation that Redis has.
+    /// The number of the last operation that Redis has.
     private(set) var confirmed: Int
     private var sent: Int
     private var inFlight = 0
     private var limit = Self.most
     private var setback: Setback?
 
-    /// A window whose first operation to send follows `confirmed`.
+    /// Creates a window that begins with the operation after `confirmed`.
     init(confirmed: Int) {
         self.confirmed = confirmed
         sent = confirmed
     }
 
-    /// The next step, if the operations up to `packed` can be sent.
-    /// - Parameter allowsPartial: true to send also fewer operations than fill a pipeline.
+    /// The next step. All operations up to number `packed` can be sent.
+    /// - Parameter allowsPartial: whether operations may be sent even if they do not fill a pipeline.
     mutating func next(packed: Int, allowsPartial: Bool) -> Action {
         if let setback {
             guard inFlight == 0 else { return .wait }
@@ -70,7 +70,7 @@ struct FeedWindow {
         case .fed:
             confirmed = max(confirmed, number)
             limit = min(limit * 2, Self.most)
-        case .expects(let expected) where expected > number:  // Redis has this operation already
+        case .expects(let expected) where expected > number:  // Redis already has this operation
             confirmed = max(confirmed, expected - 1)
             sent = max(sent, confirmed)
         case .expects(let expected):
@@ -83,7 +83,7 @@ struct FeedWindow {
         }
     }
 
-    /// Records that the connection was lost or Redis was not ready, so that operation `number` may have arrived or not.
+    /// Records that the connection was lost or Redis was not ready: operation `number` may or may not have arrived.
     mutating func failed(_ number: Int) {
         inFlight -= 1
         switch setback {

@@ -4,11 +4,11 @@ import DarkroomStore
 
 typealias FedTotals = (operations: Int, photos: Int)
 
-/// Feeds the photos of a list that Redis does not have.
+/// Feeds those photos of a list that Redis does not have yet.
 ///
-/// The feeder gets every photo of the list from the first on. It only digests the photos that Redis has already, and
-/// compares the digest at the last of them, so it detects a different list before it feeds a photo. If the list has more
-/// photos than a sealed batch, the feeder opens the batch again and adds them.
+/// The feeder gets all photos of the list, beginning with the first. It only computes the digest of photos that Redis
+/// already has. At the last of these photos it compares the digest, so that it detects a different list before it feeds
+/// a photo. If the list contains more photos than a sealed batch, the feeder reopens the batch and adds the new photos.
 final class Feeder {
     private let present: BatchFacts
     private let store: BatchStore
@@ -33,7 +33,7 @@ final class Feeder {
 
     deinit { flush.stop() }
 
-    /// Adds the list's next photo. Blocks while too many operations are in flight.
+    /// Adds the next photo of the list. Blocks while too many operations are in flight.
     func append(name: UnsafeRawBufferPointer, url: UnsafeRawBufferPointer) throws {
         packer.append(name: name, url: url)
         photos += 1
@@ -41,7 +41,7 @@ final class Feeder {
         if packer.isFull { try complete() }
     }
 
-    /// Ends the list. Blocks until Redis has all operations.
+    /// Ends the list. Blocks until Redis has confirmed all operations.
     func finish() throws -> FedTotals {
         guard photos >= present.photos else {
             throw differs("it ends after \(photos) of the \(present.photos) photos fed before")
@@ -62,7 +62,7 @@ final class Feeder {
         if !isLast { try pipeline.feed(operation) }
     }
 
-    /// Opens the batch for more operations; waits until no worker executes its last operation.
+    /// Reopens the batch for more operations. Waits as long as a worker executes the last operation.
     private func open(last: PackedOperation?) throws {
         if !present.options.output.isEmpty,
             let other = OutputFolder(path: present.options.output).taker(since: present)

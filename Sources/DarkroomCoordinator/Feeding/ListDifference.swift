@@ -1,12 +1,12 @@
 import DarkroomModel
 
-/// Finds the first photo that differs between a list and a batch. It compares the list with the manifest in the output
-/// folder, since Redis has only a digest of the list.
+/// Finds the first photo that differs between a list and a batch. Compares the list with the manifest in the output
+/// folder, because Redis contains only a digest of the list.
 struct ListDifference {
     private let batch: BatchFacts
     private let manifest: ManifestReader
     private var part: (number: Int, lines: ManifestPart)?
-    /// The lines of one operation, by index.
+    /// The manifest lines of one operation, by photo index.
     private var known: [Int: ManifestLine] = [:]
 
     private init(_ batch: BatchFacts) {
@@ -14,7 +14,7 @@ struct ListDifference {
         manifest = ManifestReader(output: batch.options.output)
     }
 
-    /// A phrase for the first difference; nil if no photo with a manifest line differs.
+    /// A phrase that describes the first difference; nil if all photos with a manifest line are equal.
     static func first(in list: some PhotoListSource, from batch: BatchFacts) throws -> String? {
         guard !batch.options.output.isEmpty else { return nil }
         var difference = ListDifference(batch)
@@ -36,7 +36,7 @@ struct ListDifference {
         if record.index % size == 0 { try read(operation: record.index / size + 1) }
         guard var line = known[record.index] else { return nil }
         var now = ManifestLine(batch: batch.id, record: record, state: .new)
-        // Manifests may have URLs without their secrets, and messages must.
+        // Redact both URLs: the URL in the manifest may be redacted, and the message must not contain secrets.
         line.redact(query: true)
         now.redact(query: true)
         guard line.name != now.name || line.url != now.url else { return nil }

@@ -1,18 +1,18 @@
 import DarkroomRedis
 import DarkroomStore
 
-/// Decides which notices a Redis without free memory causes: one that it is full, also if it accepts single operations
-/// meanwhile, and one if no operation is left that would free memory.
+/// Decides which notices to report while Redis is out of memory: a notice that Redis is full, even if it still accepts
+/// single operations, and a notice if no operation is left that would free memory when it ends.
 struct MemoryWatch {
-    /// The step after Redis has refused a write.
+    /// What to do after Redis has refused a write.
     enum Action: Equatable {
         case reportFull
-        /// Check whether operations are left whose end would free memory.
+        /// Check whether operations are left that free memory when they end.
         case checkForWork
     }
 
-    /// Redis counts as full until it has refused nothing for this time. If workers are slow, every finished operation makes
-    /// room for only one new operation.
+    /// Redis counts as full until it has refused no write for this long. If workers are slow, each operation that ends
+    /// frees memory for only one new operation.
     private static let quietPeriod = Duration.seconds(2)
     private static let checkInterval = Duration.seconds(10)
 
@@ -31,8 +31,8 @@ struct MemoryWatch {
         return .checkForWork
     }
 
-    /// Records that no operation is left whose end would free memory.
-    /// - Returns: true at the first call.
+    /// Records that no operation is left that would free memory when it ends.
+    /// - Returns: true for the first call.
     mutating func foundNoWork() -> Bool {
         defer { hasReportedNoWork = true }
         return !hasReportedNoWork
@@ -47,16 +47,16 @@ struct MemoryWatch {
     }
 }
 
-/// The memory limit of a Redis and the memory that it uses.
+/// The memory limit of a Redis server, and the memory that it uses.
 package struct RedisMemory: Sendable, Equatable, CustomStringConvertible {
     /// `used_memory` of INFO, in bytes.
     package let usedBytes: Int
     /// `maxmemory`, in bytes.
     package let limitBytes: Int
 
-    /// Reads the values from Redis; nil if the call fails or Redis has no limit.
+    /// Reads the values from Redis. Returns nil if the call fails or Redis has no memory limit.
     init?(of store: BatchStore) {
-        // The values are only for a message, which omits them if Redis does not answer.
+        // The values are needed only for a message, which omits them if Redis does not answer.
         guard case .success(let reply) = store.connection.call([RedisCommand("INFO", "memory")])[0] else { return nil }
         let information = ServerInformation(reply.string ?? "")
         guard let used = information.int("used_memory"), let limit = information.int("maxmemory"), limit > 0 else {
@@ -66,7 +66,7 @@ package struct RedisMemory: Sendable, Equatable, CustomStringConvertible {
         limitBytes = limit
     }
 
-    /// In MB of 2^20 bytes, the unit of redis.conf.
+    /// In units of 2^20 bytes, called MB as in redis.conf.
     package var description: String {
         func megabytes(_ bytes: Int) -> String {
             let tenths = (bytes * 10 + (1 << 19)) >> 20

@@ -8,21 +8,21 @@ struct PackedOperation: Sendable {
     let photos: Int
     /// A version byte and the deflated lines, see `EntryCoding`.
     let entry: [UInt8]
-    /// The chained digest of all operations up to this one, hexadecimal.
+    /// The chained digest of all operations up to and including this operation, in hexadecimal.
     let digest: String
 }
 
-/// Packs the photos of a list into operations, in the list's order, and chains their digest.
+/// Packs the photos of a list into operations, in the order of the list, and chains their digests.
 ///
-/// The digest of an operation is SHA-256 of the previous digest (32 bytes, none for the first operation) and its entry
-/// before deflating. Two lists have the same digest after an operation exactly if all entries up to there are the same.
-/// One thread at a time may use a packer.
+/// The digest of an operation is the SHA-256 of the previous digest (32 bytes; nothing for the first operation)
+/// followed by the operation's entry before deflating. After an operation, the digests of two lists are equal exactly
+/// if all entries so far are equal. Only one thread at a time may use a packer.
 struct OperationPacker {
-    /// The most photos an operation has.
+    /// The maximum number of photos in an operation.
     let size: Int
-    /// The number of the current operation, from 1.
+    /// The number of the current operation, counted from 1.
     private(set) var number = 1
-    /// The photos of the current operation so far.
+    /// The number of photos in the current operation so far.
     private(set) var photos = 0
 
     private var entry: [UInt8] = []
@@ -32,16 +32,16 @@ struct OperationPacker {
 
     init(size: Int) { self.size = size }
 
-    /// True when the operation takes no further photo.
+    /// True if no more photos can be added to the current operation.
     var isFull: Bool { photos == size }
 
-    /// Adds a photo to the operation, which must not be full.
+    /// Adds a photo to the current operation, which must not be full.
     mutating func append(name: UnsafeRawBufferPointer, url: UnsafeRawBufferPointer) {
         OperationEntry.append(name: name, url: url, operationSize: size, to: &entry)
         photos += 1
     }
 
-    /// Returns the current operation and begins the next one.
+    /// Returns the current operation, and begins the next operation.
     mutating func pack() -> PackedOperation {
         let packed = PackedOperation(
             number: number, photos: photos, entry: [EntryCoding.version] + deflater.compress(entry), digest: digest())
@@ -49,14 +49,14 @@ struct OperationPacker {
         return packed
     }
 
-    /// Returns the digest of the current operation, which Redis has already, and begins the next one.
+    /// Returns the digest of the current operation, which Redis already has, and begins the next operation.
     mutating func skip() -> String {
         let digest = digest()
         begin()
         return digest
     }
 
-    /// The chained digest up to the last photo, as if the operation ended there.
+    /// The chained digest up to the last photo, as if the current operation ended there.
     var digestSoFar: String { Hexadecimal.text(sum()) }
 
     private mutating func digest() -> String {

@@ -1,4 +1,4 @@
-/// Why a manifest could not be read.
+/// The error of a manifest that cannot be read.
 package struct ManifestError: Error, Sendable, CustomStringConvertible {
     package enum Code: Sendable {
         /// The folder has no manifest or does not exist.
@@ -10,7 +10,7 @@ package struct ManifestError: Error, Sendable, CustomStringConvertible {
     }
 
     package let code: Code
-    /// On which file or folder, what was found, and what to do.
+    /// The file or folder, what was found, and what to do.
     package let description: String
 
     init(_ code: Code, _ description: String) {

@@ -3,18 +3,19 @@ import Foundation
 
 /// The manifest files of up to 1,000 consecutive operations of a batch, which share a folder.
 ///
-/// An operation has one file for each claim under which photos became final. The worker that ends the operation removes the
-/// files of earlier claims. Usually the file with the highest fencing token has all lines. If Redis loses its latest
-/// changes, an operation may end under a lower fencing token than one that Redis lost. So for each photo, the line with the
-/// highest fencing token counts. Unreadable lines of lower fencing tokens are skipped: a power failure damages files of
-/// claims that were not reported. Lines of other batches are skipped: no worker wrote them here.
+/// An operation has one file for each claim during which photos became final. The worker that ends the operation
+/// removes the files of earlier claims. Usually, the file with the highest fencing token contains all lines. But if
+/// Redis loses its latest changes, an operation may end with a lower fencing token than a token that Redis has lost.
+/// Therefore, for each photo, the line with the highest fencing token counts. Unreadable lines of lower fencing tokens
+/// are skipped, because a power failure may damage the files of claims that were not reported. Lines of other batches
+/// are skipped, because no worker wrote them here.
 package struct ManifestPart: Sendable {
-    /// The number of operations that share a folder.
+    /// The maximum number of operations that share a folder.
     package static let size = 1000
 
     private let batch: BatchID
     private let folder: ManifestFolder
-    /// The fencing tokens by operation, the highest first.
+    /// The fencing tokens of each operation's files, the highest token first.
     private var fencingTokens: [Int: [Int]]
 
     init(of batch: BatchID, folder: ManifestFolder) throws(ManifestError) {
@@ -23,14 +24,14 @@ package struct ManifestPart: Sendable {
         fencingTokens = try Self.fencingTokens(in: folder)
     }
 
-    /// The numbers of the operations that have lines, ascending.
+    /// The numbers of the operations that have files, in ascending order.
     package var operations: [Int] { fencingTokens.keys.sorted() }
 
-    /// The lines of an operation, sorted by index; empty if the operation has no file.
+    /// The lines of an operation, sorted by photo index; empty if the operation has no file.
     package mutating func lines(ofOperation number: Int) throws(ManifestError) -> [ManifestLine] {
         while let listed = fencingTokens[number] {
             if let lines = try lines(ofOperation: number, listed) { return lines }
-            // A file was removed since the folder was read: there is a higher fencing token, or the batch was forgotten.
+            // A file was removed after the folder was read, by a later claim or because the batch was forgotten.
             fencingTokens[number] = try Self.fencingTokens(in: folder)[number]
             guard fencingTokens[number] != listed else {
                 throw ManifestError(
@@ -40,7 +41,7 @@ package struct ManifestPart: Sendable {
         return []
     }
 
-    /// The lines in the files of these fencing tokens; nil if one of the files was removed.
+    /// The lines in the files with these fencing tokens; nil if one of the files was removed.
     private func lines(ofOperation number: Int, _ fencingTokens: [Int]) throws(ManifestError) -> [ManifestLine]? {
         var byIndex: [Int: ManifestLine] = [:]
         for fencingToken in fencingTokens {

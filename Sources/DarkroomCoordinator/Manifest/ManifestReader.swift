@@ -2,15 +2,15 @@ import DarkroomFiles
 import DarkroomModel
 import Foundation
 
-/// Reads the results of the photos in an output folder from its `manifest/` folder. Workers may write there meanwhile.
+/// Reads the results of photos from the `manifest/` folder in an output folder, even while workers are writing there.
 ///
-/// The reader holds the file names of at most 1,000 operations and the lines of one operation in memory.
+/// The reader keeps in memory the file names of at most 1,000 operations, and the lines of one operation.
 package struct ManifestReader: Sendable {
     private let output: String
 
     package init(output: String) { self.output = output }
 
-    /// The batches that wrote to the folder, earliest submission first.
+    /// The batches that have written to the folder, earliest submission first.
     package func batches() throws(ManifestError) -> [BatchID] {
         guard let names = try ManifestFolder(output: output, path: "manifest").names() else {
             throw ManifestError(
@@ -23,12 +23,12 @@ package struct ManifestReader: Sendable {
         return names.compactMap { BatchID($0) }.sorted()
     }
 
-    /// Calls `body` with every line, batch by batch, in the order of each list.
+    /// Calls `body` with every line of all batches, one batch after another, each in the order of its list.
     package func forEachLine(_ body: (ManifestLine) throws -> Void) throws {
         for batch in try batches() { try forEachLine(of: batch, body) }
     }
 
-    /// Calls `body` with every line of a batch, in the order of its list.
+    /// Calls `body` with every line of a batch, in the order of the list.
     package func forEachLine(of batch: BatchID, _ body: (ManifestLine) throws -> Void) throws {
         for number in try parts(of: batch) {
             var part = try part(number, of: batch)
@@ -38,7 +38,7 @@ package struct ManifestReader: Sendable {
         }
     }
 
-    /// The numbers of a batch's parts, ascending; empty if the batch has no manifest here.
+    /// The numbers of the parts of a batch's manifest, in ascending order; empty if there is no manifest.
     package func parts(of batch: BatchID) throws(ManifestError) -> [Int] {
         guard let names = try ManifestFolder(output: output, path: ManifestPath.folder(batch)).names() else {
             return []
@@ -46,7 +46,8 @@ package struct ManifestReader: Sendable {
         return [0] + names.compactMap(ManifestPath.part(folderName:)).sorted()
     }
 
-    /// A part of a batch's manifest: operation n is in part n div ``ManifestPart/size``. Empty if the part does not exist.
+    /// A part of a batch's manifest; empty if the part does not exist. Operation n is in the part with the number n /
+    /// ``ManifestPart/size``, rounded down.
     package func part(_ number: Int, of batch: BatchID) throws(ManifestError) -> ManifestPart {
         let subfolder = ManifestPath.subfolder(operation: number * ManifestPart.size)
         return try ManifestPart(
@@ -54,23 +55,23 @@ package struct ManifestReader: Sendable {
     }
 }
 
-/// A folder of a manifest below an output folder. Other users may write there, so no link is followed.
+/// A folder of a manifest in an output folder. Other users may write there, so symbolic links are not followed.
 struct ManifestFolder: CustomStringConvertible {
     let output: String
-    /// The path below the output folder.
+    /// The path, relative to the output folder.
     let path: String
 
     var description: String { output + "/" + path }
 
-    /// The largest file that is read. It is larger than any manifest file: an operation's photos take 1 MiB at most.
+    /// The maximum size of a file that is read. Manifest files are smaller: an entry has at most 1 MiB.
     private static let maxBytes = 1 << 28
 
-    /// The names in the folder; nil if the folder does not exist.
+    /// The names of the files in the folder; nil if the folder does not exist.
     func names() throws(ManifestError) -> [String]? {
         try read(path) { (folder) throws(SystemFailure) in try folder.folder(path).names() }
     }
 
-    /// The bytes of a file in the folder; nil if the file does not exist.
+    /// The contents of a file in the folder; nil if the file does not exist.
     func contents(of name: String) throws(ManifestError) -> [UInt8]? {
         let file = Path.joined(path, name)
         return try read(file) { (folder) throws(SystemFailure) in

@@ -2,19 +2,19 @@ import DarkroomFiles
 import DarkroomModel
 import Glibc
 
-/// The output folder of a batch and its `manifest/<batch id>/`. Workers check that the latter exists, which shows that they
-/// have mounted the same folder.
+/// The output folder of a batch, and the folder `manifest/<batch id>/` in it. If a worker finds the second folder, it
+/// has mounted the right output folder.
 ///
-/// Only the coordinator creates both, so that a machine without the shared folder writes nothing.
+/// Only the coordinator creates both folders, so that a machine that has not mounted the shared folder writes nothing.
 package struct OutputFolder: Sendable {
-    /// The folder's absolute path.
+    /// The absolute path of the folder.
     package let path: String
 
     package init(path: String) { self.path = path }
 
     private var folder: WritableFolder { WritableFolder(role: "output folder", path: path) }
 
-    /// The batches that have a manifest here, sorted by id.
+    /// The batches that have a manifest in the folder, sorted by id.
     package func batches() throws(CoordinatorError) -> [BatchID] {
         do throws(SystemFailure) {
             return try Folder(trusted: path).folder("manifest").names().compactMap { BatchID($0) }.sorted()
@@ -28,8 +28,8 @@ package struct OutputFolder: Sendable {
     /// Creates the folder and its parents if they are missing.
     package func create() throws(CoordinatorError) { try folder.create() }
 
-    /// True if a batch has no manifest here or an empty one, so that none of its photos was written. An unreadable manifest
-    /// counts as one with photos.
+    /// True if the manifest of a batch is missing or empty, so that none of its photos was written. False if the
+    /// manifest cannot be read.
     package func isUntouched(by batch: BatchID) -> Bool {
         do throws(SystemFailure) {
             let names = try Folder(trusted: path).folder(ManifestPath.folder(batch)).names()
@@ -39,16 +39,16 @@ package struct OutputFolder: Sendable {
         }
     }
 
-    /// The id of the Redis that a batch was submitted to, see `BatchStore.identify()`; nil if its manifest has no id.
+    /// The id of the Redis that a batch was submitted to, see `BatchStore.identify()`; nil if the manifest has no id.
     func origin(of batch: BatchID) -> Int? {
         let path = ManifestPath.folder(batch) + "/" + ManifestPath.origin
-        // If the file is unreadable, the folder counts as that of another Redis and is not taken.
+        // If the file cannot be read, the batch counts as a batch of another Redis, and the folder is not taken.
         guard let text = try? Folder(trusted: self.path).contents(of: path, maxBytes: 100) else { return nil }
         return Int(String(decoding: text, as: UTF8.self).prefix { $0 != "\n" })
     }
 
-    /// The batch that took the folder last, and its number (see `BatchFacts.outputTaken`); nil if no batch has taken the folder,
-    /// or if the manifest of the batch is gone.
+    /// The batch that took the folder last, with its number (see `BatchFacts.outputTaken`); nil if no batch has taken
+    /// the folder, or if the manifest of that batch no longer exists.
     package var holder: (batch: BatchID, taken: Int)? {
         guard let folder = try? Folder(trusted: path),
             let found = try? FolderHolder.read(ManifestPath.holder, in: folder), let batch = BatchID(found.owner),
@@ -57,27 +57,28 @@ package struct OutputFolder: Sendable {
         return (batch, found.number)
     }
 
-    /// The number with which the folder was taken last, also by a batch whose manifest is gone; 0 if none is found. The batch
-    /// with the largest number has the folder.
+    /// The number of the batch that took the folder last, even if its manifest no longer exists; 0 if no number is
+    /// found. The batch with the largest number holds the folder.
     var lastTaken: Int {
-        // If the number is unreadable, the number from Redis is larger in nearly all cases, since Redis uses its clock.
-        // Otherwise, workers refuse the batch and report which batch has the folder.
+        // If the number cannot be read, the number that Redis gives is still larger in nearly all cases, because it is
+        // the Redis time. Otherwise, workers refuse the batch and report which batch holds the folder.
         guard let folder = try? Folder(trusted: path) else { return 0 }
         return (try? FolderHolder.read(ManifestPath.holder, in: folder))?.number ?? 0
     }
 
-    /// The batch that has taken the folder after `batch`, read from the folder. Redis may have forgotten that batch.
+    /// The batch that took the folder after `batch`, even if Redis has forgotten it; nil if there is none.
     func taker(since batch: BatchFacts) -> BatchID? {
         guard let holder, holder.batch != batch.id, holder.taken >= batch.outputTaken else { return nil }
         return holder.batch
     }
 
-    /// Throws if another batch than `batch` has a manifest here.
+    /// Throws if a batch other than `batch` has a manifest in the folder.
     /// - Parameters:
-    ///   - batch: the batch that may have a manifest here; nil for none.
+    ///   - batch: a batch that may have a manifest in the folder; nil for none.
     ///   - origin: the id of the Redis that `isGone` reads, see `BatchStore.identify()`; nil for none.
-    ///   - isGone: whether a batch is not in that Redis. If a batch was submitted to that Redis and is gone, its manifest is
-    ///     empty, and no worker took the folder for it, the manifest is left from a killed submission and is ignored.
+    ///   - isGone: returns whether a batch is missing in that Redis. A manifest is ignored as the rest of a killed
+    ///     submission if its batch was submitted to that Redis and is missing there, the manifest is empty, and no
+    ///     worker took the folder for the batch.
     package func checkFree(
         for batch: BatchID? = nil, origin: Int? = nil, isGone: (BatchID) -> Bool = { _ in false }
     ) throws(CoordinatorError) {
@@ -96,11 +97,11 @@ package struct OutputFolder: Sendable {
                 + "--resume \(other)")
     }
 
-    /// Creates the folder and the batch's manifest folder, and writes a file to check that the folder can be written to.
+    /// Creates the folder and the folder of the batch's manifest. Writes a file to check that the folder is writable.
     /// - Parameters:
     ///   - batch: the batch that writes to the folder.
-    ///   - overwrite: take the folder even if it has the manifest of another batch.
-    ///   - origin: the Redis of the batch, see ``checkFree(for:origin:isGone:)``.
+    ///   - overwrite: whether the folder is taken even if it contains the manifest of another batch.
+    ///   - origin: the id of the Redis of the batch, see ``checkFree(for:origin:isGone:)``.
     ///   - isGone: see ``checkFree(for:origin:isGone:)``.
     package func prepare(
         for batch: BatchID, overwrite: Bool, origin: Int? = nil, isGone: (BatchID) -> Bool = { _ in false }
@@ -124,9 +125,9 @@ package struct OutputFolder: Sendable {
         }
     }
 
-    /// Removes the folder of a batch's manifest with its files, and `manifest` itself if it is empty then.
+    /// Removes the folder of a batch's manifest with its files. Also removes the folder `manifest` if it is then empty.
     package func withdraw(_ batch: BatchID) {
-        // A manifest that cannot be removed remains. The next batch with this output folder reports it.
+        // If the manifest cannot be removed, it remains. The next batch that uses this output folder reports it.
         guard let folder = try? Folder(trusted: path) else { return }
         try? folder.removeTree(ManifestPath.folder(batch))
         if (try? batches())?.isEmpty == true { try? folder.remove(ManifestPath.holder) }

@@ -2,17 +2,17 @@ import DarkroomFiles
 import DarkroomText
 import Foundation
 
-/// A folder that the coordinator creates for the workers and checks for write access.
+/// A folder that the coordinator creates for workers, and in which it checks that files can be written.
 struct WritableFolder: Sendable {
-    /// The name in messages: `output folder`.
+    /// The role of the folder, as messages name it, for example `output folder`.
     let role: String
-    /// Its absolute path.
+    /// The absolute path of the folder.
     let path: String
 
     /// Creates the folder and its parents if they are missing.
     func create() throws(CoordinatorError) { try make(path) }
 
-    /// Writes a file and removes it.
+    /// Writes a file and removes it again.
     func tryWriting() throws(CoordinatorError) {
         do throws(SystemFailure) {
             try Folder(trusted: path).tryWriting(4096)

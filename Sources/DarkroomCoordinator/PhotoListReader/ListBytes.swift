@@ -2,12 +2,12 @@ import DarkroomModel
 import DarkroomText
 import Foundation
 
-/// The bytes of a list, which can be read several times.
+/// The bytes of a list, which can be read more than once.
 protocol ListBytes: AnyObject {
-    /// Fills the buffer or a part of it. Returns the number of bytes, 0 at the end. Blocks until there are bytes.
+    /// Reads bytes into the buffer, and returns their number; 0 at the end. Blocks until bytes are available.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(PhotoListError) -> Int
 
-    /// Whether no bytes arrive within half a second. Blocks for half a second at most.
+    /// Whether no bytes arrive within half a second. Blocks for at most half a second.
     func hasPaused() -> Bool
 
     func rewind() throws(PhotoListError)
@@ -16,7 +16,7 @@ protocol ListBytes: AnyObject {
 final class FileBytes: ListBytes {
     private let descriptor: Int32
     private let ownsDescriptor: Bool
-    /// The offset at which reading began, which for standard input need not be 0; negative for a pipe or a terminal.
+    /// The offset at which reading began; negative for a pipe or a terminal. It may be positive for standard input.
     private let start: off_t
 
     init(path: String) throws(PhotoListError) {
@@ -34,7 +34,7 @@ final class FileBytes: ListBytes {
         }
     }
 
-    /// The bytes of a descriptor, which stays open.
+    /// Uses a descriptor that is already open, and does not close it.
     init(descriptor: Int32) {
         self.descriptor = descriptor
         ownsDescriptor = false
@@ -45,7 +45,7 @@ final class FileBytes: ListBytes {
         if ownsDescriptor { close(descriptor) }
     }
 
-    /// Whether these bytes can be read again; those of a pipe or a terminal cannot.
+    /// Whether the bytes can be read again, which is not the case for a pipe or a terminal.
     var canRewind: Bool { start >= 0 }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(PhotoListError) -> Int {

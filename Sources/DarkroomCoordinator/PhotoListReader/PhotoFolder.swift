@@ -3,10 +3,10 @@ import DarkroomModel
 import DarkroomText
 import Foundation
 
-/// A folder as a photo list: the files with a picture's extension, sorted by the bytes of their paths below the folder.
+/// A folder as a photo list: the files with a picture's extension, sorted by the bytes of their relative paths.
 ///
-/// Hidden files and folders are skipped. Subfolders are read if ``ListOptions/isRecursive`` is true. Links to folders are
-/// not followed, so that there is no cycle.
+/// Hidden files and folders are skipped. Subfolders are read if ``ListOptions/isRecursive`` is true. Symbolic links to
+/// folders are not followed, so that there are no cycles.
 struct PhotoFolder {
     struct Skipped {
         var folders = 0
@@ -32,21 +32,21 @@ struct PhotoFolder {
         names.sort { $0.lexicographicallyPrecedes($1) }
     }
 
-    /// Passes each photo to `receive`, under its path below the folder.
+    /// Passes each photo to `receive`. The name of a photo is its path relative to the folder.
     func read(_ receive: PhotoListReceiver) {
         let url = PhotoURL.file(path: path + [UInt8(ascii: "/")])
         for name in names {
-            // The call for a single name only percent-encodes it.
+            // Given a relative path, this call only percent-encodes the path.
             let encoded = url + PhotoURL.file(path: name).dropFirst("file://".utf8.count)
             name.withUnsafeBytes { name in encoded.withUnsafeBytes { receive(name, $0) } }
         }
     }
 
-    /// Adds the photos of a folder and returns its subfolders.
+    /// Adds the photos in a folder, and returns its subfolders.
     private mutating func read(_ folder: [UInt8]) throws(PhotoListError) -> [(name: [UInt8], status: stat)] {
         let whole = path + (folder.isEmpty ? [] : [UInt8(ascii: "/")] + folder)
         let handle = (whole + [0]).withUnsafeBytes { bytes in
-            opendir(bytes.bindMemory(to: CChar.self).baseAddress!)  // the path ends in 0
+            opendir(bytes.bindMemory(to: CChar.self).baseAddress!)  // the path ends with a NUL byte
         }
         guard let handle else { throw Self.failure(String(decoding: whole, as: UTF8.self)) }
         defer { closedir(handle) }
@@ -72,11 +72,11 @@ struct PhotoFolder {
         withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
     }
 
-    /// The status of the file that a name or its link points to, and whether the name is a link.
+    /// The status of a file, or of the file to which a symbolic link points, and whether `name` is a link.
     private static func status(of name: [UInt8], in folder: Int32) -> (stat, isLink: Bool)? {
         var link = stat(), target = stat()
         let isThere = (name + [0]).withUnsafeBytes { bytes in
-            let name = bytes.bindMemory(to: CChar.self).baseAddress!  // the name ends in 0
+            let name = bytes.bindMemory(to: CChar.self).baseAddress!  // the name ends with a NUL byte
             return fstatat(folder, name, &link, AT_SYMLINK_NOFOLLOW) == 0 && fstatat(folder, name, &target, 0) == 0
         }
         return isThere ? (target, link.st_mode & S_IFMT == S_IFLNK) : nil

@@ -4,18 +4,20 @@ import DarkroomFiles
 import DarkroomModel
 import Foundation
 
-/// Reads a photo list from a file, standard input (`-`) or `http(s)://`, each optionally gzipped, or from a folder of photos.
+/// Reads a photo list from a file, from standard input (`-`), from `http(s)://`, or from a folder of photos. The first
+/// three may be compressed with gzip.
 ///
-/// Each call of ``next(_:)`` reads one piece, so memory does not grow with the list (except for JSON documents and property
-/// lists, see `PhotoListParser`). One thread at a time may use a reader. It blocks.
+/// Each call of ``next(_:)`` reads one piece, so that memory does not grow with the size of the list (except for JSON
+/// documents and property lists, see `PhotoListParser`). The reader blocks. Only one thread at a time may use it.
 package final class PhotoListReader {
-    /// The bytes read at once: fewer if compressed, since decompression may yield a thousand times as many bytes.
+    /// The number of bytes read at a time. From a compressed list, fewer are read, because they may decompress to a
+    /// thousand times as many.
     private static let pieceBytes = 256 << 10
     private static let compressedPieceBytes = 16 << 10
 
-    /// The list's name in messages: its path or URL (without password and query), or `standard input`.
+    /// The name of the list in messages: its path, its URL without password and query, or `standard input`.
     package let name: String
-    /// How many entries were passed on since the beginning.
+    /// The number of entries that were passed on since the beginning of the list.
     package private(set) var photos = 0
 
     private enum Source {
@@ -34,20 +36,20 @@ package final class PhotoListReader {
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: PhotoListReader.pieceBytes, alignment: 16)
     private var parser: PhotoListParser
     private var gzip: GzipReader?
-    /// True until the first byte is read.
+    /// True until the first bytes have been read.
     private var isAtStart = true
-    /// True if the parser has examined bytes whose entries are not passed on yet.
+    /// True if the parser has examined bytes whose entries have not been passed on yet.
     private var hasExamined = false
     private var isEnded = false
 
-    /// Opens a list and reads until its format is known. A property list is read to its end.
+    /// Opens a list, and reads until its format is known. A property list is read completely.
     ///
-    /// Bytes that cannot be read again, for example from a pipe, are kept in a temporary file for `rewind`.
+    /// Bytes that cannot be read again, for example from a pipe, are copied to a temporary file for `rewind`.
     /// - Parameters:
     ///   - location: a path, a URL, or `-` for standard input.
-    ///   - options: how to read it.
-    ///   - standardInput: the descriptor for `-`.
-    ///   - remark: called with a sentence for everything that was skipped, converted or guessed.
+    ///   - options: the options for reading.
+    ///   - standardInput: the descriptor to read for `-`.
+    ///   - remark: called with a sentence about anything that was skipped, converted or guessed.
     package init(
         _ location: String, _ options: ListOptions = ListOptions(), standardInput: Int32 = STDIN_FILENO,
         remark: @escaping @Sendable (String) -> Void = { _ in }
@@ -79,10 +81,10 @@ package final class PhotoListReader {
 
     package var format: PhotoListFormat {
         if case .folder = source { return .folder }
-        return parser.format ?? .text  // `begin` has set it
+        return parser.format ?? .text  // set by `begin`
     }
 
-    /// True where no two photos can have the same name: in a property list's dictionary and in a folder.
+    /// True if no two photos can have the same name: in the dictionary of a property list, and in a folder.
     package var namesAreUnique: Bool { format == .folder || parser.namesAreUnique }
 
     /// The default file name template for this list.
@@ -91,17 +93,17 @@ package final class PhotoListReader {
             for: format, namesAreDistinct: parser.namesAreDistinct, stemsAreDistinct: parser.stemsAreDistinct)
     }
 
-    /// The file name template in `text`, or the default one for this list if `text` is nil.
+    /// The file name template in `text`; if `text` is nil, the default template for this list.
     package func fileNameTemplate(_ text: String?) throws(FileNameTemplate.Problem) -> FileNameTemplate {
         try FileNameTemplate(
             text ?? standardFileNameTemplate, namesAreUnique: namesAreUnique, stemsAreUnique: parser.stemsAreDistinct)
     }
 
-    /// The folder of local photos: the real path of a list that is a folder, or the folder of the first path of a list of
-    /// paths; empty for other lists.
+    /// The folder of local photos; empty for other lists. If the list is a folder, this is its real path. If the list
+    /// contains paths, this is the folder of the first path.
     package private(set) var photosFolder = ""
 
-    /// The folder of the first entry of a streamed list; empty if that entry is no path.
+    /// The folder of the first entry of a streamed list; empty if that entry is not a path.
     private func folderOfFirstPath() throws(PhotoListError) -> String {
         var path: [UInt8]?
         var isFirst = true
@@ -125,7 +127,7 @@ package final class PhotoListReader {
         remark("folder \(name): \(parts.joined(separator: " and ")) skipped\(advice)")
     }
 
-    /// Remarks once that the list is not UTF-8.
+    /// Reports once that the list is not valid UTF-8.
     private func reportConversion() {
         guard entries.converted > 0, !hasReportedConversion else { return }
         hasReportedConversion = true
@@ -134,10 +136,10 @@ package final class PhotoListReader {
         )
     }
 
-    /// Reads the next entries, a few thousand at most if the list is streamed, and passes them to `receive`. Returns false at
-    /// the end of the list.
+    /// Reads the next entries and passes them to `receive`. If the list is streamed, these are a few thousand at most.
+    /// Returns false at the end of the list.
     ///
-    /// A list without photos is an error. After an error only `rewind` may be called.
+    /// Throws if the list contains no photos. After an error, only `rewind` may be called.
     package func next(_ receive: PhotoListReceiver) throws(PhotoListError) -> Bool {
         var count = 0
         func counting(_ name: UnsafeRawBufferPointer, _ url: UnsafeRawBufferPointer) {
@@ -184,20 +186,20 @@ package final class PhotoListReader {
         }
     }
 
-    /// Reads until the format is known.
+    /// Reads until the format of the list is known.
     private func begin(_ bytes: any ListBytes) throws(PhotoListError) {
         var isKnown = false
         while !isKnown {
             try readPiece(bytes) { [self] (piece, isLast) throws(PhotoListError) in
                 isKnown = try parser.examine(piece, isLast: isLast)
             }
-            // If a pipe pauses, the bytes so far decide.
+            // If a pipe pauses, the format is decided from the bytes received so far.
             if !isKnown, !isEnded, bytes.hasPaused() { isKnown = parser.decide() }
         }
         hasExamined = true
     }
 
-    /// Reads once and passes the decompressed bytes to `body`; at the end an empty last piece.
+    /// Reads once, and passes the decompressed bytes to `body`. At the end, passes an empty last piece.
     private func readPiece(
         _ bytes: any ListBytes, _ body: (UnsafeRawBufferPointer, Bool) throws(PhotoListError) -> Void
     ) throws(PhotoListError) {
@@ -245,7 +247,7 @@ package final class PhotoListReader {
         return .bytes(try again(FileBytes(path: location)))
     }
 
-    /// The folder of a list file, or the working folder for standard input; nil for a list from the web.
+    /// The folder that contains a list file, or the working folder for standard input; nil for a list from the web.
     private static func base(of location: String) -> String? {
         if isWeb(location) { return nil }
         let folder =
@@ -262,10 +264,10 @@ package final class PhotoListReader {
         return start.hasPrefix("http://") || start.hasPrefix("https://")
     }
 
-    /// The list's name in messages: its path, its URL without secret parts, or `standard input`.
+    /// The name of a list in messages: its path, its URL without secret parts, or `standard input`.
     package static func displayName(_ location: String) -> String {
         if location == "-" { return "standard input" }
-        // A URL may contain blanks; a path may contain a mistyped URL.
+        // A URL may contain blanks. A path may actually be a mistyped URL.
         return isWeb(location) ? PhotoURL.redacted(location) : PhotoURL.redacting(location)
     }
 

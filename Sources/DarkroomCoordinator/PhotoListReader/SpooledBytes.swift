@@ -2,9 +2,10 @@ import DarkroomModel
 import DarkroomText
 import Foundation
 
-/// Makes bytes that arrive once readable again: keeps them in an unlinked file.
+/// Makes bytes that can be read only once readable again: copies them to an unlinked temporary file.
 ///
-/// The file is in `TMPDIR`, by default in `/var/tmp`, which unlike `/tmp` is never in memory. It ends with the process.
+/// The file is in `TMPDIR`, or by default in `/var/tmp`, which, unlike `/tmp`, is never in memory. The system deletes
+/// it when the process ends.
 final class SpooledBytes: ListBytes {
     private let source: any ListBytes
     private let spool: Int32
@@ -37,7 +38,7 @@ final class SpooledBytes: ListBytes {
         }
         let count = try source.read(into: buffer)
         var written = 0
-        while written < count {  // the buffer is not empty here, so it has a base address
+        while written < count {  // the buffer is not empty, so it has a base address
             let step = pwrite(spool, buffer.baseAddress! + written, count - written, spooledBytes + written)
             guard step > 0 else { throw failure("writing its temporary file") }
             written += step

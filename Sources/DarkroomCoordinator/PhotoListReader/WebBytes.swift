@@ -2,17 +2,17 @@ import DarkroomModel
 import DarkroomTransfer
 import Foundation
 
-/// The bytes of a list on a web server, in the order of their arrival.
+/// The bytes of a list on a web server, in the order in which they arrive.
 ///
-/// The transfer's thread waits while 512 KiB are unread, which bounds the memory and slows the server down.
+/// The thread of the transfer waits while 512 KiB are unread. This bounds the memory, and slows the server down.
 final class WebBytes: ListBytes {
     private let engine: TransferEngine
     private let pipe = Pipe()
 
     init(url: String) {
         var configuration = TransferConfiguration()
-        // The user chose this address, so it may be private; a redirect from the public internet may not lead to a private
-        // one. Size, time and rate are not limited.
+        // The user chose this address, so it may be private. But a redirect from the public internet must not lead to a
+        // private address. Size, time and rate are not limited.
         configuration.mayStartAnywhere = true
         configuration.maxBytes = 1 << 50
         configuration.timeout = nil
@@ -54,8 +54,8 @@ final class WebBytes: ListBytes {
 }
 
 extension WebBytes {
-    /// Passes bytes from the transfer's thread to the reader's.
-    private final class Pipe: @unchecked Sendable {  // all variables are only used while `condition` is locked
+    /// Passes bytes from the thread of the transfer to the thread of the reader.
+    private final class Pipe: @unchecked Sendable {  // variables are used only while `condition` is locked
         private static let maxWaitingBytes = 512 << 10
 
         private let condition = NSCondition()
@@ -64,7 +64,7 @@ extension WebBytes {
         private var failure: PhotoListError?
         private var isAbandoned = false
 
-        /// Adds bytes. Blocks while there is no room; discards the bytes after ``abandon()``.
+        /// Adds bytes. Blocks while the buffer is full. Discards the bytes after ``abandon()`` was called.
         func write(_ bytes: UnsafeRawBufferPointer) {
             condition.lock()
             defer { condition.unlock() }
@@ -73,7 +73,7 @@ extension WebBytes {
             condition.broadcast()
         }
 
-        /// Ends the bytes, with an error if the transfer failed.
+        /// Marks the end of the bytes, with an error if the transfer failed.
         func end(_ failure: PhotoListError?) {
             condition.lock()
             defer { condition.unlock() }
@@ -82,7 +82,7 @@ extension WebBytes {
             condition.broadcast()
         }
 
-        /// Waits for bytes and fills the buffer or a part of it; 0 at the end.
+        /// Waits for bytes, and copies them to the buffer. Returns their number; 0 at the end.
         func read(into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, PhotoListError> {
             condition.lock()
             defer { condition.unlock() }
@@ -95,7 +95,7 @@ extension WebBytes {
             return .success(count)
         }
 
-        /// Whether no bytes arrive within a time.
+        /// Whether no bytes arrive within `duration`.
         func isEmpty(after duration: Duration) -> Bool {
             condition.lock()
             defer { condition.unlock() }
@@ -104,7 +104,7 @@ extension WebBytes {
             return waiting.isEmpty && !isEnded
         }
 
-        /// Ends the reading, so that ``write(_:)`` discards further bytes.
+        /// Stops reading, so that ``write(_:)`` discards further bytes.
         func abandon() {
             condition.lock()
             defer { condition.unlock() }

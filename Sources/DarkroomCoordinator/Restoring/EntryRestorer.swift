@@ -1,21 +1,21 @@
 import DarkroomModel
 import DarkroomStore
 
-/// Restores the missing entries of operations that have ended with failed photos from the batch's list. Redis keeps only
-/// the entries of the first 10,000 of these operations.
+/// Writes missing entries again, from the list of the batch: the entries of operations that have ended with failed
+/// photos. Redis keeps only the entries of the first 10,000 of these operations.
 ///
-/// The restorer reads the list twice: first it compares the whole list, then it writes the missing entries. One thread at a
-/// time may use it.
+/// The restorer reads the list twice. First it compares the whole list, then it writes the missing entries. Only one
+/// thread at a time may use it.
 final class EntryRestorer {
-    /// Operations whose state codes are read at once.
+    /// The number of operations whose state codes are read in one call.
     private static let operationsOfAReading = 1000
-    /// Entries that are sent at once.
+    /// The number of entries that are sent in one pipeline.
     private static let entriesOfAPipeline = 20
 
     private let store: BatchStore
     private let batch: BatchFacts
     private let control: FeedControl
-    /// A part of the chained digest for each operation with failed photos: the list may change between the two readings.
+    /// The first bits of each operation's digest, to detect that the list changes between the two readings.
     private var fingerprints: [Int: UInt64] = [:]
     private var firstRead = 0
     private var stateCodes: [UInt8] = []
@@ -26,7 +26,7 @@ final class EntryRestorer {
         self.control = control
     }
 
-    /// Reads the list once and throws if it is not the list that the batch was fed from.
+    /// Reads the list once. Throws if it differs from the list from which the batch was fed.
     func compare(_ list: some PhotoListSource) throws {
         var digest = ""
         let photos = try forEachOperation(of: list) { packer in
@@ -34,7 +34,7 @@ final class EntryRestorer {
             digest = packer.skip()
             if try hasFailures(number) { fingerprints[number] = Self.fingerprint(digest) }
         }
-        // While a batch is being fed, its list has more photos than the batch.
+        // While a batch is being fed, its list may contain more photos than the batch.
         guard photos == batch.photos || (photos > batch.photos && !batch.sealed) else {
             throw differs(
                 "it has \(photos > batch.photos ? "more" : "\(photos)") photos; the batch has \(batch.photos)")
@@ -72,11 +72,11 @@ final class EntryRestorer {
         return restored
     }
 
-    /// The first 64 bits of a digest in hexadecimal.
+    /// Converts the first 64 bits of a hexadecimal digest to a number.
     private static func fingerprint(_ digest: String) -> UInt64 { UInt64(digest.prefix(16), radix: 16) ?? 0 }
 
-    /// Packs the list into the operations of the batch. Calls `body` for each complete operation, which must pack or skip it.
-    /// - Returns: the photos of the list; if it has more photos than the batch, the batch's number plus 1.
+    /// Packs the list into the operations of the batch. For each complete operation, `body` must pack or skip it.
+    /// - Returns: the number of photos in the list, counted only up to one more than the batch has.
     private func forEachOperation(
         of list: some PhotoListSource, _ body: (inout OperationPacker) throws -> Void
     ) throws -> Int {
@@ -122,12 +122,12 @@ final class EntryRestorer {
 }
 
 extension Coordinator {
-    /// Restores the names and URLs of operations that have ended with failed photos, if Redis has not kept them, so that all
-    /// failed photos of the batch can be retried.
+    /// Writes the missing names and URLs of operations that have ended with failed photos, so that all failed photos of
+    /// the batch can be retried.
     ///
-    /// The list is read twice. The first reading compares it with the batch; if the list differs, the call throws and changes
-    /// nothing.
-    /// - Returns: the number of operations whose names and URLs were restored.
+    /// The list is read twice. The first time, it is compared with the batch. If the list differs, the call throws and
+    /// changes nothing.
+    /// - Returns: the number of operations whose names and URLs were written.
     package func restoreEntries(of id: BatchID, from list: some PhotoListSource) throws -> Int {
         let restorer = EntryRestorer(store: store, batch: try facts(of: id), control: control)
         try restorer.compare(list)

@@ -1,6 +1,6 @@
 extension BatchEvent {
-    /// Reads a message of the events channel; nil if it is no JSON object with an `event` and a `time`, or has an invalid batch
-    /// id.
+    /// Reads a message of the events channel. Returns nil if the message is not a JSON object with an `event` and a
+    /// `time`, or if it contains an invalid batch id.
     package init?(json: [UInt8]) {
         guard let message = EventMessage(json), let name = message.string("event"), let time = message.int("time")
         else { return nil }
@@ -10,7 +10,7 @@ extension BatchEvent {
         self.init(Self.kind(name, message) ?? .other(name), batch: id, time: time)
     }
 
-    /// Nil if the name is unknown or a field of this event is missing or invalid.
+    /// Returns nil if the name is unknown, or if a field that this event needs is missing or invalid.
     private static func kind(_ name: String, _ message: EventMessage) -> Kind? {
         switch name {
         case "submitted": .submitted

@@ -1,20 +1,20 @@
 /// A change of a batch, of its operations or photos, or of the cluster.
 ///
-/// Redis keeps no events: a program that is not connected misses them. ``DarkroomClient/follow(_:)`` and
+/// Redis does not store events: a program that is not connected misses them. ``DarkroomClient/follow(_:)`` and
 /// ``DarkroomClient/events()`` report when events may be missing.
 public struct BatchEvent: Sendable, Equatable {
-    /// What changed, and to what.
+    /// The kind of change, with the new value.
     public let kind: Kind
-    /// The batch; nil if the cluster as a whole has changed.
+    /// The batch; nil for a change of the whole cluster.
     public let batch: BatchID?
-    /// The time of the change in ms since 1970 of the Redis clock.
+    /// The Redis time of the change, in milliseconds since 1970.
     package let time: Int
 
-    /// What changed, and to what. More kinds may be added, so a `switch` over them needs a default.
+    /// The kind of change, with the new value. More kinds may be added, so a `switch` over them needs a default.
     public enum Kind: Sendable, Equatable {
-        /// The batch was submitted; it has no photos yet.
+        /// The batch was submitted. It has no photos yet.
         case submitted
-        /// Whether the batch may run: false if it waits for another batch.
+        /// True: the batch may run. False: it waits for another batch.
         case isReady(Bool)
         /// True: the first operation of a round was claimed.
         case isExecuting(Bool)
@@ -22,41 +22,42 @@ public struct BatchEvent: Sendable, Equatable {
         case isFinished(Bool)
         /// True: the batch was cancelled.
         case isCancelled(Bool)
-        /// Whether this part of the batch, or of the cluster, is suspended.
+        /// Whether this part of the work is suspended, in the batch or in the cluster.
         case isSuspended(QueuePart, Bool)
-        /// The number of batches that the batch waits for now.
+        /// The number of batches for which the batch waits now.
         case dependencies(Int)
         /// The new priority.
         case priority(BatchPriority)
         /// The new focus; nil if it was cleared.
         case focus(BatchControls.Focus?)
-        /// The new limits of each worker; nil means no limit.
+        /// The new limits for each worker; nil means no limit.
         case limits(downloads: Int?, filtrations: Int?)
         /// The batch was removed from Redis.
         case forgotten
-        /// The batch has finished; the last event of its round.
+        /// The batch has finished. This is the last event of the round.
         case completion(Completion)
         /// A worker has claimed operations.
         case claimed(operations: [Int], worker: String)
-        /// A worker has released an operation, which is queued again.
+        /// A worker has released an operation. The operation is queued again.
         case released(operation: Int)
-        /// The lease of an operation has expired, and the operation is queued again. `leaseExpiries` counts its expired leases.
+        /// The lease of an operation has expired, and the operation is queued again. `leaseExpiries` is the number of
+        /// its leases that have expired so far.
         case recovered(operation: Int, leaseExpiries: Int)
-        /// Every photo of an operation is final.
+        /// All photos of an operation are final.
         case ended(operation: Int)
-        /// The new states of photos by index. `dropped` earlier changes are not reported.
+        /// The new states of photos, by photo index. `dropped` is the number of earlier changes that are not reported.
         case photos([Int: PhotoState], worker: String, dropped: Int = 0)
-        /// An event with this name that a newer version has added.
+        /// An event that was added in a newer version, with its name.
         case other(String)
     }
 
-    /// The photos of a batch that has finished.
+    /// The outcome of a batch that has finished.
     public struct Completion: Sendable, Equatable {
-        /// 1, and one more with each retry after the batch had finished.
+        /// The number of the round: 1, and one more after each retry of the finished batch.
         public let round: Int
-        /// True: the batch was cancelled.
+        /// True if the batch was cancelled.
         public let isCancelled: Bool
-        /// The number of all photos.
+        /// The number of photos in the batch.
         public let photos: Int
         /// Photos that were filtered.
         public let filtered: Int

@@ -1,4 +1,4 @@
-/// The members of a flat JSON object, the form of the messages of the events channel.
+/// The members of a flat JSON object. Messages of the events channel have this form.
 struct EventMessage {
     private enum Value {
         case bool(Bool)
@@ -10,7 +10,7 @@ struct EventMessage {
 
     private let values: [String: Value]
 
-    /// Nil if the bytes are no JSON object. Null members and members of other kinds are skipped.
+    /// Returns nil if the bytes are not a JSON object. Members that are null or of another type are skipped.
     init?(_ json: [UInt8]) {
         guard let values = json.withUnsafeBytes(Self.values) else { return nil }
         self.values = values
@@ -21,7 +21,7 @@ struct EventMessage {
     func string(_ name: String) -> String? { if case .string(let value)? = values[name] { value } else { nil } }
     func ints(_ name: String) -> [Int]? { if case .ints(let value)? = values[name] { value } else { nil } }
 
-    /// The text members of an object by key.
+    /// The members of the object `name` that are strings, by key.
     func members(_ name: String) -> [String: String]? {
         if case .members(let value)? = values[name] { value } else { nil }
     }
@@ -39,7 +39,7 @@ struct EventMessage {
         return scanner.peek() == nil ? values : nil
     }
 
-    /// Reads a value; nil for null and other kinds.
+    /// Reads a value. Returns nil for null and for other types.
     private static func value(_ scanner: inout JSONScanner) throws(JSONScanner.Failure) -> Value? {
         switch try scanner.kind() {
         case .string: return .string(text(try scanner.string()))
@@ -66,7 +66,7 @@ struct EventMessage {
         }
     }
 
-    /// Reads a value and returns its text.
+    /// Reads a value and returns its unparsed text.
     private static func word(_ scanner: inout JSONScanner) throws(JSONScanner.Failure) -> String {
         _ = scanner.peek()  // skips white space
         let start = scanner.position

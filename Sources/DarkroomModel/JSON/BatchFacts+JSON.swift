@@ -1,9 +1,9 @@
 extension JSON {
-    /// The JSON form of a batch's facts, the same in all outputs.
+    /// The facts about a batch as JSON, in the form that all outputs share.
     /// - Parameters:
     ///   - batch: the facts.
-    ///   - now: in ms of the Redis clock.
-    ///   - problems: the problems that affect the batch, see `BatchProblems`.
+    ///   - now: Redis time, in milliseconds since 1970.
+    ///   - problems: the problems of the batch, see `BatchProblems`.
     package init(_ batch: BatchFacts, now: Int, problems: [BatchProblem] = []) {
         let failures = batch.failuresByCount.map { JSON.Member(key: $0.reason.word, value: .int($0.count)) }
         let left = batch.secondsLeft(at: batch.photosPerSecond(now: now), problems: problems)
@@ -25,7 +25,7 @@ extension JSON {
         self = adding(.object(JSON.controls(of: batch)))
     }
 
-    /// The optional members: only those that apply to the batch.
+    /// The optional members that apply to the batch.
     private static func controls(of batch: BatchFacts) -> [Member] {
         var members: [Member] = []
         if !batch.damage.isEmpty {

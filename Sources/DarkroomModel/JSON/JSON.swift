@@ -1,20 +1,20 @@
 import Foundation
 
-/// A JSON value whose members are written in the given, documented order.
+/// A JSON value. The members of an object are written in the given order, which is documented.
 package enum JSON: Sendable, Equatable {
     case null
     case bool(Bool)
     case int(Int)
-    /// Any other number. It must be finite.
+    /// Any other number, which must be finite.
     case double(Double)
     case string(String)
     case array([JSON])
-    /// Names and values in order.
+    /// An object.
     case object([Member])
 
-    /// A name and a value of an object.
+    /// A member of an object.
     package struct Member: Sendable, Equatable {
-        /// The name. It should be unique in its object.
+        /// The name, which should be unique in the object.
         package let key: String
         package let value: JSON
 
@@ -24,19 +24,19 @@ package enum JSON: Sendable, Equatable {
         }
     }
 
-    /// A string; null for nil.
+    /// A string; null if `value` is nil.
     package init(_ value: String?) { self = value.map(JSON.string) ?? .null }
 
-    /// A whole number; null for nil.
+    /// An integer; null if `value` is nil.
     package init(_ value: Int?) { self = value.map(JSON.int) ?? .null }
 
-    /// A number with a fixed number of decimals: three for seconds, two for rates.
+    /// A number with a fixed number of decimals (three for seconds, two for rates); null if `value` is nil.
     package init(_ value: Double?, decimals: Int) {
         let scale = pow(10, Double(decimals))
         self = value.map { .double(($0 * scale).rounded() / scale) } ?? .null
     }
 
-    /// A time in ms since 1970 as ISO 8601 in UTC, `2026-11-21T09:05:01.123Z`; null for nil.
+    /// A time, given in milliseconds since 1970, as ISO 8601 text: `2026-11-21T09:05:01.123Z`; null if it is nil.
     package init(time milliseconds: Int?) { self.init(milliseconds.map(Self.iso8601)) }
 
     /// This object with the members of another one; unchanged unless both are objects.
@@ -72,7 +72,7 @@ package enum JSON: Sendable, Equatable {
     }
 
     private static func iso8601(_ milliseconds: Int) -> String {
-        // Formats whole seconds: the formatter truncates a fraction, which may lose a millisecond.
+        // Format whole seconds only: the formatter truncates fractions, so the result could be a millisecond too early.
         let seconds = Date(timeIntervalSince1970: Double(milliseconds / 1000)).formatted(.iso8601)
         return seconds.dropLast() + String(format: ".%03dZ", milliseconds % 1000)
     }

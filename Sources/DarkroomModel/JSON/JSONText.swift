@@ -1,21 +1,21 @@
 import DarkroomText
 
-/// Writes JSON without Foundation for lines that are written for every photo: a Foundation encoder takes longer than the
-/// transfer of a photo.
+/// Writes JSON without Foundation, for lines that are written for every photo: a Foundation encoder would take longer
+/// than the transfer of a photo.
 package enum JSONText {
-    /// Appends `text` as a JSON string (RFC 8259, section 7) without terminal control characters, see `PrintableText`.
+    /// Appends `text` as a JSON string (RFC 8259, section 7). Escapes control characters, see `PrintableText`.
     package static func append(_ text: String, to bytes: inout [UInt8]) {
         PrintableText.appendQuoted(text, .json, to: &bytes)
     }
 
-    /// Appends `,"key":` and the string; nothing if it is nil.
+    /// Appends `,"key":` and the string. Appends nothing if the string is nil.
     package static func append(_ key: StaticString, _ text: String?, to bytes: inout [UInt8]) {
         guard let text else { return }
         appendKey(key, to: &bytes)
         append(text, to: &bytes)
     }
 
-    /// Appends `,"key":` and the number; nothing if it is nil.
+    /// Appends `,"key":` and the number. Appends nothing if the number is nil.
     package static func append(_ key: StaticString, _ number: Int?, to bytes: inout [UInt8]) {
         guard let number else { return }
         appendKey(key, to: &bytes)

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Decodes JSON from other processes: messages, manifests, replies of helper processes.
+/// Decodes JSON that other processes have written: messages, manifests, replies of helper processes.
 ///
-/// Every key that Darkroom writes is printable ASCII without escapes. An object with any other key is refused, because the
-/// Foundation decoder of Swift 6.0 ends the process if a key has invalid UTF-8, control characters or invalid escapes.
+/// All keys that Darkroom writes are printable ASCII without escapes. Objects with other keys are refused, because the
+/// Foundation decoder of Swift 6.0 crashes if a key contains invalid UTF-8, control characters or invalid escapes.
 package struct UntrustedJSON {
     private let decoder = JSONDecoder()
 

@@ -1,29 +1,30 @@
 /// A binary property list, read without Foundation.
 ///
-/// DESIGN. Many containers of a binary property list may refer to the same object, so 164 bytes can describe gigabytes, and
-/// Foundation expands all of them. A photo list needs only the top object and the texts that it refers to. This type reads no
-/// deeper objects, so their size, depth and cycles do not matter. It reads one text at a time from the bytes of the list.
-/// Since a text may be referred to many times, too, this type adds up the bytes of all entries before it passes on the first.
+/// DESIGN. In a binary property list, many containers may refer to the same object, so that 164 bytes can describe
+/// gigabytes. Foundation expands all references. A photo list needs only the top object and the texts to which it
+/// refers. This type does not read deeper objects, so their size, depth and cycles do not matter. It reads one text at
+/// a time from the bytes of the list. Because many entries may refer to the same text, the type adds up the bytes of
+/// all entries before it passes on the first entry.
 ///
-/// The format is that of Apple's `CFBinaryPList.c`: objects, a table of their offsets, and a trailer of 32 bytes.
+/// The format is described in Apple's `CFBinaryPList.c`: objects, a table of their offsets, and a trailer of 32 bytes.
 struct BinaryPropertyList {
-    /// Why the bytes are no photo list.
+    /// The reason why the bytes are not a photo list.
     enum Problem: Error {
         /// The list is damaged, for this reason.
         case damaged(String)
-        /// The top object is no dictionary or array but this.
+        /// The top object is neither a dictionary nor an array, but of this type.
         case notAList(String)
-        /// The entries have this many bytes, which is too many.
+        /// The entries have this many bytes in total, which is too many.
         case tooLarge(Int)
     }
 
-    /// The longest text that is accepted: 1 MiB.
+    /// The maximum length of an accepted text: 1 MiB.
     private static let maxTextBytes = 1 << 20
     private static let trailerBytes = 32
 
     private enum Kind { case text, utf16, array, dictionary, other(String) }
 
-    /// An object, the start of its bytes (for a container: of its references), and the number of characters or members.
+    /// An object: its type, the offset of its bytes (of its references, for a container), and its number of members.
     private struct Object {
         let kind: Kind
         let start: Int
@@ -42,25 +43,25 @@ struct BinaryPropertyList {
     /// The positions of a dictionary's entries, by the bytes of their keys.
     private var order: [Int]?
 
-    /// Nil if the bytes do not begin like a binary property list.
+    /// Returns nil if the bytes do not begin like a binary property list.
     init?(_ bytes: [UInt8], maxBytes: Int) throws(Problem) {
         guard bytes.starts(with: Array("bplist".utf8)) else { return nil }
         guard bytes.count >= 8 + Self.trailerBytes else { throw Problem.damaged("it has no trailer") }
         func number(_ start: Int) -> Int? { Self.number(in: bytes, at: bytes.count - Self.trailerBytes + start, 8) }
         guard let count = number(8), let top = number(16), let table = number(24), count > 0, top < count else {
-            throw Problem.damaged("its trailer makes no sense")
+            throw Problem.damaged("its trailer is invalid")
         }
         self.bytes = bytes
         (offsetBytes, referenceBytes) = (Int(bytes[bytes.count - 26]), Int(bytes[bytes.count - 25]))
         (objectCount, self.table) = (count, table)
-        // Each object takes at least one byte and an offset, so these sums do not overflow.
+        // Each object needs at least one byte and an offset, so these sums do not overflow.
         guard (1...8).contains(offsetBytes), (1...8).contains(referenceBytes), count <= bytes.count,
             table + count * offsetBytes + Self.trailerBytes == bytes.count
-        else { throw Problem.damaged("its trailer makes no sense") }
+        else { throw Problem.damaged("its trailer is invalid") }
         try begin(with: object(top), maxBytes: maxBytes)
     }
 
-    /// Passes the entries to `receive`. The entries of a dictionary, which has no order, are sorted by the bytes of the names.
+    /// Passes the entries to `receive`. The entries of a dictionary, which has no order, are sorted by name.
     func parse(_ receive: PhotoListReceiver) throws(Problem) {
         var scratch = PhotoURL.Scratch()
         for position in 0..<members.count {
@@ -96,10 +97,10 @@ struct BinaryPropertyList {
         var keyBytes = 0
         for position in 0..<top.count {
             let key = try object(member(position))
-            if Self.bytesPerCharacter(key.kind) == 0 { throw Problem.damaged("a key of its dictionary is no text") }
+            if Self.bytesPerCharacter(key.kind) == 0 { throw Problem.damaged("a key of its dictionary is not text") }
             keys.append(withText(key) { Array($0) })
             keyBytes += keys[position].count
-            // Keys are unique, so they have at most the bytes of the list, and half as many more after conversion from UTF-16.
+            // Keys are unique, so their total length is at most that of the list, or 1.5 times that for UTF-16.
             guard keyBytes <= 2 * bytes.count else { throw Problem.damaged("its keys share their bytes") }
         }
         let order = keys.indices.sorted { keys[$0].lexicographicallyPrecedes(keys[$1]) }
@@ -148,7 +149,7 @@ struct BinaryPropertyList {
         return Object(kind: kind, start: start, count: count)
     }
 
-    /// A description of an object that is neither text nor container; nil for texts and containers.
+    /// A description of an object that is neither a text nor a container; nil for texts and containers.
     private func scalar(_ marker: UInt8, _ offset: Int) throws(Problem) -> String? {
         switch marker >> 4 {
         case 5, 6, 7, 10, 13: return nil
@@ -167,7 +168,7 @@ struct BinaryPropertyList {
         return "a value of another kind"
     }
 
-    /// The most bytes of UTF-8 that a character of a text takes; 0 if the object is no text.
+    /// The maximum number of UTF-8 bytes for a character of a text; 0 if the object is not a text.
     private static func bytesPerCharacter(_ kind: Kind) -> Int {
         switch kind {
         case .text: 1
@@ -176,8 +177,8 @@ struct BinaryPropertyList {
         }
     }
 
-    /// Calls `body` with the trimmed text of an object. For an object that is no text, `body` gets a description, which fails as
-    /// a URL.
+    /// Calls `body` with the trimmed text of an object. If the object is not a text, `body` gets a description of it,
+    /// which is not a valid URL.
     private func withURL(_ number: Int, _ body: (UnsafeRawBufferPointer) -> Void) throws(Problem) {
         let object = try object(number)
         var what: String
@@ -203,7 +204,7 @@ struct BinaryPropertyList {
         return text.withUTF8 { body(UnsafeRawBufferPointer($0)) }
     }
 
-    /// A big-endian number; nil if it is outside of the list or larger than the list.
+    /// Reads a big-endian number. Returns nil if it is outside the list, or larger than the size of the list.
     private static func number(in bytes: [UInt8], at start: Int, _ count: Int) -> Int? {
         guard start >= 0, start + count <= bytes.count else { return nil }
         let value = bytes[start..<start + count].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
@@ -212,7 +213,7 @@ struct BinaryPropertyList {
 }
 
 extension UnsafeRawBufferPointer {
-    /// The bytes without white space at both ends.
+    /// The bytes without leading and trailing white space.
     fileprivate var trimmedOfSpace: UnsafeRawBufferPointer {
         func isSpace(_ byte: UInt8) -> Bool { Byte.isBlank(byte) || (10...13).contains(byte) }
         guard let first = firstIndex(where: { !isSpace($0) }), let last = lastIndex(where: { !isSpace($0) }) else {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Names for bytes in lists.
+/// Names for the bytes that occur in lists.
 package enum Byte {
     static let tab = UInt8(ascii: "\t")
     static let lineFeed = UInt8(ascii: "\n")
@@ -38,7 +38,7 @@ package enum Byte {
 }
 
 extension UnsafeRawBufferPointer {
-    /// A part of this buffer as a buffer.
+    /// A part of this buffer, as a buffer of its own.
     func part(_ range: Range<Int>) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: self[range]) }
 
     /// The offset of the first `byte` at or after `start`. Uses `memchr`, which compares 32 bytes at a time.
@@ -48,7 +48,7 @@ extension UnsafeRawBufferPointer {
         return UnsafeRawPointer(found) - base
     }
 
-    /// The bytes without spaces and tabs at both ends.
+    /// The bytes without leading and trailing spaces and tabs.
     var trimmed: UnsafeRawBufferPointer {
         var start = 0, end = count
         while start < end, Byte.isBlank(self[start]) { start += 1 }
@@ -59,10 +59,10 @@ extension UnsafeRawBufferPointer {
     /// Whether these bytes begin with `text`.
     func begins(with text: StaticString) -> Bool {
         count >= text.utf8CodeUnitCount && text.utf8CodeUnitCount > 0
-            && memcmp(baseAddress!, text.utf8Start, text.utf8CodeUnitCount) == 0  // count > 0, so it is not nil
+            && memcmp(baseAddress!, text.utf8Start, text.utf8CodeUnitCount) == 0  // not nil, because count > 0
     }
 
-    /// These bytes as text for a message: at most `maxBytes`, control characters escaped.
+    /// These bytes as text for a message: at most `maxBytes` bytes, with control characters escaped.
     func excerpt(maxBytes: Int = 200) -> String {
         var text = ""
         for scalar in String(decoding: prefix(maxBytes), as: UTF8.self).unicodeScalars {

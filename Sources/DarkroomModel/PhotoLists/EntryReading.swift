@@ -1,25 +1,25 @@
 /// Converts the entries of a list: text that is not UTF-8 is read as Windows-1252, and a path becomes a `file:` URL.
 package struct EntryReading {
-    /// The folder of relative paths; nil if paths are not converted, as in a list from the web.
+    /// The base folder of relative paths; nil if paths are not converted, for example in a list from the web.
     private let folder: [UInt8]?
-    /// The number of entries that were not UTF-8.
+    /// The number of entries that were not valid UTF-8.
     package private(set) var converted = 0
 
-    /// - Parameter folder: The absolute path of the base folder of relative paths; nil leaves paths unchanged.
+    /// - Parameter folder: The absolute path of the base folder of relative paths; if nil, paths are not converted.
     package init(folder: String?) { self.folder = folder.map { Array($0.utf8) } }
 
     /// Converts an entry and passes it to `receive`.
     package mutating func read(
         _ name: UnsafeRawBufferPointer, _ url: UnsafeRawBufferPointer, _ receive: PhotoListReceiver
     ) {
-        // The bytes of a path are not converted, since a path has no encoding.
+        // The bytes of a path are not converted, because paths have no encoding.
         if let path = path(url) {
             return PhotoURL.file(path: path).withUnsafeBytes { convert(name, $0, receive) }
         }
         convert(name, url, receive)
     }
 
-    /// The absolute form of a path in place of a URL; nil if the entry is no path.
+    /// The absolute form of an entry that is a path; nil if the entry is not a path.
     package func path(_ url: UnsafeRawBufferPointer) -> [UInt8]? {
         guard let folder, PhotoURL.authorityStart(url) == nil, LocalPath.isOne(url) else { return nil }
         return LocalPath.absolute(url, in: folder)
@@ -44,7 +44,7 @@ package struct EntryReading {
         return Array(text.utf8)
     }
 
-    /// A character of Windows-1252. The five unused bytes have their meaning in Latin-1, as in the WHATWG's table.
+    /// The Unicode character of a Windows-1252 byte. The five unused bytes are read as Latin-1, as the WHATWG does.
     private static func scalar(_ byte: UInt8) -> UnicodeScalar {
         (0x80...0x9f).contains(byte) ? special[Int(byte) - 0x80] : UnicodeScalar(byte)
     }

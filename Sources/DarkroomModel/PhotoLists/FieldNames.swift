@@ -1,9 +1,9 @@
-/// Finds the table column, or the object key, that contains the URL of a photo, and the one that contains its name.
+/// Finds the table columns, or the object keys, that contain the URL and the name of a photo.
 ///
-/// Case and all characters except letters and digits are ignored, so `Image URL`, `image_url` and `imageUrl` are equal. If
-/// several fields match, the earliest name in these lists wins.
+/// Case, and all characters except letters and digits, are ignored, so `Image URL`, `image_url` and `imageUrl` are
+/// equal. If several fields match, the name that is earliest in these lists wins.
 enum FieldNames {
-    /// The names of a URL's column or key, the best first.
+    /// The names for columns or keys that contain URLs, the best name first.
     static let url = [
         "url", "imageurl", "photourl", "pictureurl", "imgurl", "fileurl", "downloadurl", "originalurl", "fullurl",
         "largeurl", "mediaurl", "contenturl", "sourceurl", "srcurl", "urls", "uri", "link", "href", "src", "source",
@@ -12,19 +12,19 @@ enum FieldNames {
         "bild", "foto",
     ].map { Array($0.utf8) }
 
-    /// The names of a name's column or key, the best first.
+    /// The names for columns or keys that contain names, the best name first.
     static let name = [
         "name", "filename", "title", "caption", "label", "id", "key", "file", "titel", "bezeichnung",
         "titre", "nom", "titulo", "nombre",
     ].map { Array($0.utf8) }
 
-    /// The rank of `field` as the URL, 0 is the best; nil if it does not match.
+    /// The rank of `field` as a URL field (0 is the best); nil if it is not a URL field.
     static func urlRank(_ field: UnsafeRawBufferPointer) -> Int? {
         if field.count == 3, field.begins(with: "url") { return 0 }
         return withNormalized(field) { rank($0, url) }
     }
 
-    /// The rank of `field` as the name, 0 is the best; nil if it does not match.
+    /// The rank of `field` as a name field (0 is the best); nil if it is not a name field.
     static func nameRank(_ field: UnsafeRawBufferPointer) -> Int? {
         if field.count == 4, field.begins(with: "name") { return 0 }
         return withNormalized(field) { rank($0, name) }

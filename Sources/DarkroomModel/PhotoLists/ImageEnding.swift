@@ -2,14 +2,14 @@
 package enum ImageEnding {
     private static let known = ["jpg", "jpeg", "png", "webp", "avif", "heic", "heif", "jxl", "tif", "tiff", "gif"]
 
-    /// The number of bytes of a picture's extension and its dot at the end of `name`, in any case; 0 without one.
+    /// The length in bytes of a picture's extension and its dot at the end of `name`, in any case; 0 if there is none.
     ///
     /// The name `.jpg` has no extension.
     package static func length(of name: some BidirectionalCollection<UInt8>) -> Int {
         for ending in known {
             let tail = name.suffix(ending.utf8.count + 1)
             guard tail.first == UInt8(ascii: "."), tail.startIndex > name.startIndex else { continue }
-            // Setting bit 5 converts ASCII letters to lower case, and no other byte to a letter.
+            // Setting bit 5 converts ASCII letters to lower case. It does not convert any other byte to a letter.
             if tail.dropFirst().elementsEqual(ending.utf8, by: { $0 | 0x20 == $1 && Byte.isLetter($0) }) {
                 return tail.count
             }
@@ -17,8 +17,8 @@ package enum ImageEnding {
         return 0
     }
 
-    /// Checks whether the names of a list are different file names on every file system. Windows shares and macOS treat names
-    /// that differ only in case or in Unicode composition as equal.
+    /// Checks whether all names of a list are distinct as file names on every file system. Windows shares and macOS
+    /// treat names that differ only in case or Unicode composition as equal.
     package struct Names {
         private var names = Distinct()
         private var stems = Distinct()
@@ -33,19 +33,19 @@ package enum ImageEnding {
             stems.add(name.dropLast(length))
         }
 
-        /// True if no two names are equal apart from case and composition.
+        /// True if no two names are equal when case and Unicode composition are ignored.
         package var namesAreDistinct: Bool { names.areDistinct }
-        /// True if the same holds for the names without extension, and some names have an extension.
+        /// True if the same is true of the names without their extensions, and some names have an extension.
         package var stemsAreDistinct: Bool { stems.areDistinct && haveEndings }
     }
 
-    /// A set of names that is discarded at the first duplicate.
+    /// A set of names. At the first duplicate, the names are discarded.
     private struct Distinct {
         private var folded: Set<String> = []
         private(set) var areDistinct = true
 
         mutating func add(_ name: Slice<UnsafeRawBufferPointer>) {
-            // Two Strings are equal if they are canonically equivalent, whatever their composition.
+            // Two strings are equal in Swift if they are canonically equivalent, whatever their composition.
             guard areDistinct, !folded.insert(String(decoding: name, as: UTF8.self).lowercased()).inserted else {
                 return
             }

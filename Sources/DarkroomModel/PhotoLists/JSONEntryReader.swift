@@ -1,5 +1,5 @@
-/// Converts JSON values to entries. A string is a URL. An object has a URL and optionally a name under keys of `FieldNames`.
-/// Any other value becomes an entry that fails, with a description of the value.
+/// Converts JSON values to entries. A string is a URL. An object contains a URL and optionally a name, under keys of
+/// `FieldNames`. Any other value becomes an invalid entry with a description of the value.
 struct JSONEntryReader {
     private var scratch = PhotoURL.Scratch()
     private var urlBytes: [UInt8] = []
@@ -29,7 +29,7 @@ struct JSONEntryReader {
         }
     }
 
-    /// Passes on an entry that fails with `text`.
+    /// Passes on an invalid entry with `text` in place of the URL.
     mutating func emit(name: JSONScanner.Text?, text: String, _ receive: PhotoListReceiver) {
         var text = text
         text.withUTF8 { url in

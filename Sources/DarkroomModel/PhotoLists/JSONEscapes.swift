@@ -1,6 +1,6 @@
 /// The escapes of JSON strings (RFC 8259, section 7).
 enum JSONEscapes {
-    /// Replaces `bytes` by the unescaped form of `raw`. Half a surrogate pair becomes U+FFFD.
+    /// Replaces the contents of `bytes` by the unescaped form of `raw`. An unpaired surrogate becomes U+FFFD.
     static func resolve(_ raw: UnsafeRawBufferPointer, into bytes: inout [UInt8]) {
         bytes.removeAll(keepingCapacity: true)
         var position = 0
@@ -21,7 +21,7 @@ enum JSONEscapes {
         }
     }
 
-    /// Appends the character whose four digits begin at `position`, or the surrogate pair that begins there.
+    /// Appends the character, or the surrogate pair, whose first four digits begin at `position`.
     private static func appendScalar(
         _ raw: UnsafeRawBufferPointer, _ position: inout Int, to bytes: inout [UInt8]
     ) {

@@ -1,4 +1,4 @@
-/// JSONL: a string or an object per line. Blank lines are skipped. A line that is no JSON becomes an entry that fails.
+/// JSONL: one string or object per line. Blank lines are skipped. A line that is not JSON becomes an invalid entry.
 struct JSONLinesParser: RecordReceiver {
     private var reader = JSONEntryReader()
 
@@ -6,7 +6,7 @@ struct JSONLinesParser: RecordReceiver {
         var scanner = JSONScanner(record)
         guard scanner.peek() != nil else { return }
         do throws(JSONScanner.Failure) {
-            // The whole line is checked first, so that it becomes one entry, either valid or failed.
+            // The whole line is checked first, so that it becomes exactly one entry, valid or invalid.
             try scanner.skipValue()
             guard scanner.peek() == nil else { throw scanner.failure("the end of the line") }
             scanner = JSONScanner(record)

@@ -1,10 +1,10 @@
-/// A whole JSON document: an object name -> URL, or an array of URLs or of objects.
+/// A list that is one JSON document: an object that maps names to URLs, or an array of URLs or objects.
 ///
-/// The entries of an object keep the order of the text. A name may occur twice.
+/// The entries of an object keep the order of the document. A name may occur twice.
 struct JSONListParser {
     private var reader = JSONEntryReader()
 
-    /// Passes the entries of `bytes` to `receive`; none if any part of the document is damaged.
+    /// Passes the entries of `bytes` to `receive`. If any part of the document is damaged, no entry is passed on.
     mutating func parse(_ bytes: UnsafeRawBufferPointer, _ receive: PhotoListReceiver) throws(PhotoListError) {
         do throws(JSONScanner.Failure) {
             var check = JSONScanner(bytes)

@@ -2,20 +2,20 @@
 struct JSONScanner {
     enum Kind { case string, object, array, number, literal }
 
-    /// Invalid JSON: the offset, and what was found there.
+    /// Invalid JSON: its offset, and a description of the bytes found there.
     struct Failure: Error {
         let offset: Int
         let message: String
-        /// True if the bytes ended too early, so that more bytes might make the JSON valid.
+        /// True if the bytes ended too early, so that the JSON could become valid with more bytes.
         let isAtEnd: Bool
     }
 
-    /// A string, with the bytes between its quotes.
+    /// A string: the bytes between its quotes, not yet unescaped.
     struct Text {
         let raw: UnsafeRawBufferPointer
         let hasEscapes: Bool
 
-        /// Calls `body` with the unescaped bytes. May use `scratch` for them.
+        /// Calls `body` with the unescaped bytes. They may be stored in `scratch`.
         func withBytes<Result>(
             _ scratch: inout [UInt8], _ body: (UnsafeRawBufferPointer) throws -> Result
         ) rethrows -> Result {
@@ -25,7 +25,7 @@ struct JSONScanner {
         }
     }
 
-    /// The deepest nesting. Deeper values are refused, since they could overflow the stack.
+    /// The maximum nesting depth. Deeper values are refused, because they could overflow the stack.
     private static let maxDepth = 512
 
     let bytes: UnsafeRawBufferPointer
@@ -33,7 +33,7 @@ struct JSONScanner {
 
     init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-    /// The next byte that is no white space, without consuming it; nil at the end.
+    /// Returns the next byte that is not white space, without consuming it; nil at the end.
     mutating func peek() -> UInt8? {
         while position < bytes.count {
             switch bytes[position] {
@@ -55,14 +55,14 @@ struct JSONScanner {
         }
     }
 
-    /// Consumes `byte` if it is the next byte that is no white space.
+    /// Consumes `byte` if it is the next byte after white space. Returns whether it was.
     mutating func take(_ byte: UInt8) -> Bool {
         guard peek() == byte else { return false }
         position += 1
         return true
     }
 
-    /// Consumes `byte`; throws if another byte is next.
+    /// Consumes `byte`. Throws if the next byte is a different one.
     mutating func expect(_ byte: UInt8) throws(Failure) {
         guard take(byte) else { throw failure("\"\(Character(UnicodeScalar(byte)))\"") }
     }
@@ -87,7 +87,7 @@ struct JSONScanner {
         throw Failure(offset: start - 1, message: "a string that is not closed", isAtEnd: true)
     }
 
-    /// Skips any value; `onKey` gets every key of its objects.
+    /// Skips any value. `onKey` is called for every key of its objects.
     mutating func skipValue(depth: Int = 0, onKey: (Text) -> Void = { _ in }) throws(Failure) {
         guard depth < Self.maxDepth else {
             throw Failure(offset: position, message: "more than \(Self.maxDepth) levels of nesting", isAtEnd: false)
@@ -106,7 +106,7 @@ struct JSONScanner {
         }
     }
 
-    /// Reads an object; `body` must read the value of each key.
+    /// Reads an object. `body` is called for each key, and must read the value of the key.
     mutating func members(_ body: (inout JSONScanner, Text) throws(Failure) -> Void) throws(Failure) {
         try expect(UInt8(ascii: "{"))
         if take(UInt8(ascii: "}")) { return }
@@ -118,7 +118,7 @@ struct JSONScanner {
         guard take(UInt8(ascii: "}")) else { throw failure("\",\" or \"}\"") }
     }
 
-    /// Reads an array; `body` must read each element.
+    /// Reads an array. `body` is called for each element, and must read the element.
     mutating func elements(_ body: (inout JSONScanner) throws(Failure) -> Void) throws(Failure) {
         try expect(UInt8(ascii: "["))
         if take(UInt8(ascii: "]")) { return }
@@ -126,7 +126,7 @@ struct JSONScanner {
         guard take(UInt8(ascii: "]")) else { throw failure("\",\" or \"]\"") }
     }
 
-    /// Skips a value and returns a description of it, which is used in place of a URL.
+    /// Skips a value, and returns a description of the value to use in place of a URL.
     mutating func describeValue() throws(Failure) -> String {
         let kind = try kind(), start = position
         try skipValue()

@@ -1,8 +1,8 @@
-/// The columns of a table that the user gives, by name in the header or by number from 1.
+/// The columns of a table that the user has chosen, each by its name in the header or by its number from 1.
 package struct ListColumns: Sendable, Equatable {
-    /// The column of the URLs; nil to find it.
+    /// The column of the URLs; nil: the column is detected.
     package var url: String?
-    /// The column of the names; nil to find it.
+    /// The column of the names; nil: the column is detected.
     package var name: String?
 
     package init(url: String? = nil, name: String? = nil) {

@@ -1,6 +1,6 @@
-/// Finds the format of a list from its first bytes. The extension of its name only decides between two possible formats.
+/// Detects the format of a list from its first bytes. Its extension only decides between two possible formats.
 struct ListDetector {
-    /// The number of bytes that are examined.
+    /// The maximum number of bytes that are examined.
     static let windowBytes = 64 << 10
 
     /// The format and the parameters of its parser.
@@ -17,8 +17,8 @@ struct ListDetector {
     private let ending: String
     private let columns: ListColumns
 
-    /// A detector for a list that begins with `window`, which is the whole list if `isWhole`. `ending` is the extension of the
-    /// list's name in lower case, without `.gz`.
+    /// Creates a detector for a list that begins with `window`. If `isWhole` is true, `window` is the whole list.
+    /// `ending` is the extension of the list's name in lower case, without `.gz`.
     init(_ window: UnsafeRawBufferPointer, isWhole: Bool, ending: String, columns: ListColumns = ListColumns()) {
         self.window = window
         self.isWhole = isWhole
@@ -26,7 +26,7 @@ struct ListDetector {
         self.columns = columns
     }
 
-    /// The format; throws an error that describes the bytes if they are no list.
+    /// Returns the format. If the bytes are not a list, throws an error that describes them.
     func find() throws(PhotoListError) -> Finding {
         guard let first = window.first(where: { !Byte.isBlank($0) && $0 != 10 && $0 != 13 }) else {
             throw PhotoListError(.empty, "it is empty; \(Self.formatAdvice)")
@@ -43,7 +43,7 @@ struct ListDetector {
         }
     }
 
-    /// The lines of the window without blank lines and comments. An incomplete last line is omitted, unless it is the only one.
+    /// The lines of the window except blank lines and comments. An incomplete line counts only if it is the only line.
     private var lines: [UnsafeRawBufferPointer] {
         var lines: [UnsafeRawBufferPointer] = []
         var start = 0
@@ -65,17 +65,17 @@ struct ListDetector {
         if text.contains("<html") || text.contains("<!doctype html") {
             throw notAList("an HTML page")
         }
-        throw notAList("XML that is no property list")
+        throw notAList("XML that is not a property list")
     }
 
-    /// Decides whether an object is a whole document or the first of many lines.
+    /// Decides whether an object is the whole document or the first of many lines.
     private func object() -> Finding {
         if ["jsonl", "ndjson"].contains(ending) { return .jsonLines }
         var scanner = JSONScanner(window)
         guard (try? scanner.skipValue()) != nil else { return .json }
         if scanner.peek() != nil { return .jsonLines }
         guard isWhole else { return .json }
-        // A single object is a photo if it has a URL under the exact key `url`; otherwise it is names and URLs.
+        // A single object is one photo if it contains a URL under the exact key `url`. Otherwise it maps names to URLs.
         var hasURL = false
         scanner = JSONScanner(window)
         try? scanner.members { (scanner, key) throws(JSONScanner.Failure) in
@@ -85,13 +85,13 @@ struct ListDetector {
         return hasURL ? .jsonLines : .json
     }
 
-    /// A line that begins with a quote is a JSON string or a CSV record with a quoted field.
+    /// Whether a line that begins with a quote is a JSON string, and not a CSV record with a quoted field.
     private func isJSONString() -> Bool {
         if ["csv", "tsv"].contains(ending) { return false }
         guard let line = lines.first else { return false }
         var scanner = JSONScanner(line)
         return (try? scanner.string()) != nil && scanner.peek() == nil
-            // `"url"` alone is the header of a table with one column.
+            // The line `"url"` is the header of a table with one column.
             && FieldNames.urlRank(line) == nil
     }
 

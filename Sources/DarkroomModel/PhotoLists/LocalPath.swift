@@ -1,7 +1,7 @@
-/// Paths in place of URLs in a list.
+/// File paths that are given in place of URLs in a list.
 enum LocalPath {
-    /// Whether an entry is a file path: it begins with `/`, `./` or `../`, or it has a picture's extension and a first component
-    /// that is neither a scheme nor a host.
+    /// Whether an entry is a file path: it begins with `/`, `./` or `../`, or it has a picture's extension and its
+    /// first component is neither a scheme nor a host.
     static func isOne(_ text: UnsafeRawBufferPointer) -> Bool {
         guard let first = text.first, !text.contains(where: { $0 < 32 || $0 == 127 }) else { return false }
         if first == Byte.slash { return text.count > 1 && text[1] != Byte.slash }
@@ -11,7 +11,7 @@ enum LocalPath {
         return !text[..<slash].contains(UInt8(ascii: "."))
     }
 
-    /// The absolute form of a path; `folder` is the base of relative paths.
+    /// The absolute form of a path. `folder` is the base of relative paths.
     static func absolute(_ path: UnsafeRawBufferPointer, in folder: [UInt8]) -> [UInt8] {
         if path.first == Byte.slash { return Array(path) }
         return folder + [Byte.slash] + (path.begins(with: "./") ? path.dropFirst(2) : path[...])

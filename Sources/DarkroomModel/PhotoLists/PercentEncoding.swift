@@ -2,7 +2,7 @@
 package enum PercentEncoding {
     private static let digits = Array("0123456789ABCDEF".utf8)
 
-    /// Appends `byte` as a percent sign and two digits.
+    /// Appends `byte` as a percent sign and two hexadecimal digits.
     package static func append(_ byte: UInt8, to text: inout [UInt8]) {
         text.append(Byte.percent)
         text.append(digits[Int(byte >> 4)])

@@ -1,9 +1,9 @@
-/// Receives the entries of a list: name and URL, as bytes that are only valid during the call.
+/// Receives one entry of a list: name and URL, as bytes that are valid only during the call.
 package typealias PhotoListReceiver = (_ name: UnsafeRawBufferPointer, _ url: UnsafeRawBufferPointer) -> Void
 
-/// An entry of a photo list: a name and a URL, which may be invalid.
+/// An entry of a photo list: a name and a URL. The URL may be invalid.
 package struct PhotoListEntry: Sendable, Hashable {
-    /// The name in the list or from the URL.
+    /// The name from the list, or from the URL.
     package let name: String
     package let url: String
 
@@ -12,7 +12,7 @@ package struct PhotoListEntry: Sendable, Hashable {
         self.url = url
     }
 
-    /// An entry with these bytes. Bytes that are not UTF-8 are replaced.
+    /// Creates an entry from bytes. Bytes that are not valid UTF-8 are replaced.
     package init(name: UnsafeRawBufferPointer, url: UnsafeRawBufferPointer) {
         self.init(name: String(decoding: name, as: UTF8.self), url: String(decoding: url, as: UTF8.self))
     }

@@ -1,4 +1,4 @@
-/// A photo list that cannot be read. An entry with an invalid URL is not an error of the list; only its photo fails.
+/// The error of a photo list that cannot be read. If an entry has an invalid URL, only its photo fails.
 package struct PhotoListError: Error, CustomStringConvertible {
     /// What is wrong with the list.
     package enum Code: Sendable {
@@ -16,16 +16,16 @@ package struct PhotoListError: Error, CustomStringConvertible {
         case tooLarge
     }
 
-    /// What is wrong with the list.
+    /// The kind of error.
     package let code: Code
-    /// The list's path or URL as the user gave it, `standard input`, or empty if only bytes are known.
+    /// The path or URL of the list as the user gave it, or `standard input`; empty if it is unknown.
     package var list: String
-    /// The line of the error, from 1; nil if the error has no single line.
+    /// The line of the error, from 1; nil if the error does not concern a single line.
     package let line: Int?
-    /// What was found, and what to do.
+    /// What was found, and what the user can do.
     package let message: String
 
-    /// An error about `list`, which may be set later.
+    /// Creates an error. `list` may be set later.
     package init(_ code: Code, list: String = "", line: Int? = nil, _ message: String) {
         self.code = code
         self.list = list
@@ -33,7 +33,7 @@ package struct PhotoListError: Error, CustomStringConvertible {
         self.message = message
     }
 
-    /// The complete message: `photo list photos.csv, line 17: ...`.
+    /// The complete message, for example `photo list photos.csv, line 17: ...`.
     package var description: String {
         "photo list" + (list.isEmpty ? "" : " \(list)") + (line.map { ", line \($0)" } ?? "") + ": \(message)"
     }

@@ -4,7 +4,7 @@ package enum PhotoListFormat: Sendable, Equatable {
     case text
     /// CSV, TSV and similar tables.
     case separated
-    /// JSONL: a JSON string or object per line.
+    /// JSONL: one JSON string or object per line.
     case jsonLines
     /// One JSON document.
     case json
@@ -13,6 +13,6 @@ package enum PhotoListFormat: Sendable, Equatable {
     /// A folder whose files are the photos.
     case folder
 
-    /// True for the formats that are read to the end before the first photo is known.
+    /// True for formats that must be read completely before the first photo is known.
     package var isReadWhole: Bool { self == .json || self == .propertyList }
 }

@@ -1,10 +1,10 @@
-/// Reads a photo list from chunks of decompressed bytes, of any size, and passes its entries on in order.
+/// Reads a photo list from chunks of decompressed bytes of any size, and passes on its entries in order.
 ///
-/// Plain text, CSV, TSV and JSONL are streamed: the parser holds at most the longest line, up to 1 MiB. A JSON document and a
-/// property list are collected first, up to `maxWholeBytes`. Entries with an invalid URL are passed on, too, with their text
-/// or a description of it.
+/// Plain text, CSV, TSV and JSONL are streamed: the parser stores at most the longest line, up to 1 MiB. A JSON
+/// document or a property list is collected first, up to `maxWholeBytes`. Entries with an invalid URL are passed on,
+/// too, with their text or a description of it.
 package struct PhotoListParser {
-    /// The size of the largest JSON document or property list: 1 GB.
+    /// The maximum size of a JSON document or a property list: 1 GiB.
     package static let maxWholeBytes = 1 << 30
 
     private enum Content {
@@ -15,28 +15,28 @@ package struct PhotoListParser {
         case propertyList(PropertyListParser)
     }
 
-    /// The format; nil until enough bytes have arrived to detect it.
+    /// The format; nil until enough bytes have been received to detect it.
     package private(set) var format: PhotoListFormat?
-    /// True if two entries cannot have the same name, as in a property list's dictionary.
+    /// True if all names are known to be unique, as in the dictionary of a property list.
     package private(set) var namesAreUnique = false
-    /// True for a property list's dictionary without names that differ only in case; false for every other list.
+    /// True for the dictionary of a property list in which no two names differ only in case; else false.
     package private(set) var namesAreDistinct = false
-    /// True if the same holds for the names without picture extensions, and some names have one.
+    /// True if the same is true of the names without their picture extensions, and some names have an extension.
     package private(set) var stemsAreDistinct = false
-    /// A sentence for the user with the columns of a table that were guessed; nil if none were.
+    /// A sentence that tells the user which columns of a table were guessed; nil if no columns were guessed.
     package private(set) var guess: String?
 
     private let ending: String
     private let maxWholeBytes: Int
     private let columns: ListColumns
     private var content: Content?
-    /// The bytes that arrived before the format was known; all bytes of a list that is read whole.
+    /// The bytes received before the format was known, or all bytes of a list that must be read as a whole.
     private var held: [UInt8] = []
 
-    /// The number of bytes after which the format was decided because the list paused; nil if it did not pause.
+    /// If the format was decided early because the list paused, the number of bytes used to decide; else nil.
     package var examinedBytes: Int?
 
-    /// A parser for a list with this name. The name's extension only decides between two possible formats.
+    /// Creates a parser for a list with this name. The extension of the name is used only if two formats are possible.
     package init(
         listName: String = "", columns: ListColumns = ListColumns(), maxWholeBytes: Int = PhotoListParser.maxWholeBytes
     ) {
@@ -47,12 +47,12 @@ package struct PhotoListParser {
         self.maxWholeBytes = maxWholeBytes
     }
 
-    /// Examines the next bytes without passing on entries. Returns true when the format is known, and for a property list also
-    /// whether its names are unique. Call `parse` with the bytes that follow.
+    /// Examines the next bytes without passing on entries. Returns true when the format is known; for a property list,
+    /// it is then also known whether its names are unique. Call `parse` with the bytes that follow.
     package mutating func examine(_ chunk: UnsafeRawBufferPointer, isLast: Bool) throws(PhotoListError) -> Bool {
         try hold(chunk)
         if format == nil {
-            let mark: [UInt8] = [0xef, 0xbb, 0xbf]  // the byte order mark
+            let mark: [UInt8] = [0xef, 0xbb, 0xbf]  // the byte order mark of UTF-8
             guard isLast || held.count >= (examinedBytes ?? ListDetector.windowBytes + mark.count) else { return false }
             if held.starts(with: mark) { held.removeFirst(mark.count) }
             try begin(find(isWhole: isLast))
@@ -72,11 +72,11 @@ package struct PhotoListParser {
         return true
     }
 
-    /// Decides the format from the bytes examined so far, for a list that pauses.
+    /// Decides the format of a list that pauses, from the bytes examined so far.
     ///
-    /// Returns false if the bytes have no line with a URL (for example only the header of a table), or if they may begin a JSON
-    /// document or a property list. A parser that reads the list again must decide after the same number of bytes, so that it
-    /// finds the same format: see ``examinedBytes``.
+    /// Returns false if the bytes contain no line with a URL (for example only the header of a table), or if they may
+    /// be the beginning of a JSON document or a property list. If another parser reads the list again, it must decide
+    /// after the same number of bytes, so that it detects the same format: see ``examinedBytes``.
     package mutating func decide() -> Bool {
         guard format == nil, held.contains(Byte.lineFeed), String(decoding: held, as: UTF8.self).contains("://"),
             let finding = try? find(isWhole: false), finding != .json, finding != .propertyList
@@ -87,9 +87,9 @@ package struct PhotoListParser {
         return false
     }
 
-    /// Parses the next bytes and passes on the complete entries; `isLast` ends the list.
+    /// Parses the next bytes and passes on the complete entries. If `isLast` is true, the list ends with these bytes.
     ///
-    /// May be called from the beginning, or after `examine` has returned true. After an error the parser must not be used.
+    /// May be called for the first bytes, or after `examine` has returned true. Must not be called after an error.
     package mutating func parse(
         _ chunk: UnsafeRawBufferPointer, isLast: Bool, _ receive: PhotoListReceiver
     ) throws(PhotoListError) {
@@ -119,7 +119,7 @@ package struct PhotoListParser {
     }
 
     private func find(isWhole: Bool) throws(PhotoListError) -> ListDetector.Finding {
-        // The number of bytes must not depend on the size of the chunks, so that a list always has the same format.
+        // The number of bytes must not depend on the chunks, so that a list always has the same format.
         let window = min(held.count, examinedBytes ?? ListDetector.windowBytes, ListDetector.windowBytes)
         let result: Result<ListDetector.Finding, PhotoListError> = held.withUnsafeBytes { bytes in
             Result { () throws(PhotoListError) in
@@ -162,7 +162,7 @@ package struct PhotoListParser {
     private mutating func advance(
         _ chunk: UnsafeRawBufferPointer, isLast: Bool, _ receive: PhotoListReceiver
     ) throws(PhotoListError) {
-        // The parser is moved out while it changes, so that its buffers have one owner and are not copied.
+        // The parser is moved out while it is changed, so that its buffers have only one owner and are not copied.
         guard let current = content.take() else { return }
         switch current {
         case .text(var splitter, var parser):

@@ -1,17 +1,17 @@
 extension PhotoURL {
-    /// Why an entry cannot be downloaded: the failure reason of its photo, and the details.
+    /// The reason why an entry cannot be downloaded: the failure reason of its photo, with details.
     package struct Problem: Sendable, Equatable {
         /// `notAURL` or `schemeDenied`.
         package let reason: FailureReason
-        /// The details; for an entry that is no URL the entry itself, at most 200 bytes of it. User, password and query are
-        /// omitted.
+        /// The details, without user, password and query. They contain at most 200 bytes of an entry that is not a URL.
         package let detail: String
     }
 
-    /// The problem of an entry's URL; nil if the URL can be downloaded.
+    /// Checks the URL of an entry. Returns nil if the URL can be downloaded.
     ///
-    /// The URL must have the form `scheme://host`, or `file:///path` for files, no control characters, and no spaces before its
-    /// path. Bytes outside ASCII and spaces in the path are allowed: the download percent-encodes them.
+    /// The URL must have the form `scheme://host`, or `file:///path` for files. It must not contain control characters,
+    /// or spaces before its path. Spaces and non-ASCII bytes in the path are allowed, because the download
+    /// percent-encodes them.
     package static func check(_ url: UnsafeRawBufferPointer) -> Problem? {
         guard !url.isEmpty else { return Problem(reason: .notAURL, detail: "the entry is empty") }
         guard let authority = authorityStart(url) else {
@@ -30,7 +30,7 @@ extension PhotoURL {
         }
     }
 
-    /// The problem of an entry's URL; nil if the URL can be downloaded.
+    /// Checks the URL of an entry. Returns nil if the URL can be downloaded.
     package static func check(_ url: String) -> Problem? {
         var url = url
         return url.withUTF8 { check(UnsafeRawBufferPointer($0)) }
@@ -40,17 +40,17 @@ extension PhotoURL {
         let end = url[start...].firstIndex(where: isAuthorityEnd) ?? url.count
         let host = host(url, from: start)
         guard !host.isEmpty else { return Problem(reason: .notAURL, detail: "the URL has no host") }
-        // User and password may have most characters. Host, port and their separators may not have these.
+        // These characters are not allowed in host and port. Most characters are allowed in user and password.
         if url[start..<end].contains(where: { forbiddenInAuthority.contains($0) }) {
             return Problem(
                 reason: .notAURL,
                 detail: "the URL has a space or another invalid character before its path")
         }
-        let afterHost = host.baseAddress! + host.count - url.baseAddress!  // host is a part of url and not empty
+        let afterHost = host.baseAddress! + host.count - url.baseAddress!  // host is a non-empty part of url
         guard afterHost < end else { return nil }
         let port = String(decoding: url[afterHost + 1..<end], as: UTF8.self)
         guard url[afterHost] == Byte.colon, port.isEmpty || UInt16(port) != nil else {
-            // The detail omits the text: it may be the beginning of a password with a / or ?.
+            // The detail omits this text, because it may be the beginning of a password that contains a / or ?.
             return Problem(
                 reason: .notAURL, detail: "the port of the URL is not a number up to 65535")
         }

@@ -1,19 +1,19 @@
 /// Removes the parts of a URL that may be secret: user, password, query and fragment. All redaction is in this file.
 extension PhotoURL {
-    /// A URL without user, password, query and fragment. Text that is no URL is treated like a URL.
+    /// Removes user, password, query and fragment from a URL. Text that is not a URL is treated as a URL.
     package static func redacted(_ url: String) -> String {
         String(decoding: redacted(Array(url.utf8)[...]), as: UTF8.self)
     }
 
-    /// A URL without user and password. Text that is no URL is treated like a URL.
+    /// Removes user and password from a URL. Text that is not a URL is treated as a URL.
     package static func withoutUser(_ url: String) -> String {
         String(decoding: redacted(Array(url.utf8)[...], keepsQuery: true), as: UTF8.self)
     }
 
-    /// A text in which every URL (of any scheme, up to the next blank, quote or angle bracket) is redacted.
+    /// Redacts every URL in a text. URLs may have any scheme, and end at the next blank, quote or angle bracket.
     /// - Parameters:
     ///   - text: any text.
-    ///   - keepsQuery: true to keep query and fragment.
+    ///   - keepsQuery: whether query and fragment are kept.
     package static func redacting(_ text: String, keepsQuery: Bool = false) -> String {
         let bytes = Array(text.utf8)
         guard let first = marker(in: bytes[...]) else { return text }
@@ -34,7 +34,7 @@ extension PhotoURL {
     }
 
     private static func redacted(_ url: ArraySlice<UInt8>, keepsQuery: Bool = false) -> [UInt8] {
-        // Compares bytes: a question mark with a combining accent is another `Character`.
+        // Search for bytes: a question mark with a combining accent is a different `Character`.
         var plain = Array(url.prefix { $0 != UInt8(ascii: "?") && $0 != Byte.hash })
         let query = keepsQuery ? url.dropFirst(plain.count) : []
         let start = userStart(plain)
@@ -42,14 +42,14 @@ extension PhotoURL {
         if let at = plain[start..<end].lastIndex(of: UInt8(ascii: "@")) {
             plain.removeSubrange(start...at)
         } else if let colon = misplacedPort(plain[start..<end]), isOfTheWeb(plain[..<start]) {
-            // The end of a password with an unescaped /, ? or # is unknown.
+            // The end of a password with an unescaped /, ? or # is unknown, so the rest is removed.
             plain.removeSubrange(colon...)
             return plain
         }
         return plain + query
     }
 
-    /// The colon after a host if no port follows: in a text, punctuation may follow the URL.
+    /// The colon after a host without a port; nil if there is none. In prose, punctuation may follow a URL.
     private static func misplacedPort(_ authority: ArraySlice<UInt8>) -> Int? {
         let host = authority.lastIndex(of: UInt8(ascii: "]")) ?? authority.startIndex
         guard let colon = authority[host...].firstIndex(of: Byte.colon) else { return nil }
@@ -57,19 +57,20 @@ extension PhotoURL {
         return rest.allSatisfy { ":.,;)'".utf8.contains($0) } ? nil : colon
     }
 
-    /// Whether the scheme before the authority is `http` or `https`, or missing.
+    /// Whether the scheme before the authority is `http`, `https` or missing.
     private static func isOfTheWeb(_ scheme: ArraySlice<UInt8>) -> Bool {
         let name = String(decoding: scheme.prefix { $0 != Byte.colon && !isSlash($0) }, as: UTF8.self).lowercased()
         return ["", "http", "https"].contains(name)
     }
 
-    /// The name from an entry that is no URL, without the parts that would be user and password of a URL.
+    /// The name in an entry that is not a URL, without the part that would be user and password of a URL.
     static func redactedName(_ name: UnsafeRawBufferPointer, isFirstPart: Bool) -> UnsafeRawBufferPointer {
         guard isFirstPart, let at = name.lastIndex(of: UInt8(ascii: "@")) else { return name }
         return name.part(at + 1..<name.count)
     }
 
-    /// The position of a possible user: after scheme, colon and slashes (any number, also backslashes), otherwise the start.
+    /// The position where a user name could begin: after the scheme, its colon and any number of slashes or
+    /// backslashes; without a scheme, at the first byte that is not a slash.
     private static func userStart(_ url: [UInt8]) -> Int {
         guard let colon = url.firstIndex(of: Byte.colon), url[..<colon].allSatisfy(Byte.isOfWord),
             colon + 1 < url.count, isSlash(url[colon + 1])
@@ -77,7 +78,7 @@ extension PhotoURL {
         return url[(colon + 1)...].firstIndex { !isSlash($0) } ?? url.endIndex
     }
 
-    /// The colon of the first `://` after a possible scheme.
+    /// The index of the colon in the first `://` that follows a character of a scheme.
     private static func marker(in text: ArraySlice<UInt8>) -> Int? {
         var from = text.startIndex
         while let colon = text[from...].firstIndex(of: Byte.colon) {

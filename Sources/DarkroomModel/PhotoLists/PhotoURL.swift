@@ -1,18 +1,18 @@
-/// The URL of a list entry: the name that it contains, and whether it can be downloaded.
+/// Functions for the URLs of list entries: the name in a URL, and whether the URL can be downloaded.
 package enum PhotoURL {}
 
 extension PhotoURL {
-    /// Memory that calls of `withName` reuse.
+    /// Memory that `withName` uses again in later calls.
     package struct Scratch {
         var bytes: [UInt8] = []
 
         package init() {}
     }
 
-    /// Calls `body` with the name in a URL: the last part of its path, percent-decoded, without query; if that is empty, the
-    /// host.
+    /// Calls `body` with the name in a URL: the last component of its path, percent-decoded, without query. If the
+    /// component is empty, the name is the host.
     ///
-    /// Text that is no URL is treated as a path. Without a percent sign no bytes are copied.
+    /// Text that is not a URL is treated as a path. If the name contains no percent sign, no bytes are copied.
     package static func withName<Result>(
         of url: UnsafeRawBufferPointer, _ scratch: inout Scratch, _ body: (UnsafeRawBufferPointer) -> Result
     ) -> Result {
@@ -25,7 +25,7 @@ extension PhotoURL {
             if url[start] == Byte.percent { isEncoded = true }
         }
         if start >= end || (authority > 0 && start <= authority) { return body(host(url, from: authority)) }
-        // The position of the host if an entry that is no URL was meant as one.
+        // In an entry that is not a URL, the first component may be meant as a host with user and password.
         let isFirst = authority == 0 && url[..<start].allSatisfy { $0 == Byte.slash }
         let name = redactedName(url.part(start..<end), isFirstPart: isFirst)
         guard isEncoded else { return body(name) }
@@ -33,7 +33,7 @@ extension PhotoURL {
         return scratch.bytes.withUnsafeBytes(body)
     }
 
-    /// The name in a URL as text.
+    /// Returns the name in a URL as text.
     package static func name(of url: String) -> String {
         var url = url
         var scratch = Scratch()
@@ -42,7 +42,7 @@ extension PhotoURL {
         }
     }
 
-    /// The `file:` URL of an absolute path, which may have bytes that are not UTF-8.
+    /// The `file:` URL of an absolute path. The path need not be valid UTF-8.
     package static func file(path: [UInt8]) -> [UInt8] {
         var url = Array("file://".utf8)
         for byte in path {
@@ -59,7 +59,7 @@ extension PhotoURL {
         String(decoding: url.utf8.prefix(5), as: UTF8.self).lowercased() == "file:"
     }
 
-    /// The start of the authority after `scheme://`; nil if there is none.
+    /// The index after `scheme://`, where the authority begins; nil if the text does not begin with a scheme.
     static func authorityStart(_ url: UnsafeRawBufferPointer) -> Int? {
         guard let colon = url.offset(of: Byte.colon), colon > 0, colon + 2 < url.count,
             url[colon + 1] == Byte.slash, url[colon + 2] == Byte.slash, Byte.isLetter(url[0]),
@@ -68,7 +68,7 @@ extension PhotoURL {
         return colon + 3
     }
 
-    /// The host of the authority at `start`, without user, password and port; empty if there is no authority.
+    /// The host of the authority that begins at `start`, without user, password and port; empty if there is none.
     static func host(_ url: UnsafeRawBufferPointer, from start: Int) -> UnsafeRawBufferPointer {
         guard start > 0 else { return UnsafeRawBufferPointer(start: nil, count: 0) }
         var end = start

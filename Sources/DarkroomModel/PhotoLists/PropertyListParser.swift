@@ -1,8 +1,8 @@
 import Foundation
 
-/// A whole property list, XML or binary: a dictionary name -> URL, or an array of URLs.
+/// A property list, XML or binary: a dictionary that maps names to URLs, or an array of URLs.
 struct PropertyListParser {
-    /// True for a dictionary, whose keys, and so the names, are unique.
+    /// True for a dictionary: its keys are unique, so the names of the photos are unique.
     let isDictionary: Bool
     private let content: Content
 
@@ -11,8 +11,8 @@ struct PropertyListParser {
         case xml([PhotoListEntry])
     }
 
-    /// Reads a property list. The entries of a dictionary, which has no order, are sorted by the UTF-8 bytes of the names.
-    /// - Parameter maxBytes: the most bytes that all texts of a binary list may have.
+    /// Reads a property list. A dictionary has no order, so its entries are sorted by the UTF-8 bytes of their names.
+    /// - Parameter maxBytes: the maximum total length of all texts in a binary list.
     init(_ bytes: [UInt8], maxBytes: Int) throws(PhotoListError) {
         do throws(BinaryPropertyList.Problem) {
             if let list = try BinaryPropertyList(bytes, maxBytes: maxBytes) {
@@ -29,7 +29,7 @@ struct PropertyListParser {
         } catch {
             throw Self.damaged(Self.reason(error))
         }
-        // Foundation reads text that is neither XML nor binary in the oldest format, in which any word is a string.
+        // If text is neither XML nor binary, Foundation reads it as the oldest format, in which any word is a string.
         guard format != .openStep else { throw Self.damaged("the data has no end mark") }
         switch root {
         case let dictionary as [String: Any]:
@@ -57,7 +57,7 @@ struct PropertyListParser {
         }
     }
 
-    /// The URL of a value. For a value that is no string, a description, which fails as a URL.
+    /// The URL of a value. If the value is not a string, returns a description of it, which is not a valid URL.
     private static func url(_ value: Any) -> String {
         guard let url = value as? String else { return "\(kind(value)) in place of a URL" }
         return url.trimmingCharacters(in: .whitespacesAndNewlines)
@@ -71,7 +71,7 @@ struct PropertyListParser {
         case is Data: "data"
         case is Date: "a date"
         case let number as NSNumber: "the number \(number)"
-        // The description of an unknown object may differ between two readings.
+        // The description of an unknown object could differ the next time the list is read.
         default: "a value of another kind"
         }
     }

@@ -1,27 +1,28 @@
-/// The receiver of the records of a `RecordSplitter`.
+/// Receives records from a `RecordSplitter`.
 protocol RecordReceiver {
-    /// Receives a record without its line end; `line` is the first line of the record, from 1.
+    /// Receives a record without its line end. `line` is the number of the record's first line, from 1.
     mutating func take(_ record: UnsafeRawBufferPointer, line: Int, _ receive: PhotoListReceiver)
 }
 
-/// Splits chunks of any size into records: lines, or CSV records, whose quoted fields may have line ends (RFC 4180).
+/// Splits chunks of any size into records: lines, or CSV records, whose quoted fields may contain line ends (RFC 4180).
 ///
-/// DESIGN. `memchr` finds the line ends. A record within a chunk is passed on without a copy; only a record that crosses the
-/// end of a chunk is copied. The bytes of a record above `maxRecordBytes` are counted but not kept, and the record becomes an
-/// entry that fails, so memory is bounded for every list. Only lines with quotes are scanned byte by byte, and only once.
+/// DESIGN. `memchr` finds the line ends. A record that is inside a chunk is passed on without a copy. Only a record
+/// that crosses the end of a chunk is copied. If a record is longer than `maxRecordBytes`, its further bytes are
+/// counted but not stored, and the record becomes an invalid entry, so that memory is bounded for every list. Only
+/// lines that contain quotes are scanned byte by byte, and only once.
 struct RecordSplitter {
-    /// The length of the longest record that is kept: 1 MiB.
+    /// The maximum length of a record that is stored: 1 MiB.
     static let maxRecordBytes = 1 << 20
 
-    /// The position within the fields of a record after the bytes so far.
+    /// The state of the field at the end of the bytes read so far.
     private enum FieldState { case start, plain, quoted, quoteWithinQuoted }
 
-    /// The delimiter of fields that may be quoted; nil if quotes have no meaning.
+    /// The delimiter of fields, which may be quoted; nil if quotes have no meaning.
     private let quotedFieldDelimiter: UInt8?
     private var fieldState = FieldState.start
-    /// The kept part of the current record from earlier chunks.
+    /// The stored bytes of the current record from earlier chunks.
     private var pending: [UInt8] = []
-    /// The length of the current record in earlier chunks.
+    /// The number of bytes of the current record in earlier chunks.
     private var pendingBytes = 0
     private var line = 1
     private var recordLine = 1
@@ -29,7 +30,7 @@ struct RecordSplitter {
     /// A splitter of lines, or of CSV records with fields separated by `quotedFieldDelimiter`.
     init(quotedFieldDelimiter: UInt8? = nil) { self.quotedFieldDelimiter = quotedFieldDelimiter }
 
-    /// Passes on the records that end within `chunk`, and after the last chunk the rest.
+    /// Passes on the records that end in `chunk`. After the last chunk, also passes on the rest.
     mutating func split(
         _ chunk: UnsafeRawBufferPointer, isLast: Bool, to receiver: inout some RecordReceiver,
         _ receive: PhotoListReceiver
@@ -57,7 +58,7 @@ struct RecordSplitter {
         }
     }
 
-    /// Ends the current record with `rest`.
+    /// Ends the current record, whose last bytes are `rest`.
     private mutating func finish(
         _ rest: UnsafeRawBufferPointer, to receiver: inout some RecordReceiver, _ receive: PhotoListReceiver
     ) {
@@ -86,10 +87,10 @@ struct RecordSplitter {
         record.last == Byte.carriageReturn ? record.part(0..<record.count - 1) : record
     }
 
-    /// Whether the end of a line is within a quoted field.
+    /// Whether the end of a line is inside a quoted field.
     private mutating func endsWithinQuotes(line: UnsafeRawBufferPointer) -> Bool {
         guard quotedFieldDelimiter != nil else { return false }
-        // The usual case: no quoted field is open, and the line has no quote.
+        // The usual case: no quoted field is open, and the line contains no quote.
         if fieldState == .start || fieldState == .plain, line.offset(of: Byte.quote) == nil { return false }
         follow(line)
         return fieldState == .quoted
@@ -117,7 +118,7 @@ struct RecordSplitter {
         }
     }
 
-    /// Throws if a quoted field is too long: without this check, a missing closing quote would silently lose all later photos.
+    /// Throws if a quoted field is too long: a missing closing quote would silently lose all later photos.
     private func checkOpenQuote(bytes: Int) throws(PhotoListError) {
         if bytes > Self.maxRecordBytes { throw openQuote("within 1 MiB") }
     }

@@ -1,14 +1,14 @@
-/// The fields of one CSV record (RFC 4180), one after another.
+/// Iterates over the fields of one CSV record (RFC 4180).
 ///
-/// Lenient for common errors: spaces before an opening quote are skipped, and text after a closing quote belongs to the field.
+/// Tolerates common errors: skips spaces before an opening quote, and adds text after a closing quote to the field.
 struct SeparatedFields {
     /// A field of the record, without its enclosing quotes.
     struct Field {
-        /// The bytes; quotes are still doubled if `hasQuotes`.
+        /// The bytes of the field. If `hasQuotes` is true, quotes are still doubled.
         let raw: UnsafeRawBufferPointer
         let hasQuotes: Bool
 
-        /// Calls `body` with the field's text. May use `scratch` for it.
+        /// Calls `body` with the text of the field. The text may be stored in `scratch`.
         func withText<Result>(_ scratch: inout [UInt8], _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
             guard hasQuotes else { return body(raw) }
             scratch.removeAll(keepingCapacity: true)
@@ -33,7 +33,7 @@ struct SeparatedFields {
         self.delimiter = delimiter
     }
 
-    /// The next field; nil after the last.
+    /// The next field; nil after the last field.
     mutating func next() -> Field? {
         guard !isAtEnd else { return nil }
         var start = position
@@ -55,7 +55,7 @@ struct SeparatedFields {
         return Field(raw: record.part(start..<end), hasQuotes: true)
     }
 
-    /// The end of the field, searched from `start`. The next field begins after the delimiter.
+    /// Finds the end of the field, starting at `start`. The next field begins after the delimiter.
     private mutating func endOfField(from start: Int) -> Int {
         let end = record.offset(of: delimiter, from: start) ?? record.count
         isAtEnd = end == record.count

@@ -1,18 +1,18 @@
-/// CSV and TSV (RFC 4180): one record per photo, with the URL and the name in two of the columns.
+/// CSV and TSV (RFC 4180): one record per photo. Two of the columns contain the URL and the name.
 struct SeparatedListParser: RecordReceiver {
-    /// The columns of a list, found from its beginning.
+    /// The columns of a list, detected from its beginning.
     struct Layout: Equatable, Sendable {
-        /// The delimiter of fields; a byte that no text has if there is only one column.
+        /// The delimiter of fields. If there is only one column, this is a byte that does not occur in text.
         var delimiter: UInt8
         /// The column with the URLs, from 0.
         var urlColumn: Int
-        /// The column with the names, from 0; nil if the names come from the URLs.
+        /// The column with the names, from 0; nil if names are taken from the URLs.
         var nameColumn: Int?
         /// True if the first record is a header.
         var hasHeader: Bool
-        /// True if the first line gives the delimiter: `sep=;`.
+        /// True if the first line defines the delimiter: `sep=;`.
         var hasSeparatorLine = false
-        /// A sentence for the user about the guessed columns; nil if none were guessed.
+        /// A sentence that tells the user which columns were guessed; nil if no columns were guessed.
         var guess: String?
     }
 
@@ -38,7 +38,7 @@ struct SeparatedListParser: RecordReceiver {
             if column == layout.nameColumn { name = field }
             column += 1
         }
-        // A record that ends before its URL is a photo with an empty URL. No record is skipped.
+        // A record that ends before its URL column is a photo with an empty URL. Records are never skipped.
         let none = SeparatedFields.Field(raw: record.part(0..<0), hasQuotes: false)
         (url ?? none).withText(&urlScratch) { url in
             let url = url.trimmed

@@ -1,26 +1,27 @@
-/// Distinguishes plain text from tables such as CSV, and finds the columns of URLs and names.
+/// Distinguishes plain text from tables such as CSV, and finds the columns with URLs and names.
 ///
-/// - A first line that has a field with a name of `FieldNames.url`, and has no URL, is a header. If several columns match, the
-///   best one with a URL in the first line with URLs is taken. `FieldNames.name` finds the name column.
-/// - Without a header, the first line with a URL decides. The field that begins with a URL is the URL column, and the first
-///   other field is the name column.
-/// - A URL may have commas and semicolons. So a line that *begins* with a URL is a record of several fields only if a tab
-///   separates them, or the list's name ends in `.csv`, or the part before the first comma ends like a picture's name and no
-///   URL follows.
+/// - The first line is a header if it contains no URL and one of its fields is a name in `FieldNames.url`. If several
+///   columns match, the detector chooses the best-ranked column that contains a URL in the first line with URLs.
+///   `FieldNames.name` finds the name column.
+/// - Without a header, the first line with a URL decides. The field that begins with a URL is the URL column, and the
+///   first other field is the name column.
+/// - A URL may contain commas and semicolons. A line that *begins* with a URL is therefore a record of several fields
+///   only in these cases: a tab separates the fields; the list's name ends in `.csv`; or the part before the first
+///   comma ends like a picture's name and no URL follows.
 struct TableDetector {
     private static let usualDelimiters = [Byte.tab, UInt8(ascii: ","), UInt8(ascii: ";")]
-    /// A byte that no text has, so that the whole line is one field.
+    /// A byte that does not occur in text, so that the whole line is one field.
     private static let noDelimiter: UInt8 = 0
 
     private let lines: [UnsafeRawBufferPointer]
     private let ending: String
-    /// The possible delimiters, in the order of trial.
+    /// The possible delimiters, in the order in which they are tried.
     private let delimiters: [UInt8]
     private let hasSeparatorLine: Bool
 
-    /// A detector for a list that begins with these lines, without blank lines and comments.
+    /// Creates a detector for a list that begins with these lines. Blank lines and comments must have been removed.
     init(lines: [UnsafeRawBufferPointer], ending: String) {
-        // Spreadsheets write `sep=;` before the header.
+        // Spreadsheet programs write `sep=;` before the header.
         let separator = lines.first.flatMap { $0.count == 5 && $0.begins(with: "sep=") ? $0[4] : nil }
         self.lines = separator == nil ? lines : Array(lines.dropFirst())
         self.ending = separator == nil ? ending : "csv"
@@ -32,7 +33,7 @@ struct TableDetector {
         guard let first = lines.first else {
             throw PhotoListError(.empty, "there are 0 photos in it; \(ListDetector.formatAdvice)")
         }
-        // The delimiter with the most columns; among equals the first.
+        // Use the delimiter with the most columns; of several with the same number, use the first.
         let delimiter = delimiters.max { fields(first, $0).count < fields(first, $1).count } ?? Self.noDelimiter
         let header = fields(first, delimiter)
         func column(_ text: String?, _ option: String) throws(PhotoListError) -> Int? {
@@ -49,7 +50,7 @@ struct TableDetector {
         let url = try column(columns.url, "--url-column"), chosen = try column(columns.name, "--name-column")
         var layout: SeparatedListParser.Layout
         if let url {
-            // The first line is a header if it has the given name or a name of `FieldNames`.
+            // The first line is a header if it contains the chosen name or a name of `FieldNames`.
             let hasKnownName = header.contains {
                 $0.withUnsafeBytes { FieldNames.urlRank($0) != nil || FieldNames.nameRank($0) != nil }
             }
@@ -61,13 +62,13 @@ struct TableDetector {
         } else if case .separated(let found) = try find() {
             layout = found
         } else {
-            throw PhotoListError(.notAList, "it is no table, so it has no columns; remove --name-column")
+            throw PhotoListError(.notAList, "it is not a table, so it has no columns; remove --name-column")
         }
         if let chosen { layout.nameColumn = chosen }
         return .separated(layout)
     }
 
-    /// The layout of a list of paths, from the first line with a path; nil if no line has one.
+    /// The layout of a list of paths, detected from the first line with a path; nil if no line contains a path.
     private func findPaths() -> ListDetector.Finding? {
         func isPath(_ field: [UInt8]) -> Bool {
             field.withUnsafeBytes { LocalPath.isOne($0) && ImageEnding.length(of: $0) > 0 }
@@ -89,7 +90,7 @@ struct TableDetector {
         return isPath(Array(first)) ? .text : nil
     }
 
-    /// The format and layout; throws if there is neither a URL, nor a path, nor a header.
+    /// Returns the format and layout. Throws if the lines contain no URL, no path and no header.
     func find() throws(PhotoListError) -> ListDetector.Finding {
         guard let first = lines.first else {
             throw PhotoListError(.empty, "there are 0 photos in it, only comments; \(ListDetector.formatAdvice)")
@@ -111,7 +112,7 @@ struct TableDetector {
         return layout(sample: sample, first: first).map { .separated($0) } ?? .text
     }
 
-    /// The layout from a header; nil if `header` is none.
+    /// The layout according to a header; nil if `header` is not a header.
     private func layout(
         _ header: [[UInt8]], _ delimiter: UInt8, sample: UnsafeRawBufferPointer?
     ) -> SeparatedListParser.Layout? {
@@ -120,14 +121,14 @@ struct TableDetector {
         let values = sample.map { fields($0, delimiter) } ?? []
         let candidates = header.indices.filter { ranks[$0] != nil }
         let shown = candidates.filter { $0 < values.count && values[$0].beginsWithURL }
-        // The filter above leaves columns with a rank.
+        // All columns that the filter above has left have a rank.
         guard let column = (shown.isEmpty ? candidates : shown).min(by: { ranks[$0]! < ranks[$1]! }) else { return nil }
         return SeparatedListParser.Layout(
             delimiter: delimiter, urlColumn: column, nameColumn: nameColumn(header, besides: column), hasHeader: true,
             hasSeparatorLine: hasSeparatorLine)
     }
 
-    /// The layout from the first line with a URL; nil if it is plain text.
+    /// The layout according to the first line with a URL; nil if the list is plain text.
     private func layout(sample: UnsafeRawBufferPointer, first: UnsafeRawBufferPointer) -> SeparatedListParser.Layout? {
         for delimiter in delimiters {
             let values = fields(sample, delimiter)
@@ -153,8 +154,8 @@ struct TableDetector {
             hasSeparatorLine: hasSeparatorLine)
     }
 
-    /// Whether the first line of a CSV file is a header with unknown names: in the URL column, it alone has no URL, and its text
-    /// there is no word for a missing value.
+    /// Whether the first line of a CSV file is a header with unknown names: in the URL column, it is the only line
+    /// without a URL, and its text in this column is not a word for a missing value.
     private func isUnknownHeader(_ header: [[UInt8]], of count: Int, _ column: Int, _ delimiter: UInt8) -> Bool {
         guard ending == "csv" || ending == "tsv", header.count == count, !header[column].isEmpty, lines.count > 2 else {
             return false
@@ -175,7 +176,7 @@ struct TableDetector {
         return header.indices.filter { $0 != urlColumn && ranks[$0] != nil }.min { ranks[$0]! < ranks[$1]! }
     }
 
-    /// Whether a line that begins with a URL and has commas is a record, not a URL with commas.
+    /// Whether a line that begins with a URL and contains commas is a record, and not a single URL with commas.
     private func isRecord(_ values: [[UInt8]]) -> Bool {
         if ending == "csv" || ending == "tsv" { return true }
         guard ImageEnding.length(of: values[0]) > 0 else { return false }

@@ -1,4 +1,4 @@
-/// Plain text: one URL per line. Blank lines and lines that begin with `#` are skipped.
+/// Plain text: one URL per line. Blank lines, and lines that begin with `#`, are skipped.
 struct TextListParser: RecordReceiver {
     private var scratch = PhotoURL.Scratch()
 

@@ -1,15 +1,17 @@
 #!lua
--- Makes a batch wait for another. The caller looks for circles, and passes the version of the dependencies that it read.
+-- Makes a batch wait for another batch. The caller checks that no circle results, and passes the version of the dependencies
+-- that it read.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
--- ARGV[1] batch id  [2] the batch that it is to wait for  [3] `dependencies` of `control` before the caller read them
--- {'OK', new}: `new` is 1 if the batch did not wait for the other before
--- {'MOVED'} dependencies have changed since [3]: read them again
+-- ARGV[1] batch id  [2] id of the other batch  [3] field `dependencies` of `control`, as it was before the caller
+--     read the dependencies
+-- {'OK', new}: `new` is 1 if this call added the dependency
+-- {'MOVED'} dependencies have changed since [3]: the caller must read them again
 -- {'GONE', batch id} there is no such batch
--- {'STARTED'} the batch has started: too late
+-- {'STARTED'} the batch has started, so it can no longer wait
 -- {'CANCELLED'} the batch is cancelled
 -- {'ITSELF'} both are the same batch
--- {'OVER'} the other batch has finished: there is nothing to wait for
--- {'FAILED'} the other batch has finished without success, and the batch waits for success only: it was cancelled
+-- {'OVER'} the other batch has finished: no dependency is needed
+-- {'FAILED'} the other batch has finished without success, and the batch waits for success only: this call cancelled the batch
 --#include prelude.lua
 local id, other = ARGV[1], ARGV[2]
 local key, other_key = KEY_BATCH .. id, KEY_BATCH .. other

@@ -1,11 +1,11 @@
 import DarkroomModel
 
 extension BatchStore {
-    /// Makes a batch wait for another. Repeating the call does no harm. The caller must look for circles first.
+    /// Makes a batch wait for another batch. The call is idempotent. The caller must check for circular dependencies.
     /// - Parameters:
     ///   - id: the batch.
-    ///   - other: the batch that it is to wait for.
-    ///   - version: ``dependencyVersion()`` before the caller read the dependencies.
+    ///   - other: the batch to wait for.
+    ///   - version: the result of ``dependencyVersion()``, called before the caller read the dependencies.
     package func addDependency(_ id: BatchID, on other: BatchID, version: Int) -> ScriptCall<AddDependencyReply> {
         call(StoreScripts.addDependency, [id, other, version])
     }
@@ -13,17 +13,17 @@ extension BatchStore {
 
 package enum AddDependencyReply: Sendable, Equatable, ScriptReplyDecodable {
     case added(isNew: Bool)
-    /// The other batch has finished: there is nothing to wait for.
+    /// The other batch has finished, so no dependency is needed.
     case finishedBefore
-    /// The other batch has finished without success, and this batch waits for success only: this batch was cancelled.
+    /// The other batch has finished without success. This batch waits for success only, so the call cancelled it.
     case failedBefore
-    /// The batch has started: too late.
+    /// The batch has started, so it can no longer wait.
     case started
     case cancelled
-    /// Dependencies have changed since `version`: read them again.
+    /// Dependencies have changed since `version`: the caller must read them again.
     case moved
     case gone(BatchID)
-    /// A batch cannot wait for itself.
+    /// Both ids name the same batch.
     case itself
 
     init(_ reply: ScriptReply) throws(StoreError) {

@@ -1,7 +1,7 @@
 import DarkroomModel
 
 extension BatchStore {
-    /// Cancels a batch: no more operations are claimed, and photos that are not final count as cancelled.
+    /// Cancels a batch: no more of its operations are claimed, and its photos that are not final count as cancelled.
     /// - Parameters:
     ///   - id: the batch.
     ///   - reason: a text for people; empty if a user cancelled the batch.
@@ -13,7 +13,7 @@ extension BatchStore {
 package enum CancelReply: Sendable, Equatable, ScriptReplyDecodable {
     /// The batch is cancelled, by this call if `isNew`. It is finished as soon as no operation of it executes.
     case cancelled(isNew: Bool, isFinished: Bool)
-    /// The batch had finished before, without a cancel.
+    /// The batch had already finished without being cancelled.
     case finished
     case gone
 

@@ -1,14 +1,14 @@
 #!lua flags=allow-oom
--- Cancels single photos. Workers that run some of them get a change notice. If a queued operation has only final photos then,
--- it ends at once, unless the batch writes files: then the worker that claims the operation writes the manifest lines of the
--- cancelled photos and ends it.
+-- Cancels single photos. Workers that are running some of these photos get a change notice. If all photos of a queued operation
+-- are final then, the operation ends at once. In a batch that writes files it does not end here: the worker that claims the
+-- operation writes the manifest lines of the cancelled photos, and ends the operation.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
--- ARGV[1] batch id  [2...] first and last index of each range, at most 1,000 photos together
--- {'OK', cancelled, final}: the number of photos that this call cancelled, and of those that were final before
+-- ARGV[1] batch id  [2...] first and last index of each range, at most 1,000 photos in all
+-- {'OK', cancelled, final}: the number of photos that this call cancelled, and the number of photos that were already final
 -- {'GONE'} there is no such batch
 -- {'FINISHED'} the batch has finished
 -- {'CANCELLED'} the whole batch is cancelled
--- {'UNFED', photos} only so many photos are fed, and a range goes beyond them; nothing was done
+-- {'UNFED', photos} a range exceeds the number of photos fed so far, which is `photos`; nothing was done
 --#include prelude.lua
 local id = ARGV[1]
 local key = KEY_BATCH .. id

@@ -4,7 +4,7 @@ extension BatchStore {
     /// Cancels single photos of a batch.
     /// - Parameters:
     ///   - id: the batch.
-    ///   - ranges: indexes from 0, disjoint, at most 1,000 photos together.
+    ///   - ranges: disjoint ranges of indexes from 0, at most 1,000 photos in total.
     package func cancelPhotos(_ id: BatchID, _ ranges: [ClosedRange<Int>]) -> ScriptCall<CancelPhotosReply> {
         call(StoreScripts.cancelPhotos, [id] + ranges.flatMap { [$0.lowerBound, $0.upperBound] })
     }
@@ -13,10 +13,10 @@ extension BatchStore {
 package enum CancelPhotosReply: Sendable, Equatable, ScriptReplyDecodable {
     /// How many photos this call cancelled, and how many were final before.
     case cancelled(Int, wereFinal: Int)
-    /// Only so many photos are fed, and a range goes beyond them; nothing was done.
+    /// A range exceeds the number of photos fed so far, which is `photos`. Nothing was done.
     case notFed(photos: Int)
     case finished
-    /// The whole batch was cancelled before.
+    /// The whole batch was already cancelled.
     case cancelledBefore
     case gone
 

@@ -1,10 +1,10 @@
 #!lua flags=allow-oom
--- Claims operations for a worker: highest priority first, and the batches of a priority in turns. The operations of one claim
--- are of at most 100 batches.
+-- Claims operations for a worker: highest priority first, and the batches of one priority in turns. One claim gets operations of
+-- at most 100 batches.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] worker id  [2] number of this claim  [3] most operations (16)  [4] most photos (4,000; at least one operation is
---     claimed)  [5] rank of the lowest priority that is claimed (0 veryLow ... 4 veryHigh)  [6] `next` of the previous claim,
---     '' to begin  [7] a batch of which only operations in focus are claimed, '' for operations of all batches
+--     claimed)  [5] rank of the lowest priority to claim (0 veryLow ... 4 veryHigh)  [6] `next` of the previous claim,
+--     '' to begin  [7] '' to claim from all batches, or the id of a batch: then only operations in its focus are claimed
 --     [8] '1': the set of batches that the worker refuses is emptied first
 --     [9...] number of batches that the worker refuses from now on (1,000), their ids; number of batches that it no longer
 --     refuses (1,000), their ids; number of batches that only this claim leaves out (1,000), their ids; then the operations
@@ -13,13 +13,13 @@
 -- {'OK', token, lost, next, version, cluster, turn, refusals, batch, ...}
 --     token: the fencing token of the claimed operations
 --     lost: see renew_leases.lua
---     next: where the next claim goes on, '' if all ready batches were looked at
+--     next: where the next claim continues, '' if this claim looked at all ready batches
 --     version, cluster: see cluster_controls.lua
 --     turn: the turn of the ready queues, which grows whenever a batch enters one
 --     refusals: the number of batches that the worker refuses
 --     batch: a list of its id, its controls (see batch_controls.lua), and for each claimed operation: number, state codes,
 --     lease expiries, entry
---     The same claim number again gets the same operations, without those that the worker no longer holds.
+--     A repeated claim number gets the same operations, without operations that the worker no longer holds.
 --#include prelude.lua
 local worker, claim = ARGV[1], tonumber(ARGV[2])
 local worker_key = KEY_WORKER .. worker
@@ -42,7 +42,7 @@ local version, cluster
 --#include cluster_controls.lua
 local suspended = string.find(cluster, '^[sd]')
 
--- Claimed operations of each batch: batch id, its hash's key, operation size, photos, operation numbers.
+-- For each batch with claimed operations: batch id, key of its hash, operation size, photos, operation numbers.
 local claimed, token, next_at = {}, 0, ''
 if last[1] and claim == tonumber(last[1]) then
     local words = string.gmatch(last[2], '%S+')
@@ -63,11 +63,11 @@ else
     local token_text = string.format('%.0f', token)
     local answer = {token_text}
     local operations_left, photos_left = suspended and 0 or tonumber(ARGV[3]), tonumber(ARGV[4])
-    -- The number of batches read from ready queues, and of them those that the worker may claim.
+    -- The number of batches read from ready queues, and how many of these the worker may claim.
     local read, looked = 0, 0
     local focused, names = ARGV[7], {PRIORITIES}
     local from_rank, from_turn = string.match(ARGV[6], '^(%d):(.*)$')
-    local left, left_priority = 0, nil  -- operations that stay queued, of the batches that were looked at
+    local left, left_priority = 0, nil  -- operations that stay queued in the batches looked at
     for rank = tonumber(from_rank or 4), tonumber(ARGV[5]), -1 do
         local ready_key = KEY_READY .. names[rank + 1]
         local after = '-inf'
@@ -109,7 +109,7 @@ else
                     local rest = redis.call('ZPOPMIN', key .. QUEUE, count - #taken)
                     for j = 1, #rest, 2 do taken[#taken + 1] = rest[j] end
                 end
-                for _, number in ipairs(taken) do  -- members that are not operation numbers of the batch are dropped
+                for _, number in ipairs(taken) do  -- drops members that are not operation numbers of the batch
                     if string.find(number, '^[1-9]%d*$') and tonumber(number) <= tonumber(b[4]) then popped[#popped + 1] = number end
                 end
                 if #popped > 0 then
@@ -162,7 +162,7 @@ else
             if after and next_at == '' and read >= 1000 then next_at = rank .. ':' .. page[200] end
         end
     end
-    -- If this worker was idle, others may be idle, too: they get a change notice of the operations that it leaves.
+    -- If this worker was idle, other workers may be idle, too: they get a change notice about the operations left in the queues.
     if #still_held == 0 and #claimed > 0 and left > 0 then
         local priority, operations = left_priority, left
 --#include notify_work.lua
@@ -177,10 +177,10 @@ for _, h in ipairs(claimed) do
     local lease_expiries = redis.call('HMGET', key .. LEASE_EXPIRIES, unpack(numbers))
     local controls
 --#include batch_controls.lua
-    local batch, cancelled = {id, controls}, string.find(controls, 'c', 1, true)  -- after this claim number was first answered
+    local batch, cancelled = {id, controls}, string.find(controls, 'c', 1, true)  -- cancelled after the first reply to this claim number
     local i = 1
     while i <= #numbers do
-        local run = i  -- the last of consecutive operations, whose state codes are read at once
+        local run = i  -- the last of several consecutive operations, whose state codes are read together
         while numbers[run + 1] == numbers[run] + 1 do run = run + 1 end
         local codes = redis.call('GETRANGE', key .. STATES, (numbers[i] - 1) * size, math.min(numbers[run] * size, photos) - 1)
         if cancelled then codes = string.gsub(codes, '[ND]', 'C') end

@@ -1,17 +1,18 @@
 import DarkroomModel
 
 extension BatchStore {
-    /// Claims operations, after it renewed the leases of the operations that the worker holds.
+    /// Renews the leases of the operations that the worker holds, then claims more operations.
     /// - Parameters:
     ///   - worker: the id of the worker.
-    ///   - number: grows with every claim of a worker; the same number again gets the same reply.
-    ///   - operations: at most 16.
-    ///   - photos: at most 4,000; at least one operation is claimed, whatever its size.
-    ///   - lowest: the lowest priority that is claimed.
+    ///   - number: the number of this claim, which must grow with every claim of a worker. If a number is repeated, the
+    ///     reply is repeated, too.
+    ///   - operations: the most operations to claim, up to 16.
+    ///   - photos: the most photos to claim, up to 4,000. At least one operation is claimed, whatever its size.
+    ///   - lowest: the lowest priority to claim.
     ///   - next: `next` of the previous claim, "" to begin.
-    ///   - focus: a batch of which only operations in focus are claimed; nil for operations of all batches.
-    ///   - refusals: how the set of refused batches has changed since the last claim.
-    ///   - without: batches that this claim leaves out, at most ``RefusalChanges/limit``.
+    ///   - focus: a batch, to claim only operations in the focus of this batch; nil to claim from all batches.
+    ///   - refusals: the changes of the set of refused batches since the last claim.
+    ///   - without: the batches that only this claim leaves out, at most ``RefusalChanges/limit``.
     ///   - held: the operations that the worker holds.
     package func claim(
         worker: String, number: Int, operations: Int = 16, photos: Int = 4000, lowest: BatchPriority = .veryLow,
@@ -29,20 +30,20 @@ extension BatchStore {
     }
 }
 
-/// How the set of batches that a worker refuses has changed since its last claim. Redis keeps this set beside the worker's
-/// hash, so claims skip any number of refused batches.
+/// The changes, since a worker's last claim, of the set of batches that the worker refuses. Redis keeps this set in a
+/// key of its own, so that a claim can skip any number of refused batches.
 package struct RefusalChanges: Sendable, Equatable {
-    /// The most batches of each kind in one claim.
+    /// The maximum number of batches in `added`, and in `removed`.
     package static let limit = 1000
 
-    /// Whether Redis empties the set first.
+    /// Whether Redis empties the set before it applies the changes.
     package var replacesAll: Bool
     /// Batches that the worker refuses from now on.
     package var added: [BatchID]
     /// Batches that the worker no longer refuses.
     package var removed: [BatchID]
 
-    /// By default no changes.
+    /// Creates a set of changes, which is empty by default.
     package init(replacesAll: Bool = false, added: [BatchID] = [], removed: [BatchID] = []) {
         self.replacesAll = replacesAll
         self.added = added
@@ -64,15 +65,15 @@ package enum ClaimReply: Sendable, Equatable, ScriptReplyDecodable {
     }
 }
 
-/// An operation that a claim handed out.
+/// An operation that was claimed.
 package struct ClaimedOperation: Sendable, Equatable {
-    /// Batch, number and fencing token.
+    /// The batch, the number and the fencing token of the operation.
     package let held: HeldOperation
-    /// One state code a photo, as they stand.
+    /// The state codes of the photos, one byte for each photo.
     package let stateCodes: [UInt8]
-    /// How many leases of it have expired.
+    /// The number of leases of this operation that have expired.
     package let leaseExpiries: Int
-    /// Its photos as ``EntryCoding`` packs them.
+    /// The photos of the operation, as ``EntryCoding`` packs them.
     package let entry: [UInt8]
 }
 
@@ -80,20 +81,20 @@ package struct Claimed: Sendable, Equatable {
     package var operations: [ClaimedOperation]
     /// The operations that the worker no longer holds: they are queued again, or another worker holds them.
     package var lost: [HeldOperation]
-    /// Where the next claim goes on, "" if all ready batches were looked at.
+    /// Where the next claim continues; "" if this claim looked at all ready batches.
     package var next: String
     /// The number of the last change of a flag, limit, priority or focus.
     package var version: Int
     package var cluster: ClusterControls
     /// The turn of the ready queues, which grows whenever a batch enters one.
     package var turn: Int
-    /// How many batches the worker refuses, as Redis knows it.
+    /// The number of batches in the worker's set of refused batches in Redis.
     package var refusals: Int
-    /// The controls of each batch of which operations were claimed.
+    /// The controls of each batch with claimed operations.
     package var controls: [BatchID: BatchControls]
-    /// Invalid ids of batches in the reply. Their operations are not run.
+    /// Batch ids in the reply that are invalid. The worker does not run operations of these batches.
     package var invalid: [String] = []
-    /// The damage of batches of which an operation cannot be run.
+    /// The damage of each batch with a claimed operation that cannot be run.
     package var damaged: [BatchID: String] = [:]
 }
 
@@ -108,7 +109,7 @@ extension Claimed {
             guard let list = element.array, list.count > 1, let name = list[0].string,
                 let text = list[1].string, let controls = BatchControls(text)
             else { throw reply.unexpected }
-            // The operations of other batches in the reply are valid.
+            // Skip only this batch: the other batches of the reply are valid.
             guard let batch = BatchID(name) else {
                 invalid.append(name)
                 continue
@@ -118,7 +119,7 @@ extension Claimed {
                 guard let number = list[at].operation, let stateCodes = list[at + 1].bytes,
                     let leaseExpiries = list[at + 2].number
                 else { throw reply.unexpected }
-                // The other operations of the reply are valid. The lease of this one expires.
+                // Skip only this operation: the other operations of the reply are valid. Its lease will expire.
                 guard let entry = list[at + 3].bytes else {
                     damaged[batch] = "operation \(number) has no entry"
                     continue

@@ -1,6 +1,6 @@
 extension BatchStore {
-    /// Makes every lease expire, for a caller that knows that no worker runs; at most 100 leases a call.
-    /// - Returns: true if there are more: call again.
+    /// Makes leases expire at once, at most 100 in one call. The caller must have made sure that no worker is running.
+    /// - Returns: true if more leases are left, so that the caller must call again.
     package func expireLeases() -> ScriptCall<Bool> {
         call(StoreScripts.expireLeases, []) { reply throws(StoreError) in reply.status == "MORE" }
     }

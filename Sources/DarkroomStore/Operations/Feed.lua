@@ -1,14 +1,15 @@
 #!lua
--- Feeds one operation: writes its entry, its state codes, the counters and the place in the ready queue together, or nothing.
+-- Feeds one operation: writes its entry, its state codes, the counters and the place in the ready queue. It writes
+-- all of these, or nothing.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] batch id  [2] operation number  [3] photos in it  [4] entry (version byte, deflated lines)
---     [5] digest of the feed after it (hexadecimal)
+--     [5] digest of the feed up to and including this operation (hexadecimal)
 -- {'OK'} fed
 -- {'GONE'} there is no such batch
--- {'EXPECT', n} operation n is the next
+-- {'EXPECT', n} the next operation to feed is number n
 -- {'SEALED'} the batch is sealed
--- {'SHORT'} the operation before has fewer photos than the operation size, so none can follow it
--- {'FULL'} as many operations as the window allows have not ended: try again later
+-- {'SHORT'} the previous operation has fewer photos than the operation size, so no operation can follow it
+-- {'FULL'} the number of operations that have not ended has reached the feed window: try again later
 -- {'CANCELLED'} the batch is cancelled
 --#include prelude.lua
 local id, number, photos = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])

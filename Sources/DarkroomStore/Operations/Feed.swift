@@ -1,13 +1,14 @@
 import DarkroomModel
 
 extension BatchStore {
-    /// Feeds operation `number`, which must be the next one. Repeating the call does no harm.
+    /// Feeds operation `number`, which must be the next operation of the batch. Repeating the call does no harm.
     /// - Parameters:
     ///   - id: the batch.
-    ///   - number: counted from 1. Every operation but the last has as many photos as the batch's operation size.
+    ///   - number: the operation number, counted from 1. Every operation but the last contains as many photos as the
+    ///     batch's operation size.
     ///   - photos: the number of photos in the entry.
     ///   - entry: the photos as ``EntryCoding`` packs them.
-    ///   - digest: the chained digest of the feed after this operation, hexadecimal.
+    ///   - digest: the chained digest of the feed up to and including this operation, in hexadecimal.
     package func feed(
         _ id: BatchID, operation number: Int, photos: Int, entry: [UInt8], digest: String
     ) -> ScriptCall<FeedReply> {
@@ -19,12 +20,12 @@ extension BatchStore {
 package enum FeedReply: Sendable, Equatable, ScriptReplyDecodable {
     case fed
     case gone
-    /// This operation number is the next.
+    /// The next operation to feed has this number.
     case expects(Int)
     case sealed
-    /// The last operation has fewer photos than the operation size, so no operation can follow it.
+    /// The previous operation has fewer photos than the operation size, so no operation can follow it.
     case short
-    /// As many operations as the window allows have not ended: try again later.
+    /// The number of operations that have not ended has reached the feed window: try again later.
     case full
     case cancelled
 

@@ -1,8 +1,8 @@
 #!lua flags=allow-oom
--- Notes that the feeder of a batch runs, also while it feeds nothing: its list is slow, or Redis has no memory left.
+-- Records that the feeder of a batch is running, even while it feeds nothing because its list is slow or Redis is out of memory.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] batch id
--- {'OK'} noted
+-- {'OK'} recorded
 -- {'GONE'} there is no such batch
 --#include prelude.lua
 local key = KEY_BATCH .. ARGV[1]

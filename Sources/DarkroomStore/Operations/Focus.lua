@@ -1,8 +1,8 @@
 #!lua flags=allow-oom
--- Sets or clears the focus of a batch: the photos that run next. Moves nothing, so the cost does not depend on the range.
+-- Sets or clears the focus of a batch: the photos that run next. Moves no data, so the cost does not depend on the range.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
--- ARGV[1] batch id  [2] first index, '' to clear  [3] last index  [4] '1': operations outside of the range wait
--- {'OK', new, photos}: `new` is 1 if this call changed the focus; the number of photos fed so far
+-- ARGV[1] batch id  [2] first index, '' to clear  [3] last index  [4] '1': operations outside the range wait
+-- {'OK', new, photos}: `new` is 1 if this call changed the focus; `photos` is the number of photos fed so far
 -- {'GONE'} there is no such batch
 -- {'FINISHED'} the batch has finished
 -- {'CANCELLED'} the batch is cancelled

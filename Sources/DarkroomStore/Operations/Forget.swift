@@ -1,10 +1,11 @@
 import DarkroomModel
 
 extension BatchStore {
-    /// Forgets a batch, one bounded step a call. Call again while the reply is `more`.
+    /// Forgets a batch, one bounded step a call. Call again as long as the reply is `more`.
     /// - Parameters:
     ///   - id: the batch.
-    ///   - unfinished: whether an unfinished batch is forgotten, too. Its workers then drop the operations that they hold.
+    ///   - unfinished: whether the batch is forgotten even if it is unfinished. Its workers then release their
+    ///     operations of the batch.
     package func forget(_ id: BatchID, unfinished: Bool = false) -> ScriptCall<ForgetReply> {
         call(StoreScripts.forget, [id, unfinished])
     }

@@ -1,15 +1,16 @@
 #!lua
--- Reopens a batch whose list has grown: adds photos to a short last operation, and lets more operations be fed. A batch that
--- has finished begins a new round. Final state codes stay, so only the new photos run.
+-- Reopens a batch whose list has grown: adds photos to a short last operation, and lets more operations be fed. A
+-- finished batch begins a new round. Final state codes stay, so only the new photos run.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
--- ARGV[1] batch id  [2] operations  [3] photos  [4] digest of the feed: those with which the caller has compared its list
+-- ARGV[1] batch id  [2] operations  [3] photos  [4] digest of the feed: all three as they were when
+--     the caller compared its list with them
 --     [5] photos of the last operation from now on, 0 to leave it as it is  [6] its new entry  [7] digest of the feed with it
 -- {'OK'} reopened
 -- {'GONE'} there is no such batch
 -- {'CANCELLED'} the batch is cancelled
--- {'DIFFERS'} the feed in Redis is another; nothing was written
+-- {'DIFFERS'} the feed in Redis differs from [2], [3] and [4]; nothing was written
 -- {'OUTPUT', batch id} that batch has taken the output folder; nothing was written
--- {'BUSY'} the last operation executes, or the dependents of the batch are being released: try again
+-- {'BUSY'} the last operation is executing, or the dependents of the batch are being released: try again
 --#include prelude.lua
 local id = ARGV[1]
 local key = KEY_BATCH .. id
@@ -31,7 +32,7 @@ local overwrite, seen = false, 0
 --#include retake_output.lua
 if grown > 0 then
     local first = (operation - 1) * size
-    if redis.call('ZADD', key .. QUEUE, operation, operation) == 1 then  -- it had ended
+    if redis.call('ZADD', key .. QUEUE, operation, operation) == 1 then  -- the operation had ended
         local kept = redis.call('HEXISTS', key .. OPERATIONS, operation)
         redis.call('HSET', key, 'operations.ended', b[7] - 1, 'operations.kept', b[8] - kept)
     end

@@ -4,8 +4,8 @@ extension BatchStore {
     /// Reopens a batch whose list has grown.
     /// - Parameters:
     ///   - id: the batch.
-    ///   - fed: the operations, photos and digest of the feed that the list was compared with.
-    ///   - last: the last operation with the photos added to it; nil if it already has as many photos as the operation size.
+    ///   - fed: the number of operations and photos, and the digest, of the feed that was compared with the list.
+    ///   - last: the last operation with the new photos added; nil if it already has as many as the operation size.
     package func grow(
         _ id: BatchID, fed: (operations: Int, photos: Int, digest: String),
         last: (photos: Int, entry: [UInt8], digest: String)?
@@ -24,7 +24,7 @@ package enum GrowReply: Sendable, Equatable, ScriptReplyDecodable {
     case grown
     case gone
     case cancelled
-    /// The feed in Redis is not the one that the list was compared with.
+    /// The feed in Redis differs from `fed`.
     case differs
     /// Another batch has taken the output folder.
     case outputTaken(by: BatchID)

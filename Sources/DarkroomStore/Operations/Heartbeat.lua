@@ -1,5 +1,6 @@
 #!lua flags=allow-oom
--- Notes that a worker runs, renews its leases and does one step of maintenance. Without a worker it does the maintenance alone.
+-- Records that a worker is running, renews the worker's leases, and does one step of maintenance. If no worker is given, it does
+-- only the maintenance.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] worker id, '' for none  [2] number of facts  [3...] field and value of each fact, then the operations that the worker
 --     holds (see renew_leases.lua)
@@ -7,13 +8,13 @@
 --     lost: see renew_leases.lua
 --     controls: version and controls of the cluster (see cluster_controls.lua), then id and controls (see batch_controls.lua)
 --     of each batch that the worker named and that exists
---     codes: batch id, operation number, state codes, ... of the held operations, of batches in which single photos were
---     cancelled
+--     codes: batch id, operation number, state codes, ... of each held operation whose batch has photos that were cancelled
+--     singly
 --     webhooks: member, time, URL, ... of up to 10 webhooks that are due
---     more: 1 if there is more maintenance to do, so that another heartbeat at once is welcome
+--     more: 1 if there is more maintenance to do, which another heartbeat may do at once
 --     turn: the turn of the ready queues, which grows whenever a batch enters one
---     stale_files: batch id, operation number, fencing token: the worker is asked to remove the temporary files of this
---     operation that were written under this fencing token or a lower one. Empty if there are none. Nine heartbeats get the
+--     stale_files: batch id, operation number, fencing token: the worker must try to remove the temporary files of this
+--     operation that have this fencing token or a lower one in their names. Empty if there are none. Nine heartbeats get the
 --     same request, a minute apart, because not every worker sees the folder.
 --#include prelude.lua
 local worker = ARGV[1]

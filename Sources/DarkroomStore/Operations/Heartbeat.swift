@@ -2,9 +2,8 @@ import DarkroomModel
 import DarkroomRedis
 
 extension BatchStore {
-    /// Notes that a worker is running, with its facts, and renews the leases of the operations that it holds. Without a worker
-    /// the call does only the maintenance that every heartbeat does: queue the operations whose leases have expired, forget
-    /// batches whose time has come.
+    /// Records that a worker is running, together with facts about it. Renews the leases of the operations that it
+    /// holds, and does one step of maintenance. If no worker is given, the call does only the maintenance.
     package func heartbeat(
         worker: String?, facts: [(field: String, value: String)] = [], held: [HeldOperation] = []
     ) -> ScriptCall<HeartbeatReply> {
@@ -13,8 +12,8 @@ extension BatchStore {
         return call(StoreScripts.heartbeat, arguments + HeldOperation.arguments(held))
     }
 
-    /// Does one bounded step of the maintenance that workers' heartbeats do, so that it makes progress also if no worker
-    /// runs. A Redis user without the rights for it leaves it to others.
+    /// Does one bounded step of the maintenance that heartbeats of workers do, so that maintenance proceeds even if no
+    /// worker is running. Does nothing if the Redis user lacks the permissions.
     /// - Returns: true if there is more to do.
     package func maintain() throws(StoreError) -> Bool {
         do {
@@ -41,15 +40,15 @@ package struct HeartbeatReply: Sendable, Equatable {
     package var cluster: ClusterControls
     /// The controls of each batch that the worker named and that exists.
     package var controls: [BatchID: BatchControls]
-    /// The state codes of the held operations, of batches in which photos were cancelled one by one.
+    /// The state codes of each held operation whose batch has photos that were cancelled singly.
     package var stateCodes: [StateCodes]
     /// Up to 10 webhooks that are due.
     package var webhooks: [DueWebhook]
-    /// True if there is more maintenance to do, so that another heartbeat at once is welcome.
+    /// True if there is more maintenance to do, which another heartbeat may do at once.
     package var hasMore: Bool
     /// The turn of the ready queues, which grows whenever a batch enters one.
     package var turn: Int
-    /// An operation of a cancelled batch, under the fencing token of its lost worker: its temporary files are to be removed.
+    /// An operation of a lost worker. The worker must remove its temporary files with this or a lower token.
     package var staleFiles: HeldOperation?
 }
 
@@ -78,10 +77,10 @@ extension HeartbeatReply: ScriptReplyDecodable {
         for at in stride(from: 0, to: due.count - 2, by: 3) {
             guard let member = due[at].string, let score = due[at + 1].number, let url = due[at + 2].string
             else { throw reply.unexpected }
-            // A member without a valid batch id is skipped: Darkroom did not write it.
+            // Skip a member without a valid batch id: Darkroom did not write it.
             if let webhook = DueWebhook(member: member, score: score, url: url) { webhooks.append(webhook) }
         }
-        // Invalid members are skipped, as above.
+        // Invalid members are skipped here, too.
         let left = try reply.array(7)
         if left.count == 3, let batch = left[0].batch, let number = left[1].operation, let fencingToken = left[2].number
         {

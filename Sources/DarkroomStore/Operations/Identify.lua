@@ -1,5 +1,5 @@
 #!lua
--- Returns the number that identifies this namespace of this Redis. A Redis that has lost its data gets another number.
+-- Returns the number that identifies the data of this namespace in this Redis. If Redis loses its data, the number changes.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] a random number, used if the namespace has no number
 -- {'OK', number}

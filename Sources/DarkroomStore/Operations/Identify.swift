@@ -1,5 +1,5 @@
 extension BatchStore {
-    /// Returns the random number that identifies this namespace of this Redis; a Redis that lost its data has another number.
+    /// Returns the random number that identifies the data in this namespace. If the data is lost, the number changes.
     package func identify() -> ScriptCall<Int> {
         call(StoreScripts.identify, [Int.random(in: 1...(1 << 52))]) { reply throws(StoreError) in
             guard reply.status == "OK" else { throw reply.unexpected }

@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Removes a worker, which has released all its operations, from the list of workers.
+-- Removes a worker from the list of workers. The worker has released all its operations before.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] worker id
 -- {'OK'}

@@ -1,12 +1,12 @@
 extension BatchStore {
-    /// Sets how many downloads and filtrations every worker runs at once, in place of the worker's own options; nil leaves a
-    /// limit as it is.
+    /// Sets the number of concurrent downloads and filtrations of every worker. It overrides the worker's own options.
+    /// nil leaves a limit as it is.
     /// - Returns: whether a limit changed.
     package func setLimits(downloads: Int?, filtrations: Int?) -> ScriptCall<Bool> {
         limits(downloads.map(String.init) ?? "", filtrations.map(String.init) ?? "")
     }
 
-    /// Removes the limits: every worker uses its own options.
+    /// Removes the limits, so that every worker uses its own options.
     /// - Returns: whether a limit changed.
     package func clearLimits() -> ScriptCall<Bool> { limits("0", "0") }
 

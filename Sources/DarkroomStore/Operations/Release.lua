@@ -5,9 +5,9 @@
 --     [5] '1': the worker refuses the batch, so no change notice is published
 -- {'OK'} queued
 -- {'GONE'} there is no such batch
--- {'LOST'} the operation is queued again, or another worker holds it
+-- {'LOST'} the operation was already queued again, or another worker holds it
 -- {'ENDED', codes} the operation has ended: all its photos are final
--- {'CANCELLED', codes} the batch is cancelled, so the operation has ended; C in the place of N and D
+-- {'CANCELLED', codes} the batch is cancelled, so the operation has ended; `codes` has C in place of N and D
 --#include prelude.lua
 local worker, token, id, operation = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 local key = KEY_BATCH .. id

@@ -1,10 +1,10 @@
 extension BatchStore {
     /// Releases an operation: it is queued again, and no lease expiry is counted. Repeating the call does no harm.
     /// - Parameters:
-    ///   - held: the operation, under the fencing token of its claim.
+    ///   - held: the operation, with the fencing token of its claim.
     ///   - worker: the worker that holds it.
-    ///   - isRefused: whether the worker refuses the batch. No change notice is published then, since many workers may
-    ///     refuse the same batch.
+    ///   - isRefused: whether the worker refuses the batch. In this case no change notice is published, because many
+    ///     workers may refuse the same batch.
     package func release(
         _ held: HeldOperation, worker: String, isRefused: Bool = false
     ) -> ScriptCall<ReleaseReply> {
@@ -17,7 +17,7 @@ package enum ReleaseReply: Sendable, Equatable, ScriptReplyDecodable {
     case gone
     /// The operation is queued again, or another worker holds it.
     case lost
-    /// The operation has ended, with these state codes.
+    /// The operation has ended. Its photos have these state codes.
     case ended(stateCodes: [UInt8])
     /// The batch is cancelled, so the operation has ended. Photos that were not final have the state code C.
     case cancelled(stateCodes: [UInt8])

@@ -1,8 +1,8 @@
 #!lua flags=allow-oom
--- Makes a batch no longer wait for another.
+-- Makes a batch stop waiting for another batch.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
--- ARGV[1] batch id  [2] the batch that it waits for
--- {'OK', new}: `new` is 1 if the batch waited for the other
+-- ARGV[1] batch id  [2] id of the other batch
+-- {'OK', new}: `new` is 1 if this call removed the dependency
 -- {'GONE', batch id} there is no such batch
 --#include prelude.lua
 local id, other = ARGV[1], ARGV[2]

@@ -2,17 +2,17 @@
 -- Reports the states of the photos of one operation. The report that makes the last photo final ends the operation.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] worker id  [2] fencing token  [3] batch id  [4] operation number
---     [5] a state code a photo: `.` no news, `N` downloaded bytes were thrown away, `D`, `F`, `C`, a small letter for a failure.
---     A state may be reported again. A report of `.` only says that a crash probe begins; any other report says that it is
---     over (see requeue_operation.lua)
---     [6] [7] bytes in and out of all photos that are final since this claim
---     [8...] photo index and JSON of failures; kept if it is among the first 10,000 and has at most 512 bytes
--- {'OK', ended, codes, version}: `ended` is 1 if the operation has ended; the state codes if a final one differs from the
---     reported one, else ''; the number of the last change of a control
+--     [5] a state code a photo: `.` unchanged, `N` downloaded bytes discarded, `D`, `F`, `C`, a small letter for a failure.
+--     A state may be reported again. A report that contains only `.` says that a crash probe begins; any other report says that
+--     the crash probe is over (see requeue_operation.lua)
+--     [6] [7] bytes in and out of all photos that became final since this claim
+--     [8...] photo index and JSON of each failure. The first 10,000 failures of at most 512 bytes each are kept
+-- {'OK', ended, codes, version}: `ended` is 1 if the operation has ended. `codes` are the state codes if a final code differs
+--     from the reported code, else ''. `version` is the number of the last change of a control
 -- {'GONE'} there is no such batch
 -- {'LOST'} the operation is queued again, or another worker holds it
 -- {'ENDED', codes} the operation has ended
--- {'CANCELLED', codes} the batch is cancelled, and nothing was changed; C in the place of N and D
+-- {'CANCELLED', codes} the batch is cancelled, and nothing was changed; `codes` has C in place of N and D
 --#include prelude.lua
 local worker, token, id, operation, reported = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
 local key = KEY_BATCH .. id
@@ -107,8 +107,8 @@ end
 
 local ended = not string.find(new, '[ND]')
 if ended and b[16] ~= '' then
-    -- A photo that was cancelled alone after the worker's last report has no manifest line. The reply tells the worker, which
-    -- writes the line and reports again.
+    -- A photo that was cancelled singly after the worker's last report has no manifest line. The worker sees this from the
+    -- codes in the reply, writes the line and reports again.
     local at = string.find(old, 'C', 1, true)
     while at do
         if string.find(reported, '^[%.ND]', at) then ended, differs = false, true end

@@ -1,12 +1,12 @@
 extension BatchStore {
     /// Reports the states of an operation's photos. Repeating the call does no harm.
     /// - Parameters:
-    ///   - held: the operation, under the fencing token of its claim.
+    ///   - held: the operation, with the fencing token of its claim.
     ///   - worker: the worker that holds it.
-    ///   - stateCodes: one a photo: `.` no news, `N` downloaded bytes thrown away, `D`, or a final state code.
-    ///   - bytesIn: bytes downloaded, of all photos that are final since this claim.
-    ///   - bytesOut: bytes written, of the same photos.
-    ///   - failures: photo index and JSON of photos that failed.
+    ///   - stateCodes: one code per photo: `.` unchanged, `N` downloaded bytes discarded, `D`, or a final state code.
+    ///   - bytesIn: the downloaded bytes of all photos that have become final since this claim.
+    ///   - bytesOut: the written bytes of the same photos.
+    ///   - failures: the index of each failed photo, and its failure as JSON.
     package func report(
         _ held: HeldOperation, worker: String, stateCodes: [UInt8], bytesIn: Int, bytesOut: Int,
         failures: [(index: Int, json: [UInt8])] = []
@@ -26,9 +26,9 @@ package enum ReportReply: Sendable, Equatable, ScriptReplyDecodable {
     /// The batch is cancelled, and nothing was changed. Photos that were not final have the state code C.
     case cancelled(stateCodes: [UInt8])
     case gone
-    /// The operation is queued again, or another worker holds it: the result is to be dropped.
+    /// The operation is queued again, or another worker holds it: the worker must discard its result.
     case lost
-    /// The operation has ended, with these state codes.
+    /// The operation has ended. Its photos have these state codes.
     case ended(stateCodes: [UInt8])
 
     init(_ reply: ScriptReply) throws(StoreError) {

@@ -1,10 +1,10 @@
 #!lua
--- Writes the entry of an operation that ended with failures again, so that it can be retried.
+-- Restores the entry of an operation that ended with failures, so that the operation can be retried.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] batch id  [2] operation number  [3] entry, as it was fed
 -- {'OK'} written
 -- {'GONE'} there is no such batch
--- {'NEEDLESS'} the operation has not ended, none of its photos failed, or its entry is kept
+-- {'NEEDLESS'} the operation has not ended, none of its photos failed, or Redis still has its entry
 --#include prelude.lua
 local id, operation = ARGV[1], tonumber(ARGV[2])
 local key = KEY_BATCH .. id

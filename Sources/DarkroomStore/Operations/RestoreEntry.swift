@@ -1,7 +1,7 @@
 import DarkroomModel
 
 extension BatchStore {
-    /// Writes the entry of an operation that ended with failures again, so that it can be retried.
+    /// Writes the missing entry of an operation that ended with failures, so that its failed photos can be retried.
     package func restoreEntry(_ id: BatchID, operation number: Int, entry: [UInt8]) -> ScriptCall<RestoreEntryReply> {
         call(StoreScripts.restoreEntry, [id, number, entry])
     }
@@ -9,7 +9,7 @@ extension BatchStore {
 
 package enum RestoreEntryReply: Sendable, Equatable, ScriptReplyDecodable {
     case restored
-    /// The operation has not ended, none of its photos failed, or Redis has its entry.
+    /// The operation has not ended, it has no failed photo, or Redis already has its entry.
     case notNeeded
     case gone
 

@@ -2,9 +2,9 @@
 -- Makes failed photos new again, in operations that have ended and whose entries are kept; one bounded step a call.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] batch id  [2] [3] first and last operation to look at  [4] state codes of the reasons, '' for all
---     [5] '' or, to take the output folder back from another batch, the number in its holder file (0: none)
--- {'OK', photos, not_kept, next}: the number of photos that are new again; of failed photos whose entries are not kept; the
---     first operation of the next step (0: none)
+--     [5] '', or, to take the output folder back from another batch, the number in the folder's holder file (0: none)
+-- {'OK', photos, not_kept, next}: `photos` became new again; `not_kept` failed photos stay failed, because their entries are
+--     not kept; `next` is the first operation of the next step (0: none)
 -- {'OUTPUT', batch id} that batch has taken the output folder; nothing was written
 -- {'GONE'} there is no such batch
 -- {'CANCELLED'} the batch is cancelled
@@ -25,7 +25,7 @@ last = math.min(last, tonumber(b[5]))
 
 local retried, not_kept, operations, codes_left, looked, reasons, forgotten = 0, 0, 0, 1000, 0, {}, {}
 while operation <= last do
-    -- Looks for failed photos in 10,000 state codes at once.
+    -- Looks for failed photos in 10,000 state codes at a time.
     local first = (operation - 1) * size
     local text = redis.call('GETRANGE', key .. STATES, first, math.min(first + 10000, last * size, photos) - 1)
     local at = string.find(text, wanted)

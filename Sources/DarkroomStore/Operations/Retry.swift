@@ -4,9 +4,9 @@ extension BatchStore {
     /// Queues failed photos again, one bounded step a call.
     /// - Parameters:
     ///   - id: the batch.
-    ///   - first: the first operation to look at.
-    ///   - last: the last operation to look at; may be beyond the last one that is fed.
-    ///   - reasons: only photos that failed for one of these reasons; none means all.
+    ///   - first: the first operation to examine.
+    ///   - last: the last operation to examine. It may be larger than the number of operations fed so far.
+    ///   - reasons: the failure reasons of the photos to retry; if empty, photos of all reasons are retried.
     ///   - overwrite: whether the batch takes its output folder back from a batch that has taken it.
     ///   - seen: the number in the holder file of the output folder; 0 if there is none.
     package func retry(
@@ -24,7 +24,7 @@ package enum RetryReply: Sendable, Equatable, ScriptReplyDecodable {
     case cancelled
     /// The dependents of the batch are being released: try again.
     case busy
-    /// That batch has taken the output folder; nothing was done.
+    /// Another batch has taken the output folder. Nothing was done.
     case outputTaken(by: BatchID)
     case gone
 

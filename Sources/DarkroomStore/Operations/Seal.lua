@@ -1,11 +1,11 @@
 #!lua flags=allow-oom
--- Seals a batch: nothing more is fed.
+-- Seals a batch: from then on no more operations are fed.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] batch id  [2] operations  [3] photos, as the feeder counted them
 -- {'OK'} sealed
 -- {'GONE'} there is no such batch
 -- {'CANCELLED'} the batch is cancelled
--- {'DIFFERS', operations, photos} the numbers in Redis; nothing was written
+-- {'DIFFERS', operations, photos} Redis has other numbers, which are in the reply; nothing was written
 --#include prelude.lua
 local id = ARGV[1]
 local key = KEY_BATCH .. id

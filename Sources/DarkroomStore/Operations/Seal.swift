@@ -1,7 +1,7 @@
 import DarkroomModel
 
 extension BatchStore {
-    /// Seals a batch: nothing more is fed. Refused if Redis has other totals. Repeating the call does no harm.
+    /// Seals a batch, so that nothing more can be fed. Refused if the totals in Redis differ. The call is idempotent.
     package func seal(_ id: BatchID, operations: Int, photos: Int) -> ScriptCall<SealReply> {
         call(StoreScripts.seal, [id, operations, photos])
     }

@@ -3,12 +3,12 @@
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] batch id  [2] output folder, '' for none  [3] the number in the holder file of that folder, 0 if there is none
 --     [4] '1': the batch takes the folder if another batch has it  [5] name of the batch, '' for none
---     [6] number of batches that it waits for, at most 100  [7...] their ids, then field, value, ... of its options
+--     [6] number of batches that this batch waits for, at most 100  [7...] their ids, then field, value, ... of the options
 -- {'OK', time of submission}
 -- {'EXISTS'} the id was submitted before
 -- {'FORGOTTEN'} the id was submitted and forgotten before
 -- {'OUTPUT', batch id} that batch writes to the folder
--- {'NAME', batch id} that batch has the name, and has neither finished nor been cancelled
+-- {'NAME', batch id} that batch has the name, is not finished and is not cancelled
 -- {'GONE', batch id} there is no such batch to wait for
 --#include prelude.lua
 local id, output, name, others = ARGV[1], ARGV[2], ARGV[5], tonumber(ARGV[6])

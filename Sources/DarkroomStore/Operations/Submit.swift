@@ -5,9 +5,9 @@ extension BatchStore {
     /// - Parameters:
     ///   - id: a new id.
     ///   - options: the options of the batch.
-    ///   - overwrite: whether the batch takes the output folder if another batch has it.
+    ///   - overwrite: whether the batch takes the output folder even if another batch has taken it.
     ///   - seen: the number in the holder file of the output folder; 0 if there is none.
-    ///   - others: the batches that it waits for, at most 100.
+    ///   - others: the batches that this batch waits for, at most 100.
     package func submit(
         _ id: BatchID, _ options: BatchOptions, overwrite: Bool = false, above seen: Int = 0,
         after others: [BatchID] = []
@@ -23,15 +23,15 @@ extension BatchStore {
 package enum SubmitReply: Sendable, Equatable, ScriptReplyDecodable {
     /// Submitted, at this time in ms of the Redis clock.
     case submitted(at: Int)
-    /// The id was submitted before.
+    /// A batch with this id was submitted before.
     case exists
-    /// The id was submitted before, and the batch was forgotten since then.
+    /// A batch with this id was submitted before, and has been forgotten since.
     case forgotten
-    /// That batch writes to the output folder.
+    /// Another batch has taken the output folder.
     case outputTaken(by: BatchID)
-    /// That batch has the name, and has neither finished nor been cancelled.
+    /// Another batch has this name, and is neither finished nor cancelled.
     case nameTaken(by: BatchID)
-    /// There is no such batch to wait for.
+    /// The batch to wait for does not exist.
     case gone(BatchID)
 
     init(_ reply: ScriptReply) throws(StoreError) {

@@ -1,9 +1,10 @@
 #!lua flags=allow-oom
--- Sets the time of the next attempt of a webhook, or removes it, if its time is still the one that the caller saw.
+-- Sets the time of the next attempt of a webhook, or removes the webhook. Does so only if its time is still the one that the
+-- caller read.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
--- ARGV[1] member of `webhooks`  [2] its score as the caller saw it  [3] ms until the next attempt, '' if there is none
---     [4] '1': the caller begins an attempt, which is counted
--- {'OK', attempts, score}: the attempts so far, the new score
+-- ARGV[1] member of `webhooks`  [2] its score as the caller read it  [3] ms until the next attempt, '' if there is none
+--     [4] '1': the caller begins an attempt, and the script counts it
+-- {'OK', attempts, score}: the number of attempts so far, and the new score
 -- {'MOVED'} another worker has taken the webhook, or it is removed
 --#include prelude.lua
 local member = ARGV[1]

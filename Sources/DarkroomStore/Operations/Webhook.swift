@@ -1,18 +1,18 @@
 extension BatchStore {
-    /// Takes a webhook that is due, and counts an attempt.
+    /// Reserves a due webhook for the caller, and counts an attempt.
     /// - Parameters:
-    ///   - due: the webhook, as a heartbeat listed it.
-    ///   - duration: how long the caller has for the attempt before others may take the webhook.
+    ///   - due: the webhook, from the reply of a heartbeat.
+    ///   - duration: the time for the attempt; after it, another worker may take the webhook.
     package func takeWebhook(_ due: DueWebhook, for duration: Duration) -> ScriptCall<TakeWebhookReply> {
         call(StoreScripts.webhook, [due.member, due.score, duration.wholeMilliseconds, true])
     }
 
-    /// Ends an attempt: the webhook is done, or the next attempt follows after `delay`.
+    /// Ends an attempt: removes the webhook, or schedules the next attempt.
     /// - Parameters:
-    ///   - member: ``DueWebhook/member``.
-    ///   - score: the score from ``takeWebhook(_:for:)``.
-    ///   - delay: until the next attempt; nil if there is none.
-    /// - Returns: false if others have taken it meanwhile.
+    ///   - member: the ``DueWebhook/member`` of the webhook.
+    ///   - score: the score that ``takeWebhook(_:for:)`` returned.
+    ///   - delay: the time until the next attempt; nil removes the webhook.
+    /// - Returns: false if another worker has taken the webhook in the meantime.
     package func endWebhookAttempt(_ member: String, score: Int, retryAfter delay: Duration?) -> ScriptCall<Bool> {
         let milliseconds = delay.map { String($0.wholeMilliseconds) } ?? ""
         return call(StoreScripts.webhook, [member, score, milliseconds, false]) { reply throws(StoreError) in
@@ -24,7 +24,7 @@ extension BatchStore {
 package enum TakeWebhookReply: Sendable, Equatable, ScriptReplyDecodable {
     /// The webhook is the caller's until `score`; this is attempt number `attempts`.
     case taken(attempts: Int, score: Int)
-    /// Another worker has it, or it is done.
+    /// Another worker has taken the webhook, or it is done.
     case moved
 
     init(_ reply: ScriptReply) throws(StoreError) {

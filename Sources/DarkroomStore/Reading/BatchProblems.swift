@@ -1,7 +1,7 @@
 import DarkroomModel
 import DarkroomText
 
-/// Finds the problems of unfinished batches in facts that were read from Redis at one time.
+/// Finds the problems of unfinished batches. All facts must have been read from Redis at the same time.
 package struct BatchProblems: Sendable {
     private static let feederMayBeSilent = Duration.seconds(30)
 
@@ -14,9 +14,9 @@ package struct BatchProblems: Sendable {
     /// - Parameters:
     ///   - workers: the workers that Redis lists.
     ///   - cluster: the controls of the cluster.
-    ///   - now: in ms of the Redis clock.
-    ///   - known: the batches that others may wait for. A missing batch counts as one without problems.
-    ///   - damaged: damage of batches in addition to `BatchFacts.damage`.
+    ///   - now: Redis time, in milliseconds since 1970.
+    ///   - known: the batches that other batches may wait for. A batch that is missing here counts as free of problems.
+    ///   - damaged: damage to report in addition to `BatchFacts.damage`.
     package init(
         workers: [WorkerFacts], cluster: ClusterControls, now: Int, known: [BatchFacts],
         damaged: [BatchID: [String]] = [:]
@@ -33,8 +33,8 @@ package struct BatchProblems: Sendable {
         Self.isHindered(batch) ? ofCluster + own(batch, besides: []) : []
     }
 
-    /// The problems of these batches, each once. If a batch waits only for others of these batches, the wait is omitted, since the
-    /// problems of the others are listed.
+    /// The problems of these batches. Each problem is listed once. If a batch waits only for other batches of this
+    /// list, the wait is not listed, because it follows from the problems of those batches.
     package func of(_ batches: [BatchFacts]) -> [BatchProblem] {
         let open = batches.filter(Self.isHindered)
         guard !open.isEmpty else { return [] }
@@ -56,7 +56,7 @@ package struct BatchProblems: Sendable {
         }
     }
 
-    /// - Parameter others: batches whose problems are also listed.
+    /// - Parameter others: the batches whose problems are listed separately.
     private func own(_ batch: BatchFacts, besides others: Set<BatchID>) -> [BatchProblem] {
         var problems: [BatchProblem] = []
         func add(_ code: BatchProblem.Code, _ text: String, _ remedy: String) {
@@ -96,8 +96,8 @@ package struct BatchProblems: Sendable {
         return problems
     }
 
-    /// The flags that are set, with the queue and the command line option of each. If everything is suspended, the other two are
-    /// omitted.
+    /// The flags that are set, with the queue and the command line option of each flag. If everything is suspended, the
+    /// flags of the two queues are omitted.
     private func parts(
         _ flags: (everything: Bool, downloads: Bool, filtrations: Bool), _ codes: [BatchProblem.Code]
     ) -> [(code: BatchProblem.Code, what: String, option: String)] {
@@ -122,7 +122,7 @@ package struct BatchProblems: Sendable {
             remedy: "remove the dependency with: darkroom depend \(batch.id) --on \(first) --remove")
     }
 
-    /// The problem of a batch or of one that it waits for; nil if none of them has one.
+    /// The first problem found of this batch and of the batches that it waits for; nil if there is none.
     private func cause(of id: BatchID, _ looked: inout Set<BatchID>) -> BatchProblem? {
         guard looked.insert(id).inserted, let batch = known[id], batch.isOpen else { return nil }
         let all = Set(batch.waitsFor)
@@ -135,7 +135,7 @@ package struct BatchProblems: Sendable {
 
     // MARK: - Workers
 
-    /// Why no worker takes a batch with claimable operations; nil if a worker takes it.
+    /// The reason why no worker takes a batch with claimable operations; nil if a worker takes it.
     private func nobody(takes batch: BatchFacts) -> (code: BatchProblem.Code, why: String, remedy: String)? {
         let queued = batch.operations - batch.operationsEnded - batch.executing
         let flags = batch.controls
@@ -143,7 +143,7 @@ package struct BatchProblems: Sendable {
             batch.state == .waiting || flags.isSuspended || flags.areDownloadsSuspended || cluster.isSuspended
             || cluster.areDownloadsSuspended
         let isTaken = workers.contains { $0.refusal(of: batch.id) == nil }
-        // A worker that refuses a batch does not run its operations, not even those that the worker has claimed.
+        // A worker that refuses a batch does not run operations of the batch, even if it has claimed them.
         guard queued > 0 || batch.executing > 0 && !workers.isEmpty, !isHeld, !isTaken else { return nil }
         guard !workers.isEmpty else { return (.noWorker, "there is no worker", "start one with: darkroom worker") }
         let reasons = Set(workers.compactMap { $0.refusal(of: batch.id) }).sorted()
@@ -154,7 +154,7 @@ package struct BatchProblems: Sendable {
         return (code, why, isLocked ? Self.remedy(ofLockIn: batch.options.output) : Self.remedy(code, batch.id))
     }
 
-    /// The kind of a worker's refusal. It is found by words of the reason, which names the option or the folder.
+    /// The kind of a worker's refusal, determined from phrases in the text of the reason.
     private static func code(ofRefusal reason: String) -> BatchProblem.Code {
         if reason.contains("has taken the folder") { return .folderTaken }
         if reason.contains(" --") { return .optionMissing }
@@ -164,7 +164,7 @@ package struct BatchProblems: Sendable {
         return .refused
     }
 
-    /// The lock on the holder file may belong to any process that can read the file.
+    /// The lock on the holder file may be held by any process that can read the file.
     private static func remedy(ofLockIn output: String) -> String {
         let quoted = ShellWord.quoted(output)
         return "find the process and end it: fuser -v \(quoted)/\(ManifestPath.holder); the batch goes on by itself"
@@ -183,8 +183,7 @@ package struct BatchProblems: Sendable {
 }
 
 extension BatchStore {
-    /// The current problems of batches. Reads the workers, the flags of the cluster, and the batches that these batches wait
-    /// for.
+    /// The current problems of batches. Also reads the workers, the controls of the cluster, and all dependencies.
     package func problems(of batches: [BatchFacts], now: Int) throws(StoreError) -> BatchProblems {
         var known = Dictionary(batches.map { ($0.id, $0) }) { first, _ in first }
         let damaged = try damagedKeys(of: batches.filter(\.isOpen).map(\.id))

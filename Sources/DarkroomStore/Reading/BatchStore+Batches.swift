@@ -8,7 +8,7 @@ extension BatchStore {
         try read(RedisCommand("ZRANGE", keys.batches, "0", "-1")).array?.compactMap(\.batch) ?? []
     }
 
-    /// The batches among `ids`, at most 1,000, that are neither finished, cancelled nor forgotten.
+    /// Returns the ids of batches that are neither finished, cancelled nor forgotten. Accepts at most 1,000 ids.
     package func unfinished(_ ids: [BatchID]) throws(StoreError) -> Set<BatchID> {
         let values = try read(
             ids.map { RedisCommand("HMGET", keys.batch($0), "state", "flag.cancelled") }, ofAnotherType: .null)
@@ -20,7 +20,7 @@ extension BatchStore {
         return Set(zip(ids, isOver).filter { !$0.1 }.map(\.0))
     }
 
-    /// The facts of batches; batches that are gone are skipped.
+    /// The facts of batches. Batches that no longer exist are omitted.
     package func facts(of ids: [BatchID]) throws(StoreError) -> [BatchFacts] {
         var facts: [BatchFacts] = []
         let values = try read(
@@ -43,7 +43,7 @@ extension BatchStore {
         return facts
     }
 
-    /// `BatchFacts.outputTaken` of batches; batches that are gone are skipped.
+    /// `BatchFacts.outputTaken` of batches. Batches that no longer exist are omitted.
     package func outputsTaken(by ids: [BatchID]) throws(StoreError) -> [BatchID: Int] {
         let values = try read(
             ids.map { RedisCommand("HMGET", keys.batch($0), "output.taken", "submitted") }, ofAnotherType: .null)
@@ -57,7 +57,7 @@ extension BatchStore {
         return taken
     }
 
-    /// The dependencies of each of these batches, earliest submission first; none for a batch that is gone.
+    /// The dependencies of each of these batches, earliest submission first; empty for a batch that no longer exists.
     package func dependencies(of ids: [BatchID]) throws(StoreError) -> [[BatchID]] {
         try read(ids.map { RedisCommand("SMEMBERS", keys.dependencies($0)) }, ofAnotherType: .null).map { value in
             (value.array ?? []).compactMap(\.batch).sorted()
@@ -68,7 +68,7 @@ extension BatchStore {
         try facts(of: [id]).first
     }
 
-    /// The keys of batches with a wrong type, one phrase for each key.
+    /// The damage of batches that have keys of a wrong type, with one phrase for each key.
     func damagedKeys(of ids: [BatchID]) throws(StoreError) -> [BatchID: [String]] {
         let wanted: [(name: String, type: String)] = [
             ("states", "string"), ("operations", "hash"), ("queue", "zset"), ("executing", "hash"),
@@ -86,8 +86,8 @@ extension BatchStore {
         return damage
     }
 
-    /// The batch with an id, a name, or a unique prefix of an id. If several batches have the name, the newest is returned.
-    /// - Throws: ``StoreError`` with the code `noSuchBatch` or `ambiguousBatch`, whose text lists batches.
+    /// The batch with this id, name, or unique prefix of its id. If several have the name, returns the newest.
+    /// - Throws: ``StoreError`` with the code `noSuchBatch` or `ambiguousBatch`. Its text names similar batches.
     package func batch(named name: String) throws(StoreError) -> BatchFacts {
         let ids = try batchIDs()
         if let exact = ids.first(where: { $0.description == name }), let facts = try facts(of: exact) { return facts }
@@ -107,10 +107,10 @@ extension BatchStore {
         return first
     }
 
-    /// Suggestions for an unknown name: similar names, or otherwise the newest batches.
+    /// A suggestion for an unknown name: similar names, or the newest batches if no name is similar.
     private static func suggestion(for name: String, _ all: [BatchFacts]) -> String {
         guard !all.isEmpty else { return "there is no batch at all;" }
-        // The newest first, each name once.
+        // The newest batch first, and each name only once.
         let names = all.reversed().map(\.options.name).reduce(into: [String]()) { names, name in
             if !name.isEmpty, !names.contains(name) { names.append(name) }
         }
@@ -139,7 +139,7 @@ extension BatchStore {
         (try read(RedisCommand("SMEMBERS", key)).array ?? []).compactMap(\.batch).sorted()
     }
 
-    /// The fields of a hash from the reply of HGETALL, without values that are not text.
+    /// The fields of a hash from the reply of HGETALL. Values that are not valid text are omitted.
     static func fields(_ value: RedisValue) -> [String: String] {
         let list = value.array ?? []
         var fields: [String: String] = [:]

@@ -2,7 +2,7 @@ import DarkroomModel
 import DarkroomRedis
 
 extension BatchStore {
-    /// The Redis clock in ms since 1970.
+    /// The Redis time, in milliseconds since 1970.
     package func time() throws(StoreError) -> Int {
         let value = try read(RedisCommand("TIME"))
         guard let parts = value.array, parts.count == 2, let seconds = parts[0].number, let micros = parts[1].number
@@ -28,7 +28,7 @@ extension BatchStore {
         return cluster
     }
 
-    /// The workers with a claim or heartbeat within the last hour, the latest first.
+    /// The workers that sent a claim or heartbeat within the last hour, the latest first.
     package func workers() throws(StoreError) -> [WorkerFacts] {
         let list = try read(RedisCommand("ZREVRANGE", keys.workers, "0", "-1", "WITHSCORES")).array ?? []
         let ids = stride(from: 0, to: list.count - 1, by: 2).compactMap { at in
@@ -41,10 +41,10 @@ extension BatchStore {
         }
     }
 
-    /// The workers that Redis lists, each with the batches among `batches` that it refuses.
+    /// The workers that Redis lists, with the batches among `batches` that each worker refuses.
     package func workers(refusing batches: [BatchID]) throws(StoreError) -> [WorkerFacts] {
         var workers = try workers()
-        // The refusals of the other workers are in their facts.
+        // The facts of the other workers already contain their refusals.
         let silent = workers.indices.filter {
             (workers[$0].fields["refused"] ?? "").unicodeScalars.count >= WorkerFacts.mostRefusedText
         }
@@ -61,8 +61,8 @@ extension BatchStore {
         return workers
     }
 
-    /// The webhooks that became due at `time` (ms since 1970) or later, the oldest first. Skips the first `first` of them. The URL
-    /// of a batch that is gone is "".
+    /// The webhooks that became due at `time` (milliseconds since 1970) or later, the oldest first, without the first
+    /// `first` webhooks. If a batch no longer exists, its URL is "".
     package func dueWebhooks(since time: Int = 0, from first: Int = 0, atMost count: Int) throws(StoreError)
         -> [DueWebhook]
     {

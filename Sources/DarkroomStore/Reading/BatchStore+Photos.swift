@@ -2,31 +2,32 @@ import DarkroomModel
 import DarkroomRedis
 
 extension BatchStore {
-    /// The state codes of the photos in `range` (indexes from 0); fewer if the batch has fewer.
+    /// The state codes of the photos in `range` (indexes from 0). The result is shorter if the batch has fewer photos.
     package func stateCodes(of id: BatchID, in range: Range<Int>) throws(StoreError) -> [UInt8] {
         guard !range.isEmpty else { return [] }
         let command = RedisCommand("GETRANGE", keys.states(id), String(range.lowerBound), String(range.upperBound - 1))
         return try read(command).bytes ?? []
     }
 
-    /// The entry of an operation; nil if Redis no longer has it.
+    /// The entry of an operation; nil if Redis no longer has the entry.
     package func entry(of id: BatchID, operation number: Int) throws(StoreError) -> [UInt8]? {
         try read(RedisCommand("HGET", keys.operations(id), String(number))).bytes
     }
 
-    /// The entries of operations; nil for those that Redis no longer has. Read about ten at a time: an entry may have 1 MiB.
+    /// The entries of operations; nil for each operation whose entry Redis no longer has. Callers should read about ten
+    /// at a time, because an entry may be as large as 1 MiB.
     package func entries(of id: BatchID, operations numbers: [Int]) throws(StoreError) -> [[UInt8]?] {
         try values(keys.operations(id), numbers).map(\.bytes)
     }
 
-    /// The kept failures of photos: index and JSON, at most 10,000, in order.
+    /// The stored failures of photos, at most 10,000, ordered by index.
     package func failures(of id: BatchID) throws(StoreError) -> [(index: Int, json: String)] {
         Self.fields(try read(RedisCommand("HGETALL", keys.failures(id)))).compactMap { index, json in
             Int(index).flatMap { StoredBounds.indexes.contains($0) ? ($0, json) : nil }
         }.sorted { $0.index < $1.index }
     }
 
-    /// The operations with the numbers in `range`, at most 1,000 at a time.
+    /// The operations with the numbers in `range`, which must contain at most 1,000 numbers.
     package func operations(of batch: BatchFacts, in range: ClosedRange<Int>) throws(StoreError) -> [OperationFacts] {
         let numbers = Array(range.clamped(to: 1...max(1, batch.operations))).filter { $0 <= batch.operations }
         guard let first = numbers.first, let last = numbers.last else { return [] }
@@ -56,7 +57,7 @@ extension BatchStore {
         }
     }
 
-    /// The failures of the photos with these indexes, as JSON; nil for a photo whose failure is not kept.
+    /// The failures of the photos with these indexes, as JSON; nil for a photo without a stored failure.
     package func failures(of id: BatchID, indexes: [Int]) throws(StoreError) -> [String?] {
         try values(keys.failures(id), indexes).map(\.string)
     }

@@ -1,15 +1,15 @@
-/// The facts of an operation, for `darkroom operations`.
+/// The facts about an operation that `darkroom operations` shows.
 package struct OperationFacts: Sendable, Equatable {
     package enum State: String, Sendable, Codable {
         case queued, executing, ended
     }
 
-    /// The number in the batch, from 1.
+    /// The number of the operation in the batch, counted from 1.
     package let number: Int
     package let state: State
     /// The worker that has claimed the operation.
     package let worker: String?
     package let leaseExpiries: Int
-    /// One state code per photo.
+    /// The state codes, one byte for each photo.
     package let stateCodes: [UInt8]
 }

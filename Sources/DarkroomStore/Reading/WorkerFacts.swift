@@ -1,14 +1,14 @@
 import DarkroomModel
 
-/// The facts of a worker in Redis.
+/// The facts about a worker in Redis.
 package struct WorkerFacts: Sendable, Equatable {
-    /// The worker's id, new with every start.
+    /// The id of the worker. Each start of a worker creates a new id.
     package let id: String
-    /// The time of its last claim or heartbeat, in ms since 1970 of the Redis clock.
+    /// The time of the last claim or heartbeat: Redis time, in milliseconds since 1970.
     package let seen: Int
-    /// Its facts: host, pid, version, start time, slots, running photos, rates.
+    /// Facts that the worker reports: host, process id, version, start time, slots, running photos, rates.
     package let fields: [String: String]
-    /// Batches that the worker refuses without a reason in its fields, among those given to ``BatchStore/workers(refusing:)``.
+    /// Refused batches that `fields` does not name. Only ``BatchStore/workers(refusing:)`` fills this set.
     package internal(set) var refusedToo: Set<BatchID> = []
 
     package init(id: String, seen: Int, fields: [String: String]) {
@@ -19,18 +19,18 @@ package struct WorkerFacts: Sendable, Equatable {
 }
 
 extension WorkerFacts {
-    /// The time without a claim or heartbeat after which a worker counts as lost: three heartbeats and 1 s.
+    /// The time without a claim or heartbeat after which a worker counts as lost: three heartbeat intervals and 1 s.
     package static let livesFor = Duration.seconds(10)
 
-    /// Whether the worker counts as running; `now` is in ms of the Redis clock.
+    /// Whether the worker counts as running. `now` is Redis time, in milliseconds.
     package func isLiving(now: Int) -> Bool { now - seen <= Self.livesFor.wholeMilliseconds }
 
-    /// The most characters of the fact `refused`. A longer text is truncated.
+    /// The maximum length of the fact `refused`, in characters. A longer text is truncated.
     package static let mostRefusedText = 4000
 
     /// The reason why the worker refuses a batch; nil if no refusal is known.
     package func refusal(of batch: BatchID) -> String? {
-        // `<batch>: <reason>; <batch>: <reason>`, where a reason may contain semicolons.
+        // The format is `<batch>: <reason>; <batch>: <reason>`. A reason may contain semicolons.
         guard let refused = fields["refused"], let found = refused.firstRange(of: "\(batch): ") else {
             return refusedToo.contains(batch) ? "its reason is not known, because it refuses too many batches" : nil
         }

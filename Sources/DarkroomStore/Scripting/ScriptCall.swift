@@ -1,7 +1,7 @@
 import DarkroomModel
 import DarkroomRedis
 
-/// One call of a script and the decoding of its reply, to be performed alone or in a pipeline.
+/// A call of a script, with the function that decodes its reply. It is performed alone or in a pipeline.
 package struct ScriptCall<Reply: Sendable>: Sendable {
     let script: RedisScript
     let command: RedisCommand
@@ -20,7 +20,7 @@ package struct ScriptCall<Reply: Sendable>: Sendable {
 }
 
 extension BatchStore {
-    /// A call of `script` on the keys of this store.
+    /// A call of `script` with the key prefix of this store.
     func call<Reply>(
         _ script: RedisScript, _ arguments: [any ScriptArgument],
         decode: @escaping @Sendable (ScriptReply) throws(StoreError) -> Reply
@@ -37,7 +37,7 @@ extension BatchStore {
 }
 
 protocol ScriptArgument {
-    /// The bytes that the script gets.
+    /// The bytes that are passed to the script.
     var argument: [UInt8] { get }
 }
 
@@ -49,7 +49,7 @@ extension String: ScriptArgument {
     var argument: [UInt8] { Array(utf8) }
 }
 
-/// 1 or 0.
+/// Passed as 1 or 0.
 extension Bool: ScriptArgument {
     var argument: [UInt8] { [self ? 49 : 48] }
 }

@@ -1,12 +1,12 @@
 import DarkroomModel
 import DarkroomRedis
 
-/// A value that is decoded from the reply of its script.
+/// A value that can be decoded from the reply of a script.
 protocol ScriptReplyDecodable: Sendable {
     init(_ reply: ScriptReply) throws(StoreError)
 }
 
-/// The reply of a script: a status word and further elements.
+/// The reply of a script: a status word, followed by further elements.
 struct ScriptReply {
     let script: String
     let status: String
@@ -23,7 +23,7 @@ struct ScriptReply {
 
     func array(_ position: Int) throws(StoreError) -> [RedisValue] { try value(position) { $0.array } }
 
-    /// The error that this version does not know the reply.
+    /// The error for a reply that this version does not know.
     var unexpected: StoreError { .unexpectedReply(.array(elements), of: script) }
 
     /// The element at `position` in another form. A reply with fewer elements counts as null there.
@@ -35,12 +35,12 @@ struct ScriptReply {
 }
 
 extension RedisValue {
-    /// The value as the id of a batch; nil if it is not one.
+    /// The value as the id of a batch; nil if it is not a valid id.
     var batch: BatchID? { string.flatMap { BatchID($0) } }
 
-    /// The value as a whole number within the bounds of stored numbers; else nil.
+    /// The value as an integer within the bounds of stored numbers; else nil.
     var number: Int? { int.flatMap { StoredBounds.numbers.contains($0) ? $0 : nil } }
 
-    /// The value as the number of an operation; nil if no batch can have such an operation.
+    /// The value as an operation number; nil if it is outside the valid range.
     var operation: Int? { int.flatMap { $0 >= 1 && StoredBounds.photos.contains($0) ? $0 : nil } }
 }

@@ -1,25 +1,25 @@
-/// Puts the text of a script together from its file and its steps.
+/// Builds the text of a script from its file and the steps that it includes.
 ///
-/// - `--#include NAME` stands for the text of the step `NAME`.
-/// - `--#define NAME TEXT` puts TEXT in the place of NAME in all lines below. A NAME has capitals and underscores only.
+/// - `--#include NAME` is replaced by the text of the step `NAME`.
+/// - `--#define NAME TEXT` replaces NAME by TEXT in all lines below it. A NAME has only capitals and underscores.
 ///
-/// Scripts share steps and names in this way, and not as Lua functions and tables, because a script would make those again
-/// in every call.
+/// Scripts share steps and names in this way, instead of through Lua functions and tables, because Redis would create
+/// the functions and tables again in every call.
 struct ScriptText {
-    /// The text of each step by its file name.
+    /// The text of each step, by file name.
     let steps: [String: [UInt8]]
     private var definitions: [String: String] = [:]
 
     init(steps: [String: [UInt8]]) { self.steps = steps }
 
-    /// The text of a script, ready for Redis.
+    /// The complete text of a script, as it is sent to Redis.
     mutating func expanded(_ source: [UInt8]) -> String {
         let lines = String(decoding: source, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
         var expanded: [String] = []
         for line in lines {
             if line.hasPrefix("--#include ") {
                 guard let step = steps[String(line.dropFirst("--#include ".count))] else {
-                    // A defect of the scripts, which every test notices.
+                    // This is a defect in a script; every test would fail.
                     preconditionFailure("a script includes a step that does not exist: \(line)")
                 }
                 expanded.append(self.expanded(step))
@@ -44,7 +44,7 @@ struct ScriptText {
         return result + Substring(rest)
     }
 
-    /// Whether a byte belongs to a word: letters, digits and underscores.
+    /// Whether a byte is part of a word: a letter, a digit or an underscore.
     private static func isWord(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "_"),

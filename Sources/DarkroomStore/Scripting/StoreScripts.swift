@@ -34,7 +34,7 @@ enum StoreScripts {
         suspend, webhook,
     ]
 
-    /// The text of each step by its file name.
+    /// The text of each step, by file name.
     static let steps: [String: [UInt8]] = [
         "batch_controls.lua": PackageResources.batch_controls_lua,
         "cancel_batch.lua": PackageResources.cancel_batch_lua,

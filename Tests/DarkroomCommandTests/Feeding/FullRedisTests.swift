@@ -70,7 +70,8 @@ import Testing
         }
         #expect(reports[0] == reports[1] || reports[0] == reports[1] + 1, "\(outcome.standardError)")
         for text in [
-            " MB used, maxmemory ", "waiting until workers have drained it", "--window", "raise maxmemory",
+            " MB used, maxmemory ", "feeding continues when workers have finished operations", "--window",
+            "raise maxmemory",
         ] { #expect(outcome.standardError.contains(text), "\(outcome.standardError)") }
         #expect(!outcome.standardError.contains("its feeder has been silent"))
         worker.send(SIGTERM)

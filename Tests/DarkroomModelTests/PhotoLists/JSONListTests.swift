@@ -37,7 +37,7 @@ import Testing
             "{\"url\": \"http://a/1\"}\n{\"url\": \"http://a/2\"\n[1]\n{\"url\": null, \"name\": \"Dog\"}\n", "",
             [
                 "1=http://a/1",
-                "line 2=line 2 is no JSON (the end, expected \",\" or \"}\"): {\"url\": \"http://a/2\"",
+                "line 2=line 2 is not JSON (the end, expected \",\" or \"}\"): {\"url\": \"http://a/2\"",
                 "an array in place of a URL=an array in place of a URL",
                 "Dog=null in place of a URL of {\"url\": null, \"name\": \"Dog\"}",
             ]

@@ -1,9 +1,9 @@
--- Included. Sets `now`, the Redis clock in ms, and `lease_clock`, the clock by which leases expire: it advances by the time
--- since the last claim or heartbeat of any worker, by 3 s at most and by 0 if the clock went back. `retention_clock`, by which
--- finished batches are retained, advances in the same way, by 6 h at most.
+-- Included. Sets `now`, the time of the Redis server in ms since 1970, and two clocks. Leases expire by `lease_clock`, and
+-- finished batches are deleted by `retention_clock`. Each claim or heartbeat of any worker advances both clocks by the time since
+-- the last such call: `lease_clock` by at most 3 s, `retention_clock` by at most 6 h, and neither if the time went back.
 --
--- Every claim and heartbeat includes this step, so it also repairs the counters of `control` that another program has
--- damaged. A damaged counter goes on from `now`, which is larger than any number of changes.
+-- Every claim and heartbeat includes this step, so it also repairs counters of `control` that another program has
+-- damaged. A damaged counter continues from `now`, which is larger than the number of changes can be.
 --#include now.lua
 local counters = {'seen', 'lease.clock', 'retention.clock', 'claims', 'turn', 'version', 'dependencies', 'taken'}
 local counted = redis.call('HMGET', KEY_CONTROL, unpack(counters))

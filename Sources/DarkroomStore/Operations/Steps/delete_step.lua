@@ -1,7 +1,7 @@
--- Included. One step of forgetting the batch `id`. It removes the state first, so that no script writes to the batch any more,
--- and adds the id to the sorted set `forgotten`, which keeps the newest 10,000. Then it removes at most 100 of the dependents,
--- of the dependencies, and of the leases; with the last of them it removes all other keys. Keys of a wrong type are removed at
--- once. Sets `forgotten`. Expects `prefix`, `now`, and `types` and `fields` of read_batch.lua.
+-- Included. Does one step of forgetting the batch `id`. The first step removes the state, so that no script writes to the batch
+-- any more, and adds the id to the sorted set `forgotten`, which keeps the newest 10,000. Each step removes at most 100
+-- dependents, 100 dependencies and 100 leases; the step that removes the last of them also removes all other keys. Keys of a
+-- wrong type are removed at once. Sets `forgotten`. Expects `prefix`, `now`, and `types` and `fields` of read_batch.lua.
 local key = KEY_BATCH .. id
 for suffix, wanted in pairs(types) do
     local found = redis.call('TYPE', key .. suffix).ok
@@ -33,9 +33,9 @@ if forgotten then
     redis.call('ZREM', KEY_BATCHES, id)
     redis.call('ZREM', KEY_EXPIRING, id)
     redis.call('ZREM', KEY_RELEASES, id)
-    local rounds = math.min(tonumber(facts[3]) or 0, 1000000)  -- earlier rounds may have webhooks, too
+    local rounds = math.min(tonumber(facts[3]) or 0, 1000000)  -- earlier rounds may have pending webhooks, too
     for round = math.max(1, rounds - 99), rounds do redis.call('ZREM', KEY_WEBHOOKS, id .. ' ' .. round) end
     redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"forgotten",' .. TIME_AND_BATCH .. '}')
 else
-    redis.call('ZADD', KEY_EXPIRING, 0, id)  -- if the caller does not go on, claims and heartbeats do
+    redis.call('ZADD', KEY_EXPIRING, 0, id)  -- if the caller stops here, claims and heartbeats continue
 end

@@ -1,5 +1,5 @@
 -- Included. Finishes the batch `id` with the hash `key` at `now`: clears its focus, schedules the release of its dependents, its
--- webhook and its deletion. Of a cancelled batch it removes the queue and the entries. Expects `prefix`.
+-- webhook and its deletion. If the batch is cancelled, it also removes the queue and the entries. Expects `prefix`.
 do
     local f = redis.call('HMGET', key, 'webhook', 'round', 'flag.cancelled', 'photos', 'count.filtered', 'count.failed', 'count.cancelled')
     local cancelled = f[3] == '1'
@@ -10,7 +10,7 @@ do
     if cancelled then redis.call('UNLINK', key .. QUEUE, key .. OPERATIONS, key .. LEASE_EXPIRIES) end
     if redis.call('EXISTS', key .. DEPENDENTS) == 1 then
         redis.call('ZADD', KEY_RELEASES, now, id)
-        -- The next claim of any worker releases them; this notice makes workers claim now.
+        -- The next claim of any worker releases the dependents; this notice makes workers claim now.
         redis.call('PUBLISH', CHANNEL_CONTROL, '{"change":"work","workers":'
             .. RUNNING_WORKERS .. ',"priority":"veryHigh","operations":1}')
     end

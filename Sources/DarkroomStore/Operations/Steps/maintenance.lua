@@ -1,7 +1,7 @@
--- Included. The maintenance that every claim and heartbeat does after it renewed the caller's leases: notes that `worker` runs
--- ('': none), removes up to 10 workers that were silent for an hour, queues up to 50 operations whose leases have expired, and
--- does one step of releasing the dependents of a finished batch and one of forgetting a batch whose time has come. Sets `more`,
--- 1 if there is more to do. Expects `prefix`, `now`, `lease_clock`, `retention_clock` and `fields`.
+-- Included. The maintenance that every claim and heartbeat does after it has renewed the caller's leases. Records that `worker`
+-- is running ('': no worker). Removes up to 10 workers without a call for an hour. Queues up to 50 operations whose leases have
+-- expired. Does one step of releasing the dependents of a finished batch, and one step of forgetting a batch whose retention is
+-- over. Sets `more`, 1 if there is more to do. Expects `prefix`, `now`, `lease_clock`, `retention_clock` and `fields`.
 local more = 0
 if worker ~= '' then redis.call('ZADD', KEY_WORKERS, now, worker) end
 for _, silent in ipairs(redis.call('ZRANGEBYSCORE', KEY_WORKERS, '-inf', now - 3600000, 'LIMIT', 0, 10)) do
@@ -31,7 +31,7 @@ end
 for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEY_EXPIRING, '-inf', now, 'LIMIT', 0, 1)) do
     local e = fields(KEY_BATCH .. id, 'state', 'expires')
     local left = e[1] and (tonumber(e[2]) or 0) - retention_clock or 0
-    if left > 0 then  -- the Redis clock has jumped: the batch was not retained for its whole time
+    if left > 0 then  -- the time has jumped: the batch was not retained for its full time
         redis.call('ZADD', KEY_EXPIRING, now + left, id)
     else
         local forgotten

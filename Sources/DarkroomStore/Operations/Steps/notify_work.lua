@@ -1,9 +1,9 @@
 -- Included. Publishes the change notice that `operations` operations of `priority` can be claimed, unless a notice of more than
--- half as many was published within 100 ms. `workers` is the number of running workers; each draws whether it claims, see
--- Hint.swift. Expects `prefix`, `now`, `priority` and `operations`.
+-- half as many operations was published within the last 100 ms. `workers` is the number of running workers. Each worker draws a
+-- random number to decide whether it claims, see ChangeNotice.swift. Expects `prefix`, `now`, `priority` and `operations`.
 do
     local said = redis.call('HMGET', KEY_CONTROL, 'notified.' .. priority, 'notified.operations.' .. priority)
-    local since = now - (tonumber(said[1]) or 0)  -- another program may have written anything
+    local since = now - (tonumber(said[1]) or 0)  -- another program may have written a wrong value
     if not (since >= 0 and since < 100) or operations >= 2 * (tonumber(said[2]) or 0) then
         redis.call('HSET', KEY_CONTROL, 'notified.' .. priority, now, 'notified.operations.' .. priority, operations)
         redis.call('PUBLISH', CHANNEL_CONTROL, '{"change":"work","workers":' .. RUNNING_WORKERS

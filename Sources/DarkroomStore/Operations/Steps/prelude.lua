@@ -2,7 +2,7 @@
 -- `--#define NAME TEXT` puts TEXT in the place of NAME in all lines below it before the script is sent to Redis, so definitions
 -- cost no time when the script runs.
 
--- The one key that every script gets: `{<namespace>}:`, the prefix of all keys.
+-- The only key that every script gets: `{<namespace>}:`, the prefix of all keys.
 local prefix = KEYS[1]
 
 -- Keys and channels of the cluster, see Keys.swift. KEY_BATCH, KEY_READY and KEY_WORKER are followed by `..` and a batch id, a
@@ -39,7 +39,7 @@ local prefix = KEYS[1]
 -- Fields of a batch's hash.
 --#define FOCUS_FIELDS 'focus.first', 'focus.last', 'focus.only'
 --#define OUTCOME_FIELDS 'state', 'flag.cancelled', 'count.failed'
--- Those that requeue_operation.lua needs, in this order.
+-- The fields that requeue_operation.lua needs, in this order.
 --#define REQUEUE_FIELDS 'size', 'photos', 'count.downloaded', 'executing', 'operations', 'operations.ended', 'sealed', 'operations.kept', 'originals', 'state', 'flag.cancelled', 'focus.only', 'output'
 
 -- Fields of `control`.

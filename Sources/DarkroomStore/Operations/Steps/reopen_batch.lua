@@ -1,5 +1,5 @@
--- Included. Begins a new round of the batch `id` with the hash `key`, which has finished. The batch gets its name back unless
--- another batch has it. Expects `prefix` and `now`.
+-- Included. Begins a new round of the finished batch `id` with the hash `key`. The batch gets its name back unless another batch
+-- has taken the name. Expects `prefix` and `now`.
 do
     local r = redis.call('HMGET', key, 'round', 'spent', 'started', 'finished', 'name')
     local took = tonumber(r[3]) and tonumber(r[4]) and math.max(0, r[4] - r[3]) or 0

@@ -2,12 +2,12 @@
 -- originals are kept. If the batch is cancelled, or all photos are final and no manifest line can be missing, the operation ends
 -- instead. The caller removes the lease.
 --
--- `lease_expired` is false if the worker released the operation. An expired lease adds one to the lease expiries; from two on
--- only if the worker had reported the begin of a crash probe, and not its end. So an operation is not charged with crashes that
--- other operations caused.
+-- `lease_expired` is false if the worker released the operation. The first two expired leases are always counted. Further
+-- expired leases are counted only if the worker had reported the beginning of a crash probe and not its end, so that crashes
+-- caused by other operations are not counted.
 --
--- The stale temporary files of a lost worker in the folder of a cancelled batch are noted in `stale.files`, at most 1,000 times,
--- because no claim of the operation will remove them.
+-- If the batch is cancelled, no later claim removes the stale temporary files of a lost worker. The operation is then added to
+-- `stale.files`, which has at most 1,000 members, and other workers remove the files.
 --
 -- Expects `prefix`, `now`, `key`, and `b` with REQUEUE_FIELDS of the batch's hash. Sets `ended`.
 local first = (operation - 1) * b[1]
@@ -19,7 +19,7 @@ if not cancelled and (not b[9] or b[9] == '') then
 end
 local holder = lease_expired and redis.call('HGET', key .. EXECUTING, operation)
 redis.call('HDEL', key .. EXECUTING, operation)
--- A photo that was cancelled alone may have no manifest line yet: the next worker writes it.
+-- A photo that was cancelled singly may have no manifest line yet: the next worker writes the line.
 ended = cancelled or not string.find(codes, b[13] == '' and '[ND]' or '[NDC]')
 local left_under = cancelled and holder and (b[13] or '') ~= '' and string.match(holder, '^%S+ (%d+) ')
 if left_under then

@@ -1,5 +1,6 @@
--- Included. Sets when the finished batch `id` with the hash `key` is forgotten: `retain` ms after it finished, but at least 30 s
--- after it, so that waiting clients see its end, and at least a day after it while one of its webhooks is not delivered.
+-- Included. Sets when the finished batch `id` with the hash `key` is forgotten: `retain` ms after the batch
+-- finished. This time is at least 30 s, so that waiting clients see that the batch has finished, and at least a day while one of
+-- the batch's webhooks is not delivered.
 -- Expects `prefix`.
 do
     local f = redis.call('HMGET', key, 'retain', 'finished', 'round', 'webhook', 'retention.start')
