@@ -1,12 +1,12 @@
 import DarkroomModel
 
-/// A state of the machine that prevents writing files to a place for a while. It is no fault of a photo.
+/// A state of the machine in which files cannot be written for a while. It does not count as a failure of a photo.
 package protocol StorageFault: Sendable {
     /// The cause of the fault, and the remedy.
     var detail: String { get }
     /// Whether the fault affects all files on the same file system.
     var isOfDevice: Bool { get }
-    /// How many bytes must be free before the fault counts as gone.
+    /// The number of bytes that must be free before the fault counts as gone.
     var bytes: Int { get set }
 }
 
@@ -14,27 +14,27 @@ package protocol StorageFault: Sendable {
 package struct StorageOutage: Sendable {
     /// The number of the outage, unique in this worker.
     package let number: Int
-    /// The batch that met the fault first.
+    /// The batch that had the fault first.
     let batch: BatchID
-    /// The fault that prevents writing now.
+    /// The fault that prevents writing at present.
     package fileprivate(set) var fault: any StorageFault
     /// The device number of the file system, if the fault affects all files on it.
     fileprivate(set) var device: UInt?
-    /// The batches that wait.
+    /// The batches that wait for the end of the outage.
     package fileprivate(set) var batches: Set<BatchID>
-    /// Temporary files to remove when the fault is gone: they could not be removed before.
+    /// Temporary files that could not be removed during the outage. They are removed after it.
     package fileprivate(set) var staleFiles: [String] = []
-    /// Since when the worker has had no operation of these batches.
+    /// The time since which the worker has had no operation of the waiting batches.
     fileprivate var unusedSince: ContinuousClock.Instant?
 }
 
-/// A storage fault, as the driver reports it.
+/// A storage fault as the driver reports it.
 package struct StorageReport: Sendable {
     package var batch: BatchID
     package var fault: any StorageFault
-    /// The number of the file system, if ``StorageFault/isOfDevice``.
+    /// The device number of the file system, if ``StorageFault/isOfDevice`` is true.
     package var device: UInt?
-    /// The other local batches that write to the file system.
+    /// The other local batches that write to the same file system.
     package var others: Set<BatchID>
     /// A temporary file that could not be removed.
     package var staleFile: String?
@@ -63,7 +63,7 @@ struct StorageOutages {
     /// Whether the output of a batch cannot be written now.
     func blocks(_ id: BatchID) -> Bool { all.contains { $0.batches.contains(id) } }
 
-    /// The batches whose output cannot be written now, and why.
+    /// The batches whose output cannot be written now, with the cause.
     var reasons: [BatchID: String] {
         var reasons: [BatchID: String] = [:]
         for outage in all {
@@ -72,8 +72,8 @@ struct StorageOutages {
         return reasons
     }
 
-    /// Adds a fault to the outage that it belongs to, or to a new one.
-    /// - Returns: the batches that wait now and did not before; whether the outage is new.
+    /// Adds a fault to an existing outage or to a new one.
+    /// - Returns: the batches that did not wait before, and whether the outage is new.
     mutating func add(_ report: StorageReport) -> (batches: Set<BatchID>, isNew: Bool) {
         let ids = report.others.union([report.batch])
         let known = all.firstIndex {
@@ -96,7 +96,7 @@ struct StorageOutages {
     }
 
     /// Records that a batch writes to a file system.
-    /// - Returns: why the batch must wait; nil if no fault of the file system is known.
+    /// - Returns: why the batch must wait; nil if the file system has no known fault.
     mutating func add(_ id: BatchID, device: UInt) -> String? {
         guard let place = all.firstIndex(where: { $0.device == device }) else { return nil }
         all[place].batches.insert(id)
@@ -104,7 +104,7 @@ struct StorageOutages {
     }
 
     /// Replaces the fault of an outage.
-    /// - Returns: the batches that the new fault does not affect, and that need not wait any more.
+    /// - Returns: the batches that the new fault does not affect and that no longer wait.
     mutating func change(_ number: Int, to fault: any StorageFault) -> Set<BatchID> {
         guard let place = all.firstIndex(where: { $0.number == number }) else { return [] }
         all[place].fault = fault
@@ -116,13 +116,13 @@ struct StorageOutages {
     }
 
     /// Ends an outage.
-    /// - Returns: the batches that waited.
+    /// - Returns: the batches that waited for the end of the outage.
     mutating func remove(_ number: Int) -> Set<BatchID> {
         guard let place = all.firstIndex(where: { $0.number == number }) else { return [] }
         return all.remove(at: place).batches
     }
 
-    /// Removes outages for whose batches the worker has had no operation for long.
+    /// Removes the outages of batches of which the worker has had no operation for a long time.
     mutating func forgetUnused(now: ContinuousClock.Instant, isUsed: (BatchID) -> Bool) {
         for place in all.indices {
             all[place].unusedSince = all[place].batches.contains(where: isUsed) ? nil : all[place].unusedSince ?? now

@@ -3,7 +3,7 @@ import DarkroomModel
 /// A step of a photo in a worker, for measurements and tests.
 package struct TraceEvent: Sendable {
     package enum Kind: Sendable {
-        /// A transfer began, after it had waited for its turn.
+        /// A transfer began. The time before its turn is not included.
         case downloadBegan
         /// A transfer ended, with any result.
         case downloadEnded
@@ -15,11 +15,11 @@ package struct TraceEvent: Sendable {
 
     package let kind: Kind
     package let batch: BatchID
-    /// Of the photo in its list.
+    /// The index of the photo in its list.
     package let index: Int
     package let instant: ContinuousClock.Instant
 
-    /// The step of a photo in an event of the worker state; nil if the event is no such step.
+    /// Creates the trace event for an event of the worker state. Returns nil if the event is not a step of a photo.
     package init?(_ event: WorkerState.Event, _ effects: [WorkerState.Effect]) {
         let task: PhotoTask
         switch event {

@@ -1,9 +1,9 @@
 import DarkroomModel
 import DarkroomStore
 
-/// Photos from the local queue of filters to their outcome.
+/// Handles photos from the image filtration queue to their outcome.
 extension WorkerState {
-    /// Chooses filters for the local queue: twice as many as run at once, so that no thread waits for the next one.
+    /// Fills the image filtration queue with twice as many photos as run at a time, so that no thread has to wait.
     mutating func queueFilters() -> [FilterJob] {
         var queued: [FilterJob] = []
         for rank in BatchPriority.allCases.indices.reversed() {
@@ -52,7 +52,7 @@ extension WorkerState {
         effects.append(.schedule(urgently: false))
     }
 
-    /// Withdraws a photo from the local queue of filters.
+    /// Withdraws a photo from the image filtration queue.
     mutating func withdrawFilter(_ entry: PhotoEntry) {
         photos.abandon(entry)
         change(entry.task.operation.batch) { $0.filters -= 1 }

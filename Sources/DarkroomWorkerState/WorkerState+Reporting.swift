@@ -1,11 +1,11 @@
 import DarkroomModel
 import DarkroomStore
 
-/// Reports and releases.
+/// Decides about reports and releases.
 extension WorkerState {
     // MARK: Reports
 
-    /// The reports that are due: of operations that are done or do not continue, and of operations with changes older than `age`.
+    /// The due reports: on operations that are done, do not continue, or have changes older than `age`.
     func reports(_ now: ContinuousClock.Instant, olderThan age: Duration) -> [Report] {
         leases.local.compactMap { held in
             guard let operation = operations[held], operation.hasNews else { return nil }
@@ -28,21 +28,22 @@ extension WorkerState {
             && (operation.hasUnreportedFinals || operation.waiting > 0)
     }
 
-    /// When the next report is due because its oldest change is older than `age`; nil when nothing has changed.
+    /// The time at which the oldest change is older than `age`, so that a report is due; nil if nothing has changed.
     package func nextReport(after age: Duration) -> ContinuousClock.Instant? {
         leases.local.lazy.compactMap { held in
             isCancelled(held) ? nil : operations[held]?.oldestNews
         }.min().map { $0 + age }
     }
 
-    /// The state codes of a report that a photo of a quarantined operation `begins` or has ended a step that could crash the process.
-    /// If the lease expires between the two reports, Redis charges the expiry to this photo. Nil if no report is needed: the
-    /// operation makes progress, or is not quarantined.
+    /// The state codes of the report that starts or ends the crash probe of a photo of a quarantined operation. If the
+    /// lease expires between the two reports, Redis charges the expiry to this photo. Nil if no probe is needed, since
+    /// the operation makes progress or is not quarantined.
+    /// - Parameter begins: whether the photo is about to start a step that could crash the process, or has ended it.
     package func crashProbe(of task: PhotoTask, begins: Bool) -> [UInt8]? {
         guard task.isQuarantined, let operation = operations[task.operation], !operation.hasProgress
         else { return nil }
         var codes = [UInt8](repeating: UInt8(ascii: "."), count: operation.records.count)
-        // The photo is new in Redis, too, so this code only ends the probe.
+        // In Redis, too, the state of the photo is `new`, so this code only ends the probe.
         if !begins { codes[task.record.index - operation.records[0].index] = PhotoState.new.stateCode }
         return codes
     }
@@ -51,14 +52,14 @@ extension WorkerState {
 
     // MARK: Releases
 
-    /// The operations to release. After that none of their photos begins:
-    /// - operations that do not run here;
-    /// - idle operations of cancelled batches, and of a stopping worker, when all changes are reported;
-    /// - idle operations that are held, when all changes are reported: at once without downloaded bytes, and with them after a while
-    ///   or if other operations need the room;
-    /// - idle operations whose output cannot be written, after a while, even with unreported changes: another worker runs their
-    ///   photos again and replaces the files;
-    /// - all operations of an aborting worker: no further file of them gets its final name.
+    /// The operations to release. None of their photos starts after this call.
+    /// - Operations that do not run in this worker.
+    /// - Idle operations of cancelled batches and of a stopping worker, once all changes are reported.
+    /// - Idle operations that are held, once all changes are reported. If they have downloaded bytes, they are released
+    ///   only after a while, or when other operations need the memory.
+    /// - Idle operations whose output cannot be written, after a while, even with unreported changes. Another worker
+    ///   runs their photos again and replaces the files.
+    /// - All operations of an aborting worker. None of their files gets its final name any more.
     mutating func releases(_ now: ContinuousClock.Instant) -> [HeldOperation] {
         guard !isAborting else { return held }
         var leaving = Array(leases.pendingRelease)
@@ -83,7 +84,7 @@ extension WorkerState {
         return leaving
     }
 
-    /// Whether an operation is released, waits for its release, or stays. An operation that waits or stays may have to make room.
+    /// Whether an operation is released now, later or not at all. In the last two cases it may have to make room.
     private enum ReleaseDecision {
         case leave
         case wait(givesRoom: Bool)
@@ -109,7 +110,7 @@ extension WorkerState {
         return .stay(givesRoom: givesRoom)
     }
 
-    /// The idle operations with downloaded bytes to release, so that the other ones use at most half of the room.
+    /// The idle operations to release so that the downloaded bytes of the other ones use at most half of the memory.
     private func makeRoom(_ idle: [HeldOperation]) -> [HeldOperation] {
         var bytes: [HeldOperation: Int] = [:]
         for entry in photos.all where entry.stage == .ready { bytes[entry.task.operation, default: 0] += entry.bytes }

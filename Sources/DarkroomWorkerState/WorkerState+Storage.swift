@@ -1,8 +1,8 @@
 import DarkroomModel
 import DarkroomStore
 
-/// Handles outputs that cannot be written for a while. The photos of their batches are held, and their operations are released
-/// after a while, because other workers may be able to write.
+/// Handles outputs that cannot be written for a while. The photos of their batches are held. Their operations are
+/// released after a while, because other workers may be able to write.
 extension WorkerState {
     mutating func outputOpened(_ id: BatchID, _ device: UInt, _ effects: inout [Effect]) {
         guard let reason = outages.add(id, device: device) else { return }

@@ -1,14 +1,14 @@
 import DarkroomModel
 import DarkroomStore
 
-/// The operations and photos of a worker, and all decisions about them: which photos begin and stop, and which operations are
-/// reported and released.
+/// The operations and photos of a worker. Decides which photos start and stop, and which operations are reported and
+/// released.
 ///
-/// DESIGN. A plain value without locks, threads or clocks. Its owner, the driver, holds the lock, calls ``handle(_:)`` for each event
-/// and performs the effects after it has released the lock. So the rules can be tested with millions of random events, and no
-/// rule depends on which thread reports an event. Its parts: ``Leases``, ``RunQueues`` (which batch is next), ``LocalBatch`` and
-/// ``Hold`` (which photos may run), ``LocalOperation`` (the progress of an operation), ``PhotoTable``, ``StorageOutages``, and
-/// ``ControlMirror`` (the control flags).
+/// DESIGN. A plain value without locks, threads or clocks. Its owner, the driver, holds the lock, calls ``handle(_:)``
+/// for each event and performs the effects after it has released the lock. So the rules can be tested with millions of
+/// random events, and no rule depends on which thread reports an event. Its parts are ``Leases``, ``RunQueues`` (the
+/// order of the batches), ``LocalBatch`` and ``Hold`` (which photos may run), ``LocalOperation`` (the progress of an
+/// operation), ``PhotoTable``, ``StorageOutages``, and ``ControlMirror`` (the controls of users).
 package struct WorkerState: Sendable {
     let configuration: Configuration
     var leases = Leases()
@@ -18,29 +18,29 @@ package struct WorkerState: Sendable {
     var photos = PhotoTable()
     var outages = StorageOutages()
     var controls = ControlMirror()
-    /// Local operations that are done and not reported.
+    /// The number of local operations that are done and not reported.
     var doneOperations = 0
-    /// Batches that have no photo left to begin here, and of which there may be more operations to claim.
+    /// Batches that have no photo left to start in this worker, and may have more operations to claim.
     var drained: Set<BatchID> = []
-    /// The batch whose focus a full worker may have to claim an operation for.
+    /// The batch for whose focus a full worker may have to claim an operation.
     var focusToClaim: BatchID?
-    /// Whether downloads did not begin because of downloaded photos that may not be filtered now.
+    /// Whether downloads were not started because downloaded photos that may not be filtered use the memory.
     var needsRoom = false
-    /// Whether a batch has stalled since the last scheduling: operations of others may be claimed in its place.
+    /// Whether a batch has stalled since the last scheduling, so that other batches may be claimed in its place.
     var hasStalled = false
-    /// Photos that became final since the worker started.
+    /// The number of photos that became final since the worker started.
     package private(set) var photosDone = 0
-    /// Whether the worker is stopping: no photo begins.
+    /// Whether the worker is stopping, so that it starts no more photos.
     package private(set) var isStopping = false
     var isAborting = false
 
-    /// How much a worker may do at once, and how long it keeps operations that do not continue.
+    /// How many photos a worker may process at a time, and how long it keeps operations that do not continue.
     package struct Configuration: Sendable {
-        /// Downloads at once, unless the cluster has a limit.
+        /// The number of concurrent downloads if the cluster has no limit.
         package var downloads: Int
-        /// Filters at once, unless the cluster has a limit.
+        /// The number of concurrent filtrations if the cluster has no limit.
         package var filtrations: Int
-        /// The most downloaded bytes in memory: with more, no further download begins.
+        /// With more downloaded bytes in memory than this, no further download starts.
         package var maxBytesHeld: Int
         /// How long an idle operation with downloaded bytes is kept while it is suspended.
         package var holdsSuspended: Duration
@@ -120,7 +120,7 @@ package struct WorkerState: Sendable {
 
     // MARK: Queries
 
-    /// How many downloads and filters run at once: the cluster's limits, or else the worker's own.
+    /// How many downloads and filtrations run at a time: the cluster's limits or, without them, the worker's values.
     package var limits: (downloads: Int, filtrations: Int) {
         (
             controls.cluster.downloads ?? configuration.downloads,
@@ -131,13 +131,13 @@ package struct WorkerState: Sendable {
     /// The operations whose leases are renewed.
     package var held: [HeldOperation] { leases.all }
 
-    /// The shortest lease of a local operation; nil when there is none.
+    /// The shortest lease of a local operation; nil if there are no local operations.
     package var shortestLease: Duration? { operations.values.map(\.lease).min() }
 
     /// The highest version of the controls that this worker has received.
     package var controlsVersion: Int { controls.highest }
 
-    /// The local operations in the order of their claims, and the driver's data of each.
+    /// The local operations in the order of their claims, with the data that the driver has attached.
     package var localOperations: [(held: HeldOperation, resources: any OperationResources)] {
         leases.local.compactMap { held in operations[held].map { (held, $0.resources) } }
     }
@@ -145,7 +145,7 @@ package struct WorkerState: Sendable {
     /// Whether the worker has an operation of a batch.
     package func hasOperation(of id: BatchID) -> Bool { batches[id]?.operations.isEmpty == false }
 
-    /// The batches whose output cannot be written now, and why.
+    /// The batches whose output cannot be written now, with the cause.
     package var blockedBatches: [BatchID: String] { outages.reasons }
 
     /// Whether any output cannot be written now.
@@ -158,23 +158,23 @@ package struct WorkerState: Sendable {
             bytesHeld: photos.bytesHeld, photos: photos.count, photosDone: photosDone)
     }
 
-    /// The present load and the progress of a worker.
+    /// The current load and the progress of a worker.
     package struct Activity: Sendable {
-        /// Downloads that run or are about to.
+        /// The number of downloads that are running or about to start.
         package let downloading: Int
-        /// Filters that run.
+        /// The number of running filtrations.
         package let filtering: Int
-        /// Downloaded bytes in memory.
+        /// The number of downloaded bytes in memory.
         package let bytesHeld: Int
-        /// Photos that have begun and not ended.
+        /// The number of photos in progress: started, and without an outcome yet.
         package let photos: Int
-        /// Photos that became final since the worker started.
+        /// The number of photos that became final since the worker started.
         package let photosDone: Int
     }
 
     // MARK: Bookkeeping
 
-    /// Changes a batch, and with it the load of its priority and its places in the run queues.
+    /// Changes a batch, and updates the load of its priority and its position in the run queues.
     mutating func change(_ id: BatchID, _ body: (inout LocalBatch) -> Void) {
         guard let place = batches.index(forKey: id) else { return }
         let before = batches.values[place]
@@ -191,7 +191,7 @@ package struct WorkerState: Sendable {
         if let batch = batches[id] { queues.served(batch) }
     }
 
-    /// Changes an operation, in place.
+    /// Changes an operation in place.
     @discardableResult
     mutating func update<Answer>(_ held: HeldOperation, _ body: (inout LocalOperation) -> Answer) -> Answer? {
         guard let place = operations.index(forKey: held) else { return nil }
@@ -201,7 +201,7 @@ package struct WorkerState: Sendable {
     /// Counts photos that became final.
     mutating func countDone(_ photos: Int) { photosDone += photos }
 
-    /// Rebuilds the lists of photos of a batch to begin and to filter, after operations were added or removed, or a hold changed.
+    /// Rebuilds a batch's lists of photos to start and to filter, after its operations or their holds have changed.
     mutating func rebuild(_ id: BatchID) {
         guard let batch = batches[id] else { return }
         let focus = batch.controls.focus
@@ -233,7 +233,7 @@ package struct WorkerState: Sendable {
         }
     }
 
-    /// Whether and why the photos of an operation are held; nil when it is not local.
+    /// Whether and why the photos of an operation are held; nil if the operation is not local.
     func hold(of held: HeldOperation) -> Hold? {
         guard let operation = operations[held], let batch = batches[held.batch] else { return nil }
         return batch.hold.with(operation.hold)
