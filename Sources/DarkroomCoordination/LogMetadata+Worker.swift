@@ -17,7 +17,7 @@ extension LogMetadata {
         if !batch.options.name.isEmpty { self["name"] = .text(batch.options.name) }
     }
 
-    /// A failed photo, and why it failed.
+    /// A failed photo and the reason.
     package init(_ photo: PhotoTask, _ reason: FailureReason, _ line: ManifestLine) {
         self.init(photo.operation)
         self[.photo] = .number(photo.record.index)

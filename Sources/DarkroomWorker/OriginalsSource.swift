@@ -6,13 +6,13 @@ import DarkroomTransfer
 import DarkroomWorkerState
 import Foundation
 
-/// The source of photos whose batch has a folder of originals. It reads a photo's bytes from that folder. If they are not there,
-/// it fetches them from another source and writes them to the folder before the photo counts as downloaded. Photos of batches
-/// without such a folder come from the other source.
+/// The source of photos whose batch has a folder of originals. It reads a photo's bytes from that folder. If they are
+/// not in the folder, it fetches them from another source and writes them to the folder before the photo counts as
+/// downloaded. Photos of batches without a folder of originals come from the other source.
 ///
-/// DESIGN. The thread of the transfers and the thread that starts downloads must not wait for a disk. The threads of the filtrations
-/// cannot write the file: a photo counts as downloaded only when its file is written, also while filtrations are suspended. So
-/// files are read and written on threads of their own.
+/// DESIGN. The thread of the transfers and the thread that starts downloads must not wait for a disk. The threads of
+/// the filtrations cannot write the file: a photo counts as downloaded only after its file was written, even while
+/// filtrations are suspended. So this source has threads of its own that read and write files.
 final class OriginalsSource: PhotoSource {
     private let other: any PhotoSource
     private let rules: FetchRules
@@ -22,11 +22,11 @@ final class OriginalsSource: PhotoSource {
     private let writes = Locked(0)
     private let isWaitedFor: @Sendable (OutputWriter.Failure, BatchContext) -> Bool
 
-    /// A source that reads the folders of originals first, and then `other`.
+    /// Creates a source that reads the folders of originals first, and then uses `other`.
     /// - Parameters:
-    ///   - rules: the URLs that may be fetched. They also apply to bytes from a folder.
+    /// - rules: the URLs that may be fetched. The rules also apply to bytes from a folder.
     ///   - worker: the worker's id.
-    ///   - isWaitedFor: called when bytes could not be written to a folder; if it returns true, the photo begins again later.
+    /// - isWaitedFor: called when bytes could not be written; if it returns true, the photo is started again later.
     init(
         _ other: any PhotoSource, rules: FetchRules, worker: String,
         isWaitedFor: @escaping @Sendable (OutputWriter.Failure, BatchContext) -> Bool
@@ -43,7 +43,7 @@ final class OriginalsSource: PhotoSource {
         completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
     ) -> (any PhotoFetch)? {
         let url = photo.record.url
-        // An invalid URL has no file here. For `file:` URLs the folders of --files-under decide.
+        // A photo with an invalid URL has no original. For `file:` URLs the folders of --files-under decide.
         guard let folder = photo.context.output.originals, PhotoURL.check(url) == nil, !PhotoURL.isFile(url) else {
             return other.fetch(photo, order: order, mayBegin: mayBegin, waits: waits, completion: completion)
         }
@@ -106,7 +106,7 @@ final class OriginalsSource: PhotoSource {
 private final class StagedFetch: PhotoFetch {
     private struct State {
         var order: TransferOrder
-        /// The fetch from the other source, if the photo is not in the folder.
+        /// The fetch from the other source; nil unless the photo is missing in the folder.
         var other: (any PhotoFetch)?
     }
 
@@ -131,7 +131,7 @@ private final class StagedFetch: PhotoFetch {
         other?.reorder(order)
     }
 
-    /// Begins the fetch from the other source. Returns false if the photo was cancelled or withdrawn.
+    /// Starts the fetch from the other source. Returns false if the photo was cancelled or withdrawn.
     func begin(_ start: (TransferOrder) -> (any PhotoFetch)?) -> Bool {
         guard !isOver else { return false }
         let order = state.withLock { $0.order }
@@ -140,7 +140,7 @@ private final class StagedFetch: PhotoFetch {
             state.other = other
             return state.order
         }
-        // The order and the cancellation may have changed before `other` was set.
+        // `reorder` or `stop` may have been called before `other` was set.
         if latest != order { other.reorder(latest) }
         other.stop(cancellation.level)
         return true

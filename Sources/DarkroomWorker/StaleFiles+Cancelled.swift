@@ -3,9 +3,9 @@ import DarkroomOutput
 import DarkroomStore
 
 extension StaleFiles {
-    /// Removes the temporary files of an operation of a cancelled batch that a crashed worker left, under the fencing token of `held`
-    /// or a lower one. Temporary files of originals stay, because the URLs are no longer known. Blocks while a folder does not
-    /// answer.
+    /// Removes the temporary files that a lost worker has left of an operation of a cancelled batch. The fencing token
+    /// in their names is that of `held` or lower. Temporary files of originals stay, because the URLs are no longer
+    /// known. Blocks while a folder does not answer.
     static func remove(ofCancelled held: HeldOperation, _ batch: BatchFacts, _ configuration: WorkerConfiguration) {
         var options = batch.options
         options.originals = ""
@@ -13,7 +13,7 @@ extension StaleFiles {
         options.remoteOutput = false  // missing folders are not created
         let size = options.operationSize
         guard held.fencingToken < .max, held.number > 0, held.number <= batch.operations,
-            // A worker that cannot open the folder has nothing to remove there.
+            // If the worker cannot open the folder, it has nothing to remove.
             let context = try? BatchContext(held.batch, options, configuration)
         else { return }
         let first = (held.number - 1) * size

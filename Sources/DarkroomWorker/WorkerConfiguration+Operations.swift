@@ -1,8 +1,8 @@
 import DarkroomModel
 
 extension WorkerConfiguration {
-    /// Registers a custom operation for batches with the filter `x:<name>`. An operation that was registered under this name before
-    /// is replaced. `make` is called for each photo, on the thread that runs the operation, and must be quick.
+    /// Registers a custom operation for batches with the filter `x:<name>`. Replaces an operation that has the same
+    /// name. `make` is called for each photo, on the thread that runs the operation, and must return quickly.
     /// - Throws: `InvalidCustomFilter` if the name is invalid.
     package mutating func register(
         _ name: String, _ make: @escaping @Sendable () -> any PhotoOperation

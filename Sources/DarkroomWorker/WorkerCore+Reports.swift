@@ -7,10 +7,10 @@ import DarkroomText
 import DarkroomWorkerState
 import Foundation
 
-/// Writes the files that must be on disk before operations are reported.
+/// Writes the files that must be on the disk before operations are reported.
 extension WorkerCore {
     func writeFiles(of reports: [WorkerState.Report]) -> WrittenFiles {
-        // While this call hangs, the worker can report nothing.
+        // While this call hangs, the worker cannot report anything.
         fileCalls.run(for: nil) {
             var written = WrittenFiles()
             for report in reports {
@@ -27,9 +27,10 @@ extension WorkerCore {
         }
     }
 
-    /// Makes the files and folders of the reports durable with one `syncfs` for each file system, which is several times faster
-    /// than an `fsync` for each file and folder. A failing file system reports an error only once; the next call succeeds although
-    /// files are lost. So all unreported operations with files on that file system are given up, and their photos run again.
+    /// Makes the files and folders of the reports durable with one `syncfs` for each file system, which is several
+    /// times faster than an `fsync` for each file and folder. A write error is reported only once; the next `syncfs`
+    /// succeeds although files are lost. So all unreported operations with files on that file system are given up, and
+    /// run again.
     /// - Returns: the operations that were given up.
     private func makeDurable(_ reports: [WorkerState.Report]) -> Set<HeldOperation> {
         var given: Set<HeldOperation> = []
@@ -46,7 +47,7 @@ extension WorkerCore {
                 given.formUnion(operations)
                 continue
             }
-            // The folder that was opened first gets every error that the others would get.
+            // Write errors are reported to folders that were open before, so the first folder gets all of them.
             if folders[folder.device].map({ folder.opened < $0.folder.opened }) ?? true {
                 folders[folder.device] = (folder, place)
             }

@@ -1,15 +1,15 @@
 import DarkroomTransfer
 
-/// The hosts that a worker delivers webhooks to.
+/// The hosts to which a worker delivers webhooks.
 package struct WebhookHosts: Sendable, Equatable {
     private let patterns: [ServerPattern]
 
-    /// No host at all.
+    /// Creates an empty list, which allows no host.
     package init() { patterns = [] }
 
-    /// Hosts in the form `HOST` (port 80 for `http:`, 443 for `https:`), `HOST:PORT`, or `*.HOST` for all names below it, with or
-    /// without a port. They may have private addresses.
-    /// - Throws: ``InvalidWebhookHost`` for the first text of another form.
+    /// Creates a list of hosts. Each text is `HOST` (port 80 for `http:`, 443 for `https:`), `HOST:PORT`, or `*.HOST`
+    /// with or without a port, for all names that end in `.HOST`. The hosts may have private addresses.
+    /// - Throws: ``InvalidWebhookHost`` for the first text that has another form.
     package init(parsing texts: [String]) throws(InvalidWebhookHost) {
         var patterns: [ServerPattern] = []
         for text in texts {
@@ -22,10 +22,10 @@ package struct WebhookHosts: Sendable, Equatable {
         self.patterns = patterns
     }
 
-    /// Whether the list has no host.
+    /// Whether the list contains no host.
     package var isEmpty: Bool { patterns.isEmpty }
 
-    /// Whether a webhook may be delivered to `url`: an `http:` or `https:` URL of a listed host.
+    /// Whether a webhook may be delivered to `url`, which must be an `http:` or `https:` URL of a listed host.
     package func allow(_ url: String) -> Bool {
         guard let origin = Origin(url: url) else { return false }
         return patterns.contains { $0.matches(origin) }
@@ -37,8 +37,8 @@ package struct InvalidWebhookHost: Error, Equatable, CustomStringConvertible {
     /// The given text.
     package let text: String
 
-    /// What is wrong, and what to write.
+    /// What is wrong with the text, and what to write.
     package var description: String {
-        "\"\(text)\" is no host; write HOST, HOST:PORT or *.HOST, as hooks.example.org:8443"
+        "\"\(text)\" is not a host; write HOST, HOST:PORT or *.HOST, such as hooks.example.org:8443"
     }
 }
