@@ -99,10 +99,10 @@ struct ClaimPlan {
     /// - Parameters:
     ///   - claim: the claim.
     ///   - priorities: the priorities of the claimed operations.
-    /// - next: the position from which to continue; "" if the claim reached the end of the ready queues.
-    /// - turn: the turn counter of the ready queues.
-    /// - sawAll: whether the claim excluded no batches except refused ones, and the cluster is not suspended. If so,
-    ///   nothing more can be claimed until the turn counter changes.
+    ///   - next: the position from which to continue; "" if the claim reached the end of the ready queues.
+    ///   - turn: the turn counter of the ready queues.
+    ///   - sawAll: whether the claim excluded no batches except refused ones, and the cluster is not suspended. If so,
+    ///     nothing more can be claimed until the turn counter changes.
     mutating func claimed(_ claim: Claim, _ priorities: [BatchPriority], next: String, turn: Int, sawAll: Bool) {
         guard claim.isOrdinary else { return }
         var current =

@@ -24,9 +24,9 @@ final class OriginalsSource: PhotoSource {
 
     /// Creates a source that reads the folders of originals first, and then uses `other`.
     /// - Parameters:
-    /// - rules: the URLs that may be fetched. The rules also apply to bytes from a folder.
+    ///   - rules: the URLs that may be fetched. The rules also apply to bytes from a folder.
     ///   - worker: the worker's id.
-    /// - isWaitedFor: called when bytes could not be written; if it returns true, the photo is started again later.
+    ///   - isWaitedFor: called when bytes could not be written; if it returns true, the photo is started again later.
     init(
         _ other: any PhotoSource, rules: FetchRules, worker: String,
         isWaitedFor: @escaping @Sendable (OutputWriter.Failure, BatchContext) -> Bool

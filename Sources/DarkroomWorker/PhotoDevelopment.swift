@@ -11,11 +11,11 @@ import Foundation
 enum PhotoDevelopment {
     /// Filters and writes one photo. Blocks until the file is written. Call it on a thread of the filtration queue.
     /// - Parameters:
-    /// - helpers: the helper processes that filter the photo; nil filters it in this process.
+    ///   - helpers: the helper processes that filter the photo; nil filters it in this process.
     ///   - fileCalls: tracks the call that writes the file.
-    /// - temporaryName: the name of the temporary file; hidden and unique in the output folder.
-    /// - isWanted: called before the file gets its final name; if it returns false, the file is removed.
-    /// - isWaitedFor: called if the file could not be written; if it returns true, the photo is started again later.
+    ///   - temporaryName: the name of the temporary file; hidden and unique in the output folder.
+    ///   - isWanted: called before the file gets its final name; if it returns false, the file is removed.
+    ///   - isWaitedFor: called if the file could not be written; if it returns true, the photo is started again later.
     /// - Returns: nil if the photo was cancelled, is no longer wanted, or will be started again. No file is left.
     static func develop(
         _ photo: PhotoTask, _ image: Download, helpers: PhotoHelpers?, fileCalls: FileCalls,

@@ -37,7 +37,7 @@ package final class Worker: Sendable {
     ///   - redis: the address of Redis and the credentials.
     ///   - keys: the keys of the worker's namespace.
     ///   - configuration: the worker's limits.
-    /// - logger: receives messages for operators, on any thread.
+    ///   - logger: receives messages for operators, on any thread.
     /// - Throws: ``InvalidHelper`` if helpers are used incorrectly; `ImagingError` if libvips cannot be started.
     package init(
         redis: RedisConfiguration, keys: Keys, configuration: WorkerConfiguration,

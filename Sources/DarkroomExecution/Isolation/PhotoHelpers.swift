@@ -8,14 +8,14 @@ import Foundation
 
 /// The configuration of the helper processes of a worker.
 package struct HelperConfiguration: Sendable {
-    /// The arguments of a helper; the first is its name.
+    /// The arguments of a helper, beginning with its name.
     package var arguments: [String]
-    /// The names of the environment variables that a helper gets.
+    /// The names of the environment variables that are passed to a helper.
     package var variables: Set<String>
     package var limits: HelperLimits
-    /// Processor time for a photo of up to 20 million pixels.
+    /// The CPU time limit for a photo of up to 20 million pixels.
     package var photoTimeout: Duration
-    /// The most pixels that a photo may have.
+    /// The largest number of pixels of a photo.
     package var maxPixels: Int
 
     package init(
@@ -39,7 +39,7 @@ package final class PhotoHelpers: Sendable {
     private let maxTime: Duration
     private let idle = Locked<[HelperProcess]>([])
 
-    /// A helper is replaced after so many photos, which bounds the memory that libraries leak.
+    /// After this number of photos a helper is replaced, which bounds the memory that libraries leak.
     private static let maxPhotos = 5000
     private static let startAttempts = 30
     private static let margin = Duration.seconds(2)
@@ -48,7 +48,7 @@ package final class PhotoHelpers: Sendable {
         let variables = ProcessInfo.processInfo.environment.filter { configuration.variables.contains($0.key) }
         program = HelperProgram(
             arguments: configuration.arguments, environment: variables, openFiles: configuration.limits.openFiles)
-        // Helpers and other processes of the same user must not read the environment and the memory of this process.
+        // Other processes of the user, such as helpers, must not read this process's environment and memory.
         csystem_hide_process()
         limits = configuration.limits
         seconds = configuration.photoTimeout.secondsUp
@@ -77,7 +77,7 @@ package final class PhotoHelpers: Sendable {
                 } else {
                     helper.end()
                 }
-                // Earlier photos of the helper may have been the cause, so a new helper tries again. The same holds below.
+                // Earlier photos of this helper may have been the cause, so another helper tries again. Likewise below.
                 if hasServed, answer.reason == FailureReason.outOfMemory.word { continue }
                 return try product(of: photo.record, recipe, answer, bytes)
             case .stopped:
@@ -105,12 +105,12 @@ package final class PhotoHelpers: Sendable {
             memory: limits.memory ?? HelperLimits.memory(maxPixels: options.maxPixels, format: format),
             time: { [options] pixels in
                 let time = options.processorTime(pixels: pixels) ?? .zero
-                // Where a library can be stopped, the helper itself ends the photo and gives a better message, so the worker ends
-                // the helper 2 s later. The elapsed time bounds a helper that waits or gets no processor.
+                // If a library can be stopped, the helper itself ends the photo and returns a better message, so the
+                // worker ends the helper 2 s later. The elapsed time is limited for helpers that get no CPU time.
                 return (time + Self.margin, time * 3 + .seconds(60))
             },
             bytes: { [limits] pixels in
-                // Filters make no file before the size of the photo is known.
+                // Filters do not produce a file before the size of the photo is known.
                 if isCustom { return limits.ownFileBytes }
                 return pixels == 0 ? 0 : HelperLimits.fileBytes(of: bytes.count, pixels: pixels)
             },
@@ -136,11 +136,11 @@ package final class PhotoHelpers: Sendable {
                 }
             } catch {
                 if photo.cancellation.isCancelled { throw PhotoProduct.Failure(reason: nil, detail: "cancelled") }
-                // Too many processes or too little memory is a temporary state of the machine and no fault of the photo.
+                // A lack of processes or memory is a temporary state of the machine, not a failure of the photo.
                 guard error.mayPass, attempt < Self.startAttempts else {
                     throw PhotoProduct.Failure(reason: .other, detail: "no helper process starts: \(error.detail)")
                 }
-                // The cancellation has no signal to wait for, so this thread polls it.
+                // The cancellation does not send a signal, so this thread polls it.
                 let next = ContinuousClock.now + .seconds(1)
                 while .now < next, !photo.cancellation.isCancelled { Thread.sleep(forTimeInterval: 0.02) }
                 if photo.cancellation.isCancelled { throw PhotoProduct.Failure(reason: nil, detail: "cancelled") }
@@ -165,7 +165,7 @@ package final class PhotoHelpers: Sendable {
 }
 
 extension Duration {
-    /// In whole seconds, rounded up: at least 1, at most 31 days.
+    /// The duration in whole seconds, rounded up: at least 1 s, at most 31 days.
     fileprivate var secondsUp: Int {
         Int((min(max(self, .seconds(1)), .seconds(31 * 86_400)) / .seconds(1)).rounded(.up))
     }

@@ -1,10 +1,10 @@
 import DarkroomConcurrency
 import Foundation
 
-/// An operation that executes until ``finish()`` is called: it occupies a place in its queue but no thread.
+/// An operation that is executing until ``finish()`` is called. It occupies a slot of its queue, but no thread.
 ///
-/// On Linux a queue finds out about the end by key-value observing with exactly these strings, and only if `isFinished` is
-/// already true. Finishing twice does nothing. A cancelled operation, too, ends only by ``finish()``.
+/// On Linux a queue detects the end by key-value observing with exactly these key strings, and only if `isFinished` is
+/// already true. A second call of ``finish()`` has no effect. Even a cancelled operation ends only with ``finish()``.
 class AsynchronousOperation: Operation, @unchecked Sendable {  // `progress` is behind a lock
     private enum Progress { case waiting, executing, finished }
     private let progress = Locked(Progress.waiting)
@@ -20,10 +20,10 @@ class AsynchronousOperation: Operation, @unchecked Sendable {  // `progress` is 
         begin()
     }
 
-    /// Starts the work. The end of the work must call ``finish()``, also if the operation was cancelled before.
+    /// Starts the work. The end of the work must call ``finish()``, even if the operation was cancelled before.
     func begin() { finish() }
 
-    /// Ends the operation. Must not be called before its start.
+    /// Ends the operation. Must not be called before the operation has started.
     final func finish() {
         let isFirst = progress.withLock { progress in
             defer { progress = .finished }

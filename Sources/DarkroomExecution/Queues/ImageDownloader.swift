@@ -4,9 +4,9 @@ import DarkroomTransfer
 import DarkroomWorkerState
 import Foundation
 
-/// The operation that downloaded an image, as its filtration sees it.
+/// The download of an image, as far as the filtration uses it.
 protocol ImageDataProvider: AnyObject, Sendable {
-    /// Removes and returns the downloaded bytes; nil if there are none.
+    /// Removes and returns the downloaded bytes; nil if there are no bytes.
     func takeImage() -> Download?
 }
 
@@ -28,11 +28,11 @@ final class ImageDownloader: AsynchronousOperation, ImageDataProvider, @unchecke
 
     /// - Parameters:
     ///   - task: the photo.
-    ///   - source: where its bytes come from.
+    ///   - source: the source of the photo's bytes.
     ///   - urgency: its priority among the waiting photos.
-    ///   - mayBegin: called right before the download begins; if it returns false, the download ends as cancelled.
-    ///   - waits: called when the download begins to wait for its host, or for another attempt.
-    ///   - onEnd: called with the result, once, before the operation is finished.
+    ///   - mayBegin: called directly before the download starts; if it returns false, the download ends as cancelled.
+    ///   - waits: called when the download starts to wait for its host or for its next attempt.
+    ///   - onEnd: called once with the result, before the operation is finished.
     init(
         _ task: PhotoTask, source: any PhotoSource, urgency: Urgency,
         mayBegin: @escaping @Sendable (PhotoTask) -> Bool, waits: @escaping @Sendable (PhotoTask) -> Void,
@@ -63,7 +63,7 @@ final class ImageDownloader: AsynchronousOperation, ImageDataProvider, @unchecke
             progress.fetch = fetch
             return progress.order
         }
-        // The order and the cancellation may have changed before the fetch was set.
+        // The urgency or the cancellation may have changed before `fetch` was set.
         if latest != order { fetch.reorder(latest) }
         fetch.stop(task.cancellation.level)
     }
@@ -71,7 +71,7 @@ final class ImageDownloader: AsynchronousOperation, ImageDataProvider, @unchecke
     /// Stops the download after the task was cancelled or withdrawn.
     func stop(_ level: CancellationToken.Level) { progress.withLock { $0.fetch }?.stop(level) }
 
-    /// Changes the urgency, unless the download has begun.
+    /// Changes the urgency unless the download has started.
     func reorder(_ urgency: Urgency) {
         queuePriority = urgency.priority.ofQueue
         let order = Self.order(task, urgency)
@@ -101,7 +101,7 @@ final class ImageDownloader: AsynchronousOperation, ImageDataProvider, @unchecke
 }
 
 extension BatchPriority {
-    /// The priority of the photos of a batch in the operation queues.
+    /// The operation queue priority for the photos of a batch.
     var ofQueue: Operation.QueuePriority {
         switch self {
         case .veryLow: .veryLow

@@ -9,7 +9,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // immutable afte
 
     /// - Parameters:
     ///   - job: the photo, and the priority of its batch.
-    ///   - work: called even if the photo was cancelled.
+    ///   - work: the filtration. It is called even if the photo was cancelled.
     init(_ job: FilterJob, work: @escaping @Sendable (FilterJob) -> Void) {
         self.job = job
         self.work = work

@@ -5,14 +5,14 @@ import DarkroomWorkerState
 
 /// A source of the bytes of photos.
 package protocol PhotoSource: Sendable {
-    /// Begins to get a photo's bytes.
+    /// Starts to fetch a photo's bytes.
     /// - Parameters:
     ///   - photo: the photo; if ``PhotoTask/isStored`` is true, its bytes are in the batch's folder of originals.
-    ///   - order: its priority among the waiting photos.
-    ///   - mayBegin: called right before the fetch begins; if it returns false, the fetch ends as cancelled.
-    ///   - waits: called when the fetch begins to wait for its host, or for another attempt; the wait ends with `mayBegin`.
+    ///   - order: the priority of the photo among the waiting photos.
+    ///   - mayBegin: called directly before the fetch starts; if it returns false, the fetch ends as cancelled.
+    ///   - waits: called when the fetch starts to wait for its host or for its next attempt; `mayBegin` ends the wait.
     ///   - completion: called exactly once, on any thread, possibly before this call returns.
-    /// - Returns: the running fetch; nil if it has ended already.
+    /// - Returns: the running fetch; nil if the fetch has already ended.
     func fetch(
         _ photo: PhotoTask, order: TransferOrder, mayBegin: @escaping @Sendable () -> Bool,
         waits: @escaping @Sendable () -> Void,
@@ -22,9 +22,9 @@ package protocol PhotoSource: Sendable {
 
 /// A running fetch of a photo's bytes.
 package protocol PhotoFetch: Sendable {
-    /// Ends the fetch if the photo is cancelled, or if it is withdrawn and the fetch has not begun.
+    /// Ends the fetch if the photo is cancelled. If the photo is withdrawn, ends the fetch unless it has started.
     func stop(_ level: CancellationToken.Level)
-    /// Changes its place among the waiting fetches, unless it has begun.
+    /// Changes the position of the fetch among the waiting fetches, unless the fetch has started.
     func reorder(_ order: TransferOrder)
 }
 
@@ -38,7 +38,7 @@ extension Transfer: PhotoFetch {
     }
 }
 
-/// The source that fetches from the network, and from `file:` URLs.
+/// A source that fetches photos from the network and from `file:` URLs.
 package struct TransferSource: PhotoSource {
     private let engine: TransferEngine
 

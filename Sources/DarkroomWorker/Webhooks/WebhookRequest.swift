@@ -10,8 +10,8 @@ struct WebhookRequest {
 
     /// Creates the request about a round of a batch.
     /// - Parameters:
-    /// - now: the Redis time, in milliseconds since 1970.
-    /// - secret: the secret shared with the receiver; nil sends no signature.
+    ///   - now: the Redis time, in milliseconds since 1970.
+    ///   - secret: the secret shared with the receiver; nil sends no signature.
     init(_ batch: BatchFacts, round: Int, now: Int, secret: [UInt8]?) {
         let json: JSON = [
             "event": .string("completion"), "round": .int(round), "batch": JSON(batch, now: now),
