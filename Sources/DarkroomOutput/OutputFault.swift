@@ -1,13 +1,13 @@
 import DarkroomFiles
 import Foundation
 
-/// Why no file can be written to a place for a while: a state of the machine, not a fault of a photo.
+/// Why files cannot be written to a folder for a while: a state of the machine, not a failure of a photo.
 package struct OutputFault: Sendable, Equatable {
     /// The kinds of faults.
     package enum Kind: Sendable {
         /// The disk, or the quota of the user, is full.
         case full
-        /// The disk lost data.
+        /// The disk has lost data.
         case failing
         /// The file system is mounted read-only.
         case readOnly
@@ -19,9 +19,9 @@ package struct OutputFault: Sendable, Equatable {
 
     package let kind: Kind
     package let place: OutputPlace
-    /// The folder below `place` in which a file could not be written; "" for `place` itself.
+    /// The subfolder in which a file could not be written, relative to `place`; "" for `place` itself.
     package let folder: String
-    /// How many bytes must be free before the fault counts as gone.
+    /// The number of bytes that must be free before the fault counts as gone.
     package var bytes: Int
     /// The cause of the fault, and the remedy.
     package let detail: String
@@ -29,7 +29,7 @@ package struct OutputFault: Sendable, Equatable {
     /// Whether the fault affects all files on the same file system.
     package var isOfDevice: Bool { kind != .away && kind != .taken }
 
-    /// With fewer free bytes the disk counts as full: the next few photos would fill it.
+    /// With fewer free bytes the disk counts as full, because the next few photos would fill it.
     package static let leastRoom = 1 << 20
 
     package init(_ kind: Kind, _ place: OutputPlace, folder: String, bytes: Int, detail: String) {
@@ -40,7 +40,7 @@ package struct OutputFault: Sendable, Equatable {
         self.detail = detail
     }
 
-    /// The fault that caused a failure; nil if only the one file was at fault. Blocks.
+    /// Creates the fault that caused a failure; nil if the failure affects only this file. Blocks.
     package init?(_ failure: OutputWriter.Failure) {
         if failure.reason == .diskFull {
             self.init(
@@ -51,20 +51,21 @@ package struct OutputFault: Sendable, Equatable {
             if let found = Self.check(failure.place, folder: failure.folder, bytes: bytes) {
                 self = found
             } else {
-                // If the fault is gone already, the next check finds that, and no photo has failed because of it.
+                // If the fault is already gone, the next check detects that. No photo has failed.
                 guard failure.isOfPlace else { return nil }
                 self.init(.away, failure.place, folder: failure.folder, bytes: 0, detail: failure.detail)
             }
         }
     }
 
-    /// Checks a place. Returns nil if files can be written there now. Blocks.
+    /// Checks a folder. Returns nil if files can be written to it now. Blocks.
     package init?(at place: OutputPlace) {
         guard let found = Self.check(place, folder: "", bytes: 0) else { return nil }
         self = found
     }
 
-    /// Checks again. Returns the present fault, which may be another one; nil if files can be written. Blocks.
+    /// Checks the folder again. Returns the current fault, perhaps a different one; nil if files can be written.
+    /// Blocks.
     package func check() -> OutputFault? { Self.check(place, folder: folder, bytes: bytes) }
 
     /// Tries to write `bytes` bytes to an unnamed file in a folder.
