@@ -34,7 +34,7 @@ package struct FolderHolder: Sendable, Hashable {
         }
     }
 
-    /// Takes the folder unless another holder has a larger number. Blocks until the renames of other holders have ended.
+    /// Takes the folder unless another holder has a larger number. Blocks until renames of other holders have ended.
     /// - Parameters:
     ///   - path: the file that names the holder.
     ///   - folder: the folder.

@@ -1,10 +1,10 @@
 import Glibc
 
-/// The addresses to which connections are allowed.
+/// Decides to which addresses connections are allowed.
 ///
-/// libcurl's callbacks check the address itself, when its socket is opened and again before each request. So the check
-/// covers redirects, names that resolve differently from one lookup to the next, reused connections, and unusual
-/// spellings of an address (`0x7f.1`, `2130706433`).
+/// libcurl's callbacks check the address itself when its socket is opened, and again before each request. So the check
+/// covers redirects, names that resolve differently at each lookup, reused connections, and unusual spellings of an
+/// address (`0x7f.1`, `2130706433`).
 struct AddressPolicy: Sendable {
     /// Networks to which connections are denied. A denied IPv4 network also covers the IPv6 addresses that reach it
     /// through a translator or a tunnel.
@@ -14,7 +14,7 @@ struct AddressPolicy: Sendable {
 
     static let everything = AddressPolicy(denied: [], allowed: [])
 
-    /// Only the public internet and `allowed`.
+    /// Allows the addresses of the public internet and of `allowed`.
     static func publicInternet(and allowed: [NetworkRange] = []) -> AddressPolicy {
         AddressPolicy(denied: specialNetworks, allowed: allowed)
     }
@@ -37,9 +37,9 @@ struct AddressPolicy: Sendable {
         "203.0.113.0/24",  // documentation
         "224.0.0.0/4",  // multicast
         "240.0.0.0/4",  // reserved, broadcast
-        // Only 2000::/3 is assigned for unicast. The rest is ::, ::1, IPv4-compatible, local NAT64, discard, segment
-        // routing, unique local (where clouds keep their metadata, too), link-local, site-local, multicast, or
-        // unassigned.
+        // Of the IPv6 addresses, only 2000::/3 is assigned for unicast. The other addresses are ::, ::1,
+        // IPv4-compatible, local NAT64, discard, segment routing, unique local (clouds also keep metadata there),
+        // link-local, site-local, multicast, or unassigned.
         "::/3",
         "4000::/2",
         "8000::/1",
@@ -47,7 +47,7 @@ struct AddressPolicy: Sendable {
         "2001:db8::/32",  // documentation
         "3fff::/20",  // documentation
     ].map { text in
-        // The texts are the constants above. An invalid text is a bug in this file, and every test would fail.
+        // The texts are the constants above. An invalid text is a bug in this file, with which every test fails.
         do throws(InvalidNetworkRange) { return try NetworkRange(parsing: text) } catch { fatalError("\(error)") }
     }
 
@@ -59,7 +59,7 @@ struct AddressPolicy: Sendable {
         return !isDenied(address) || Self.translated.contains(address)
     }
 
-    /// The NAT64 prefix for the whole IPv4 internet (RFC 6052); it lies outside 2000::/3.
+    /// The NAT64 prefix for the whole IPv4 internet (RFC 6052). It is not part of 2000::/3.
     private static let translated: NetworkRange = {
         do throws(InvalidNetworkRange) {
             return try NetworkRange(parsing: "64:ff9b::/96")
@@ -70,6 +70,6 @@ struct AddressPolicy: Sendable {
 
     private func isDenied(_ address: IPAddress) -> Bool { denied.contains { $0.contains(address) } }
 
-    /// Whether a connection to the socket address is allowed; always false for families other than IPv4 and IPv6.
+    /// Whether a connection to the socket address is allowed. Always false for families other than IPv4 and IPv6.
     func allows(_ address: UnsafePointer<sockaddr>) -> Bool { IPAddress(address).map(allows) ?? false }
 }

@@ -1,8 +1,8 @@
-/// One request of a download: its host and the connected address. Each redirect adds a request.
+/// One request of a download: its host, and the address of its connection. Each redirect adds a request.
 package struct RequestStop: Sendable, Hashable {
     /// The host in its canonical form.
     package let host: String
-    /// The address of the new or reused connection.
+    /// The address of the connection, which may be new or reused.
     package let address: String
 
     package init(host: String, address: String) {
@@ -11,15 +11,15 @@ package struct RequestStop: Sendable, Hashable {
     }
 }
 
-/// The rules of a configuration for hosts and addresses. They also apply to cached bytes, which may have been fetched
-/// under other rules.
+/// The rules of a configuration for hosts and addresses. They also apply to cached bytes, since these may have been
+/// fetched under other rules.
 package struct FetchRules: Sendable {
     private let hosts: HostRules
     private let addresses: AddressPolicy
-    /// Whether `connectTo` may send requests to another address than the URL's.
+    /// Whether `connectTo` may send requests to other addresses than those of their hosts.
     private let isRerouted: Bool
 
-    /// The rules of a configuration.
+    /// Creates the rules of a configuration.
     package init(_ configuration: TransferConfiguration) {
         hosts = HostRules(allowed: configuration.allowedHosts, denied: configuration.deniedHosts)
         addresses =
@@ -27,7 +27,7 @@ package struct FetchRules: Sendable {
         isRerouted = !configuration.connectTo.isEmpty
     }
 
-    /// The reason why a URL must not be fetched, judged only by its host or literal address; nil if these are allowed.
+    /// Why a URL must not be fetched, as far as its host or literal address decides; nil if they are allowed.
     package func problem(of url: String) -> TransferError? {
         do throws(Refusal) {
             guard case .web(_, let host) = try TransferURL(parsing: url) else { return nil }
@@ -50,8 +50,8 @@ package struct FetchRules: Sendable {
         }
     }
 
-    /// Whether every worker may use the bytes. True if all requests went to the first host, at addresses of the public
-    /// internet.
+    /// Whether every worker may use the bytes: all requests went to the host of the first request and to addresses of
+    /// the public internet.
     package static func isOrdinary(_ way: [RequestStop]) -> Bool {
         let policy = AddressPolicy.publicInternet()
         return way.allSatisfy { stop in
@@ -61,7 +61,7 @@ package struct FetchRules: Sendable {
 }
 
 extension Refusal {
-    /// The refusal of a denied address.
+    /// The refusal because of a denied address.
     static func denied(_ address: String) -> Refusal {
         Refusal(
             code: .addressDenied,

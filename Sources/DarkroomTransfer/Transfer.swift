@@ -12,11 +12,11 @@ package final class Transfer: @unchecked Sendable {  // only the engine's thread
 
     let url: String
     let onChunk: (@Sendable (UnsafeRawBufferPointer) -> Void)?
-    /// Called on the engine's thread right before each attempt; false withdraws the transfer.
+    /// Called on the engine's thread directly before each attempt. If it returns false, the transfer is withdrawn.
     let mayBegin: (@Sendable () -> Bool)?
-    /// Called on the engine's thread when the transfer begins to wait for a slot or for another attempt.
+    /// Called on the engine's thread when the transfer starts to wait for a slot or for its next attempt.
     let waits: (@Sendable () -> Void)?
-    /// Set by `cancel()` at once, before the engine's thread handles the message, so that a file read in progress stops
+    /// Set by `cancel()` at once, before the engine's thread handles the message, so that the reading of a file stops
     /// early.
     let unwanted = Latch()
     private let mailbox: Mailbox<EngineMessage>
@@ -26,7 +26,7 @@ package final class Transfer: @unchecked Sendable {  // only the engine's thread
     var target: TransferURL?
     var order: TransferOrder
     var attempts = 0
-    /// Whether `onChunk` has received bytes. The transfer is then not tried again.
+    /// Whether `onChunk` has received bytes. If so, the transfer is not tried again.
     var hasStreamed = false
 
     init(
@@ -44,23 +44,23 @@ package final class Transfer: @unchecked Sendable {  // only the engine's thread
         self.completion = completion
     }
 
-    /// Aborts the transfer in any phase. Its completion gets `.cancelled`, unless it already got another result.
+    /// Aborts the transfer in any phase. Its completion receives `.cancelled` unless it already has a result.
     ///
-    /// May be called from any thread, the completion included, and never blocks.
+    /// May be called from any thread, even from the completion. Never blocks.
     package func cancel() {
         unwanted.set()
         mailbox.post(.cancel(self))
     }
 
-    /// Cancels the transfer if it waits for a slot or for another attempt. A running attempt continues. If it fails, it
-    /// is retried as usual.
+    /// Cancels the transfer if it waits for a slot or for its next attempt. A running attempt continues, and is tried
+    /// again if it fails.
     ///
-    /// May be called from any thread and never blocks.
+    /// May be called from any thread. Never blocks.
     package func withdraw() { mailbox.post(.withdraw(self)) }
 
-    /// Changes the transfer's order among the waiting transfers.
+    /// Changes the position of the transfer among the waiting transfers.
     ///
-    /// May be called from any thread and never blocks.
+    /// May be called from any thread. Never blocks.
     package func reorder(_ order: TransferOrder) { mailbox.post(.reorder(self, order)) }
 
     /// The host whose slots the transfer uses; "" for files.
@@ -72,7 +72,7 @@ package final class Transfer: @unchecked Sendable {  // only the engine's thread
         if case .finished = phase { true } else { false }
     }
 
-    /// Calls the completion if it was not called yet, and releases it.
+    /// Calls the completion unless it was already called, and releases it.
     func finish(_ result: Result<Download, TransferError>) {
         phase = .finished
         let completion = completion
