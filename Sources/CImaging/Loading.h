@@ -3,7 +3,7 @@
 
 #include "PipelineState.h"
 
-// Opens the job's bytes. Refuses pictures with too many pixels before decoding.
+// Opens the job's bytes. Refuses a picture with too many pixels before decoding it.
 enum darkroom_status darkroom_load(struct pipeline *pipeline);
 
 #endif

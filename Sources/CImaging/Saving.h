@@ -6,13 +6,13 @@
 // Returns the format of the job's output.
 enum darkroom_format darkroom_format_to_write(const struct pipeline *pipeline);
 
-// Whether the format supports the image's width and height.
+// Whether the format supports the width and height of the image.
 bool darkroom_sides_fit(struct pipeline *pipeline, enum darkroom_format format);
 
 // Converts the pixels to a kind that the format supports.
 bool darkroom_fit(struct pipeline *pipeline, enum darkroom_format format);
 
-// Encodes the image. Returns 0 on success; the bytes are g_malloc'ed, which is malloc since GLib 2.46.
+// Encodes the image. Returns 0 on success. The bytes are allocated with g_malloc, which is malloc since GLib 2.46.
 int darkroom_save(VipsImage *image, enum darkroom_format format, int quality, bool strip, void **bytes, size_t *count);
 
 #endif

@@ -1,10 +1,10 @@
-/// One filter of a chain, written as `sepia=0.8` or `tilt-shift=radius:3`.
+/// A filter of a filter chain, written as `sepia=0.8` or `tilt-shift=radius:3`.
 package enum Filter: Sendable, Equatable {
-    /// Mixes the sepia matrix with the identity, in the ratio `intensity` to 1 - `intensity`, 0 to 1. Alpha is
+    /// Mixes the sepia matrix with weight `intensity`, 0 to 1, and the identity with weight 1 - `intensity`. Alpha is
     /// unchanged. See [Filter Effects, sepia](https://www.w3.org/TR/filter-effects-1/#sepiaEquivalent).
     case sepia(intensity: Double)
-    /// Keeps the middle sharp and blurs the picture from a quarter of the height outwards. `radius` is the standard
-    /// deviation of the Gaussian blur in pixels, 0.1 to 100.
+    /// Blurs the picture except at the middle of its height. The blur grows from there up and down, and is complete at
+    /// a quarter of the height from the middle. `radius` is the standard deviation of the blur in pixels, 0.1 to 100.
     case tiltShift(radius: Double)
 
     /// The default filter.
@@ -15,7 +15,7 @@ package enum Filter: Sendable, Equatable {
 
     /// Parses `sepia`, `sepia=INTENSITY`, `tilt-shift` or `tilt-shift=radius:PIXELS`.
     ///
-    /// By default, the intensity is 0.8 and the radius 3.
+    /// The default intensity is 0.8, and the default radius is 3.
     package init(parsing text: String) throws(FilterSyntaxError) {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let value = parts.count > 1 ? parts[1] : nil
@@ -39,7 +39,7 @@ package enum Filter: Sendable, Equatable {
     private static func number(
         _ text: Substring, in range: ClosedRange<Double>, of filter: String, as example: String
     ) throws(FilterSyntaxError) -> Double {
-        // Double also accepts "nan", "infinity" and hexadecimal numbers.
+        // Double would also accept "nan", "infinity" and hexadecimal numbers.
         let isDecimal = text.allSatisfy { $0.isASCII && ($0.isNumber || ".eE+-".contains($0)) }
         guard isDecimal, let number = Double(text), range.contains(number) else {
             let limits = "\(canonical(range.lowerBound)) to \(canonical(range.upperBound))"
@@ -56,7 +56,7 @@ package enum Filter: Sendable, Equatable {
 }
 
 extension Filter: CustomStringConvertible {
-    /// The canonical text, which ``init(parsing:)`` accepts.
+    /// The canonical text of the filter, which ``init(parsing:)`` accepts.
     package var description: String {
         switch self {
         case .sepia(let intensity): "sepia=\(Self.canonical(intensity))"
@@ -67,7 +67,7 @@ extension Filter: CustomStringConvertible {
 
 /// A chain of filters as text: `sepia=0.8,tilt-shift=radius:3`.
 package enum FilterChain {
-    /// Parses filters separated by commas; an empty text is an empty chain.
+    /// Parses filters that are separated by commas. An empty text is an empty chain.
     package static func parse(_ text: String) throws(FilterSyntaxError) -> [Filter] {
         var filters: [Filter] = []
         guard !text.isEmpty else { return filters }
@@ -83,13 +83,13 @@ package enum FilterChain {
     }
 }
 
-/// The text is not a valid filter.
+/// The error for a text that is not a valid filter.
 package struct FilterSyntaxError: Error, Equatable, CustomStringConvertible {
     /// The given text.
     package let filter: String
-    /// What is wrong with it, and what to write.
+    /// What is wrong with the text, and what to write.
     package let problem: String
 
-    /// One line: the filter, what is wrong, what to write.
+    /// The filter, what is wrong with it, and what to write, in one line.
     package var description: String { "filter \"\(filter)\": \(problem)" }
 }

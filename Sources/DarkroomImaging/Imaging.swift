@@ -1,13 +1,13 @@
 internal import CImaging
 
-/// Decodes, filters and encodes pictures, from memory to memory.
+/// Decodes, filters and encodes pictures. Input and output are in memory.
 ///
-/// JPEG to JPEG with per-pixel filters uses libjpeg-turbo in strips of 16 rows. All other work uses libvips with one
-/// thread per picture. All functions may be called from any thread, also concurrently.
+/// JPEG to JPEG with filters that change each pixel alone uses libjpeg-turbo in strips of 16 rows. All other work uses
+/// libvips with one thread per picture. All functions may be called from any thread, even concurrently.
 package enum Imaging {
-    /// Initializes libvips, once per process, and blocks all loaders except those of ``ImageFormat``.
+    /// Initializes libvips once per process, and blocks all loaders except those of ``ImageFormat``.
     ///
-    /// Developing calls this itself. A call at the program's start reports a failure early.
+    /// `develop` calls this function itself. A call at the start of the program reports a failure early.
     package static func start() throws(ImagingError) {
         if let error = startError { throw error }
     }
@@ -22,15 +22,15 @@ package enum Imaging {
         return ImagingError(code: .filterFailed, detail: "libvips cannot be started: \(reason)")
     }()
 
-    /// Develops one picture. Blocks until it is done.
+    /// Develops a picture. Blocks until it is done.
     ///
     /// - Parameters:
-    ///   - bytes: A file of any ``ImageFormat``, detected from its content.
-    ///   - options: The filters and the output format.
-    ///   - isCancelled: Called often while pixels are processed, also from threads of libvips. After it returns true,
-    ///     the result is ``ImagingError/Code/cancelled``. Decoders that decode the whole picture first, and the
-    ///     encoders of WebP, AVIF, HEIC and JPEG XL, finish their current step first. ``DevelopOptions/processorTime``
-    ///     is checked at the same points.
+    ///   - bytes: a file in any ``ImageFormat``, which is detected from its content.
+    ///   - options: the filters and the output format.
+    ///   - isCancelled: called often while pixels are processed, even from threads of libvips. After it returns true,
+    ///     the result is ``ImagingError/Code/cancelled``. Some codecs finish their current step first: decoders that
+    ///     decode the whole picture at once, and the encoders of WebP, AVIF, HEIC and JPEG XL. The same holds for
+    ///     ``DevelopOptions/processorTime``.
     package static func develop(
         _ bytes: UnsafeRawBufferPointer, _ options: DevelopOptions = DevelopOptions(),
         isCancelled: @Sendable () -> Bool = { false }
@@ -38,15 +38,15 @@ package enum Imaging {
         try run(darkroom_develop, bytes, options, isCancelled: isCancelled)
     }
 
-    /// Develops one picture given as an array.
+    /// Develops a picture from an array.
     package static func develop(
         _ bytes: [UInt8], _ options: DevelopOptions = DevelopOptions(), isCancelled: @Sendable () -> Bool = { false }
     ) throws(ImagingError) -> DevelopedImage {
         try develop(bytes, options, sizeIsKnown: { _ in }, isCancelled: isCancelled)
     }
 
-    /// Develops one picture given as an array.
-    /// - Parameter sizeIsKnown: Called with the number of pixels before decoding, possibly more than once.
+    /// Develops a picture from an array.
+    /// - Parameter sizeIsKnown: called with the number of pixels before decoding, possibly more than once.
     package static func develop(
         _ bytes: [UInt8], _ options: DevelopOptions, sizeIsKnown: @escaping (Int) -> Void,
         isCancelled: @Sendable () -> Bool
@@ -56,14 +56,14 @@ package enum Imaging {
         }
     }
 
-    /// Whether developing the picture calls `isCancelled` regularly for any content. libjpeg can stop at any row; the
-    /// other libraries decode or encode whole pictures in one call.
+    /// Whether `isCancelled` is called regularly for any content of the picture. libjpeg can stop at any row. The other
+    /// libraries decode or encode whole pictures in one call.
     package static func canAlwaysStop(_ bytes: [UInt8], _ options: DevelopOptions) -> Bool {
         let isJPEG = bytes.withUnsafeBytes { ImageFormat(contentOf: $0) == .jpeg }
         return isJPEG && (options.format ?? .jpeg) == .jpeg
     }
 
-    /// Frees libvips' memory for the calling thread. Every thread that developed pictures must call it before it ends.
+    /// Frees libvips' memory for the calling thread. Threads that developed pictures must call this before they end.
     package static func threadShutdown() {
         darkroom_imaging_thread_shutdown()
     }
@@ -71,19 +71,19 @@ package enum Imaging {
     /// The version of the installed libvips.
     package static var vipsVersion: String { String(cString: darkroom_imaging_version()) }
 
-    /// Whether the installed libvips can write the format. The first call for a format writes a small picture.
+    /// Whether the installed libvips can write the format. The first call for a format writes a test picture.
     package static func canSave(_ format: ImageFormat) -> Bool {
         startError == nil && darkroom_imaging_can_save(format.c)
     }
 }
 
 extension Imaging {
-    /// The longest filter chain. Each filter adds a level to libvips' recursion.
+    /// The largest number of filters in a chain. Each filter adds a level to libvips' recursion.
     private static let maxFilters = 100
 
     typealias Work = (UnsafePointer<darkroom_job>?, UnsafeMutablePointer<darkroom_result>?) -> darkroom_status
 
-    /// Runs one of the C functions that take a job.
+    /// Calls a C function that takes a job.
     static func run(
         _ work: Work, _ bytes: UnsafeRawBufferPointer, _ options: DevelopOptions,
         sizeIsKnown: @escaping (Int) -> Void = { _ in }, isCancelled: @Sendable () -> Bool
@@ -155,7 +155,7 @@ extension [UInt8] {
     }
 }
 
-/// The target of `darkroom_job.context` while the job runs.
+/// The object to which `darkroom_job.context` points while the job is running.
 private struct JobContext {
     let options: DevelopOptions
     let clock: ProcessorClock?

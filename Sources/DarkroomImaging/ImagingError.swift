@@ -1,6 +1,6 @@
 internal import CImaging
 
-/// The failure to develop a picture. Trying the same bytes again helps only after ``Code/outOfMemory``.
+/// The failure to develop a picture. Another attempt with the same bytes can succeed only after ``Code/outOfMemory``.
 package struct ImagingError: Error, Equatable, CustomStringConvertible {
     /// The kind of failure.
     package struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -10,13 +10,13 @@ package struct ImagingError: Error, Equatable, CustomStringConvertible {
 
         private let kind: Kind
 
-        /// The bytes are not a picture but, for example, an HTML page, text, a video or empty.
+        /// The bytes are not a picture. They are, for example, an HTML page, text or a video, or there are no bytes.
         package static let notAnImage = Code(kind: .notAnImage)
-        /// A picture of an unsupported format or kind.
+        /// The picture has an unsupported format or kind.
         package static let unsupportedFormat = Code(kind: .unsupportedFormat)
         /// The file is truncated or corrupt.
         package static let damaged = Code(kind: .damaged)
-        /// The header gives more pixels than ``DevelopOptions/maxPixels``.
+        /// According to its header, the picture has more pixels than ``DevelopOptions/maxPixels``.
         package static let tooManyPixels = Code(kind: .tooManyPixels)
         /// The system did not have enough memory for the picture.
         package static let outOfMemory = Code(kind: .outOfMemory)
@@ -24,7 +24,7 @@ package struct ImagingError: Error, Equatable, CustomStringConvertible {
         package static let filterFailed = Code(kind: .filterFailed)
         /// `isCancelled` returned true.
         package static let cancelled = Code(kind: .cancelled)
-        /// The picture took more than ``DevelopOptions/processorTime``.
+        /// The picture took more CPU time than ``DevelopOptions/processorTime``.
         package static let timedOut = Code(kind: .timedOut)
 
         /// A short text without variable parts.
@@ -44,15 +44,15 @@ package struct ImagingError: Error, Equatable, CustomStringConvertible {
 
     /// The kind of failure.
     package let code: Code
-    /// The finding and, if possible, what to do.
+    /// What was found and, if possible, what to do.
     package let detail: String
 
-    /// One line: the kind of failure and the detail.
+    /// The kind of failure and the detail, in one line.
     package var description: String { "\(code): \(detail)" }
 }
 
 extension ImagingError {
-    /// Converts the C functions' report of a failed job on bytes of `format`.
+    /// Converts the result of a C function that failed for bytes of `format`.
     init(
         status: darkroom_status, result: darkroom_result, format: ImageFormat, maxPixels: Int, clock: ProcessorClock?
     ) {

@@ -206,7 +206,7 @@ final class EasyHandle {
             refusal = Refusal(code: .connectFailed, detail: "no socket: \(systemErrorText())")
             return CURL_SOCKET_BAD
         }
-        refusal = nil  // an allowed address of the host replaces the refusal of others
+        refusal = nil  // earlier refusals do not matter if one address is allowed
         return descriptor
     }
 
@@ -346,8 +346,7 @@ final class EasyHandle {
         case CURLE_RECV_ERROR, CURLE_SEND_ERROR: (200..<300).contains(status) ? .truncated : .connectFailed
         case CURLE_PARTIAL_FILE: .truncated
         case CURLE_OPERATION_TIMEDOUT: .timeout
-        // OpenSSL's text for a connection that was lost in the handshake. Unlike a wrong certificate, it may be
-        // temporary.
+        // OpenSSL's text for a connection that was lost in the handshake, which may be temporary. temporary.
         case CURLE_SSL_CONNECT_ERROR where found.contains("SYSCALL") || found.contains("reset"): .connectFailed
         case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
             CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS:
