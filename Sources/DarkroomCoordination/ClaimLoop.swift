@@ -104,7 +104,7 @@ package final class ClaimLoop: Sendable {
         return claim.isForDrained ? .drained(worker.read { $0.claimableDrained }) : .all
     }
 
-    /// Sends the claim with a number. Repeats it while Redis is unreachable; Redis gives each number the same reply.
+    /// Sends a claim with its number. Repeats it while Redis is unreachable; Redis gives each number the same reply.
     private func send(_ claim: ClaimPlan.Claim, _ number: Int, without excluded: [BatchID]) -> Claimed? {
         while !coordination.leaving.isSet, !coordination.claimsEnd.isSet {
             let highest = worker.read { $0.controlsVersion }

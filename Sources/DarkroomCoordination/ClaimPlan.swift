@@ -31,7 +31,7 @@ struct ClaimPlan {
 
     /// The claims due after notices: one at once, and one after 100 ms for operations that the first one missed.
     private var notices: [(due: ContinuousClock.Instant, priority: BatchPriority)] = []
-    /// The highest priority that may have more operations, because the last claim returned some, or there was none.
+    /// The highest priority that may have more operations: the last claim returned some, or none was sent yet.
     private var more: BatchPriority? = .veryHigh
     private var nextAttempt: ContinuousClock.Instant
     private var nextFocused: ContinuousClock.Instant

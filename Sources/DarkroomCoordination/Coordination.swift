@@ -74,7 +74,7 @@ package protocol CoordinatedWorker: AnyObject, Sendable {
     /// The number of photos to claim of this priority and higher ones.
     func photosToClaim(from priority: BatchPriority) -> Int
 
-    /// The operations whose leases are renewed, and the number that are `stuck` in an unresponsive file system.
+    /// The operations whose leases are renewed; `stuck` is the number of others, whose file system does not answer.
     var renewed: (operations: [HeldOperation], stuck: Int) { get }
     /// Whether the worker cannot finish any operation because a file system does not answer. If so, it does not claim.
     var isStuck: Bool { get }

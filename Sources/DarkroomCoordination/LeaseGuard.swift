@@ -3,8 +3,8 @@ import Foundation
 /// Blocks a worker after a standstill until it has asked Redis which leases it still has.
 ///
 /// If the worker's process was stopped or its machine slept, other workers may have taken its operations in the
-/// meantime. So before a file gets its final name or a manifest is written, the latest heartbeat must be younger than
-/// the lease. A failed heartbeat is sufficient, since no lease expires while Redis is unreachable.
+/// meantime. So a file gets its final name, or a manifest is written, only if the last heartbeat was sent less than one
+/// lease ago. A failed heartbeat is sufficient, since no lease expires while Redis is unreachable.
 final class LeaseGuard: @unchecked Sendable {  // `lastAsked` and `isOver` are only touched while `condition` is locked
     private let condition = NSCondition()
     private var lastAsked = ContinuousClock.now

@@ -129,7 +129,7 @@ package final class PhotoEvents: Sendable {
         self.connection = connection
     }
 
-    /// Adds the new state of a photo to the backlog, unless it was cancelled. On any thread, in well below 1 µs.
+    /// Queues the new state of a photo, unless the photo was cancelled. Thread-safe; takes well below 1 µs.
     package func note(_ photo: PhotoTask, _ state: PhotoState) {
         guard !photo.cancellation.isCancelled else { return }
         let isFirst = backlog.withLock { backlog in
@@ -164,7 +164,7 @@ package final class PhotoEvents: Sendable {
         while !stopped.isSet, .now < end { news.wait(timeout: end - .now) }
     }
 
-    /// Sends the next message, unless too many have no reply. The reply contains the Redis time for the next one.
+    /// Sends a message, unless too many have no reply. Its reply contains the Redis time for the next message.
     private func send() {
         guard unanswered.withLock({ $0 < Self.maxUnanswered }) else { return }
         guard let now = clock.withLock({ $0 }).map({ $0.redis + ($0.here.duration(to: .now)).wholeMilliseconds }) else {

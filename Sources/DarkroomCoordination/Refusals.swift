@@ -32,7 +32,7 @@ package struct Refusals {
     /// Whether the next claim replaces all refusals in Redis.
     private var replacesAll = true
 
-    /// The largest number of refusals with a reason. Further ones keep only the id, for ``crowdInterval``.
+    /// The largest number of refusals with a reason. Of further refusals only the id is kept, for ``crowdInterval``.
     package static let limit = 10_000
     /// The largest number of refused batches. At this number, the batch that is due first is no longer refused.
     static let mostKept = 100_000

@@ -14,7 +14,7 @@ final class BatchContext: Sendable {
     let options: BatchOptions
     let recipe: PhotoRecipe
     let output: BatchOutput
-    /// Shared by the batch's operations, and closed with the last operation, so that the share can be unmounted.
+    /// The manifest folder that the operations share. Closed with the last operation, so that shares can be unmounted.
     private let latestFolder = Locked(WeakFolder())
 
     private struct WeakFolder {
@@ -77,7 +77,7 @@ final class BatchContext: Sendable {
         output = BatchOutput(
             id, options, template, place: place, originals: originals, isCustom: custom != nil,
             endings: { [isCustom = custom != nil] in isCustom ? CustomEnding.candidates($0) : formats })
-        // Folders are created only in folders of --outputs-under: without the share, nothing must be written.
+        // Folders are created only in folders of --outputs-under, so that nothing is written without the share.
         let makes = options.remoteOutput && !folders.isEmpty
         if let place {
             willAccess(place.folder)

@@ -106,7 +106,7 @@ final class OriginalsSource: PhotoSource {
 private final class StagedFetch: PhotoFetch {
     private struct State {
         var order: TransferOrder
-        /// The fetch from the other source; nil unless the photo is missing in the folder.
+        /// The fetch from the other source; nil unless the photo is not in the folder.
         var other: (any PhotoFetch)?
     }
 

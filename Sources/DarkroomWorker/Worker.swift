@@ -115,8 +115,9 @@ package final class Worker: Sendable {
             ["detail": .text("not confined: " + facts.missing.joined(separator: ", ") + "; see darkroom doctor")])
     }
 
-    /// Starts no more claims and photos, and releases the operations without running photos. Running photos may end
-    /// within the grace time; then the remaining operations are released. Returns at once, see ``wait()``.
+    /// Stops claiming operations and starting photos, and releases the operations without running photos. Running
+    /// photos may end within the grace time; then the remaining operations are released. Returns at once, see
+    /// ``wait()``.
     package func stop() {
         stopRequested.set()
         stopSignal.raise()

@@ -47,7 +47,7 @@ extension WorkerCore {
                 given.formUnion(operations)
                 continue
             }
-            // Write errors are reported to folders that were open before, so the first folder gets all of them.
+            // An error is reported to every folder that was open before it, so the folder opened first gets all errors.
             if folders[folder.device].map({ folder.opened < $0.folder.opened }) ?? true {
                 folders[folder.device] = (folder, place)
             }

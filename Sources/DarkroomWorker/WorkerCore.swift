@@ -108,7 +108,7 @@ final class WorkerCore: CoordinatedWorker {
     }
 
     private func applyLimits() {
-        // The lock orders the threads, so that the thread that applies the limits last applies the current ones.
+        // One thread at a time applies limits, so that the last thread applies the current limits.
         limits.withLock { _ in
             let (downloads, filtrations) = read { $0.limits }
             engine.setMaxRunning(downloads)

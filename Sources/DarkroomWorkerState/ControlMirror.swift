@@ -111,8 +111,8 @@ package struct ControlsAnswer: Sendable {
     package var cluster: ClusterControls?
     /// The controls of the batches that the reply contains.
     package var batches: [BatchID: BatchControls]
-    /// This reply and the earlier replies together contain all controls for this worker up to this version; nil if the
-    /// reply contains only some of the controls.
+    /// This reply and the earlier replies together contain all controls that affect this worker up to this version; nil
+    /// if the reply contains only some of the controls.
     package var completeVersion: Int?
 
     package init(

@@ -33,19 +33,19 @@ extension WorkerState {
         case stateCodes([UInt8], of: HeldOperation)
 
         // Photos.
-        /// Start photos and filtrations if there is room; if `urgently`, even a single photo.
+        /// Start photos and filtrations if there is room. If `urgently`, photos start even one at a time.
         case schedule(urgently: Bool)
         /// A download waits for its host or for its next attempt.
         case downloadWaits(PhotoTask)
-        /// An attempt of a download is about to start. It may only if the effects contain ``Effect/proceed(isFirst:)``.
+        /// Requests to start a download attempt. Granted if the effects contain ``Effect/proceed(isFirst:)``.
         case downloadBegins(PhotoTask)
         /// A download has finished; `bytes` is its size.
         case downloaded(PhotoTask, bytes: Int)
         /// A download ended without bytes. The outcome is nil if the download was cancelled or withdrawn.
         case downloadEnded(PhotoTask, PhotoOutcome?)
-        /// A filtration is about to start. It may only if the effects contain ``Effect/proceed(isFirst:)``.
+        /// Requests to start a filtration. Granted if the effects contain ``Effect/proceed(isFirst:)``.
         case filterBegins(FilterJob)
-        /// A file is about to get its final name. It may only if the effects contain ``Effect/proceed(isFirst:)``.
+        /// Requests to give a file its final name. Granted if the effects contain ``Effect/proceed(isFirst:)``.
         case placing(FilterJob)
         /// A filtration ended. The outcome is nil if the filtration was cancelled or must run again.
         case filterEnded(FilterJob, PhotoOutcome?)

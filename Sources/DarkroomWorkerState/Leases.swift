@@ -4,12 +4,12 @@ import DarkroomStore
 struct Leases {
     /// Operations that run in this worker, in the order of their claims.
     private(set) var local: [HeldOperation] = []
-    /// Claimed operations that are not local yet, since their preparation accesses disks.
+    /// Claimed operations that the worker is still preparing, for which it accesses disks.
     private var preparing: Set<HeldOperation> = []
     /// Operations that do not run in this worker and must be released.
     private(set) var pendingRelease: Set<HeldOperation> = []
 
-    /// The local, preparing and pending operations.
+    /// All operations: local, in preparation, and to be released.
     var all: [HeldOperation] { local + preparing + pendingRelease }
 
     func isPreparing(_ held: HeldOperation) -> Bool { preparing.contains(held) }

@@ -12,7 +12,7 @@ package struct LocalOperation: Sendable {
     let operationSize: Int
     /// Whether other workers may have left manifest files of this operation.
     let hasPast: Bool
-    /// Whether the lease has expired twice or more, so that the photos run one by one to find the one that crashes.
+    /// Whether the lease has expired twice or more, so that photos run one by one to find the photo that crashes.
     package let isQuarantined: Bool
     /// Whether downloaded bytes stay in a folder of originals after this worker has ended.
     private let keepsOriginals: Bool
@@ -46,7 +46,7 @@ package struct LocalOperation: Sendable {
     /// The time of the oldest unreported change that makes a report due; nil if there is none.
     private(set) var oldestNews: ContinuousClock.Instant?
 
-    /// The hold of the operation itself, apart from its batch: `.outsideFocus`, `.releasing` or `.none`.
+    /// The hold of the operation alone, without that of its batch: `.outsideFocus`, `.releasing` or `.none`.
     private(set) var hold = Hold.none
     /// The positions of this operation's photos that are in the focus of the batch; nil if there are none.
     private(set) var focus: ClosedRange<Int>?
@@ -79,7 +79,7 @@ package struct LocalOperation: Sendable {
         operationSize = options.operationSize
         keepsOriginals = !options.originals.isEmpty
         redactsQueries = options.redactURLs
-        // A photo that is claimed as downloaded has its bytes in the originals and only needs its filtration.
+        // The bytes of a photo claimed as downloaded are in the folder of originals, so it needs no download.
         stateCodes = claimed.stateCodes.map { code in
             let state = PhotoState(stateCode: code) ?? .new
             return state == .new ? Self.unknown : code
@@ -89,7 +89,7 @@ package struct LocalOperation: Sendable {
         unbegun = unfinished
         hasPast = claimed.leaseExpiries > 0 || unfinished < stateCodes.count
         isQuarantined = claimed.leaseExpiries >= 2
-        // Photos were cancelled one by one while the operation was queued. A report must contain them and end it.
+        // All photos were cancelled one by one while the operation was queued. This must still be reported.
         if isDone { noteFinal() }
     }
 
@@ -172,7 +172,7 @@ package struct LocalOperation: Sendable {
         noteNews()
     }
 
-    /// Records that a photo is downloaded. This change makes no report due; the next report includes it.
+    /// Records that a photo is downloaded. This change alone does not make a report due.
     mutating func downloaded(index: Int) {
         let position = position(of: index)
         guard !isFinal(position) else { return }

@@ -1,6 +1,6 @@
 import DarkroomModel
 
-/// Counts of photos and batches. They are for one batch, or the sums over all batches of a priority.
+/// Counts of photos and batches, either of one batch or summed over all batches of a priority.
 struct Load: Equatable {
     /// Photos in progress, without parked photos and photos that wait for their hosts.
     var active = 0

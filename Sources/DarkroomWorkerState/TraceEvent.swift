@@ -3,13 +3,13 @@ import DarkroomModel
 /// A step of a photo in a worker, for measurements and tests.
 package struct TraceEvent: Sendable {
     package enum Kind: Sendable {
-        /// A transfer began. The time before its turn is not included.
+        /// A transfer began, after it had waited for a slot of its host.
         case downloadBegan
         /// A transfer ended, with any result.
         case downloadEnded
-        /// A filter began.
+        /// A filtration began.
         case filtrationBegan
-        /// A filter ended, with any result; the file is in place if the photo was filtered.
+        /// A filtration ended, with any result. If the photo was filtered, its file has its final name.
         case filtrationEnded
     }
 

@@ -7,7 +7,7 @@ package struct ClaimDemand: Sendable {
     package var lowest: BatchPriority?
     /// The batch of which the worker claims an operation in the focus, even if the worker is full.
     package var focused: (batch: BatchID, priority: BatchPriority)?
-    /// The lowest priority of the drained batches from which a worker that is full of other batches claims.
+    /// The lowest priority of the drained batches from which the worker claims although it is full of others.
     package var drained: BatchPriority?
     /// Whether the worker claims a few operations of drained batches, even if it is full of other batches.
     package var takesOthers = false

@@ -5,8 +5,8 @@ import DarkroomStore
 extension WorkerState {
     // MARK: Bounds
 
-    /// The largest number of photos in progress: enough that no filtration waits for downloads. In addition, as many
-    /// photos of each batch may wait for their hosts.
+    /// The largest number of photos in progress: enough that no filtration waits for downloads. In addition, each batch
+    /// may have this many photos that wait for their hosts.
     var window: Int { limits.downloads + 4 * limits.filtrations }
     /// How many photos above the window may start for each lower priority that has running photos.
     var reserve: Int { 4 * limits.filtrations }
@@ -29,7 +29,7 @@ extension WorkerState {
         hasStalled = false
     }
 
-    /// Starts photos if there is room. Higher priorities come first; ``RunQueues`` orders each priority.
+    /// Starts photos if there is room. Higher priorities come first; within a priority, ``RunQueues`` decides.
     mutating func beginDownloads(urgently: Bool) -> [PhotoTask] {
         guard !isStopping, let highest = queues.highestRankToBegin else { return [] }
         // While enough photos wait for filtration, several photos are started at a time: each call wakes 3 threads.
@@ -53,7 +53,7 @@ extension WorkerState {
     private mutating func beginNext() -> PhotoTask? {
         for rank in BatchPriority.allCases.indices.reversed() {
             guard let first = queues.nextToBegin(rank) else { continue }
-            // Photos of lower priorities do not block higher ones, apart from a bounded reserve for each.
+            // Each lower priority may exceed the window by its reserve, so that it does not block this priority.
             let lower = queues.activeRanks(below: rank)
             guard queues.total(\.active, from: rank) < window,
                 queues.total(\.active) < window + lower * reserve,

@@ -26,7 +26,7 @@ package struct WorkerState: Sendable {
     var focusToClaim: BatchID?
     /// Whether downloads were not started because downloaded photos that may not be filtered use the memory.
     var needsRoom = false
-    /// Whether a batch has stalled since the last scheduling, so that other batches may be claimed in its place.
+    /// Whether a batch has stalled since the last scheduling, so that the worker may claim from other batches.
     var hasStalled = false
     /// The number of photos that became final since the worker started.
     package private(set) var photosDone = 0

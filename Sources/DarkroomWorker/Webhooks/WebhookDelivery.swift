@@ -74,7 +74,7 @@ final class WebhookDelivery: Sendable {
     /// The number of webhooks that the searches have read.
     var searched: Int { state.withLock { $0.searches.webhooks } }
 
-    /// Ends the delivery of webhooks from heartbeat replies. Later ones are ignored.
+    /// Stops the delivery: webhooks in later heartbeat replies are ignored.
     func stop() { state.withLock { $0.isStopping = true } }
 
     /// Delivers the webhooks that became due with the last photos of this worker. After 1 s it aborts the running
