@@ -47,7 +47,8 @@ package enum PhotoProduct {
         }
     }
 
-    /// Runs a custom operation. After the CPU time `time`, it sees its photo as cancelled, so that it can stop.
+    /// Runs a custom operation. After `time` of CPU time, its photo counts as cancelled, so that the operation can
+    /// stop.
     static func run(
         _ operation: any PhotoOperation, _ record: PhotoRecord, _ bytes: [UInt8], within time: Duration?,
         isCancelled: @escaping @Sendable () -> Bool = { false }

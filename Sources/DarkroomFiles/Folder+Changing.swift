@@ -1,8 +1,8 @@
 import Glibc
 
-/// Creating, renaming and removing files.
+/// Creates, renames and removes files.
 extension Folder {
-    /// Creates a new file. Removes an existing file first, so that no file of another process is written to.
+    /// Creates a new file. Removes an existing file first, so that a file of another process is never written to.
     /// - Returns: a descriptor for writing, which the caller closes.
     package func create(_ path: String, mode: mode_t = 0o644) throws(SystemFailure) -> Int32 {
         let flags = O_WRONLY | O_CREAT | O_EXCL

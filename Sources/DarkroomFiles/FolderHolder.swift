@@ -4,12 +4,12 @@ import Glibc
 /// in the folder.
 ///
 /// DESIGN. A process that cannot reach Redis cannot learn from it that another batch has taken the folder. So a file in
-/// the folder names the holder. The file is written to and never replaced. Before a process renames a file to its final
-/// name, it takes a shared lock (flock(2)) on the holder file and reads it. It keeps the lock until the rename is done.
-/// A batch that takes the folder first writes its own name and `taking`, so that no process of another batch starts a
-/// rename. Then it waits for the exclusive lock, so that all running renames are done, and writes its name without
-/// `taking`. A process that reads the name of its own batch with `taking` also waits for the lock. On a file system
-/// without locks, the folder may be taken between the read and the rename.
+/// the folder names the holder. The file is overwritten in place and never replaced. Before a process renames a file to
+/// its final name, it takes a shared lock (flock(2)) on the holder file and reads it. It keeps the lock until the
+/// rename is done. A batch that takes the folder first writes its own name and `taking`, so that no process of another
+/// batch starts a rename. Then it waits for the exclusive lock, so that all running renames are done, and writes its
+/// name without `taking`. A process that reads the name of its own batch with `taking` also waits for the lock. On a
+/// file system without locks, the folder may be taken between the read and the rename.
 package struct FolderHolder: Sendable, Hashable {
     /// The name of the holder: at most 64 ASCII letters, digits, `-` and `_`.
     package let owner: String
@@ -55,7 +55,7 @@ package struct FolderHolder: Sendable, Hashable {
         }
         guard isWritable else { throw SystemFailure("hold", EACCES, "this user may not write to \(path)") }
         try Self.lock(file, LOCK_EX, patience)
-        // Another holder may have taken the folder at the same time. The last one to get the lock decides.
+        // Another holder may have taken the folder in the meantime, so the file is read again under the lock.
         guard let latest = try Self.content(of: file), latest.holder.precludes(self) else {
             try write(to: file, isTaking: false)
             return nil

@@ -21,7 +21,7 @@ package enum ManifestFiles {
                 for: StaleFiles.manifestName(operation: held.number), fencingToken: held.fencingToken, worker: worker))
     }
 
-    /// The results of earlier claims of an operation, read at its current claim.
+    /// The results of earlier claims of an operation, read when the operation was claimed.
     package struct Past {
         /// The lines of the final photos, by position.
         package var lines: [[UInt8]?]

@@ -7,10 +7,11 @@ import Foundation
 /// A folder of unchanged downloaded bytes. The file of a URL is `<first 2 digits>/<SHA-256 of the URL, hexadecimal>`.
 ///
 /// Each file is complete: it is written under a hidden name in the same folder, made durable and then renamed. So
-/// batches and workers share a folder without coordination. A file that is written again contains the same bytes. Not
-/// every worker may use bytes that came from a private address or through several hosts. For these, a file
-/// `<digest>.way` has a line with the host and the address of each request. It is written before the bytes and never
-/// removed. them has a line with host and address for each request. It is written before the file and never removed.
+/// batches and workers share a folder without coordination. A file that is written again contains the same bytes.
+///
+/// Not every worker may use bytes that came from a private address or through several hosts. For these, a file
+/// `<digest>.way` contains a line with the host and the address of each request. It is written before the bytes and is
+/// never removed.
 package struct OriginalsFolder: Sendable {
     package let place: OutputPlace
     /// The largest number of bytes that is read from a file.

@@ -82,7 +82,7 @@ package final class OpenFolder: Sendable {
     /// Whether this process may write to the folder. If not, `errno` contains the reason.
     package var isWritable: Bool { faccessat(folder.descriptor, ".", W_OK, 0) == 0 }
 
-    /// Whether the path still leads to this folder. It may lead to another folder that was mounted in the meantime.
+    /// Whether the path still leads to this folder, and not to a folder that was mounted in the meantime.
     package var isStillThere: Bool {
         guard let status = try? place.open().folder(place.marker ?? "").status() else { return false }
         return status.st_dev == device && status.st_ino == node

@@ -1,7 +1,7 @@
 import DarkroomModel
 import Foundation
 
-/// The worker's or the helper's end of the connection between them. A message is a JSON header followed by bytes.
+/// One end of the connection between a worker and a helper process. A message is a JSON header followed by bytes.
 struct HelperChannel {
     /// Why a message could not be sent or received.
     enum Failure: Error {

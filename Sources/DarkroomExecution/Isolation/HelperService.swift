@@ -17,7 +17,7 @@ package enum HelperEnvironment {
 
 /// The program of a helper process.
 package struct HelperService {
-    /// The environment variable that is set in helper processes.
+    /// The environment variable that marks helper processes.
     static let mark = "DARKROOM_PHOTO_HELPER"
     /// Whether this process was started as a helper.
     package static var isHelper: Bool { ProcessInfo.processInfo.environment[mark] != nil }

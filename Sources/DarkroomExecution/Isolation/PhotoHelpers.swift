@@ -77,7 +77,8 @@ package final class PhotoHelpers: Sendable {
                 } else {
                     helper.end()
                 }
-                // Earlier photos of this helper may have been the cause, so another helper tries again. Likewise below.
+                // Earlier photos of this helper may have been the cause, so another helper tries again. The same
+                // applies below.
                 if hasServed, answer.reason == FailureReason.outOfMemory.word { continue }
                 return try product(of: photo.record, recipe, answer, bytes)
             case .stopped:

@@ -26,8 +26,8 @@ package final class FiltrationThreads: Sendable {
         pool = ThreadPool(
             "darkroom-filter", maxThreads: .max,
             threadBegan: {
-                // On Linux a nice value belongs to a thread, and the id 0 is the calling thread. It has inherited the
-                // value of the queue's thread.
+                // On Linux a nice value belongs to a thread, and the id 0 means the calling thread. The thread has
+                // inherited the value of the queue's thread.
                 let niceness = Self.niceness(of: priority, from: getpriority(Self.process, 0))
                 guard setpriority(Self.process, 0, niceness) != 0 else { return }
                 let problem = systemErrorText()
