@@ -3,8 +3,8 @@
 // output files.
 //
 // Pixels are RGBX with four bytes each, so that the filter's vector code needs no shuffles. Rows start 16 bytes after a
-// multiple of 32, because libjpeg-turbo writes aligned rows with stores that bypass the cache. The filter would then
-// fetch the rows from memory, which was measured to be 20 % slower.
+// multiple of 32, because libjpeg-turbo writes aligned rows with stores that bypass the cache. With aligned rows, the
+// filter would have to fetch the rows from memory, which was measured to be 20 % slower.
 //
 // libjpeg reports errors with longjmp. The only setjmp is in `guarded`, so that no Swift frame is skipped. All state is
 // in `struct strips`, so that no state is in a register during the jump.

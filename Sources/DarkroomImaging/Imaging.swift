@@ -2,8 +2,8 @@ internal import CImaging
 
 /// Decodes, filters and encodes pictures. Input and output are in memory.
 ///
-/// JPEG to JPEG with filters that change each pixel alone uses libjpeg-turbo in strips of 16 rows. All other work uses
-/// libvips with one thread per picture. All functions may be called from any thread, even concurrently.
+/// JPEG to JPEG with per-pixel filters uses libjpeg-turbo, in strips of 16 rows. All other work uses libvips, with one
+/// thread per picture. All functions may be called from any thread, even concurrently.
 package enum Imaging {
     /// Initializes libvips once per process, and blocks all loaders except those of ``ImageFormat``.
     ///

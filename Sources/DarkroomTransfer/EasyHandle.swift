@@ -221,8 +221,8 @@ final class EasyHandle {
         return true
     }
 
-    /// Whether the attempt must end because the server sends nothing for too long, too slowly, or far more bytes than
-    /// its body needs. The loop calls this method periodically.
+    /// Whether the attempt must end because the server sends nothing for too long, sends too slowly, or sends far more
+    /// bytes than its body needs. The loop calls this method periodically.
     func hasStalled(_ now: ContinuousClock.Instant) -> Bool {
         if isActive || !isConnected {
             isActive = false
@@ -346,7 +346,7 @@ final class EasyHandle {
         case CURLE_RECV_ERROR, CURLE_SEND_ERROR: (200..<300).contains(status) ? .truncated : .connectFailed
         case CURLE_PARTIAL_FILE: .truncated
         case CURLE_OPERATION_TIMEDOUT: .timeout
-        // OpenSSL's text for a connection that was lost in the handshake, which may be temporary. temporary.
+        // OpenSSL's text for a connection that was lost in the handshake, which may be temporary.
         case CURLE_SSL_CONNECT_ERROR where found.contains("SYSCALL") || found.contains("reset"): .connectFailed
         case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
             CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS:

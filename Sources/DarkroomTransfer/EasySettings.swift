@@ -23,8 +23,8 @@ final class EasySettings {
         curl_slist_free_all(connectTo)
     }
 
-    /// Sets the options of `curl` that do not depend on the URL. The results are not checked, because libcurl supports
-    /// all these options since version 7.88.
+    /// Sets the options of `curl` that do not depend on the URL. The results are not checked, because libcurl 7.88 and
+    /// later versions support all these options.
     func apply(to curl: UnsafeMutableRawPointer) {
         func set(_ option: CURLoption, _ value: Int) { darkroom_curl_easy_setopt_long(curl, option, value) }
         func set(_ option: CURLoption, _ value: String) { darkroom_curl_easy_setopt_string(curl, option, value) }

@@ -27,7 +27,7 @@ package struct FetchRules: Sendable {
         isRerouted = !configuration.connectTo.isEmpty
     }
 
-    /// Why a URL must not be fetched, as far as its host or literal address decides; nil if they are allowed.
+    /// Why the host or the literal address of a URL must not be accessed; nil if it is allowed.
     package func problem(of url: String) -> TransferError? {
         do throws(Refusal) {
             guard case .web(_, let host) = try TransferURL(parsing: url) else { return nil }

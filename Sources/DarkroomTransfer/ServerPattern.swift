@@ -1,7 +1,7 @@
 /// Hosts, optionally with a port: `hooks.example.org`, `*.example.org:8443`, `[::1]:8080`.
 ///
-/// The host is a ``HostPattern``. Without a port, it matches port 443 for `https:` and port 80 for `http:`. An IPv6
-/// address before a port must be in brackets.
+/// The host is a ``HostPattern``. A pattern without a port matches port 443 for `https:` and port 80 for `http:`. An
+/// IPv6 address before a port must be in brackets.
 package struct ServerPattern: Sendable, Hashable {
     /// The hosts.
     let hosts: HostPattern

@@ -44,7 +44,7 @@ package final class Transfer: @unchecked Sendable {  // only the engine's thread
         self.completion = completion
     }
 
-    /// Aborts the transfer in any phase. Its completion receives `.cancelled` unless it already has a result.
+    /// Aborts the transfer in any phase. Its completion receives `.cancelled` unless the transfer already has a result.
     ///
     /// May be called from any thread, even from the completion. Never blocks.
     package func cancel() {

@@ -5,7 +5,8 @@ import Glibc
 /// Sends bytes to a URL by HTTP POST and returns the status of the response. It sends one request at a time.
 ///
 /// It does not follow redirects, does not retry, ignores proxies from the environment, and checks certificates. It
-/// reads and discards at most 64 KiB of the response's header, and as much of its body. The caller must check the URL.
+/// reads and discards at most 64 KiB of the response's header and at most 64 KiB of its body. The caller must check the
+/// URL.
 package final class WebPost {
     private static let maxAnswerBytes = 64 << 10
 
