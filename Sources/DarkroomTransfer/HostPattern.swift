@@ -31,7 +31,7 @@ package struct InvalidHostPattern: Error, CustomStringConvertible {
 
     /// The correct form of a host pattern.
     package var problem: String {
-        "write a host without scheme, port and path, as images.example.org, or *.example.org for all below"
+        "write a host without scheme, port and path, like images.example.org, or *.example.org for all subdomains"
     }
 
     /// The text and the problem in one line.

@@ -12,7 +12,7 @@ package struct NetworkRange: Sendable, Hashable, CustomStringConvertible {
     package init(parsing text: String) throws(InvalidNetworkRange) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, let address = IPAddress(first) else {
-            throw InvalidNetworkRange(text: text, problem: "no address; write it in full, as 10.0.0.0/8 or fd00::/8")
+            throw InvalidNetworkRange(text: text, problem: "no address; write it in full, like 10.0.0.0/8 or fd00::/8")
         }
         // The prefix length of an IPv4-mapped IPv6 address includes the 96 bits before the IPv4 address.
         let offset = first.contains(":") ? 128 - address.bitCount : 0

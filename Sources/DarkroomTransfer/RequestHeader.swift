@@ -44,13 +44,13 @@ package struct RequestHeader: Sendable, Hashable {
             !line.utf8.contains(where: { $0 == 10 || $0 == 13 || $0 == 0 })
         else {
             throw InvalidRequestHeader(
-                name: String(name), problem: "write a name, a colon and a value, as \"Accept: image/*\"")
+                name: String(name), problem: "write a name, a colon and a value, like \"Accept: image/*\"")
         }
         guard hosts != nil || !Self.isSecret(name) else {
             throw InvalidRequestHeader(
                 name: String(name),
                 problem: "its value may be a secret, and every host that a list names would get it; "
-                    + "write HOST=LINE, as \"images.example.org=\(name): ...\", or *.example.org for all below")
+                    + "write HOST=LINE, like \"images.example.org=\(name): ...\", or *.example.org for all subdomains")
         }
         self.init(String(line), hosts: hosts, port: port, isSentInPlainText: isSentInPlainText)
     }
@@ -108,8 +108,8 @@ private struct HeaderTarget {
         InvalidRequestHeader(
             name: String(text),
             problem:
-                "write HOST=LINE with a host as images.example.org, or *.example.org for all below; HOST:PORT for another "
-                + "port, http://HOST for http, too")
+                "write HOST=LINE with a host like images.example.org, or *.example.org for all subdomains; "
+                + "HOST:PORT for another port, http://HOST for http, too")
     }
 }
 
