@@ -3,8 +3,8 @@
 
 #include <curl/curl.h>
 
-// Swift does not import variadic C functions, so there is one function here for each argument type.
-// The type of each option is in https://curl.se/libcurl/c/curl_easy_setopt.html; it is not checked here.
+// Swift does not import variadic C functions, so there is one function for each type of argument. The type of each
+// option is documented in https://curl.se/libcurl/c/curl_easy_setopt.html. It is not checked here.
 
 #define DARKROOM_SETOPT(name, type) \
     static inline CURLcode darkroom_curl_easy_setopt_##name(CURL *handle, CURLoption option, type value) { \
@@ -38,7 +38,7 @@ DARKROOM_GETINFO(socket, curl_socket_t *)
 #undef DARKROOM_SETOPT
 #undef DARKROOM_GETINFO
 
-/// CURLE_TOO_LARGE, which libcurl's headers define since 8.6.
+/// CURLE_TOO_LARGE, which libcurl's headers define since version 8.6.
 static inline CURLcode darkroom_curle_too_large(void) { return (CURLcode)100; }
 
 #endif

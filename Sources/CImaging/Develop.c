@@ -4,7 +4,7 @@
 
 #include <vips/vips.h>
 
-// libvips' warnings do not affect the result; errors are returned as results.
+// libvips' warnings do not affect the result. Errors are returned as results.
 static void ignore_message(const gchar *domain, GLogLevelFlags level, const gchar *message, gpointer data) {
     (void)domain, (void)level, (void)message, (void)data;
 }
@@ -15,15 +15,15 @@ bool darkroom_imaging_start(char *detail, size_t capacity) {
         vips_error_clear();
         return false;
     }
-    // Photos are untrusted input, so all loaders are blocked except the required ones, above all SVG, PDF and
-    // ImageMagick.
+    // Photos are untrusted input, so all loaders except the required ones are blocked, most importantly those for SVG,
+    // PDF and ImageMagick.
     vips_operation_block_set("VipsForeignLoad", TRUE);
     static const char *const loaders[] = {
         "VipsForeignLoadJpeg", "VipsForeignLoadPng",  "VipsForeignLoadWebp",  "VipsForeignLoadHeif",
         "VipsForeignLoadJxl",  "VipsForeignLoadTiff", "VipsForeignLoadNsgif",
     };
     for (size_t i = 0; i < G_N_ELEMENTS(loaders); i++) vips_operation_block_set(loaders[i], FALSE);
-    // One thread per picture is faster than several if there are at least as many pictures as cores.
+    // If there are at least as many pictures as cores, one thread per picture is faster than several.
     vips_concurrency_set(1);
     vips_cache_set_max(0);
     g_log_set_handler("VIPS", G_LOG_LEVEL_WARNING | G_LOG_LEVEL_INFO, ignore_message, NULL);

@@ -5,7 +5,7 @@
 
 enum { ENTRY_BYTES = 12, TAG_ORIENTATION = 0x112, TYPE_SHORT = 3 };
 
-// The TIFF part of an EXIF marker. Its first directory has been located and lies completely within the bytes.
+// The TIFF part of an EXIF marker. Its first directory was found and is completely within the bytes.
 struct directory {
     const uint8_t *tiff;
     bool big_endian;
@@ -33,7 +33,7 @@ static bool open_directory(const uint8_t *marker, size_t count, struct directory
     if (start > size - 2) return false;
     directory->entries = start + 2;
     directory->entry_count = number(directory, start, 2);
-    // The four bytes after the entries hold the offset of the next directory.
+    // The four bytes after the entries are the offset of the next directory.
     return directory->entry_count * ENTRY_BYTES + 4 <= size - directory->entries;
 }
 

@@ -1,4 +1,4 @@
-// The parts of EXIF that the strips need (CIPA DC-008, a TIFF header and its directories).
+// The parts of EXIF that the strips need (CIPA DC-008: a TIFF header and its directories).
 
 #ifndef CIMAGING_EXIF_H
 #define CIMAGING_EXIF_H
@@ -6,10 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Returns the orientation, 1 to 8, in an APP1 marker's bytes; 1 if they are not EXIF or have no orientation.
+// Returns the orientation, 1 to 8, from the bytes of an APP1 marker; 1 if they are not EXIF or contain no orientation.
 int darkroom_exif_orientation(const uint8_t *marker, size_t count);
 
-// Removes the thumbnail from the directory, because it shows the unfiltered picture.
+// Removes the thumbnail from the EXIF directory, because the thumbnail shows the unfiltered picture.
 void darkroom_exif_unlink_thumbnail(uint8_t *marker, size_t count);
 
 #endif

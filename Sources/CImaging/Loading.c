@@ -4,9 +4,9 @@
 #include <string.h>
 
 enum {
-    // 16-bit RGB with alpha. Other kinds of TIFF have up to thousands of bytes per pixel.
+    // 16-bit RGB with alpha has 8 bytes per pixel. Other kinds of TIFF have up to thousands.
     MAX_BYTES_A_PIXEL = 8,
-    // libpng inflates each text to at most 8 MB and keeps all of them. Photos have a few.
+    // libpng inflates each compressed text to at most 8 MB and keeps all of them. Photos contain few texts.
     MAX_PACKED_CHUNKS = 8,
 };
 
@@ -18,7 +18,7 @@ static bool is_allowed(struct pipeline *pipeline, int64_t width, int64_t height)
     return true;
 }
 
-// libvips reports a side beyond its own limit as a damaged file, so the header is read here (PNG, section 11.2.1).
+// libvips reports a width or height above its own limit as damage, so this function reads the header (PNG, 11.2.1).
 static bool png_is_allowed(struct pipeline *pipeline) {
     const uint8_t *header = pipeline->job->bytes;
     if (pipeline->job->byte_count < 24) return true;
@@ -27,7 +27,7 @@ static bool png_is_allowed(struct pipeline *pipeline) {
     return sides[0] > INT32_MAX || sides[1] > INT32_MAX || is_allowed(pipeline, sides[0], sides[1]);
 }
 
-// iTXt has a compression flag after its keyword.
+// In an iTXt chunk, a compression flag follows the keyword.
 static bool is_packed(const uint8_t *type, size_t length) {
     if (!memcmp(type, "zTXt", 4) || !memcmp(type, "iCCP", 4)) return true;
     if (memcmp(type, "iTXt", 4)) return false;
@@ -52,7 +52,7 @@ static bool png_unpacks_to_little(struct pipeline *pipeline) {
     return false;
 }
 
-// The limit is the size in bytes of the largest allowed picture of a usual kind.
+// The limit is the size in bytes of the largest allowed picture with MAX_BYTES_A_PIXEL bytes per pixel.
 static bool is_small_enough(struct pipeline *pipeline) {
     const VipsImage *image = pipeline->image;
     if (!is_allowed(pipeline, image->Xsize, image->Ysize)) return false;
@@ -67,9 +67,9 @@ static bool is_small_enough(struct pipeline *pipeline) {
 
 static void write_row(void *image, int y, const uint8_t *row) { vips_image_write_line(image, y, (VipsPel *)row); }
 
-// libvips' JPEG loader misses corrupt data in the last rows, so the pixels come from this target's own decoder. For
-// CMYK, libvips' pixels are used, because libvips interprets the values, which differ between files; the own decoder
-// only checks the file.
+// libvips' JPEG loader does not detect corrupt data in the last rows, so the pixels come from the decoder in Strips.c.
+// In CMYK files the meaning of the values varies, and libvips interprets it. So for CMYK the pixels come from libvips,
+// and the decoder in Strips.c only checks the file.
 static enum darkroom_status load_jpeg(struct pipeline *pipeline) {
     const struct darkroom_job *job = pipeline->job;
     if (vips_jpegload_buffer((void *)job->bytes, job->byte_count, &pipeline->image, "access",
@@ -79,7 +79,7 @@ static enum darkroom_status load_jpeg(struct pipeline *pipeline) {
     if (pipeline->image->Bands == 4)
         return darkroom_decode_jpeg(job, (struct darkroom_row_reader){0}, pipeline->result);
 
-    // Combines libvips' header and metadata with the own decoder's pixels.
+    // Combines the header and metadata from libvips with the pixels from the decoder in Strips.c.
     VipsImage *decoded = vips_image_new_memory();
     if (vips_image_pipelinev(decoded, VIPS_DEMAND_STYLE_ANY, pipeline->image, NULL) || vips_image_write_prepare(decoded)) {
         g_object_unref(decoded);
@@ -90,8 +90,8 @@ static enum darkroom_status load_jpeg(struct pipeline *pipeline) {
     return darkroom_decode_jpeg(job, reader, pipeline->result);
 }
 
-// In libvips 8.14, the loaded image owns the memory of a HEIF file's EXIF. Images made from it may exist longer, so
-// they need a copy.
+// In libvips 8.14, the loaded image owns the memory of a HEIF file's EXIF. Images that are made from the loaded image
+// may exist longer, so they need a copy of the EXIF.
 static bool own_exif(struct pipeline *pipeline) {
     VipsImage *next = NULL;
     const void *exif = NULL;

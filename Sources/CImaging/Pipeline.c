@@ -1,21 +1,21 @@
-// DESIGN: all jobs except JPEG to JPEG with per-pixel filters run through libvips: load, rotate to upright, convert to
-// grey or RGB of 8 or 16 bits, filter, save. Pixels are decoded as the encoder requests them. If they are needed in
-// another order (rotation, blur), the decoded picture is held in memory.
+// DESIGN: all jobs except JPEG to JPEG with per-pixel filters run in libvips: load, rotate to upright, convert to grey
+// or RGB with 8 or 16 bits, filter, save. Pixels are decoded when the encoder requests them. If they are needed in
+// another order (for a rotation or a blur), the decoded picture is kept in memory.
 //
-// Two watch stages, right after the decoder and right before the encoder, check for cancellation. They also distinguish
-// damaged input from later failures.
+// Two watch stages check for cancellation: one directly after the decoder, and one directly before the encoder. With
+// them, a failure of the input can be distinguished from a later failure.
 
 #include "PipelineState.h"
 
 #include <string.h>
 
-// Replaces the image by the output of a stage that took ownership of it.
+// Replaces the image with the output of a stage. The stage has taken ownership of the image.
 static bool advance(struct pipeline *pipeline, VipsImage *next) {
     pipeline->image = next;
     return next != NULL;
 }
 
-// Copies and clears libvips' error message at once, because all threads share it.
+// Copies libvips' error message and clears it at once, because all threads share it.
 static void take_error(char *detail, size_t capacity) {
     g_strlcpy(detail, vips_error_buffer(), capacity);
     vips_error_clear();
@@ -27,10 +27,10 @@ static enum darkroom_status failed(struct pipeline *pipeline, enum darkroom_stat
     enum darkroom_status noted = atomic_load(&pipeline->watch.status);
     if (noted != DARKROOM_DONE) status = noted;
     char *detail = pipeline->result->detail;
-    // If the own JPEG decoder failed, its message is already there.
+    // If the JPEG decoder in Strips.c failed, `detail` already contains its message.
     if (detail[0] == 0) take_error(detail, sizeof pipeline->result->detail);
     if (strstr(detail, "out of memory")) return DARKROOM_OUT_OF_MEMORY;
-    // Only the error text of libheif, libtiff and libvips tells that a header exceeds a limit or needs a missing codec.
+    // libheif, libtiff and libvips report an exceeded limit or a missing codec only in the error text.
     if (status == DARKROOM_DAMAGED && (strstr(detail, "Security limit") || strstr(detail, "nteger overflow")))
         return DARKROOM_TOO_MANY_PIXELS;
     if (status == DARKROOM_DAMAGED && strstr(detail, "nsupported")) return DARKROOM_UNSUPPORTED;
@@ -48,7 +48,7 @@ static bool needs_memory(const struct pipeline *pipeline) {
 
 static bool turn_upright(struct pipeline *pipeline) {
     VipsImage *next = NULL;
-    // The thumbnail shows the unfiltered picture. It is removed from a copy, because images are shared.
+    // The thumbnail shows the unfiltered picture. It is removed from a copy of the image, because images are shared.
     if (!APPLY(pipeline, vips_copy)) return false;
     vips_image_remove(pipeline->image, "jpeg-thumbnail-data");
     return APPLY(pipeline, vips_autorot);
@@ -70,14 +70,14 @@ static bool convert_to_srgb(struct pipeline *pipeline) {
     bool wide = pipeline->image->BandFmt == VIPS_FORMAT_USHORT;
     if (has_profile(pipeline->image)) {
         if (APPLY(pipeline, vips_icc_transform, "srgb", "embedded", TRUE, "depth", wide ? 16 : 8)) return true;
-        // The profile cannot be used: the values are read as the default colour space.
+        // The profile cannot be used, so the values are interpreted in the default colour space.
         vips_error_clear();
         if (!drop_profile(pipeline)) return false;
     }
     return APPLY(pipeline, vips_colourspace, darkroom_usual(false, wide));
 }
 
-// Converts to grey or RGB of 8 or 16 bits, with or without alpha. RGB values and their profile are kept.
+// Converts to grey or RGB with 8 or 16 bits, with or without alpha. RGB values and their profile are kept.
 static bool make_usual(struct pipeline *pipeline) {
     VipsImage *next = NULL;
     VipsInterpretation kind = vips_image_guess_interpretation(pipeline->image);
@@ -132,8 +132,8 @@ static bool apply_filters(struct pipeline *pipeline) {
 
 // MARK: - Jobs
 
-// If memory runs out, AVIF and HEIC encoders report success and write a file with headers only. A file with less than 1
-// KiB plus one bit per 32 x 32 pixels is decoded to check it.
+// If memory runs out, AVIF and HEIC encoders report success but write a file that contains only headers. So a file
+// smaller than 1 KiB plus one bit per 32 x 32 pixels is decoded to check it.
 static bool holds_picture(const struct darkroom_result *result, void *bytes) {
     if (result->format != DARKROOM_AVIF && result->format != DARKROOM_HEIC) return true;
     if (((int64_t)result->byte_count - 1024) * 8 * 1024 > (int64_t)result->width * result->height) return true;
@@ -169,8 +169,8 @@ static enum darkroom_status run(struct pipeline *pipeline) {
     void *bytes = NULL;
     if (darkroom_save(pipeline->image, result->format, job->quality, job->strip, &bytes, &result->byte_count))
         return failed(pipeline, DARKROOM_FILTER_FAILED);
-    // Some encoders read all pixels first and then cannot be stopped. Not all report a failure of the stages before
-    // them.
+    // Some encoders read all pixels first and cannot be stopped after that. Some encoders do not report a failure of
+    // the earlier stages.
     enum darkroom_status noted = atomic_load(&pipeline->watch.status);
     if (noted == DARKROOM_DONE && job->is_cancelled(job->context)) noted = DARKROOM_CANCELLED;
     if (noted == DARKROOM_DONE && !holds_picture(result, bytes)) noted = DARKROOM_OUT_OF_MEMORY;

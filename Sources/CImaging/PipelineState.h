@@ -12,11 +12,11 @@ struct pipeline {
     const struct darkroom_job *job;
     struct darkroom_result *result;
     struct darkroom_watch watch;
-    // The current image; NULL before loading and after a stage that could not be created.
+    // The current image; NULL before loading, and after the creation of a stage has failed.
     VipsImage *image;
 };
 
-// Replaces the image by an operation's output; false if there is none.
+// Replaces the image with the output of an operation. Returns false if there is no output.
 static inline bool darkroom_replace(struct pipeline *pipeline, VipsImage *next) {
     if (!next) return false;
     g_object_unref(pipeline->image);
@@ -31,7 +31,7 @@ static inline bool darkroom_replace(struct pipeline *pipeline, VipsImage *next) 
 static inline bool darkroom_is_grey(const VipsImage *image) { return image->Bands <= 2; }
 static inline bool darkroom_has_alpha(const VipsImage *image) { return image->Bands == 2 || image->Bands == 4; }
 
-// libvips' interpretation of grey or RGB with 8 bits, or 16 bits if `wide`.
+// libvips' interpretation of grey or RGB with 8 bits, or with 16 bits if `wide`.
 static inline VipsInterpretation darkroom_usual(bool grey, bool wide) {
     if (grey) return wide ? VIPS_INTERPRETATION_GREY16 : VIPS_INTERPRETATION_B_W;
     return wide ? VIPS_INTERPRETATION_RGB16 : VIPS_INTERPRETATION_sRGB;

@@ -30,7 +30,7 @@ enum darkroom_format darkroom_format_to_write(const struct pipeline *pipeline) {
     return darkroom_has_alpha(pipeline->image) ? DARKROOM_PNG : DARKROOM_JPEG;
 }
 
-// The longest side that the format supports.
+// The largest width and height that the format supports.
 static int longest_side(enum darkroom_format format) {
     switch (format) {
     case DARKROOM_JPEG:
@@ -54,7 +54,7 @@ bool darkroom_sides_fit(struct pipeline *pipeline, enum darkroom_format format) 
     return false;
 }
 
-// The savers' "strip" option keeps EXIF in WebP (libvips 8.14).
+// In libvips 8.14, the "strip" option does not remove EXIF from WebP.
 static bool drop_metadata(struct pipeline *pipeline) {
     VipsImage *next = NULL;
     if (!APPLY(pipeline, vips_copy)) return false;
@@ -64,8 +64,8 @@ static bool drop_metadata(struct pipeline *pipeline) {
     return true;
 }
 
-// Converts the pixels to a kind that the format supports. The savers would convert, too, but they truncate instead of
-// rounding, and use a black background for transparent pixels.
+// Converts the pixels to a kind that the format supports. The savers would also convert them, but they truncate instead
+// of rounding, and they use a black background for transparent pixels.
 bool darkroom_fit(struct pipeline *pipeline, enum darkroom_format format) {
     VipsImage *next = NULL;
     if (pipeline->job->strip && !drop_metadata(pipeline)) return false;

@@ -1,7 +1,8 @@
-// DESIGN: 8-bit pixels are multiplied in integers, so that every processor gives the same bytes. Each coefficient is
-// rounded to 2^-23. Three products differ by less than 765 * 2^-24 = 4.6e-5 from the exact sum, and the largest sum,
-// 255 * 1.351 * 2^23, fits 32 bits. The half that is added for rounding is increased by this difference. An intensity
-// with one decimal gives sums in steps of 1e-4, so an exact half is always rounded up and no smaller sum is.
+// DESIGN: 8-bit pixels are multiplied in integers, so that the bytes are the same on every CPU. Each coefficient is
+// rounded to 2^-23. The sum of the three products differs by less than 765 * 2^-24 = 4.6e-5 from the exact sum, and the
+// largest sum, 255 * 1.351 * 2^23, fits in 32 bits. The half that is added for rounding is increased by this
+// difference. If the intensity has one decimal, sums are multiples of 1e-4. So exact halves are rounded up, and smaller
+// sums are not.
 
 #include "Sepia.h"
 
@@ -10,8 +11,8 @@
 #include <math.h>
 
 #if defined(__x86_64__) && !__has_feature(thread_sanitizer)
-// The loader selects the AVX2 code if the processor supports it, so one binary without build flags is enough. The
-// loader does so before the thread sanitizer can handle instrumented code, so this is off under the sanitizer.
+// The dynamic loader selects the AVX2 code if the CPU supports it, so a single binary without build flags is enough.
+// This is disabled under the thread sanitizer, since the loader selects the code before the sanitizer can handle it.
 #define VECTORISED __attribute__((target_clones("default", "avx2")))
 #else
 #define VECTORISED
@@ -38,7 +39,7 @@ static inline uint32_t mix(uint32_t r, uint32_t g, uint32_t b, uint32_t fromR, u
     return sum > 255 ? 255 : sum;
 }
 
-// Each pixel of four bands is read as one 32-bit word, so that shifts and masks compile to vector code without
+// Each pixel of four bands is read as one 32-bit word, so that shifts and masks are compiled to vector code without
 // shuffles.
 VECTORISED static void apply_words(const struct darkroom_sepia *sepia, uint32_t *pixels, size_t count) {
     const struct darkroom_sepia s = *sepia;
@@ -73,7 +74,7 @@ void darkroom_sepia_apply_16(const struct darkroom_sepia *sepia, uint16_t *pixel
     for (uint16_t *pixel = pixels, *end = pixels + count * (size_t)bands; pixel < end; pixel += bands) {
         double r = pixel[0], g = pixel[1], b = pixel[2];
         for (int i = 0; i < 3; i++) {
-            // The millionth ensures that exact halves round up in spite of floating-point errors.
+            // The 0.000001 ensures that exact halves are rounded up in spite of floating-point errors.
             double sum = r * m[3 * i] + g * m[3 * i + 1] + b * m[3 * i + 2] + 0.500001;
             pixel[i] = sum > 65535 ? 65535 : (uint16_t)sum;
         }

@@ -1,4 +1,4 @@
-// The sepia filter's pixel loops, the same for strips and for libvips.
+// The pixel loops of the sepia filter, which strips and libvips share.
 
 #ifndef CIMAGING_SEPIA_H
 #define CIMAGING_SEPIA_H
@@ -7,14 +7,14 @@
 #include <stdint.h>
 
 struct darkroom_sepia {
-    // The matrix from input to output red, green and blue, row by row: exact, and in units of 2^-23.
+    // The matrix from input to output red, green and blue, row by row: first exact, then in units of 2^-23.
     double exact[9];
     uint32_t fixed[9];
 };
 
 struct darkroom_sepia darkroom_sepia_make(double intensity);
 
-// Filters `count` pixels of 8 or 16 bits and 3 or 4 bands in place. The fourth band is unchanged.
+// Filters `count` pixels with 8 or 16 bits and 3 or 4 bands in place. The fourth band is unchanged.
 void darkroom_sepia_apply_8(const struct darkroom_sepia *sepia, uint8_t *pixels, size_t count, int bands);
 void darkroom_sepia_apply_16(const struct darkroom_sepia *sepia, uint16_t *pixels, size_t count, int bands);
 

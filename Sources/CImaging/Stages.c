@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-// Creates an image that `generate` fills from one or two `inputs`. The image holds references to them.
+// Creates an image that `generate` fills from one or two `inputs`. The image keeps references to the inputs.
 static VipsImage *make_stage(VipsImage **inputs, VipsStartFn start, VipsGenerateFn generate, VipsStopFn stop, void *a,
                              void *b, VipsBandFormat format) {
     VipsImage *output = vips_image_new();
@@ -25,7 +25,7 @@ struct watch_point {
 };
 
 static void note(struct darkroom_watch *watch, enum darkroom_status status) {
-    // Only the first failure is recorded, because it causes the later ones.
+    // Only the first failure is recorded, because it causes the later failures.
     enum darkroom_status none = DARKROOM_DONE;
     atomic_compare_exchange_strong(&watch->status, &none, status);
 }

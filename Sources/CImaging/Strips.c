@@ -1,13 +1,13 @@
-// DESIGN: libjpeg-turbo decodes 16 rows, the filter runs over them while they are in the cache, and libjpeg-turbo
-// encodes them. So the filter adds little time, and a picture needs memory only for the strip and for the input and
+// DESIGN: libjpeg-turbo decodes 16 rows, the filter changes them while they are in the CPU cache, and libjpeg-turbo
+// encodes them. So the filter takes little time, and a picture needs memory only for the strip and for the input and
 // output files.
 //
-// Pixels are RGBX, four bytes each, so that the filter's vector code needs no shuffles. Rows begin 16 bytes past a
-// multiple of 32, because libjpeg-turbo writes aligned rows with stores that bypass the cache. The filter would then
-// fetch the rows from memory (measured: 20 % slower).
+// Pixels are RGBX with four bytes each, so that the filter's vector code needs no shuffles. Rows start 16 bytes after a
+// multiple of 32, because libjpeg-turbo writes aligned rows with stores that bypass the cache. With aligned rows, the
+// filter would have to fetch the rows from memory, which was measured to be 20 % slower.
 //
-// libjpeg reports errors by longjmp. The only setjmp is in `guarded`, so no Swift frame is skipped. All state is in
-// `struct strips`, so no state is in a register during the jump.
+// libjpeg reports errors with longjmp. The only setjmp is in `guarded`, so that no Swift frame is skipped. All state is
+// in `struct strips`, so that no state is in a register during the jump.
 
 #include "Strips.h"
 
@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Need <stdio.h> before them.
+// <jpeglib.h> requires <stdio.h> before it.
 #include <jpeglib.h>
 
 #include <jerror.h>
@@ -27,16 +27,16 @@
 enum {
     STRIP_ROWS = 16,
     MAX_FILTERS = 16,
-    // Far more than encoders write. Each scan is a pass over the whole picture, so a small file could take hours.
+    // Far more scans than encoders write. Each scan is a pass over the whole picture, so a small file could take hours.
     MAX_SCANS = 200,
-    // Above this number, MAX_SCANNED_PIXELS bounds scans times pixels. Encoders write about ten scans.
+    // Above this number of scans, MAX_SCANNED_PIXELS limits scans times pixels. Encoders write about ten scans.
     MAX_SCANS_OF_ANY_SIZE = 25,
     APP1_EXIF_OR_XMP = JPEG_APP0 + 1,
     APP2_ICC = JPEG_APP0 + 2,
     APP13_IPTC = JPEG_APP0 + 13,
 };
 
-// The limit for scans times pixels: some seconds of work.
+// The limit of scans times pixels, which is some seconds of work.
 static const int64_t MAX_SCANNED_PIXELS = 2500000000;
 
 struct strips {
@@ -66,7 +66,7 @@ static _Noreturn void fail(struct strips *strips, enum darkroom_status status) {
     longjmp(strips->escape, 1);
 }
 
-// MARK: - What libjpeg calls
+// MARK: - Callbacks of libjpeg
 
 static enum darkroom_status status_of(j_common_ptr codec) {
     switch (codec->err->msg_code) {
@@ -93,9 +93,9 @@ static _Noreturn void on_error(j_common_ptr codec) {
     fail(strips, status_of(codec));
 }
 
-// Level -1 is a warning. In the entropy-coded data it means corrupt data, and libjpeg would continue with grey pixels.
-// Before the first scan it does not concern pixels: it reports bytes between segments, or an Adobe or JFIF segment with
-// unknown values, which libjpeg reads like other decoders.
+// Level -1 is a warning. Within the entropy-coded data it means corrupt data, and libjpeg would continue with grey
+// pixels. Before the first scan it does not affect pixels: it reports bytes between segments, or an Adobe or JFIF
+// segment with unknown values, which libjpeg reads in the same way as other decoders.
 static void on_message(j_common_ptr codec, int level) {
     struct strips *strips = (struct strips *)(void *)codec->err;
     if (level < 0 && strips->has_header) on_error(codec);
@@ -114,7 +114,7 @@ static void on_progress(j_common_ptr codec) {
 
 static void begin_output(j_compress_ptr out) {
     struct strips *strips = (struct strips *)(void *)out->err;
-    // Enough for nearly every photo at quality 85, so that the buffer is rarely reallocated.
+    // This is enough for nearly every photo at quality 85, so that the buffer is rarely reallocated.
     strips->capacity = (size_t)out->image_width * out->image_height / 3 + strips->job->byte_count + 4096;
     strips->bytes = malloc(strips->capacity);
     if (!strips->bytes) fail(strips, DARKROOM_OUT_OF_MEMORY);
@@ -161,8 +161,8 @@ static void open_input(struct strips *strips) {
     job->size_is_known(job->context, pixels);
 }
 
-// The strips apply per-pixel filters to upright JPEG files in grey, YCbCr or RGB and write JPEG; libvips does all other
-// jobs.
+// The strips apply per-pixel filters to upright JPEG files in grey, YCbCr or RGB, and write JPEG. libvips does all
+// other jobs.
 static void require_job_for_strips(struct strips *strips) {
     const struct darkroom_job *job = strips->job;
     const struct jpeg_decompress_struct *in = &strips->in;
@@ -188,8 +188,8 @@ static void require_job_for_strips(struct strips *strips) {
 
 static void start_reading(struct strips *strips) {
     struct jpeg_decompress_struct *in = &strips->in;
-    // Only pictures with several scans take long before the first row, so they need the monitor. Later, read_strip
-    // checks for cancellation.
+    // Only a picture with several scans takes long before the first row, so it needs the progress monitor. After the
+    // first row, read_strip checks for cancellation.
     strips->progress.progress_monitor = on_progress;
     in->progress = &strips->progress;
     jpeg_start_decompress(in);
@@ -201,7 +201,7 @@ static void start_reading(struct strips *strips) {
     for (size_t i = 0; i < STRIP_ROWS; i++) strips->rows[i] = (uint8_t *)strips->memory + 16 + i * stride;
 }
 
-// Reads and filters the next rows. Returns their number; 0 after the last row.
+// Reads and filters the next rows. Returns the number of rows; 0 after the last row.
 static JDIMENSION read_strip(struct strips *strips) {
     struct jpeg_decompress_struct *in = &strips->in;
     if (strips->job->is_cancelled(strips->job->context)) fail(strips, DARKROOM_CANCELLED);
@@ -218,7 +218,7 @@ static JDIMENSION read_strip(struct strips *strips) {
 
 static void write_markers(struct strips *strips) {
     for (jpeg_saved_marker_ptr marker = strips->in.marker_list; marker; marker = marker->next) {
-        // Other kinds of APP2 contain offsets into the original file.
+        // Other kinds of APP2 markers contain offsets into the original file.
         static const char profile[] = "ICC_PROFILE";
         bool is_profile = marker->data_length >= sizeof profile && memcmp(marker->data, profile, sizeof profile) == 0;
         if (marker->marker == APP2_ICC && !is_profile) continue;
@@ -240,7 +240,7 @@ static void start_writing(struct strips *strips) {
     out->in_color_space = JCS_EXT_RGBX;
     jpeg_set_defaults(out);
     jpeg_set_quality(out, strips->job->quality, TRUE);
-    // As in libvips: colour in full resolution from quality 90 on.
+    // Like libvips, stores the colours in full resolution from quality 90 on.
     if (strips->job->quality >= 90) out->comp_info[0].h_samp_factor = out->comp_info[0].v_samp_factor = 1;
     if (strips->in.saw_JFIF_marker) {
         out->density_unit = strips->in.density_unit;
@@ -259,7 +259,7 @@ static void develop(struct strips *strips) {
     start_reading(strips);
     start_writing(strips);
     for (JDIMENSION rows; (rows = read_strip(strips)) > 0;) jpeg_write_scanlines(&strips->out, strips->rows, rows);
-    // Reads to the end of the file, to detect truncated files.
+    // Reads to the end of the file, so that a truncated file is detected.
     jpeg_finish_decompress(&strips->in);
     jpeg_finish_compress(&strips->out);
     strips->result->format = DARKROOM_JPEG;
@@ -286,7 +286,7 @@ static void filter(struct strips *strips) {
 
 static enum darkroom_status guarded(void (*work)(struct strips *), const struct darkroom_job *job,
                                     struct darkroom_row_reader reader, struct darkroom_result *result) {
-    // Not on the stack, because it is large and must stay valid after the jump.
+    // The structure is not on the stack, because it is large and must stay valid after the jump.
     struct strips *strips = calloc(1, sizeof *strips);
     if (!strips) return DARKROOM_OUT_OF_MEMORY;
     strips->job = job;

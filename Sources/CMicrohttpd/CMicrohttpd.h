@@ -5,10 +5,10 @@
 #include <microhttpd.h>
 #include <netinet/in.h>
 
-// Swift does not import variadic C functions: here they are with the arguments that Darkroom gives them.
+// Swift does not import variadic C functions. These functions call them with the arguments that Darkroom needs.
 // https://www.gnu.org/software/libmicrohttpd/manual/libmicrohttpd.html
 
-/// MHD_start_daemon on 127.0.0.1 with one epoll thread of its own; port 0 lets the system choose.
+/// Calls MHD_start_daemon for 127.0.0.1 with an epoll thread of its own. If `port` is 0, the system chooses a port.
 static inline struct MHD_Daemon *darkroom_mhd_start_on_loopback(
     uint16_t port, unsigned int connection_limit, MHD_AccessHandlerCallback handler, void *context) {
     struct sockaddr_in address = {0};
@@ -22,7 +22,7 @@ static inline struct MHD_Daemon *darkroom_mhd_start_on_loopback(
         MHD_OPTION_END);
 }
 
-/// The port that `daemon` is bound to, 0 when libmicrohttpd does not know.
+/// Returns the port of `daemon`; 0 if libmicrohttpd does not report it.
 static inline uint16_t darkroom_mhd_port(struct MHD_Daemon *daemon) {
     const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT);
     return info == NULL ? 0 : info->port;

@@ -31,7 +31,7 @@ void csystem_bound_heap(void) {
 }
 
 void csystem_reserve_standard_files(void) {
-    // open returns the lowest free descriptor.
+    // open(2) returns the lowest free descriptor.
     for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; descriptor++)
         if (fcntl(descriptor, F_GETFD) < 0) open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }

@@ -1,11 +1,11 @@
-// DESIGN: a helper process decodes untrusted files with libraries that have had vulnerabilities. It is confined in layers.
-// The kernel may lack a layer; each layer alone prevents most of what an attacker in the helper could do:
+// DESIGN: a helper process decodes untrusted files with libraries that have had vulnerabilities. It is confined in
+// layers. The kernel may not support all layers; each layer alone prevents most attacks.
 //
-// 1. Before exec (Spawn.c): no new privileges, no inherited files, limits, a separate user and network namespace.
+// 1. Before exec (Spawn.c): no new privileges, no inherited files, limits, separate user and network namespaces.
 // 2. Before its libraries are loaded: Landlock. The helper can read only the folders of libraries, and cannot write or
 //    execute files.
-// 3. Before its first photo: seccomp. The system calls that decoding needs are allowed. All others fail with EPERM, so
-//    that a library that tries one can continue without it. The helper can no longer open files.
+// 3. Before its first photo: seccomp. Only the system calls for decoding are allowed. The others fail with EPERM, so
+//    that a library that tries another call can continue without it. The helper can no longer open files.
 
 #define _GNU_SOURCE
 #include "CSystem.h"
@@ -36,8 +36,8 @@ void csystem_offer_to_memory_killer(void) {
 
 // MARK: - Landlock
 
-// System call numbers and flags of landlock(7), the same on all architectures. The headers of Debian 12 lack some of
-// them.
+// System call numbers and flags of landlock(7), which are the same on all architectures. The headers of Debian 12 do
+// not define all of them.
 enum {
     LANDLOCK_CREATE_RULESET = 444,
     LANDLOCK_ADD_RULE = 445,
@@ -62,8 +62,8 @@ static int landlock_version(void) {
     return version > 0 ? (int)version : 0;
 }
 
-// All rights that this Landlock version can restrict: files, TCP bind and connect, and signals and sockets of other
-// processes.
+// Returns all rights that this Landlock version can restrict: files, TCP bind and connect, and signals to and sockets
+// of other processes.
 static struct landlock_ruleset landlock_everything(int version) {
     int rights = version >= 5 ? 16 : version >= 3 ? 15 : version == 2 ? 14 : 13;
     return (struct landlock_ruleset){
@@ -86,7 +86,7 @@ int csystem_confine_files(void) {
     struct landlock_ruleset everything = landlock_everything(version);
     int ruleset = (int)syscall(LANDLOCK_CREATE_RULESET, &everything, sizeof everything, 0);
     if (ruleset < 0) return -1;
-    // Folders with plug-ins of libraries, and the processor information that libraries read.
+    // Folders with plug-ins of libraries, and information about the CPU that libraries read.
     static const char *const readable[] = {"/usr", "/lib", "/lib64", "/opt", "/etc/ld.so.cache", "/sys/devices/system"};
     for (size_t i = 0; i < sizeof readable / sizeof readable[0]; i++) landlock_allow_reading(ruleset, readable[i]);
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
@@ -105,7 +105,7 @@ int csystem_confine_files(void) {
 
 #ifdef ARCHITECTURE
 
-// The system calls of decoders, encoders, threads and the one open connection.
+// The system calls of decoders, encoders, threads and the single open connection.
 static const int allowed_calls[] = {
     __NR_futex, __NR_read, __NR_write, __NR_readv, __NR_writev, __NR_recvfrom, __NR_sendto, __NR_ppoll, __NR_close, __NR_dup,
     __NR_mmap, __NR_munmap, __NR_mprotect, __NR_mremap, __NR_madvise, __NR_brk, __NR_clock_gettime, __NR_clock_getres,
@@ -135,20 +135,20 @@ static void load(struct program *program, size_t offset) { add(program, BPF_LD |
 
 static void answer(struct program *program, uint32_t action) { add(program, BPF_RET | BPF_K, action, 0, 0); }
 
-// Returns `action` for one system call. The call's number is in the accumulator before and after.
+// Returns `action` for one system call, whose number is in the accumulator before and after.
 static void decide(struct program *program, int call, uint32_t action) {
     add(program, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, 1);
     answer(program, action);
 }
 
 // A condition: one half of an argument (counted from the low half of the first argument), a mask, and the value that
-// the masked half must have.
+// the half must have after masking.
 struct condition {
     int half;
     uint32_t mask, value;
 };
 
-// Allows a call if all conditions hold; otherwise the next rules decide.
+// Allows a call if all conditions hold. Otherwise the next rules decide.
 static void allow_if(struct program *program, int call, const struct condition *conditions, int count) {
     enum { STEPS = 3 };
     add(program, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, (uint8_t)(STEPS * count + 2));
@@ -162,7 +162,7 @@ static void allow_if(struct program *program, int call, const struct condition *
     load(program, offsetof(struct seccomp_data, nr));
 }
 
-// Allows a call if the low half of an argument, masked, has a value; otherwise the next rules decide.
+// Allows a call if the masked low half of an argument equals `value`. Otherwise the next rules decide.
 static void allow_with(struct program *program, int call, int argument, uint32_t mask, uint32_t value) {
     allow_if(program, call, &(struct condition){2 * argument, mask, value}, 1);
 }
@@ -179,17 +179,17 @@ int csystem_confine_calls(void) {
     load(&program, offsetof(struct seccomp_data, arch));
     add(&program, BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0);
     answer(&program, denied);
-    // Calls through the processor's other system call interface have numbers that match no rule.
+    // Calls through the CPU's other system call interface have numbers that match no rule.
     load(&program, offsetof(struct seccomp_data, nr));
     for (size_t i = 0; i < sizeof allowed_calls / sizeof allowed_calls[0]; i++)
         decide(&program, allowed_calls[i], SECCOMP_RET_ALLOW);
-    // Allows threads but no processes. The filter cannot read the arguments of clone3; without clone3, the C library
-    // uses clone.
+    // Allows starting threads but not processes. The filter cannot read the arguments of clone3, so clone3 fails, and
+    // the C library uses clone.
     decide(&program, __NR_clone3, SECCOMP_RET_ERRNO | ENOSYS);
     allow_with(&program, __NR_clone, 0, CLONE_THREAD | CLONE_VM, CLONE_THREAD | CLONE_VM);
-    // Only for this process and its threads. Other fcntl commands could send signals.
+    // Allows signals to this process and its threads only. Other fcntl commands, which could send signals, are denied.
     allow_with(&program, __NR_tgkill, 0, all, (uint32_t)getpid());
-    // Allows reading limits (glibc's getrlimit) but not setting them: the third argument, the new limit, must be NULL.
+    // Allows reading limits (glibc's getrlimit), but not setting them: the third argument, the new limit, must be NULL.
     const struct condition reading[] = {{0, all, 0}, {4, all, 0}, {5, all, 0}};
     allow_if(&program, __NR_prlimit64, reading, 3);
     allow_with(&program, __NR_sched_setaffinity, 0, all, 0);
@@ -201,9 +201,9 @@ int csystem_confine_calls(void) {
 
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     struct sock_fprog filter = {program.count, program.code};
-    // Also applies the filter to threads that libraries have already started.
+    // Applies the filter also to threads that libraries have already started.
     long result = syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter);
-    if (result > 0) errno = EBUSY;  // the id of a thread with a different filter
+    if (result > 0) errno = EBUSY;  // `result` is the id of a thread with a different filter
     return result == 0 ? 0 : -1;
 }
 

@@ -15,7 +15,7 @@
 
 extern char **environ;
 
-// The properties of a child. Between fork and exec, only async-signal-safe functions are called.
+// The properties of a child process. Between fork and exec, only async-signal-safe functions are called.
 struct child {
     const char *program;  // a file, or a name to search in PATH
     char *const *arguments;
@@ -28,7 +28,7 @@ struct child {
     int folder;  // the working folder; -1: the parent's
 };
 
-// Encoders start as many threads as there are cores, and some do so several times.
+// Encoders start as many threads as there are cores, and some encoders do so several times.
 enum { MAX_THREADS = 4096 };
 
 static void limit(int resource, rlim_t value) {
@@ -45,7 +45,7 @@ struct entry {
     char name[];
 };
 
-// The limit of open files may be 2^30 (in containers), so the code lists the open files instead of trying all numbers.
+// Lists the open files instead of trying all numbers, because the limit of open files may be 2^30 (in containers).
 int csystem_close_on_exec_by_listing(int first) {
     int folder = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0) return -1;
@@ -65,7 +65,7 @@ int csystem_close_on_exec_by_listing(int first) {
     return count == 0 ? 0 : -1;
 }
 
-// After exec, only standard input, output and error of the parent's files are open.
+// After exec, of all open files of the parent only standard input, output and error are open.
 static void keep_standard_files_only(void) {
     if (close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) == 0) return;
     // For kernels before Linux 5.11.
@@ -77,8 +77,8 @@ static void keep_standard_files_only(void) {
 
 static void confine(int open_files) {
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    // The limit counts the user's processes in the namespace. In the parent's namespace it would count other processes
-    // of the user, too.
+    // The limit counts the user's processes in the namespace. In the parent's namespace, it would also count other
+    // processes of the user.
     if (csystem_enter_namespaces()) limit(RLIMIT_NPROC, MAX_THREADS);
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_FSIZE, 0);
@@ -122,7 +122,7 @@ static pid_t spawn(const struct child *child) {
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, NULL);
         if (!child->in_group) setpgid(0, 0);  // the parent handles terminal interrupts
-        // Neither may have a number that the other will get, which can happen if the parent's standard input is closed.
+        // Copies the descriptors first, because one of them may have the number to which the other one is copied below.
         int input = fcntl(child->input >= 0 ? child->input : open("/dev/null", O_RDONLY), F_DUPFD_CLOEXEC, 3);
         int output = child->output >= 0 ? fcntl(child->output, F_DUPFD_CLOEXEC, 3) : -1;
         if (input >= 0) dup2(input, STDIN_FILENO);

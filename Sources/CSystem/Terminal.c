@@ -6,7 +6,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-// The signal handler restores the terminal from these variables.
+// The signal handler uses these variables to restore the terminal.
 static volatile sig_atomic_t is_changed;
 static int changed_descriptor;
 static struct termios settings_before;

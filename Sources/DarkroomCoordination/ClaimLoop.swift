@@ -14,7 +14,7 @@ package final class ClaimLoop: Sendable {
 
     private var coordination: Coordination { worker.coordination }
 
-    /// Handles a change notice: there may be operations to claim.
+    /// Handles a change notice, since there may be operations to claim.
     package func noticed(_ notice: ChangeNotice) {
         switch notice {
         case .work(let work):
@@ -30,8 +30,8 @@ package final class ClaimLoop: Sendable {
         }
     }
 
-    /// The worker was disconnected: it may have missed notices, and Redis may have lost its refusals. The next claim sends all
-    /// refusals and takes operations of every priority.
+    /// Handles a disconnection. The worker may have missed notices, and Redis may have lost the refusals of the worker,
+    /// so the next claim sends all refusals and takes operations of every priority.
     package func noticesMissed() {
         coordination.refusals.withLock { $0.sendAll() }
         coordination.expectWork(.veryHigh)
@@ -97,7 +97,7 @@ package final class ClaimLoop: Sendable {
         return claim.isForDrained ? .drained(worker.read { $0.claimableDrained }) : .all
     }
 
-    /// Sends claim number `number`. While Redis is unreachable, the claim is repeated: Redis gives the same number the same reply.
+    /// Sends a claim with its number. Repeats it while Redis is unreachable; Redis gives each number the same reply.
     private func send(_ claim: ClaimPlan.Claim, _ number: Int, without excluded: [BatchID]) -> Claimed? {
         while !coordination.leaving.isSet, !coordination.claimsEnd.isSet {
             let highest = worker.read { $0.controlsVersion }
@@ -120,11 +120,11 @@ package final class ClaimLoop: Sendable {
                     return claimed
                 }
             } catch {
-                // The heartbeat loop finds out when Redis is reachable again, and renews the leases first.
+                // The heartbeat loop detects when Redis is reachable again. It renews the leases first.
                 coordination.redisFailed(error)
                 if error.code == .unexpectedReply {
-                    // Redis answers a repeated claim number with the same reply. The operations of this reply are queued again
-                    // when their leases expire.
+                    // Redis would give the same reply to this claim number again. When the leases expire, the
+                    // operations of the reply are queued again.
                     coordination.claimSignal.wait(timeout: .seconds(1))
                     return nil
                 }

@@ -1,49 +1,49 @@
 import DarkroomModel
 import DarkroomWorkerState
 
-/// Decides when a worker claims, and which operations. A plain value without a clock.
+/// Decides when a worker claims and which operations it claims. A plain value without a clock.
 struct ClaimPlan {
     struct Claim: Equatable {
         let lowest: BatchPriority
-        /// If set, only operations in focus of this batch are claimed.
+        /// If set, only operations in the focus of this batch are claimed.
         var focus: BatchID?
-        /// Claims only from batches that are drained here, or of which this worker has no operation.
+        /// Whether only operations of batches without photos to start in this worker are claimed.
         var isForDrained = false
 
-        /// The position in the ready queues to continue from; "" starts at their beginning.
+        /// The position in the ready queues from which to continue; "" is their beginning.
         var next = ""
 
         /// Whether the claim takes operations of all batches.
         var isOrdinary: Bool { focus == nil && !isForDrained }
     }
 
-    /// A pass over the ready queues that needs several claims.
+    /// A pass over the ready queues, which takes several claims.
     private struct Pass {
         var next: String
-        /// The turn of the ready queues at the first claim of the pass.
+        /// The turn counter of the ready queues at the first claim of the pass.
         var turn: Int
-        /// Whether none of the claims returned an operation.
+        /// Whether no claim of the pass has returned an operation.
         var isFruitless: Bool
         var began: ContinuousClock.Instant
     }
 
-    /// The claims due because of notices: one at once, and one 100 ms later for operations that the first one missed.
+    /// The claims due after notices: one at once, and one after 100 ms for operations that the first one missed.
     private var notices: [(due: ContinuousClock.Instant, priority: BatchPriority)] = []
-    /// The highest priority that may have more operations: the last claim returned some, or there was no claim yet.
+    /// The highest priority that may have more operations: the last claim returned some, or none was sent yet.
     private var more: BatchPriority? = .veryHigh
     private var nextAttempt: ContinuousClock.Instant
     private var nextFocused: ContinuousClock.Instant
     private var pass: Pass?
-    /// When the last ordinary claim was due.
+    /// The time at which the last ordinary claim was due.
     private var lastClaim: ContinuousClock.Instant
-    /// The turn at which the ready queues had no operation for this worker; nil if they may have one.
+    /// The turn counter when the ready queues had no operation for this worker; nil if they may have one.
     private var emptyTurn: Int?
 
-    /// How often a worker with room claims without a notice, while the turn of the ready queues does not change.
+    /// How often a worker with room claims without a notice, while the turn counter stays the same.
     static let idleInterval = Duration.seconds(30)
-    /// After this time a pass starts again: batches added since then may be ahead of its position.
+    /// After this time a pass starts again, since batches that were added during the pass may be before its position.
     private static let longestPass = Duration.seconds(1)
-    /// The time between two claims for a focus, which may change a hundred times a second.
+    /// The time between two claims for a focus. A focus may change a hundred times a second.
     private static let focusInterval = Duration.milliseconds(20)
     private static let maxNotices = 16
 
@@ -53,24 +53,24 @@ struct ClaimPlan {
         lastClaim = now
     }
 
-    /// A notice of new work was published; claims follow at `due` and 100 ms later.
+    /// Handles a notice of new work: a claim follows at `due`, and another one 100 ms later.
     mutating func noticed(_ priority: BatchPriority, due: ContinuousClock.Instant) {
         notices.removeAll { $0.priority <= priority }
         notices = notices.suffix(Self.maxNotices - 2) + [(due, priority), (due + .milliseconds(100), priority)]
     }
 
-    /// Handles the turn of the ready queues from a heartbeat. If the turn has changed since the ready queues had no operation
-    /// for this worker, a claim is due.
+    /// Handles the turn counter of the ready queues from a heartbeat. If the counter has changed since the ready queues
+    /// had no operation for this worker, a claim is due.
     mutating func observed(turn: Int, _ now: ContinuousClock.Instant) {
         if turn != emptyTurn { nextAttempt = min(nextAttempt, now) }
     }
 
-    /// The claim to make now; nil if none is due.
+    /// Returns the claim to send now; nil if no claim is due.
     mutating func next(_ now: ContinuousClock.Instant, _ wants: ClaimDemand) -> Claim? {
         let announced = notices.filter { $0.due <= now }.map(\.priority).max()
         if wants.lowest != nil || wants.takesOthers {
             notices.removeAll { $0.due <= now }
-            // The claim starts at the beginning of the ready queues, once there is room.
+            // The claim starts at the beginning of the ready queues when there is room.
             if let announced {
                 more = max(more ?? announced, announced)
                 pass = nil
@@ -86,7 +86,7 @@ struct ClaimPlan {
             }
         }
         if let drained = wants.drained { return Claim(lowest: drained, isForDrained: true) }
-        // A full worker claims a few operations of a new batch of this priority at once, so that it takes turns with the others.
+        // A full worker claims a few operations of a new batch of this priority, so that batches take turns.
         if let announced, wants.takesOthers { return Claim(lowest: announced, isForDrained: true) }
         guard let focused = wants.focused, now >= nextFocused else { return nil }
         nextFocused = now + Self.focusInterval
@@ -115,14 +115,14 @@ struct ClaimPlan {
         }
     }
 
-    /// The result of a claim is unknown.
+    /// Handles a claim whose result is unknown.
     mutating func failed() {
         more = .veryHigh
         pass = nil
         emptyTurn = nil
     }
 
-    /// When to call ``next(_:_:)`` again.
+    /// The time at which to call ``next(_:_:)`` again.
     func wake(_ now: ContinuousClock.Instant, _ wants: ClaimDemand) -> ContinuousClock.Instant {
         var times = [wants.lowest == nil ? now + Self.idleInterval : nextAttempt]
         if wants.lowest != nil || wants.takesOthers { times += notices.map(\.due) }

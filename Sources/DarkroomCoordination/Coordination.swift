@@ -4,25 +4,25 @@ import DarkroomModel
 import DarkroomStore
 import DarkroomWorkerState
 
-/// The store and the signals shared by the threads that coordinate a worker with Redis.
+/// The store and the signals that the threads of the coordination share.
 package final class Coordination: Sendable {
     package let id: String
     package let store: BatchStore
     package let logger: Logger
-    /// Raised when there may be room or work to claim.
+    /// Raised when the worker may have room, or when there may be operations to claim.
     package let claimSignal = Signal()
     /// Raised when there may be operations to report or to release.
     package let reportSignal = Signal()
     /// Raised when a heartbeat must be sent at once.
     package let heartbeatSignal = Signal()
-    /// Set when the worker leaves at once, without releasing its operations.
+    /// Set when the worker ends at once, without releasing its operations.
     package let leaving = Latch()
     /// Set when no further claim may be sent.
     package let claimsEnd = Latch()
-    /// Whether the last heartbeat succeeded. After an outage of Redis the worker first renews leases, then reports, then claims.
+    /// Whether the last heartbeat succeeded. After an outage of Redis, the worker renews leases, reports, then claims.
     package let isConnected = Locked(false)
     let plan = Locked(ClaimPlan(now: .now))
-    /// The turn of the ready queues in the last heartbeat's reply; the claim loop reads and clears it.
+    /// The turn counter of the ready queues in the last heartbeat reply. The claim loop reads and clears it.
     let readyTurn = Locked<Int?>(nil)
     package let refusals = Locked(Refusals())
     let leaseGuard = LeaseGuard()
@@ -35,47 +35,47 @@ package final class Coordination: Sendable {
         events = PhotoEvents(worker: id, channel: store.keys.eventsChannel, connection: store.connection)
     }
 
-    /// Claims operations of a priority soon. The claims of `workers` workers are spread over 0.1 ms for each worker, 20 ms at
-    /// most.
+    /// Makes a claim for a priority due. The claims of `workers` workers are spread over 0.1 ms for each worker, at
+    /// most 20 ms.
     package func expectWork(_ priority: BatchPriority, workers: Int = 1) {
         let spread = Duration.microseconds(workers > 1 ? Int.random(in: 0...min(20_000, 100 * workers)) : 0)
         plan.withLock { $0.noticed(priority, due: .now + spread) }
         claimSignal.raise()
     }
 
-    /// A call of Redis failed: the next call is a heartbeat, which finds out whether Redis is reachable.
+    /// Handles a failed call of Redis. The next call is a heartbeat, which detects whether Redis is reachable.
     func redisFailed(_ error: StoreError) {
         isConnected.withLock { $0 = false }
-        // The heartbeat loop logs that Redis is unreachable or not ready, but no other errors.
+        // The heartbeat loop logs that Redis is unreachable or not ready. It does not log other errors.
         if !error.isPassing { logger.error("Redis command failed", ["detail": .text(error)]) }
         heartbeatSignal.raise()
     }
 }
 
-/// The parts of a worker that its coordination with Redis uses.
+/// What the coordination requires of a worker.
 package protocol CoordinatedWorker: AnyObject, Sendable {
     var coordination: Coordination { get }
 
     func read<Answer>(_ question: (WorkerState) -> Answer) -> Answer
 
-    /// Changes the worker's state, and performs the effects that do not need the caller.
+    /// Changes the worker's state, and performs the effects except those that the caller must perform.
     /// - Returns: all effects.
     @discardableResult
     func handle(_ event: WorkerState.Event) -> [WorkerState.Effect]
 
     var demand: ClaimDemand { get }
-    /// How many photos to claim of this and higher priorities.
+    /// The number of photos to claim of this priority and higher ones.
     func photosToClaim(from priority: BatchPriority) -> Int
 
-    /// The operations whose leases are renewed. The others, `stuck` in number, wait for a file system that does not answer.
+    /// The operations whose leases are renewed; `stuck` is the number of others, whose file system does not answer.
     var renewed: (operations: [HeldOperation], stuck: Int) { get }
-    /// Whether a file system that does not answer keeps the worker from finishing any operation; it then claims none.
+    /// Whether the worker cannot finish any operation because a file system does not answer. If so, it does not claim.
     var isStuck: Bool { get }
 
     /// The fields of the worker's hash in Redis.
     var facts: [(field: String, value: String)] { get }
 
-    /// Prepares claimed operations, and handles ``WorkerState/Event/prepared(_:)`` or ``WorkerState/Event/declined(_:)`` for each.
+    /// Prepares operations, and handles ``WorkerState/Event/prepared(_:)`` or ``WorkerState/Event/declined(_:)``.
     func prepare(_ operations: [ClaimedOperation])
     /// Refuses a batch for a while.
     func refuse(_ batch: BatchID, _ reason: String)
@@ -84,7 +84,7 @@ package protocol CoordinatedWorker: AnyObject, Sendable {
     func writeFiles(of reports: [WorkerState.Report]) -> (failures: [HeldOperation: String], lost: Set<HeldOperation>)
     /// Removes the manifest files that other workers wrote for an operation that has ended here.
     func removeOtherManifests(of held: HeldOperation, _ resources: any OperationResources)
-    /// Removes temporary files that a crashed worker left of an operation of a cancelled batch. Does not block.
+    /// Removes the temporary files that a lost worker has left of an operation of a cancelled batch. Does not block.
     func removeStaleFiles(of held: HeldOperation)
     /// Delivers due webhooks. Does not block.
     func deliver(_ webhooks: [DueWebhook])
@@ -93,13 +93,13 @@ package protocol CoordinatedWorker: AnyObject, Sendable {
 extension CoordinatedWorker {
     private var logger: Logger { coordination.logger }
 
-    /// After a standstill, blocks until the worker has asked Redis which leases it still has, see ``LeaseGuard``.
+    /// After a standstill, blocks until the worker has asked Redis which leases it still has; see ``LeaseGuard``.
     package func waitForLeases() {
         guard let lease = read({ $0.shortestLease }) else { return }
         coordination.leaseGuard.wait(lease: lease) { coordination.heartbeatSignal.raise() }
     }
 
-    /// Handles the operations that, according to Redis, this worker no longer holds.
+    /// Handles operations that this worker no longer holds, according to Redis.
     func lost(_ lost: [HeldOperation]) {
         guard !lost.isEmpty else { return }
         var ending: Set<BatchID> = []
@@ -122,8 +122,8 @@ extension CoordinatedWorker {
         if wasLocal { noteEnd(of: [held.batch]) }
     }
 
-    /// Logs those of these batches that have finished and of which this worker has no operation. Reads the batches from Redis,
-    /// and logs nothing if that fails.
+    /// Logs the batches that have finished and of which this worker has no operation. Reads the batches from Redis, and
+    /// logs nothing if that fails.
     func noteEnd(of batches: Set<BatchID>) {
         guard logger.isEnabled(.info) else { return }
         let left = read { state in batches.filter { !state.hasOperation(of: $0) } }

@@ -3,7 +3,7 @@ import DarkroomLogging
 import DarkroomStore
 import DarkroomWorkerState
 
-/// Sends the heartbeats of a worker, on a thread of its own: no image work delays them.
+/// Sends the heartbeats of a worker on a thread of its own, so that image processing does not delay them.
 package final class HeartbeatLoop: Sendable {
     private let worker: any CoordinatedWorker
     private let stopped = Latch()
@@ -29,12 +29,12 @@ package final class HeartbeatLoop: Sendable {
                 hasMore = try beat()
                 if isAway {
                     coordination.logger.info("Redis is back")
-                    // -1 equals no turn of the ready queues: an idle worker claims at once.
+                    // -1 differs from every turn counter, so an idle worker claims at once.
                     coordination.readyTurn.withLock { $0 = -1 }
                 }
                 isAway = false
                 coordination.isConnected.withLock { $0 = true }
-                // The report loop sends all changes now, downloads alone included; the claim loop claims.
+                // The report loop now sends all changes, even downloads without other changes. The claim loop claims.
                 coordination.reportSignal.raise()
                 coordination.claimSignal.raise()
             } catch {
@@ -50,7 +50,7 @@ package final class HeartbeatLoop: Sendable {
             let lease = worker.read { $0.shortestLease }
             coordination.heartbeatSignal.wait(
                 timeout: isAway ? Self.retryInterval : Self.interval(shortestLease: lease))
-            // One heartbeat serves many change notices.
+            // One heartbeat serves several change notices.
             while !stopped.isSet, .now < began + Self.shortestInterval {
                 coordination.heartbeatSignal.wait(timeout: began + Self.shortestInterval - .now)
             }
@@ -59,18 +59,18 @@ package final class HeartbeatLoop: Sendable {
 
     private static let shortestInterval = Duration.milliseconds(20)
 
-    /// A fifth of the shortest lease, 3 s at most.
+    /// The time between two heartbeats: a fifth of the shortest lease, at most 3 s.
     ///
-    /// An outage of Redis, however long, uses up 3 s of a lease. The sum of these 3 s, the time since the last renewal, and the
-    /// time that this worker needs longer than others to reconnect (``retryInterval`` and the attempts of the connection) must
-    /// be less than the shortest lease, 6 s.
+    /// An outage of Redis uses up 3 s of a lease, however long it takes. The sum of these 3 s, the time since the last
+    /// renewal, and the additional time that this worker may need to reconnect (``retryInterval`` and the attempts of
+    /// the connection) must be less than the shortest possible lease, 6 s.
     static func interval(shortestLease: Duration?) -> Duration {
         shortestLease.map { min(.seconds(3), $0 / 5) } ?? .seconds(3)
     }
 
-    /// How long the connection waits for a reply. After a half-open connection, the leases must be renewed before the
-    /// shortest lease (6 s) expires: the time since the last renewal, this timeout, and the time for a new connection must be
-    /// less.
+    /// How long the connection waits for a reply. If the connection is half open, the leases must be renewed before the
+    /// shortest possible lease (6 s) expires. So the sum of the time since the last renewal, this timeout and the time
+    /// for a new connection must be less than 6 s.
     package static let replyTimeout = Duration.seconds(3)
 
     /// The time between a failed heartbeat and the next one.
@@ -94,7 +94,7 @@ package final class HeartbeatLoop: Sendable {
         let replies = try coordination.store.perform(calls)
         worker.lost(replies.flatMap(\.lost))
         for (place, reply) in replies.enumerated() {
-            // A change between two parts of the reply may be missing in the first part.
+            // A change that was made between two parts of the heartbeat may be missing from the first reply.
             let isLast = place == replies.count - 1
             worker.handle(
                 .answered(
@@ -109,7 +109,7 @@ package final class HeartbeatLoop: Sendable {
             if let meant, !lost.contains(meant) { worker.handle(.stateCodes(stateCodes.stateCodes, of: meant)) }
         }
         for left in replies.compactMap(\.staleFiles) { worker.removeStaleFiles(of: left) }
-        // All parts of a reply list the same webhooks.
+        // All replies list the same webhooks.
         if let webhooks = replies.last?.webhooks, !webhooks.isEmpty { worker.deliver(webhooks) }
         return replies.contains { $0.hasMore }
     }

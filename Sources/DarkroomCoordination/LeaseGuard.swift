@@ -1,16 +1,16 @@
 import Foundation
 
-/// After a standstill, blocks a worker until it has asked Redis for its leases.
+/// Blocks a worker after a standstill until it has asked Redis which leases it still has.
 ///
-/// If the worker's process was stopped or its machine slept, other workers may have taken over its operations by the time it
-/// continues. So before a file gets its final name or a manifest is written, the worker must have asked Redis within the lease.
-/// A failed heartbeat is enough: while Redis is unreachable, no lease expires.
+/// If the worker's process was stopped or its machine slept, other workers may have taken its operations in the
+/// meantime. So a file gets its final name, or a manifest is written, only if the last heartbeat was sent less than one
+/// lease ago. A failed heartbeat is sufficient, since no lease expires while Redis is unreachable.
 final class LeaseGuard: @unchecked Sendable {  // `lastAsked` and `isOver` are only touched while `condition` is locked
     private let condition = NSCondition()
     private var lastAsked = ContinuousClock.now
     private var isOver = false
 
-    /// Records that a heartbeat that began at `moment` was answered, or failed.
+    /// Records that a heartbeat that was sent at `moment` has received a reply or has failed.
     func asked(at moment: ContinuousClock.Instant) {
         condition.lock()
         lastAsked = moment
@@ -18,7 +18,7 @@ final class LeaseGuard: @unchecked Sendable {  // `lastAsked` and `isOver` are o
         condition.unlock()
     }
 
-    /// Ends the guard: no more heartbeats are sent, and ``wait(lease:ask:)`` no longer blocks.
+    /// Ends the guard: no more heartbeats are sent, so ``wait(lease:ask:)`` no longer blocks.
     func end() {
         condition.lock()
         isOver = true
@@ -26,7 +26,7 @@ final class LeaseGuard: @unchecked Sendable {  // `lastAsked` and `isOver` are o
         condition.unlock()
     }
 
-    /// If the last heartbeat began at least `lease` ago, calls `ask` and blocks until the next heartbeat.
+    /// If the last heartbeat was sent at least `lease` ago, calls `ask` and blocks until the next heartbeat.
     func wait(lease: Duration, ask: () -> Void) {
         condition.lock()
         defer { condition.unlock() }

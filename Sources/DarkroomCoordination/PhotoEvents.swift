@@ -6,15 +6,15 @@ import Foundation
 
 /// Publishes the states of photos on the events channel.
 ///
-/// A thread of its own sends the newest state code of each photo, one batch a message, at most ten times a second, or once a
-/// second while Redis reports that no client received the last message. Photos do not wait for it: state codes that cannot
-/// be sent soon enough are dropped, and `dropped` counts them.
+/// A thread sends the newest state code of each photo, with one batch in each message. It sends at most ten messages a
+/// second, or one a second if Redis reports that no client received the last message. Photos do not wait for the
+/// thread: state codes that cannot be sent soon enough are dropped and counted in `dropped`.
 package final class PhotoEvents: Sendable {
-    /// The state codes that wait to be sent. A plain value: tests need no thread and no Redis.
+    /// The state codes that wait to be sent. A plain value, so that tests need no thread and no Redis.
     struct Backlog {
-        /// The most photos of one message.
+        /// The largest number of photos in a message.
         static let maxPhotos = 2000
-        /// The most state codes that wait.
+        /// The largest number of waiting state codes.
         static let maxWaiting = 20_000
 
         private var entries: [(batch: BatchID, index: Int, stateCode: UInt8)] = []
@@ -23,18 +23,18 @@ package final class PhotoEvents: Sendable {
 
         var isEmpty: Bool { entries.isEmpty && dropped.isEmpty }
 
-        /// Adds the state code of a photo; if too many wait, the oldest are dropped.
+        /// Adds the state code of a photo. If too many state codes wait, the oldest ones are dropped.
         mutating func add(_ batch: BatchID, _ index: Int, _ stateCode: UInt8) {
             if entries.count == Self.maxWaiting {
-                // Many at once: removing a single one moves all others.
+                // Removes many entries at a time, since each removal moves all other entries.
                 for entry in entries.prefix(Self.maxPhotos) { dropped[entry.batch, default: 0] += 1 }
                 entries.removeFirst(Self.maxPhotos)
             }
             entries.append((batch, index, stateCode))
         }
 
-        /// Removes and returns the next message: that of the batch that waits longest, but not of the same batch twice in a row
-        /// while others wait.
+        /// Removes and returns the next message. It is about the batch that has waited longest, except that no batch is
+        /// chosen twice in a row while other batches wait.
         mutating func next() -> Message? {
             let other = entries.first { $0.batch != last } ?? entries.first
             guard let batch = other?.batch ?? dropped.keys.first else { return nil }
@@ -50,10 +50,10 @@ package final class PhotoEvents: Sendable {
         }
     }
 
-    /// One message: state codes of photos of one batch.
+    /// One message with the state codes of photos of one batch.
     struct Message {
         let batch: BatchID
-        /// How many state codes of this batch were dropped before.
+        /// The number of dropped state codes of this batch since its last message.
         let dropped: Int
         private(set) var photos: [(index: Int, stateCode: UInt8)] = []
         private var positions: [Int: Int] = [:]
@@ -63,7 +63,7 @@ package final class PhotoEvents: Sendable {
             self.dropped = dropped
         }
 
-        /// Adds a state code, or replaces an older one of the photo; false when the message has no room for it.
+        /// Adds the state code of a photo, or replaces its older state code. Returns false if the message is full.
         fileprivate mutating func add(_ index: Int, _ stateCode: UInt8) -> Bool {
             if let position = positions[index] {
                 photos[position].stateCode = stateCode
@@ -75,7 +75,7 @@ package final class PhotoEvents: Sendable {
             return true
         }
 
-        /// `{"event":"photos","time":...,"batch":ID,"worker":W,"photos":{"12":"F"}}`, and `"dropped"` if any were.
+        /// `{"event":"photos","time":...,"batch":ID,"worker":W,"photos":{"12":"F"}}`, with `"dropped"` if it is not 0.
         func json(worker: String, time: Int) -> [UInt8] {
             var text = Array("{\"event\":\"photos\",\"time\":\(time)".utf8)
             text.reserveCapacity(100 + photos.count * 14)
@@ -98,9 +98,9 @@ package final class PhotoEvents: Sendable {
     }
 
     private static let interval = Duration.milliseconds(100)
-    /// The interval while no client receives the messages. They are sent all the same: a client may have subscribed since.
+    /// The time between two messages if no client received the last one. A client may have subscribed since.
     private static let idleInterval = Duration.seconds(1)
-    /// While so many messages have no reply, none is sent: they would only use memory.
+    /// While this many messages have no reply, no message is sent, to bound memory.
     private static let maxUnanswered = 5
 
     private let worker: String
@@ -112,9 +112,9 @@ package final class PhotoEvents: Sendable {
     private let unanswered = Locked(0)
     /// Whether a client may have received the last message.
     private let isReceived = Locked(true)
-    /// Whether Redis is a node of a cluster, which counts only its own receivers of a message; nil while unknown.
+    /// Whether Redis is a node of a Redis Cluster, whose reply does not count receivers at other nodes; nil if unknown.
     private let isCluster = Locked<Bool?>(nil)
-    /// The time of the Redis clock in ms, and when this worker received it.
+    /// The time of the Redis clock in ms, and the instant at which this worker received it.
     private let clock = Locked<(redis: Int, here: ContinuousClock.Instant)?>(nil)
 
     init(worker: String, channel: String, connection: RedisConnection) {
@@ -123,7 +123,7 @@ package final class PhotoEvents: Sendable {
         self.connection = connection
     }
 
-    /// Notes the new state of a photo, unless the photo was cancelled. May be called on any thread; takes well below 1 µs.
+    /// Queues the new state of a photo, unless the photo was cancelled. Thread-safe; takes well below 1 µs.
     package func note(_ photo: PhotoTask, _ state: PhotoState) {
         guard !photo.cancellation.isCancelled else { return }
         let isFirst = backlog.withLock { backlog in
@@ -133,7 +133,7 @@ package final class PhotoEvents: Sendable {
         if isFirst { news.raise() }
     }
 
-    /// Ends the thread after the waiting state codes are sent.
+    /// Ends the thread after the waiting state codes have been sent.
     package func stop() {
         stopped.set()
         news.raise()
@@ -151,13 +151,13 @@ package final class PhotoEvents: Sendable {
         for _ in 0..<Self.maxUnanswered where !backlog.withLock({ $0.isEmpty }) { send() }
     }
 
-    /// Waits until the next message may be sent, also if new state codes are noted meanwhile.
+    /// Waits until the next message may be sent, even if new state codes are added in the meantime.
     private func pause() {
         let end = ContinuousClock.now + (isReceived.withLock { $0 } ? Self.interval : Self.idleInterval)
         while !stopped.isSet, .now < end { news.wait(timeout: end - .now) }
     }
 
-    /// Sends the next message, unless too many have no reply. The reply gives the Redis clock for the message after it.
+    /// Sends a message, unless too many have no reply. Its reply contains the Redis time for the next message.
     private func send() {
         guard unanswered.withLock({ $0 < Self.maxUnanswered }) else { return }
         guard let now = clock.withLock({ $0 }).map({ $0.redis + ($0.here.duration(to: .now)).wholeMilliseconds }) else {

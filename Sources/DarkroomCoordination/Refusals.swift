@@ -1,39 +1,39 @@
 import DarkroomModel
 import DarkroomStore
 
-/// The batches that a worker refuses, and which of them Redis knows. A plain value without a clock.
+/// The batches that a worker refuses, and which of the refusals Redis knows. A plain value without a clock.
 ///
-/// Claims skip the refused batches that Redis knows, so a claim cannot find out that the reason of a refusal is gone. The
-/// worker checks the folders of the batch again for that.
+/// A claim skips the refused batches that Redis knows, so claims cannot detect that the cause of a refusal is gone. The
+/// worker detects it by checking the folders of the batch again.
 package struct Refusals {
-    /// The event that may end a refusal.
+    /// The event that ends a refusal.
     package enum End: Sendable {
-        /// A successful check of a batch with these options, which took its output folder with the number `taken`.
+        /// A successful check of a batch with these options. Its output folder was taken with the number `taken`.
         case check(BatchOptions, taken: Int)
-        /// Time: somebody may have repaired the cause.
+        /// The end of a fixed time, after which somebody may have repaired the cause.
         case time
-        /// An answer of the file system at this mount point, see ``Refusals/recovered(_:)``.
+        /// The file system at this mount point answers again, see ``Refusals/recovered(_:)``.
         case answer(String)
     }
 
     package struct Refusal {
         var reason: String
         let end: End
-        /// When to check whether the reason is gone.
+        /// The time at which the worker checks whether the cause is gone.
         var due: ContinuousClock.Instant
     }
 
     private var refusals: [BatchID: Refusal] = [:]
     /// Refused batches that Redis does not know yet.
     private var unsent: Set<BatchID> = []
-    /// Batches that are no longer refused, and that Redis still lists as refused.
+    /// Batches that the worker no longer refuses and that Redis still lists as refused.
     private var withdrawn: Set<BatchID> = []
     /// Whether the next claim replaces all refusals in Redis.
     private var replacesAll = true
 
-    /// The most refusals with a reason. Of further refused batches only the id is kept, for ``crowdInterval``.
+    /// The largest number of refusals with a reason. Of further refusals only the id is kept, for ``crowdInterval``.
     package static let limit = 10_000
-    /// The most refused batches. Beyond it, the one that is due first is no longer refused.
+    /// The largest number of refused batches. At this number, the batch that is due first is no longer refused.
     static let mostKept = 100_000
     /// How long a batch is refused if only its id is kept.
     static let crowdInterval = Duration.seconds(600)
@@ -41,11 +41,11 @@ package struct Refusals {
     static let checkInterval = Duration.seconds(5)
     /// How long a batch with an unreadable operation is refused.
     static let timeInterval = Duration.seconds(60)
-    /// The longest refusal of a batch whose file system does not answer.
+    /// The longest time for which a batch is refused because its file system does not answer.
     static let answerInterval = Duration.seconds(600)
     private static let maxDue = 1000
 
-    /// The reasons of the refusals that have one, at most ``limit``.
+    /// The refused batches whose reason is kept, at most ``limit``.
     package var reasons: [BatchID: String] { refusals.filter { !$0.value.reason.isEmpty }.mapValues(\.reason) }
 
     package var batches: [BatchID] { Array(refusals.keys) }
@@ -55,7 +55,7 @@ package struct Refusals {
     package func contains(_ batch: BatchID) -> Bool { refusals[batch] != nil }
 
     /// Refuses a batch.
-    /// - Returns: false if it was refused before.
+    /// - Returns: false if the batch was already refused.
     package mutating func refuse(
         _ batch: BatchID, _ reason: String, until end: End, _ now: ContinuousClock.Instant
     ) -> Bool {
@@ -77,14 +77,14 @@ package struct Refusals {
         if unsent.remove(batch) == nil { withdrawn.insert(batch) }
     }
 
-    /// Ends the refusals that wait for the file system at a mount point, which answers again.
+    /// Ends the refusals of the batches that wait for the file system at a mount point, since it answers again.
     package mutating func recovered(_ mount: String) {
         for (batch, refusal) in refusals {
             if case .answer(mount) = refusal.end { withdraw(batch) }
         }
     }
 
-    /// Keeps a refusal after a check, with the reason that the check found.
+    /// Keeps a refusal, with the reason that a check has found.
     package mutating func keep(_ batch: BatchID, _ reason: String, _ now: ContinuousClock.Instant) {
         guard let end = refusals[batch]?.end else { return }
         refusals[batch]?.reason = reason
@@ -95,7 +95,7 @@ package struct Refusals {
         refusals.filter { $0.value.due <= now }.prefix(Self.maxDue).map { ($0.key, $0.value.end) }
     }
 
-    /// Makes every refusal that a check can end due now.
+    /// Makes all refusals due that a check can end.
     package mutating func checkAgain(_ now: ContinuousClock.Instant) {
         for (batch, refusal) in refusals {
             if case .check = refusal.end { refusals[batch]?.due = now }
@@ -118,7 +118,7 @@ package struct Refusals {
             removed: replacesAll ? [] : Array(withdrawn.prefix(RefusalChanges.limit)))
     }
 
-    /// A claim sent these changes; Redis now knows `count` refusals.
+    /// Records that a claim has sent these changes, and that Redis now knows `count` refusals.
     package mutating func sent(_ changes: RefusalChanges, count: Int) {
         if changes.replacesAll {
             unsent = Set(refusals.keys)
@@ -127,12 +127,12 @@ package struct Refusals {
         }
         unsent.subtract(changes.added)
         withdrawn.subtract(changes.removed)
-        // Refusals that ended while the claim was sent.
+        // Withdraws the refusals that ended while the claim was sent.
         withdrawn.formUnion(changes.added.filter { refusals[$0] == nil })
-        // Redis has lost refusals, or has refusals that this worker did not send.
+        // Redis has lost refusals, or knows refusals that this worker did not send.
         if count != refusals.count - unsent.count + withdrawn.count { replacesAll = true }
     }
 
-    /// Redis was unreachable and may have lost refusals: the next claim sends all of them.
+    /// Makes the next claim send all refusals, since Redis was unreachable and may have lost them.
     package mutating func sendAll() { replacesAll = true }
 }

@@ -4,26 +4,26 @@ import DarkroomModel
 import DarkroomStore
 import DarkroomWorkerState
 
-/// Reports the outcomes of photos, on a thread of its own. When a photo is reported, its file has its final name; the loop then
-/// writes the manifest, makes both durable, and sends the report to Redis.
+/// Reports the outcomes of photos, on a thread of its own. When a photo has an outcome, its file already has its final
+/// name. The loop writes the manifest, makes both files durable, and sends the report to Redis.
 package final class ReportLoop: Sendable {
     private let worker: any CoordinatedWorker
     private let stopped = Latch()
 
-    /// How long changes wait for the end of their operation.
+    /// The longest time for which changes wait for the end of their operation.
     private static let patience = Duration.seconds(1)
 
     package init(_ worker: any CoordinatedWorker) { self.worker = worker }
 
     private var coordination: Coordination { worker.coordination }
 
-    /// Ends the thread after its current round.
+    /// Ends the thread after the current pass.
     package func stop() {
         stopped.set()
         coordination.reportSignal.raise()
     }
 
-    /// Runs until ``stop()``; then releases operations for the last time.
+    /// Runs until ``stop()``, and then releases operations one last time.
     package func run() {
         var retryAt: ContinuousClock.Instant?
         var lastFlush = ContinuousClock.now
@@ -42,7 +42,7 @@ package final class ReportLoop: Sendable {
             if isFlush { lastFlush = .now }
             let effects = worker.handle(.reportsDue(now: .now, olderThan: isFlush ? .zero : Self.patience))
             let reports = effects.compactMap { if case .report(let report) = $0 { report } else { nil } }
-            // 100 operations a round keep the pipelines and the manifest texts small.
+            // A limit of 100 operations at a time keeps the pipelines and the manifest texts small.
             for start in stride(from: 0, to: reports.count, by: 100)
             where !send(Array(reports[start..<min(start + 100, reports.count)]), &waiting) {
                 retryAt = .now + .seconds(1)
@@ -52,12 +52,12 @@ package final class ReportLoop: Sendable {
         _ = release()
     }
 
-    /// Sends the reports of one round. Of cancelled batches only the manifests are written: their operations are released next.
-    /// - Returns: false if a part must be tried again later.
+    /// Sends reports. For cancelled batches only the manifests are written; their operations are released next.
+    /// - Returns: false if some of the reports must be sent again later.
     private func send(_ reports: [WorkerState.Report], _ waiting: inout Set<HeldOperation>) -> Bool {
         var files = worker.writeFiles(of: reports)
         for report in reports where report.isCancelled {
-            // A cancelled batch does not wait for a full disk: its manifest may lack lines of cancelled photos.
+            // A cancelled batch does not wait for a full disk. Its manifest may lack lines of cancelled photos.
             files.failures[report.held] = nil
             worker.handle(.reported(report, now: .now))
         }
@@ -81,7 +81,7 @@ package final class ReportLoop: Sendable {
             do throws(StoreError) {
                 apply(try result.get(), to: report, highest)
             } catch {
-                coordination.redisFailed(error)  // a repeated report counts once
+                coordination.redisFailed(error)  // Redis counts a repeated report only once
                 isComplete = false
             }
         }
@@ -96,7 +96,7 @@ package final class ReportLoop: Sendable {
             worker.handle(.reported(report, now: .now))
             if let stateCodes { worker.handle(.stateCodes(stateCodes, of: report.held)) }
         case .cancelled:
-            // The reply arrived before the change notice.
+            // The reply arrived before the change notice about the cancellation.
             worker.handle(.reported(report, now: .now))
             worker.handle(.batchCancelled(report.held.batch))
         case .ended: end(report.held, report)
@@ -114,7 +114,7 @@ package final class ReportLoop: Sendable {
         if report.hasPast { worker.removeOtherManifests(of: held, report.resources) }
     }
 
-    /// Releases the operations that are due.
+    /// Releases the operations whose release is due.
     /// - Returns: false if a release must be tried again later.
     private func release() -> Bool {
         let effects = worker.handle(.releasesDue(now: .now))
@@ -128,7 +128,7 @@ package final class ReportLoop: Sendable {
         var isComplete = true
         for ((held, resources, hasPast), result) in zip(releases, coordination.store.results(of: calls)) {
             switch result {
-            // The release is tried again until the grace time ends; then the lease expires.
+            // The release is tried again until the grace time has passed. After that the lease expires.
             case .failure: isComplete = false
             case .success(let reply):
                 // Whatever the reply is, this worker no longer holds the operation.

@@ -3,7 +3,7 @@ import DarkroomModel
 import DarkroomTransfer
 
 extension FailureReason {
-    /// The failure reason of a transfer error; nil if the transfer was cancelled.
+    /// Creates the failure reason of a transfer error; nil if the transfer was cancelled.
     package init?(_ error: TransferError) {
         switch error.code {
         case .cancelled: return nil

@@ -4,24 +4,24 @@ import DarkroomTransfer
 import DarkroomWorkerState
 import Foundation
 
-/// The file made of a photo's bytes, in memory.
+/// The file that was made from a photo's bytes, in memory.
 package enum PhotoProduct {
-    /// Made by the filters of Darkroom.
+    /// Made by the filters of Darkroom in this process.
     case image(DevelopedImage)
-    /// Made by a custom operation or in a helper process. Width and height are set for a picture that filters made.
+    /// Made by a custom operation or in a helper process. Width and height are set if filters made the image.
     case bytes([UInt8], ending: String, width: Int? = nil, height: Int? = nil)
 
-    /// Why no file was made; `reason` is nil if the photo was cancelled.
+    /// Why no file was made. The reason is nil if the photo was cancelled.
     package struct Failure: Error {
         package let reason: FailureReason?
         package let detail: String
     }
 
-    /// The longest error text that is kept, in characters.
+    /// The largest number of characters of an error text that is kept.
     private static let maxDetail = 1000
 
-    /// Makes the product of a photo, in a helper process if `helpers` is set and else in this process, with the custom operation of
-    /// the batch or with filters. Blocks.
+    /// Makes the product of a photo with the custom operation of the batch or with filters. Uses a helper process if
+    /// `helpers` is not nil. Blocks.
     package static func make(
         _ task: PhotoTask, _ recipe: PhotoRecipe, _ image: Download, _ helpers: PhotoHelpers?
     ) throws(Failure) -> PhotoProduct {
@@ -46,7 +46,8 @@ package enum PhotoProduct {
         }
     }
 
-    /// Runs a custom operation. After `time` of processor time, its photo appears as cancelled to it, so that it can stop.
+    /// Runs a custom operation. After `time` of CPU time, its photo counts as cancelled, so that the operation can
+    /// stop.
     static func run(
         _ operation: any PhotoOperation, _ record: PhotoRecord, _ bytes: [UInt8], within time: Duration?,
         isCancelled: @escaping @Sendable () -> Bool = { false }
@@ -60,7 +61,7 @@ package enum PhotoProduct {
         } catch let failure as Failure {
             throw failure
         } catch {
-            // After a cancellation any error means that the operation stopped.
+            // After a cancellation, any error means that the operation has stopped.
             if isCancelled() { throw Failure(reason: nil, detail: "cancelled") }
             if let clock, clock.isExhausted { throw Failure(reason: .filterTimeout, detail: clock.problem) }
             let text = (error as? any LocalizedError)?.errorDescription ?? "\(error)"
@@ -89,7 +90,7 @@ package enum PhotoProduct {
         }
     }
 
-    /// The extension of the file's name, without the dot.
+    /// The extension of the file, without the dot.
     package var ending: String {
         switch self {
         case .image(let image): image.format.fileExtension
@@ -97,7 +98,7 @@ package enum PhotoProduct {
         }
     }
 
-    /// Calls `body` with the file's bytes; the pointer is valid only until `body` returns.
+    /// Calls `body` with the file's bytes. The pointer is valid only until `body` returns.
     package func withUnsafeBytes<Value, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -105,7 +106,7 @@ package enum PhotoProduct {
         case .image(let image):
             return try image.withUnsafeBytes(body)
         case .bytes(let bytes, _, _, _):
-            // The standard library's function does not keep the type of the error.
+            // The function of the standard library does not keep the type of the error.
             return try bytes.withUnsafeBytes { bytes in Result { () throws(Failure) in try body(bytes) } }.get()
         }
     }

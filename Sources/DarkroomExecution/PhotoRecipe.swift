@@ -3,7 +3,7 @@ import DarkroomModel
 
 /// How the photos of a batch are developed.
 package struct PhotoRecipe: Sendable {
-    /// Filters and output format.
+    /// The filters and the output format.
     package var develop: DevelopOptions
     /// The registered custom operation that runs in place of filters; nil if the batch has filters.
     package var custom: (name: String, make: @Sendable () -> any PhotoOperation)?
@@ -13,6 +13,6 @@ package struct PhotoRecipe: Sendable {
         self.custom = custom
     }
 
-    /// Whether a running attempt can be stopped at any time without ending its process. Most image libraries cannot be stopped.
+    /// Whether an attempt can be stopped at any time without ending its process. Most libraries cannot be stopped.
     package func canAlwaysStop(_ bytes: [UInt8]) -> Bool { custom != nil || Imaging.canAlwaysStop(bytes, develop) }
 }

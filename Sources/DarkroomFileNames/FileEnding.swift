@@ -1,6 +1,6 @@
-/// Extensions of file names.
+/// The extensions of file names.
 package enum FileEnding {
-    /// The extension of a name in lower case, without the dot; nil unless it has one to ten ASCII letters and digits.
+    /// The extension of a name in lower case, without the dot; nil unless it is 1 to 10 ASCII letters and digits.
     package static func of(_ name: some StringProtocol) -> String? {
         guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return nil }
         let ending = name[name.index(after: dot)...]

@@ -1,14 +1,14 @@
 import DarkroomModel
 
-/// The template for the names of developed files: literal text with `{index}`, `{name}` and `{stem}` (the name without
-/// an image extension).
+/// The template for the names of developed files: literal text with `{index}`, `{name}` and `{stem}`, which is the name
+/// without an image extension.
 ///
-/// DESIGN. Two photos of one list never get the same path. With `{index}`, the index makes paths distinct: files from
-/// index 10,000 on are in folders of 10,000, and within such a folder all indexes have the same number of digits, so
-/// the index can be read back at any position. Without `{index}`, the name makes paths distinct. Such templates are
-/// only for lists with unique names, and `SafeName` never maps two names to one.
+/// DESIGN. Two photos of one list never get the same path. If the template contains `{index}`, the index makes the
+/// paths distinct. Files from index 10,000 on are in folders of 10,000 files, and all indexes in such a folder have the
+/// same number of digits, so the index can be read back at any position. Without `{index}`, the name makes the paths
+/// distinct. Such templates are only for lists with unique names, and `SafeName` never maps two names to the same text.
 package struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
-    /// An invalid template: the finding and what to do.
+    /// An invalid template. The description says what is wrong and what to do.
     package struct Problem: Error, Equatable, CustomStringConvertible {
         package let description: String
     }
@@ -19,7 +19,7 @@ package struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
         var isLiteral: Bool { if case .literal = self { true } else { false } }
     }
 
-    /// The longest file name without its extension, in bytes. File systems allow 255 bytes including the extension.
+    /// The longest file name in bytes, without its extension. File systems allow 255 bytes including the extension.
     package static let maxStemBytes = 200
     private static let maxLiteralBytes = 100
     private static let photosInFolder = 10_000
@@ -27,12 +27,12 @@ package struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
     package let description: String
     private let parts: [Part]
 
-    /// Whether the index, and not the name, makes paths distinct.
+    /// Whether the index makes the paths distinct; if false, the name does.
     package var hasIndex: Bool { parts.contains(.index) }
 
-    /// The default template. For a property list's dictionary with `namesAreDistinct` it is `{stem}` if `stemsAreDistinct`,
-    /// otherwise `{name}`. For every other list it is `{index}-{name}`. Names that differ only in case are not distinct
-    /// (`ImageEnding.Names`): on a share that ignores case, they would get the same file.
+    /// The default template. It is `{index}-{name}` except for a dictionary in a property list with `namesAreDistinct`,
+    /// where it is `{stem}` if `stemsAreDistinct` and otherwise `{name}`. Names that differ only in case are not
+    /// distinct (`ImageEnding.Names`), because they would be the same file on a share that ignores case.
     package static func standard(
         for format: PhotoListFormat, namesAreDistinct: Bool, stemsAreDistinct: Bool = false
     ) -> String {
@@ -40,8 +40,8 @@ package struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
         return stemsAreDistinct ? "{stem}" : "{name}"
     }
 
-    /// Parses a template. A template without `{index}` is an error unless `namesAreUnique`, and with `{stem}` unless
-    /// `stemsAreUnique`. Workers pass true, because their templates were checked at the submission.
+    /// Parses a template. Throws if it has no `{index}` and `namesAreUnique` is false; with `{stem}`, `stemsAreUnique`
+    /// decides. Workers pass true, because their templates were checked at the submission.
     package init(_ text: String, namesAreUnique: Bool, stemsAreUnique: Bool? = nil) throws(Problem) {
         description = text
         parts = try Self.parts(of: text)
@@ -59,14 +59,14 @@ package struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
         }
     }
 
-    /// The path of a photo's file below the output folder, with `/` between folder and file.
+    /// The path of a photo's file relative to the output folder, with `/` between a folder and a file.
     ///
-    /// `ending` is the extension of the output format, without its dot. For any name, the path stays below the folder.
+    /// `ending` is the extension of the output format, without the dot. No name leads out of the folder.
     package func path(index: Int, name: String, ending: String) -> String {
         path(index: index, name: Array(name.utf8), ending: ending)
     }
 
-    /// The path of a photo's file below the output folder; `name` need not be UTF-8.
+    /// The path of a photo's file relative to the output folder. `name` need not be valid UTF-8.
     package func path(index: Int, name: [UInt8], ending: String) -> String {
         let number = Self.padded(index, digits: 6)
         let hasIndex = hasIndex
@@ -82,7 +82,7 @@ package struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
             case .stem: stem += SafeName.encode(bare, maxBytes: room)
             }
         }
-        // No safe name is a single tilde, so a photo without a name also gets a distinct file that is not hidden.
+        // No safe name is a single tilde. So a photo without a name gets a distinct, visible file.
         if stem.isEmpty || stem.first == UInt8(ascii: ".") { stem.insert(SafeName.cutMark, at: 0) }
         let file = String(decoding: stem, as: UTF8.self) + "." + ending
         let folder = index / Self.photosInFolder
@@ -133,7 +133,7 @@ package struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
         if text.utf8.first == UInt8(ascii: "-") {
             throw problem(text, "begins with \"-\", so programs would read it as an option; begin with a letter")
         }
-        // Compares bytes, because a dot followed by a combining accent is one Character different from ".".
+        // Compares bytes, because a dot followed by a combining accent is one Character, which differs from ".".
         if text.utf8.first == UInt8(ascii: ".") {
             throw problem(text, "begins with a dot, so every file would be hidden; begin with a letter")
         }

@@ -3,21 +3,21 @@ import DarkroomModel
 
 /// Converts any bytes to a part of a file name. Different names give different results.
 ///
-/// Letters, digits, space, `.`, `-`, `_` and characters beyond ASCII (valid UTF-8) stay. These are percent-encoded: all other
-/// bytes, the percent sign included; a leading dot, which hides a file; a leading `-`, which programs take for an option; and
-/// characters that control a terminal or the direction of text (C1 controls, bidirectional controls, line and paragraph
-/// separators). A name that is then too long is cut between two characters and gets `~` and a hash of the whole name. `~`
-/// itself is always encoded, so no other name can equal a cut one.
+/// Letters, digits, space, `.`, `-`, `_` and non-ASCII characters (valid UTF-8) are kept. All other bytes, including
+/// the percent sign, are percent-encoded. So are a leading dot, which would hide a file; a leading `-`, which programs
+/// would read as an option; and characters that control a terminal or the direction of text (C1 controls, bidirectional
+/// controls, line and paragraph separators). If the result is too long, it is truncated between two characters, and `~`
+/// and a hash of the whole name are added. `~` itself is always encoded, so no other name can equal a truncated one.
 enum SafeName {
-    /// Precedes the hash of a cut name, and occurs in no other name.
+    /// Precedes the hash of a truncated name, and occurs in no other name.
     static let cutMark = UInt8(ascii: "~")
     /// 128 bits of SHA-256 in hexadecimal digits, which makes accidental and deliberate collisions infeasible.
     private static let hashDigits = 32
 
-    /// The safe form of `name`, at most `maxBytes` (at least 40) long.
+    /// Returns the safe form of `name`, at most `maxBytes` long. `maxBytes` must be at least 40.
     static func encode(_ name: ArraySlice<UInt8>, maxBytes: Int) -> [UInt8] {
         var safe: [UInt8] = []
-        var cut = 0  // the longest beginning that ends between two characters and leaves room for mark and hash
+        var cut = 0  // the longest prefix of whole characters that leaves room for `~` and the hash
         var position = name.startIndex
         while position < name.endIndex {
             if safe.count <= maxBytes - hashDigits - 1 { cut = safe.count }
@@ -35,13 +35,13 @@ enum SafeName {
         return Array(safe[..<cut]) + [cutMark] + hash
     }
 
-    /// Whether a text has non-ASCII characters that are encoded in names.
+    /// Whether a text contains non-ASCII characters that are encoded in file names.
     static func hasControls(_ text: [UInt8]) -> Bool {
         text.indices.contains { text[$0] >= 0xc0 && characterLength(text[$0...]) == 0 }
     }
 
-    /// The length in bytes of the character at the start of `bytes` if it need not be encoded; 0 if its first byte must
-    /// be encoded. UTF-8 as in RFC 3629: no overlong forms, no surrogates.
+    /// The length in bytes of the character at the start of `bytes`; 0 if its first byte must be encoded. The text must
+    /// be UTF-8 as in RFC 3629: no overlong forms, no surrogates.
     private static func characterLength(_ bytes: ArraySlice<UInt8>) -> Int {
         let first = bytes[bytes.startIndex]
         if first < 0x80 {

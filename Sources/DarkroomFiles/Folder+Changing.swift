@@ -1,9 +1,9 @@
 import Glibc
 
-/// Creating, renaming and removing files.
+/// Creates, renames and removes files.
 extension Folder {
-    /// Creates a new file. An existing file is removed first, so a file of another process is never written to.
-    /// - Returns: A descriptor for writing. The caller closes it.
+    /// Creates a new file. Removes an existing file first, so that a file of another process is never written to.
+    /// - Returns: a descriptor for writing, which the caller closes.
     package func create(_ path: String, mode: mode_t = 0o644) throws(SystemFailure) -> Int32 {
         let flags = O_WRONLY | O_CREAT | O_EXCL
         do throws(SystemFailure) {
@@ -15,7 +15,7 @@ extension Folder {
         }
     }
 
-    /// Renames a file. Replaces an existing file with the new name. A link with that name is replaced, not followed.
+    /// Renames a file. Replaces an existing file or link with the new name.
     package func rename(_ path: String, to target: String) throws(SystemFailure) {
         try inParent(of: path, "rename") { (source, name) throws(SystemFailure) in
             try inParent(of: target, "rename") { (folder, newName) throws(SystemFailure) in
@@ -30,7 +30,7 @@ extension Folder {
     /// Removes an empty folder. Does nothing if it does not exist.
     package func removeFolder(_ path: String) throws(SystemFailure) { try unlink(path, Int32(AT_REMOVEDIR)) }
 
-    /// Removes a folder and its content without following links. Does nothing if it does not exist.
+    /// Removes a folder and its content. Does not follow links. Does nothing if the folder does not exist.
     package func removeTree(_ path: String) throws(SystemFailure) {
         let tree: Folder
         do throws(SystemFailure) {
@@ -55,7 +55,7 @@ extension Folder {
             try fill(file, with: bytes)
             try rename(temporary, to: path)
         } catch {
-            // The first failure is reported.
+            // If this fails, too, the first failure is reported.
             try? remove(temporary)
             throw error
         }

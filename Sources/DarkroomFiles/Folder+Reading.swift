@@ -1,11 +1,11 @@
 import Glibc
 
-/// Listing a folder and reading its files.
+/// Lists a folder and reads its files.
 extension Folder {
-    /// The names in the folder without `.` and `..`, in no particular order. Invalid UTF-8 in a name is replaced by
-    /// U+FFFD; such a name cannot be used to open the file.
+    /// The names in the folder without `.` and `..`, in no particular order. Invalid UTF-8 is replaced by U+FFFD; a
+    /// name with such a replacement cannot be used to open the file.
     package func names() throws(SystemFailure) -> [String] {
-        // readdir(3) moves the descriptor's position, so it needs a separate descriptor.
+        // readdir(3) changes the position of its descriptor, so it needs a descriptor of its own.
         let copy = try open("", O_RDONLY | O_DIRECTORY)
         guard let stream = fdopendir(copy) else {
             defer { close(copy) }
@@ -26,7 +26,7 @@ extension Folder {
     }
 
     /// Opens the regular file at `path` for reading. Does not block. A link, a pipe or a device is an error.
-    /// - Returns: A descriptor, which the caller closes, and the file's size in bytes.
+    /// - Returns: a descriptor, which the caller closes, and the size of the file in bytes.
     package func openFile(_ path: String) throws(SystemFailure) -> (descriptor: Int32, size: Int) {
         let descriptor = try open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, attempted: "read")
         var status = stat()
@@ -37,8 +37,8 @@ extension Folder {
         return (descriptor, Int(status.st_size))
     }
 
-    /// The bytes of the regular file at `path`.
-    /// - Throws: ``SystemFailure``, with `EFBIG` if the file has more than `maxBytes`.
+    /// Reads the regular file at `path`.
+    /// - Throws: ``SystemFailure``; its error is `EFBIG` if the file is larger than `maxBytes`.
     package func contents(of path: String, maxBytes: Int = .max) throws(SystemFailure) -> [UInt8] {
         let (descriptor, size) = try openFile(path)
         defer { close(descriptor) }

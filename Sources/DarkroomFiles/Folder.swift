@@ -1,24 +1,24 @@
 import Glibc
 
-/// An open folder, with functions that read and change the files below it.
+/// An open folder, with functions that read and change the files in it and in its subfolders.
 ///
-/// The functions take relative paths. Users who may write below the folder are not trusted: a path that leads through a
-/// symbolic link, or that contains `..`, is an error. Links are followed only in the path that opens the folder itself, which
-/// comes from a trusted user.
+/// The paths that are passed to the functions are relative. Users who may write to the folder are not trusted: a path
+/// through a symbolic link and a path with `..` are errors. Links are followed only in the path that opens the folder
+/// itself, which comes from a trusted user.
 package final class Folder: Sendable {
-    /// The folder's descriptor, open as long as this object exists.
+    /// The descriptor of the folder, which stays open as long as this object exists.
     package let descriptor: Int32
     let resolution: PathResolution
 
     /// Opens the folder at a trusted path. Follows symbolic links.
-    /// - Throws: ``SystemFailure`` with the verb `open`.
+    /// - Throws: ``SystemFailure`` with the attempted action `open`.
     package convenience init(trusted path: String) throws(SystemFailure) {
         try self.init(trusted: path, .supported)
     }
 
     init(trusted path: String, _ resolution: PathResolution) throws(SystemFailure) {
         var descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        // Files in a folder can be used without the right to list the folder.
+        // Without permission to list a folder, a process may still use the files in it.
         if descriptor < 0, errno == EACCES {
             descriptor = Glibc.open(path, PathResolution.pathOnly | O_DIRECTORY | O_CLOEXEC)
         }
@@ -34,7 +34,7 @@ package final class Folder: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Opens the file or folder at `path`; with `O_CREAT`, creates a missing file.
+    /// Opens the file or folder at `path`. With `O_CREAT`, creates a missing file.
     /// - Parameters:
     ///   - path: The path relative to the folder; "" is the folder itself.
     ///   - flags: The flags of open(2). `O_CLOEXEC` is always added.
@@ -54,7 +54,7 @@ package final class Folder: Sendable {
         Folder(owning: try open(path, O_RDONLY | O_DIRECTORY), resolution)
     }
 
-    /// Opens a folder below this one. Creates it and its parent folders if they are missing.
+    /// Opens a folder whose path is relative to this one. Creates missing folders of the path.
     package func makeFolder(_ path: String, mode: mode_t = 0o777) throws(SystemFailure) -> Folder {
         var folder = self
         for component in try Self.components(of: path, "make") {
@@ -66,14 +66,14 @@ package final class Folder: Sendable {
         return folder === self ? try self.folder("") : folder
     }
 
-    /// The folder's status, see stat(2).
+    /// The status of the folder, see stat(2).
     package func status() throws(SystemFailure) -> stat {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw SystemFailure("look at", errno) }
         return status
     }
 
-    /// Returns the status of the file at `path`, see stat(2); nil if there is none. For a link, returns the status of
+    /// The status of the file at `path`, see stat(2); nil if the file does not exist. The status of a link is that of
     /// the link itself.
     package func status(of path: String) throws(SystemFailure) -> stat? {
         do throws(SystemFailure) {
@@ -90,7 +90,7 @@ package final class Folder: Sendable {
         }
     }
 
-    /// Throws unless this process's user owns the folder and its mode gives other users no access.
+    /// Throws unless the user of this process owns the folder, and the mode of the folder denies access to other users.
     package func requirePrivate() throws(SystemFailure) {
         let status = try status()
         guard status.st_uid == geteuid() else {
@@ -104,15 +104,15 @@ package final class Folder: Sendable {
         }
     }
 
-    /// Opens the folder `name` in this one, and creates it with mode 0700 if it is missing.
-    /// - Throws: ``SystemFailure`` if another user owns it or its mode gives other users access.
+    /// Opens the subfolder `name`. Creates it with mode 0700 if it is missing.
+    /// - Throws: ``SystemFailure`` if another user owns the subfolder, or if its mode allows access to other users.
     package func makePrivateFolder(_ name: String) throws(SystemFailure) -> Folder {
         let folder = try makeFolder(name, mode: 0o700)
         try folder.requirePrivate()
         return folder
     }
 
-    /// Calls `body` with the folder that contains the path's last component, and with that component.
+    /// Calls `body` with the folder that contains the last component of the path, and with this component.
     func inParent<Value>(
         of path: String, _ attempted: String, _ body: (Int32, String) throws(SystemFailure) -> Value
     ) throws(SystemFailure) -> Value {
@@ -125,9 +125,8 @@ package final class Folder: Sendable {
         return try body(parent, name)
     }
 
-    /// Returns `path` relative to `folder`: "" if they are equal, nil if `path` does not lie below `folder`.
-    ///
-    /// Only the texts are compared.
+    /// Returns `path` relative to `folder`: "" if they are equal, nil if `path` is not in `folder`. Compares only the
+    /// texts of the paths.
     package static func part(of path: String, below folder: String) -> String? {
         let folder = folder.utf8.last == Path.slash ? folder.utf8.dropLast() : folder.utf8[...]
         let path = path.utf8
@@ -138,7 +137,7 @@ package final class Folder: Sendable {
     }
 
     private static func components(of path: String, _ attempted: String) throws(SystemFailure) -> [String] {
-        // For the system, a path ends at its first NUL.
+        // The system ends a path at its first NUL.
         guard !path.utf8.contains(0) else { throw SystemFailure(attempted, EINVAL) }
         guard !Path.isAbsolute(path), !Path.climbs(path) else { throw SystemFailure(attempted, EXDEV) }
         return Path.components(of: path)

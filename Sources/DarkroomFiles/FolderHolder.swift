@@ -1,19 +1,19 @@
 import Glibc
 
 /// The holder of a folder: the batch that took the folder last. Only the holder may rename files to their final names
-/// there.
+/// in the folder.
 ///
-/// DESIGN. A process that is cut off from Redis cannot learn from it that another batch has taken the folder. A file in the
-/// folder therefore names the holder. The file is written to and never replaced. Before a process renames a file to its final
-/// name, it takes a shared lock (flock(2)) on the holder file, reads it, and keeps the lock until the rename is done. A batch
-/// that takes the folder first writes its own name and `taking`, so that no process of another batch begins a rename, then waits
-/// for the exclusive lock, so that every rename that had begun is done, and writes its name again without `taking`. A process
-/// that finds the name of its batch with `taking` waits for the lock, too. On a file system without locks, a rename can still
-/// follow if the folder is taken between the read and the rename.
+/// DESIGN. A process that cannot reach Redis cannot learn from it that another batch has taken the folder. So a file in
+/// the folder names the holder. The file is overwritten in place and never replaced. Before a process renames a file to
+/// its final name, it takes a shared lock (flock(2)) on the holder file and reads it. It keeps the lock until the
+/// rename is done. A batch that takes the folder first writes its own name and `taking`, so that no process of another
+/// batch starts a rename. Then it waits for the exclusive lock, so that all running renames are done, and writes its
+/// name without `taking`. A process that reads the name of its own batch with `taking` also waits for the lock. On a
+/// file system without locks, the folder may be taken between the read and the rename.
 package struct FolderHolder: Sendable, Hashable {
-    /// The holder's name: at most 64 ASCII letters, digits, `-` and `_`.
+    /// The name of the holder: at most 64 ASCII letters, digits, `-` and `_`.
     package let owner: String
-    /// The holder with the largest number has the folder.
+    /// The number of the holder. The holder with the largest number has the folder.
     package let number: Int
 
     package init(owner: String, number: Int) {
@@ -21,7 +21,7 @@ package struct FolderHolder: Sendable, Hashable {
         self.number = number
     }
 
-    /// Reads the holder from the file at `path`; nil if the file is missing or empty.
+    /// Reads the holder from the file at `path`. Returns nil if the file is missing or empty.
     package static func read(_ path: String, in folder: Folder) throws(SystemFailure) -> FolderHolder? {
         do throws(SystemFailure) {
             let file = try folder.openFile(path).descriptor
@@ -33,7 +33,7 @@ package struct FolderHolder: Sendable, Hashable {
         }
     }
 
-    /// Takes the folder unless another holder has a larger number. Blocks until the renames of other holders have ended.
+    /// Takes the folder unless another holder has a larger number. Blocks until renames of other holders have ended.
     /// - Parameters:
     ///   - path: The file that names the holder.
     ///   - patience: The time limit for the wait for other processes.
@@ -53,7 +53,7 @@ package struct FolderHolder: Sendable, Hashable {
         }
         guard isWritable else { throw SystemFailure("hold", EACCES, "this user may not write to \(path)") }
         try Self.lock(file, LOCK_EX, patience)
-        // Another holder may have taken the folder at the same time. The last one to get the lock decides.
+        // Another holder may have taken the folder in the meantime, so the file is read again under the lock.
         guard let latest = try Self.content(of: file), latest.holder.precludes(self) else {
             try write(to: file, isTaking: false)
             return nil
@@ -64,7 +64,7 @@ package struct FolderHolder: Sendable, Hashable {
     }
 
     /// Calls `body` while no other holder can take the folder.
-    /// - Throws: ``SystemFailure`` with the verb `hold` if another holder has the folder.
+    /// - Throws: ``SystemFailure`` with the attempted action `hold` if another holder has the folder.
     package func whileHolding(
         _ path: String, in folder: Folder, _ body: () throws(SystemFailure) -> Void
     ) throws(SystemFailure) {
@@ -73,7 +73,7 @@ package struct FolderHolder: Sendable, Hashable {
             file = try folder.openFile(path).descriptor
         } catch {
             guard error.error == ENOENT else { throw SystemFailure("hold", error.error, error.text) }
-            return try body()  // no holder has ever taken it
+            return try body()  // no holder has ever taken the folder
         }
         defer { close(file) }
         while true {
@@ -81,15 +81,15 @@ package struct FolderHolder: Sendable, Hashable {
             guard let found = try Self.content(of: file) else { break }
             guard found.holder.owner == owner else { throw SystemFailure(takenBy: found.holder.owner) }
             guard found.isTaking else { break }
-            // The batch has not finished taking the folder: the previous holder may still be renaming a file. `take` waits for it.
+            // The batch is still taking the folder. `take` waits for renames of the previous holder.
             flock(file, LOCK_UN)
             if let other = try take(path, in: folder) { throw SystemFailure(takenBy: other.owner) }
         }
         try body()
     }
 
-    /// Opens the holder file for writing, or only for reading if this user may not write to it. Creates the file if it is
-    /// missing: users who may write to its folder may read and write it, other users can neither read nor lock it.
+    /// Opens the holder file for writing, or only for reading if this user may not write to it. Creates a missing file.
+    /// Users who may write to the folder may read and write the file; other users can neither read nor lock it.
     private static func open(
         _ path: String, in folder: Folder
     ) throws(SystemFailure) -> (descriptor: Int32, isWritable: Bool) {
@@ -104,7 +104,7 @@ package struct FolderHolder: Sendable, Hashable {
                 descriptor = try folder.open(path, O_RDWR | O_CREAT | O_NONBLOCK, mode: 0o600, attempted: "hold")
                 isWritable = true
                 let write = mode & 0o222
-                // Fails, as intended, if another user created the file meanwhile.
+                // This call is expected to fail if another user has created the file in the meantime.
                 _ = fchmod(descriptor, write | write << 1)
             case EACCES:
                 descriptor = try folder.open(path, O_RDONLY | O_NONBLOCK, attempted: "hold")
@@ -120,7 +120,7 @@ package struct FolderHolder: Sendable, Hashable {
         return (descriptor, isWritable)
     }
 
-    /// Whether `other` cannot take the folder from this holder.
+    /// Whether this holder prevents `other` from taking the folder.
     private func precludes(_ other: FolderHolder) -> Bool {
         (number, owner) >= (other.number, other.owner)
     }
@@ -130,12 +130,12 @@ package struct FolderHolder: Sendable, Hashable {
     private static let bytes = 96
     private static let taking = "taking"
 
-    /// The holder that a file names, and whether the previous holder may still rename files.
+    /// Reads which holder a file names, and whether the previous holder may still rename files.
     private static func content(of file: Int32) throws(SystemFailure) -> (holder: FolderHolder, isTaking: Bool)? {
         var buffer = [UInt8](repeating: 0, count: bytes)
         let count = pread(file, &buffer, buffer.count, 0)
         guard count >= 0 else { throw SystemFailure("hold", errno) }
-        // After a power failure, some file systems leave zero bytes in a file whose content was not yet on the disk.
+        // After a power failure, some file systems leave zero bytes in a file whose content was not on the disk.
         guard buffer.prefix(count).contains(where: { ![0, 10, 32].contains($0) }) else { return nil }
         let words = String(decoding: buffer.prefix(count), as: UTF8.self).split { $0 == " " || $0 == "\n" }
         let isName = words.first?.utf8.allSatisfy { byte in
@@ -150,18 +150,18 @@ package struct FolderHolder: Sendable, Hashable {
         return (FolderHolder(owner: String(words[0]), number: number), isTaking)
     }
 
-    /// Writes the holder in one call and with a fixed length, so that readers never see an incomplete text.
+    /// Writes the holder with a single call and a fixed length, so that readers never see an incomplete text.
     private func write(to file: Int32, isTaking: Bool) throws(SystemFailure) {
         var text = Array("\(owner) \(number)\(isTaking ? " \(Self.taking)" : "")".utf8)
         text += [UInt8](repeating: UInt8(ascii: " "), count: Self.bytes - 1 - text.count) + [UInt8(ascii: "\n")]
         let count = pwrite(file, text, text.count, 0)
         guard count == text.count else { throw SystemFailure("hold", count < 0 ? errno : ENOSPC) }
-        // A failure here also shows at the next write to the disk. If the holder file is lost, the next batch takes the
+        // If this fails, the next write to the disk fails, too. If the holder file is lost, the next batch takes the
         // folder again.
         _ = fdatasync(file)
     }
 
-    /// Waits at most `patience` for a lock, because the process that has it may be stopped.
+    /// Waits at most `patience` for a lock, because the process that has the lock may be stopped.
     private static func lock(_ file: Int32, _ kind: Int32, _ patience: Duration) throws(SystemFailure) {
         let deadline = ContinuousClock.now + patience
         while flock(file, kind | LOCK_NB) != 0 {

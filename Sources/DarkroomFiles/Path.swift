@@ -1,9 +1,9 @@
 import Glibc
 
-/// Functions that read a path as the system does: by bytes.
+/// Functions that read a path in the same way as the system: as bytes.
 ///
-/// A slash followed by a combining character is one `Character`, which `split` and `hasPrefix` do not treat as "/", but
-/// the system does. All code that splits or checks an untrusted path must use these functions.
+/// A slash followed by a combining character is one `Character`, which `split` and `hasPrefix` do not treat as "/",
+/// although the system does. All code that splits or checks an untrusted path must use these functions.
 package enum Path {
     /// The components that are neither empty nor `.`. No component contains a slash.
     package static func components(of path: String) -> [String] {
@@ -14,13 +14,13 @@ package enum Path {
 
     package static func isAbsolute(_ path: String) -> Bool { path.utf8.first == slash }
 
-    /// Whether a component is `..`.
+    /// Whether a component of the path is `..`.
     package static func climbs(_ path: String) -> Bool {
         path.utf8.split(separator: slash).contains { $0.elementsEqual(above) }
     }
 
     /// Splits a path at its last slash.
-    /// - Returns: The part before the slash (nil if there is no slash) and the part after it.
+    /// - Returns: the part before the slash, which is nil without a slash, and the part after it.
     package static func split(_ path: String) -> (folder: String?, name: String) {
         guard let last = path.utf8.lastIndex(of: slash) else { return (nil, path) }
         return (
@@ -29,15 +29,15 @@ package enum Path {
         )
     }
 
-    /// The path of `name` in a folder. If the folder is "", the result is `name`.
+    /// The path of `name` in a folder. If `folder` is "", the result is `name`.
     package static func joined(_ folder: String, _ name: String) -> String {
         folder.isEmpty ? name : folder.utf8.last == slash ? folder + name : folder + "/" + name
     }
 
-    /// The absolute path without links, by realpath(3). Returns nil and sets `errno` on failure. Blocks.
+    /// The absolute path without links, see realpath(3). Returns nil and sets `errno` on failure. Blocks.
     package static func real(_ path: String) -> String? { realBytes(path).map { String(decoding: $0, as: UTF8.self) } }
 
-    /// Like ``real(_:)``, for paths that need not be UTF-8.
+    /// Like ``real(_:)``, but for paths that need not be valid UTF-8.
     package static func realBytes(_ path: String) -> [UInt8]? {
         guard let real = realpath(path, nil) else { return nil }
         defer { free(real) }

@@ -1,18 +1,18 @@
 internal import CSystem
 import Glibc
 
-/// How a path below a folder is opened. Neither way follows a symbolic link or leaves the folder.
+/// How a path in a folder is opened. No method follows a symbolic link or leaves the folder.
 enum PathResolution {
-    /// With openat2(2), available since Linux 5.6.
+    /// By openat2(2), available since Linux 5.6.
     case kernel
-    /// Opens one component after the other, each relative to the previous one, for kernels and container runtimes
-    /// without openat2.
+    /// Component by component, each relative to the folder before it. Used on kernels and container runtimes without
+    /// openat2.
     case stepwise
 
-    /// O_PATH: intermediate folders need no read permission.
+    /// `O_PATH`, so that the folders of a path need no read permission.
     static let pathOnly = csystem_path_only
 
-    /// The way that this system supports.
+    /// The method that this system supports.
     static let supported: PathResolution = {
         let descriptor = csystem_open_beneath(AT_FDCWD, ".", pathOnly | O_DIRECTORY | O_CLOEXEC, 0)
         guard descriptor >= 0 else { return .stepwise }
@@ -20,9 +20,9 @@ enum PathResolution {
         return .kernel
     }()
 
-    /// Opens the file or folder that `components` name below the folder `root`.
-    /// - Parameter components: No component may be empty, `.` or `..`, or contain a slash.
-    /// - Returns: A descriptor, or -1 with errno.
+    /// Opens the file or folder whose path in the folder `root` consists of `components`.
+    /// - Parameter components: no component may be empty, `.` or `..`, or contain a slash.
+    /// - Returns: a descriptor, or -1 with `errno`.
     func open(_ components: [String], in root: Int32, _ flags: Int32, _ mode: mode_t) -> Int32 {
         guard let last = components.last else { return openat(root, ".", flags) }
         let flags = flags | O_CLOEXEC

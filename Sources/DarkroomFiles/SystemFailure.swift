@@ -2,13 +2,13 @@ import DarkroomText
 import Glibc
 
 package struct SystemFailure: Error, Equatable, Sendable {
-    /// The attempted action, a verb.
+    /// The attempted action, as a verb.
     package let attempted: String
     /// The error number, see errno(3).
     package let error: Int32
     package let text: String
 
-    /// Creates a failure with an error number, and optionally a text that is more precise than the system's.
+    /// Creates a failure with an error number and, optionally, a more precise text than that of the system.
     package init(_ attempted: String, _ error: Int32, _ text: String? = nil) {
         self.attempted = attempted
         self.error = error

@@ -11,8 +11,8 @@ package func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) thr
     }
 }
 
-/// Writes the content of a new file and closes the file, also if writing fails.
-/// - Parameter isDurable: Whether the content must be on the disk when this returns.
+/// Writes the content of a new file. Closes the file even if writing fails.
+/// - Parameter isDurable: whether the content must be on the disk when this function returns.
 package func fill(
     _ descriptor: Int32, with bytes: UnsafeRawBufferPointer, isDurable: Bool = false
 ) throws(SystemFailure) {
@@ -23,11 +23,11 @@ package func fill(
         close(descriptor)
         throw error
     }
-    // Some network file systems report a full disk only here.
+    // Some network file systems report a full disk only when a file is closed.
     guard close(descriptor) == 0 else { throw SystemFailure("close", errno) }
 }
 
-/// Writes the content of a new file and closes the file, also if writing fails.
+/// Writes the content of a new file. Closes the file even if writing fails.
 package func fill(_ descriptor: Int32, with bytes: [UInt8]) throws(SystemFailure) {
     try bytes.withUnsafeBytes { bytes in
         Result { () throws(SystemFailure) in try fill(descriptor, with: bytes) }
@@ -36,8 +36,8 @@ package func fill(_ descriptor: Int32, with bytes: [UInt8]) throws(SystemFailure
 
 extension Folder {
     /// Tries to write `byteCount` bytes to an unnamed file and to make them durable.
-    /// - Parameter path: A folder below this one. If it is missing, the file is written to this folder, in which the
-    ///   missing folder would be created.
+    /// - Parameter path: a subfolder. If it is missing, the file is written to this folder, in which the subfolder
+    ///   would be created.
     package func tryWriting(_ byteCount: Int, below path: String = "") throws(SystemFailure) {
         let name = ".darkroom-probe-\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
         var file = Path.joined(path, name)
@@ -50,7 +50,7 @@ extension Folder {
             descriptor = try create(file, mode: 0o600)
         }
         defer { close(descriptor) }
-        // The system removes the file when it is closed, even if this process is killed.
+        // The system removes the file when the descriptor is closed, even if this process is killed.
         try remove(file)
         let zeros = [UInt8](repeating: 0, count: min(byteCount, 1 << 16))
         var left = byteCount
@@ -61,7 +61,7 @@ extension Folder {
             }.get()
             left -= count
         }
-        // Some file systems report a full or failing disk only here. EINVAL: this one cannot sync files.
+        // Some file systems report a full or failing disk only here. EINVAL: the file system cannot sync files.
         guard byteCount == 0 || fdatasync(descriptor) == 0 || errno == EINVAL else {
             throw SystemFailure("sync", errno)
         }

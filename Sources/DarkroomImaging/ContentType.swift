@@ -1,9 +1,9 @@
-/// The type of a file, detected from its first bytes. A server's Content-Type and a file's extension are not reliable.
+/// The type of a file, detected from its first bytes. Content-Types and file extensions are unreliable.
 enum ContentType: Equatable {
     case image(ImageFormat)
-    /// A picture of an unsupported format; the value names it.
+    /// A picture in an unsupported format. The value is the name of the format.
     case otherImage(String)
-    /// Not a picture; the value describes the content, as far as it is recognized.
+    /// Not a picture. The value describes the content, as far as it is recognized.
     case notAnImage(String)
 
     init(of bytes: UnsafeRawBufferPointer) {
@@ -40,7 +40,7 @@ enum ContentType: Equatable {
         if head.has([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) { return .png }
         if head.has("GIF87a") || head.has("GIF89a") { return .gif }
         if head.has("RIFF") && head.has("WEBP", at: 8) { return .webp }
-        // Classic TIFF and BigTIFF, in both byte orders.
+        // TIFF and BigTIFF, in both byte orders.
         if head.has([0x49, 0x49, 0x2A, 0]) || head.has([0x4D, 0x4D, 0, 0x2A]) { return .tiff }
         if head.has([0x49, 0x49, 0x2B, 0]) || head.has([0x4D, 0x4D, 0, 0x2B]) { return .tiff }
         if head.has([0xFF, 0x0A]) || head.has([0, 0, 0, 0x0C, 0x4A, 0x58, 0x4C, 0x20, 0x0D, 0x0A, 0x87, 0x0A]) {
@@ -49,8 +49,8 @@ enum ContentType: Equatable {
         return head.has("ftyp", at: 4) ? heifFormat(of: head) : nil
     }
 
-    /// The first brand in the file type box (ISO 14496-12, 4.3) that names a codec decides. The major brand may name
-    /// the codec or only say that the file holds pictures.
+    /// The first brand in the file type box (ISO 14496-12, 4.3) that names a codec determines the format. The major
+    /// brand may name the codec, or only say that the file contains pictures.
     private static func heifFormat(of head: [UInt8]) -> ImageFormat? {
         let size = head.prefix(4).reduce(0) { $0 << 8 | Int($1) }
         let brands = [8] + stride(from: 16, through: min(size, head.count) - 4, by: 4)

@@ -1,26 +1,26 @@
 package struct DevelopOptions: Sendable, Equatable {
     /// The filters, applied in order.
     package var filters: [Filter]
-    /// The format to write; nil: the format of the input. If the installed libvips cannot write that format, JPEG, or
-    /// PNG for pictures with alpha.
+    /// The output format; nil means the format of the input. If the installed libvips cannot write the format of the
+    /// input, the output is JPEG, or PNG for a picture with alpha.
     package var format: ImageFormat?
-    /// The quality for lossy formats, 1 to 100. From 90 on, JPEG stores colour in full resolution. Values outside the
-    /// range are set to its nearer end.
+    /// The quality for lossy formats, from 1 to 100. From 90 on, JPEG stores the colours in full resolution. A value
+    /// outside the range is set to the nearest limit.
     package var quality: Int {
         didSet { quality = min(max(quality, 1), 100) }
     }
-    /// Whether to omit metadata and the colour profile.
+    /// Whether metadata and the colour profile are omitted.
     package var strip: Bool
     /// Pictures with more pixels are refused before decoding.
     package var maxPixels: Int
-    /// The limit of processor time for a picture of up to 20 million pixels. For larger pictures, the limit grows in
-    /// proportion. Nil: no limit.
+    /// The CPU time limit for a picture of up to 20 million pixels. For larger pictures, the limit grows in proportion
+    /// to the number of pixels. Nil means no limit.
     package var processorTime: Duration?
 
-    /// The size up to which the limit is ``processorTime``. The slowest encoder, AVIF, takes about 15 s for this size.
+    /// The largest picture to which ``processorTime`` applies as it is. AVIF, the slowest format, takes about 15 s.
     private static let usualPixels = 20_000_000
 
-    /// The limit of processor time for a picture of this size; nil: no limit.
+    /// The CPU time limit for a picture of this size; nil means no limit.
     package func processorTime(pixels: Int) -> Duration? {
         processorTime.map { pixels > Self.usualPixels ? $0 * (Double(pixels) / Double(Self.usualPixels)) : $0 }
     }

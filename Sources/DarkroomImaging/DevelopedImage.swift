@@ -3,9 +3,9 @@ internal import Glibc
 /// A developed picture: an encoded file in memory.
 package struct DevelopedImage: Sendable {
     package let format: ImageFormat
-    /// The width in pixels, after rotation to upright.
+    /// The width in pixels, after the rotation to upright.
     package let width: Int
-    /// The height in pixels, after rotation to upright.
+    /// The height in pixels, after the rotation to upright.
     package let height: Int
     package var byteCount: Int { buffer.bytes.count }
 
@@ -19,7 +19,7 @@ package struct DevelopedImage: Sendable {
         buffer = MallocedBuffer(bytes)
     }
 
-    /// Calls `body` with the file's bytes. The pointer is valid only until `body` returns.
+    /// Calls `body` with the bytes of the file. The pointer is valid only until `body` returns.
     package func withUnsafeBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -27,7 +27,7 @@ package struct DevelopedImage: Sendable {
     }
 }
 
-/// Owns memory allocated with malloc. `@unchecked Sendable`: nothing writes to the memory after `init`.
+/// Owns memory that was allocated with malloc. `@unchecked Sendable`: nothing writes to the memory after `init`.
 private final class MallocedBuffer: @unchecked Sendable {
     let bytes: UnsafeRawBufferPointer
 

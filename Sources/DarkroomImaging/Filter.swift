@@ -1,10 +1,10 @@
-/// One filter of a chain, written as `sepia=0.8` or `tilt-shift=radius:3`.
+/// A filter of a filter chain, written as `sepia=0.8` or `tilt-shift=radius:3`.
 package enum Filter: Sendable, Equatable {
-    /// Mixes the sepia matrix with the identity, in the ratio `intensity` to 1 - `intensity`, 0 to 1. Alpha is
+    /// Mixes the sepia matrix with weight `intensity`, 0 to 1, and the identity with weight 1 - `intensity`. Alpha is
     /// unchanged. See [Filter Effects, sepia](https://www.w3.org/TR/filter-effects-1/#sepiaEquivalent).
     case sepia(intensity: Double)
-    /// Keeps the middle sharp and blurs the picture from a quarter of the height outwards. `radius` is the standard
-    /// deviation of the Gaussian blur in pixels, 0.1 to 100.
+    /// Blurs the picture except at the middle of its height. The blur grows from there up and down, and is complete at
+    /// a quarter of the height from the middle. `radius` is the standard deviation of the blur in pixels, 0.1 to 100.
     case tiltShift(radius: Double)
 
     package static let standard = Filter.sepia(intensity: 0.8)
@@ -14,7 +14,7 @@ package enum Filter: Sendable, Equatable {
 
     /// Parses `sepia`, `sepia=INTENSITY`, `tilt-shift` or `tilt-shift=radius:PIXELS`.
     ///
-    /// By default, the intensity is 0.8 and the radius 3.
+    /// The default intensity is 0.8, and the default radius is 3.
     package init(parsing text: String) throws(FilterSyntaxError) {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let value = parts.count > 1 ? parts[1] : nil
@@ -38,7 +38,7 @@ package enum Filter: Sendable, Equatable {
     private static func number(
         _ text: Substring, in range: ClosedRange<Double>, of filter: String, as example: String
     ) throws(FilterSyntaxError) -> Double {
-        // Double also accepts "nan", "infinity" and hexadecimal numbers.
+        // Double would also accept "nan", "infinity" and hexadecimal numbers.
         let isDecimal = text.allSatisfy { $0.isASCII && ($0.isNumber || ".eE+-".contains($0)) }
         guard isDecimal, let number = Double(text), range.contains(number) else {
             let limits = "\(canonical(range.lowerBound)) to \(canonical(range.upperBound))"

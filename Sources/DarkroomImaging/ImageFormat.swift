@@ -1,10 +1,10 @@
-/// A format that Darkroom reads, and writes if the installed libvips supports it.
+/// A format that Darkroom reads. Darkroom also writes it if the installed libvips supports that.
 package enum ImageFormat: String, Sendable, CaseIterable {
-    /// ISO 10918.
+    /// JPEG, ISO 10918.
     case jpeg
     /// Portable Network Graphics.
     case png
-    /// Google's WebP; the first frame of an animation.
+    /// WebP. Of an animation, only the first frame is read.
     case webp
     /// HEIF with AV1.
     case avif
@@ -12,12 +12,12 @@ package enum ImageFormat: String, Sendable, CaseIterable {
     case heic
     /// JPEG XL, ISO 18181.
     case jxl
-    /// The first page of a TIFF.
+    /// TIFF. Only the first page is read.
     case tiff
-    /// The first frame of a GIF.
+    /// GIF. Only the first frame is read.
     case gif
 
-    /// The file extension of this format, without the dot.
+    /// The file name extension of this format, without the dot.
     package var fileExtension: String {
         switch self {
         case .jpeg: "jpg"
@@ -28,7 +28,7 @@ package enum ImageFormat: String, Sendable, CaseIterable {
 }
 
 extension ImageFormat {
-    /// The format of a file, detected from its first bytes; nil for unsupported formats.
+    /// Detects the format of a file from its first bytes. Returns nil for unsupported formats.
     package init?(contentOf bytes: UnsafeRawBufferPointer) {
         guard case .image(let format) = ContentType(of: bytes) else { return nil }
         self = format

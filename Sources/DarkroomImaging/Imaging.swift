@@ -1,13 +1,13 @@
 internal import CImaging
 
-/// Decodes, filters and encodes pictures, from memory to memory.
+/// Decodes, filters and encodes pictures. Input and output are in memory.
 ///
-/// JPEG to JPEG with per-pixel filters uses libjpeg-turbo in strips of 16 rows. All other work uses libvips with one
-/// thread per picture. All functions may be called from any thread, also concurrently.
+/// JPEG to JPEG with per-pixel filters uses libjpeg-turbo, in strips of 16 rows. All other work uses libvips, with one
+/// thread per picture. All functions may be called from any thread, even concurrently.
 package enum Imaging {
-    /// Initializes libvips, once per process, and blocks all loaders except those of ``ImageFormat``.
+    /// Initializes libvips once per process, and blocks all loaders except those of ``ImageFormat``.
     ///
-    /// Developing calls this itself. A call at the program's start reports a failure early.
+    /// `develop` calls this function itself. A call at the start of the program reports a failure early.
     package static func start() throws(ImagingError) {
         if let error = startError { throw error }
     }
@@ -22,7 +22,7 @@ package enum Imaging {
         return ImagingError(code: .filterFailed, detail: "libvips cannot be started: \(reason)")
     }()
 
-    /// Develops one picture. Blocks until it is done.
+    /// Develops a picture. Blocks until it is done.
     ///
     /// - Parameters:
     ///   - bytes: A file of any ``ImageFormat``, detected from its content.
@@ -46,8 +46,8 @@ package enum Imaging {
         }
     }
 
-    /// Whether developing the picture calls `isCancelled` regularly for any content. libjpeg can stop at any row; the
-    /// other libraries decode or encode whole pictures in one call.
+    /// Whether `isCancelled` is called regularly for any content of the picture. libjpeg can stop at any row. The other
+    /// libraries decode or encode whole pictures in one call.
     package static func canAlwaysStop(_ bytes: [UInt8], _ options: DevelopOptions) -> Bool {
         let isJPEG = bytes.withUnsafeBytes { ImageFormat(contentOf: $0) == .jpeg }
         return isJPEG && (options.format ?? .jpeg) == .jpeg
@@ -58,19 +58,19 @@ package enum Imaging {
 
     package static var vipsVersion: String { String(cString: darkroom_imaging_version()) }
 
-    /// Whether the installed libvips can write the format. The first call for a format writes a small picture.
+    /// Whether the installed libvips can write the format. The first call for a format writes a test picture.
     package static func canSave(_ format: ImageFormat) -> Bool {
         startError == nil && darkroom_imaging_can_save(format.c)
     }
 }
 
 extension Imaging {
-    /// The longest filter chain. Each filter adds a level to libvips' recursion.
+    /// The largest number of filters in a chain. Each filter adds a level to libvips' recursion.
     private static let maxFilters = 100
 
     typealias Work = (UnsafePointer<darkroom_job>?, UnsafeMutablePointer<darkroom_result>?) -> darkroom_status
 
-    /// Runs one of the C functions that take a job.
+    /// Calls a C function that takes a job.
     static func run(
         _ work: Work, _ bytes: UnsafeRawBufferPointer, _ options: DevelopOptions,
         sizeIsKnown: @escaping (Int) -> Void = { _ in }, isCancelled: @Sendable () -> Bool
@@ -142,7 +142,7 @@ extension [UInt8] {
     }
 }
 
-/// The target of `darkroom_job.context` while the job runs.
+/// The object to which `darkroom_job.context` points while the job is running.
 private struct JobContext {
     let options: DevelopOptions
     let clock: ProcessorClock?

@@ -1,6 +1,6 @@
 internal import CImaging
 
-/// The failure to develop a picture. Trying the same bytes again helps only after ``Code/outOfMemory``.
+/// The failure to develop a picture. Another attempt with the same bytes can succeed only after ``Code/outOfMemory``.
 package struct ImagingError: Error, Equatable, CustomStringConvertible {
     /// The kind of failure. The raw value is a short text without variable parts.
     package enum Code: String, Sendable {
@@ -23,14 +23,14 @@ package struct ImagingError: Error, Equatable, CustomStringConvertible {
     }
 
     package let code: Code
-    /// The finding and, if possible, what to do.
+    /// What was found and, if possible, what to do.
     package let detail: String
 
     package var description: String { "\(code.rawValue): \(detail)" }
 }
 
 extension ImagingError {
-    /// Converts the C functions' report of a failed job on bytes of `format`.
+    /// Converts the result of a C function that failed for bytes of `format`.
     init(
         status: darkroom_status, result: darkroom_result, format: ImageFormat, maxPixels: Int, clock: ProcessorClock?
     ) {

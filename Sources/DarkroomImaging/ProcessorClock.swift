@@ -1,34 +1,34 @@
 internal import DarkroomConcurrency
 internal import Glibc
 
-/// Adds up the processor time of all threads of one job that call ``check()``.
+/// Adds up the CPU time of all threads of a job that call ``check()``.
 ///
-/// A thread's time counts from its first call. So the thread that begins the job creates the clock, and every other
-/// thread calls ``check()`` before its first step.
+/// The CPU time of a thread counts from its first call. So the thread that starts the job creates the clock, and every
+/// other thread calls ``check()`` before its first step.
 package final class ProcessorClock: Sendable {
     private struct Account {
         var limit: Duration
         var spent = Duration.zero
-        /// The processor time of each thread at its last call.
+        /// The CPU time of each thread at its last call.
         var threads: [pthread_t: Duration] = [:]
         var isExhausted = false
     }
 
     private let account: Locked<Account>
 
-    /// Creates a clock for a job that the calling thread begins now.
+    /// Creates a clock for a job that the calling thread starts now.
     package init(limit: Duration) {
         account = Locked(Account(limit: limit, threads: [pthread_self(): Self.timeOfThread()]))
     }
 
     package func extend(to limit: Duration) { account.withLock { $0.limit = limit } }
 
-    /// Adds the calling thread's processor time since its last call.
-    /// - Returns: True if the job has exceeded the limit.
+    /// Adds the CPU time that the calling thread has used since its last call.
+    /// - Returns: true if the job has exceeded the limit.
     package func check() -> Bool {
         let now = Self.timeOfThread()
         return account.withLock { account in
-            // A new thread may reuse the id of an ended one. Its time is then smaller.
+            // A new thread may have the id of an ended thread. Its CPU time is then smaller than `last`.
             let last = account.threads.updateValue(now, forKey: pthread_self()) ?? now
             account.spent += max(.zero, now - last)
             account.isExhausted = account.isExhausted || account.spent > account.limit

@@ -1,12 +1,12 @@
 import DarkroomFileNames
 import DarkroomModel
 
-/// The folders and the names of a batch's files.
+/// The folders of a batch, and the names of its files.
 package struct BatchOutput: Sendable {
     package let batch: BatchID
-    /// The folder of the photos' files; nil if the batch writes none.
+    /// The output folder; nil if the batch writes no files.
     package let place: OutputPlace?
-    /// The folder of downloaded bytes; nil if they are not kept.
+    /// The folder of the downloaded bytes; nil if the bytes are not kept.
     package let originals: OriginalsFolder?
     let template: FileNameTemplate
     let redactsQueries: Bool
@@ -28,17 +28,17 @@ package struct BatchOutput: Sendable {
         self.endings = endings
     }
 
-    /// The folder of the manifest, even if another batch has taken the output folder.
+    /// The folder of the manifest, which the batch may use even if another batch has taken the output folder.
     package var manifestPlace: OutputPlace? {
         place.map { OutputPlace(folder: $0.folder, trusted: $0.trusted, marker: $0.marker) }
     }
 
     package var folders: [String] { [place?.folder, originals?.path].compactMap { $0 } }
 
-    /// The path of a photo's file below the output folder.
+    /// The path of a photo's file, relative to the output folder.
     package func path(of record: PhotoRecord, ending: String) -> String {
         var name = record.name
-        // The index makes the file name unique, so the extension of the photo's name need not be repeated.
+        // The index makes the file name unique, so an extension in the photo's name need not be repeated.
         if isCustom, template.hasIndex, FileEnding.of(name) == ending { name = String(name.dropLast(ending.count + 1)) }
         return template.path(index: record.index, name: name, ending: ending)
     }

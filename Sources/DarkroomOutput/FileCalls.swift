@@ -1,22 +1,22 @@
 import DarkroomConcurrency
 import DarkroomStore
 
-/// The running file system calls. If a call hangs, for example on a share whose server is unreachable, another worker must be
-/// able to take its operation.
+/// The running file system calls of a worker.
 ///
-/// So the worker stops renewing the lease of the operation, and another worker claims it. If the call returns later, Redis refuses
-/// the report of this worker, as after any lost lease.
+/// If a call hangs, for example on a share whose server is unreachable, the worker stops renewing the lease of the
+/// operation, so that another worker can claim it. If the call returns later, Redis refuses this worker's report, as
+/// after every lost lease.
 package final class FileCalls: Sendable {
     package struct Hanging: Equatable {
         package var operations: Set<HeldOperation> = []
-        /// True if this worker can finish no operation until the calls return: it cannot report, or no filtration is free.
+        /// Whether no operation can finish until the calls return, since reports or all filtrations wait for them.
         package var isAll = false
     }
 
     private struct Call {
         /// The operation of the call; nil if all operations wait for the call.
         let operation: HeldOperation?
-        /// Whether the operation is preparing: no filtration waits for the call.
+        /// Whether the call prepares a claimed operation, so that no filtration waits for it.
         let isOfClaim: Bool
         let began: ContinuousClock.Instant
     }
@@ -26,14 +26,14 @@ package final class FileCalls: Sendable {
     private let calls = Locked((last: 0, running: [Int: Call]()))
 
     /// - Parameters:
-    ///   - patience: A call that runs for longer hangs.
-    ///   - claimPatience: A claimed operation that is still preparing after this time hangs.
+    ///   - patience: the time after which a running call counts as hanging.
+    ///   - claimPatience: the time after which a claimed operation that is still preparing counts as hanging.
     package init(patience: Duration, claimPatience: Duration) {
         self.patience = patience
         self.claimPatience = min(patience, claimPatience)
     }
 
-    /// Runs `body`, which calls the file system for an operation, or for all operations if `operation` is nil.
+    /// Runs `body`, which makes file system calls for an operation, or for all operations if `operation` is nil.
     package func run<Value, Failure: Error>(
         for operation: HeldOperation?, _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -42,7 +42,7 @@ package final class FileCalls: Sendable {
         return try body()
     }
 
-    /// Notes that the worker prepares a claimed operation.
+    /// Records that the worker is preparing a claimed operation.
     /// - Returns: the argument for ``end(_:)``.
     package func beginClaim(of operation: HeldOperation) -> Int { begin(for: operation, isOfClaim: true) }
 
@@ -56,8 +56,8 @@ package final class FileCalls: Sendable {
 
     package func end(_ number: Int) { calls.withLock { $0.running[number] = nil } }
 
-    /// Returns the operations whose calls hang at `now`.
-    /// - Parameter filtrations: how many photos are filtered and written at once.
+    /// Returns the operations with calls that hang at `now`.
+    /// - Parameter filtrations: the number of concurrent filtrations.
     package func hanging(_ now: ContinuousClock.Instant, filtrations: Int) -> Hanging {
         let late = calls.withLock { calls in
             calls.running.values.filter { now - $0.began > ($0.isOfClaim ? claimPatience : patience) }

@@ -1,10 +1,10 @@
 import DarkroomConcurrency
 import DarkroomFiles
 
-/// Runs file system calls that may hang, for example because the server of a share is unreachable, on threads of its own.
+/// Runs, on its own threads, file system calls that may hang, for example if a file server is unreachable.
 ///
-/// After a timeout the caller continues, and the thread stays in the call. No further call is made to that file system until the
-/// hanging call returns.
+/// If a call times out, the caller continues, and the thread stays in the call. Until the hanging call returns, no
+/// further call is made to its file system.
 package final class FolderCalls: Sendable {
     package final class Call: Sendable {
         fileprivate enum State { case runs, hangs(mount: String), done }
@@ -12,39 +12,39 @@ package final class FolderCalls: Sendable {
         fileprivate let folder = Locked<String?>(nil)
         fileprivate let ended = Signal()
 
-        /// Sets the folder that the call accesses from now on; "" for none.
+        /// Sets the folder that the call accesses from now on; "" means that it accesses no folder.
         package func accesses(_ folder: String) { self.folder.withLock { $0 = folder.isEmpty ? nil : folder } }
     }
 
     private let patience: Duration
-    /// Folders that may be symbolic links to another file system.
+    /// The folders of the command line, which may be symbolic links to another file system.
     private let roots: [String]
     /// The real paths of the roots that are symbolic links; nil before the first call.
     private let links = Locked<[String: String]?>(nil)
     private let threads = ThreadPool("darkroom-intake", maxThreads: 16)
-    /// The mount points of file systems in which a thread hangs.
+    /// The mount points of the file systems with hanging calls.
     private let hung = Locked<Set<String>>([])
 
     /// - Parameters:
-    ///   - patience: the timeout of a call.
-    ///   - roots: the folders of the command line, which may be symbolic links. Below them no link is followed.
+    ///   - patience: the time limit of a call.
+    ///   - roots: folders of the command line, which may be symbolic links. Links in them are not followed.
     package init(patience: Duration, roots: [String]) {
         self.patience = patience
         self.roots = roots
     }
 
-    /// The mount point of a file system that has one of these folders and in which a call hangs; nil if there is none.
+    /// The mount point of a file system with one of these folders and a hanging call; nil if there is none.
     package func hungMount(of folders: [String]) -> String? {
         let hung = hung.withLock { $0 }
         guard !hung.isEmpty else { return nil }
         return folders.lazy.filter { !$0.isEmpty }.map(mount(of:)).first { hung.contains($0) }
     }
 
-    /// Runs `body` on a thread of its own, and waits until it has ended or until its access to a folder has timed out.
+    /// Runs `body` on a thread of its own. Waits until `body` has ended or its access to a folder has timed out.
     /// - Parameters:
-    ///   - onHang: called with the mount point of the file system before this call returns, if the access timed out.
-    ///   - onAnswer: called with the same mount point on the thread of `body` when `body` ends after a timeout.
-    ///   - body: sets in its argument the folder that it accesses. While it has set none, there is no timeout.
+    ///   - onHang: called on a timeout with the mount point of the file system, before this call returns.
+    ///   - onAnswer: called when `body` ends after a timeout, on its thread and with the same mount point.
+    ///   - body: passes each folder that it accesses to ``Call/accesses(_:)``; without a folder there is no time limit.
     /// - Returns: the mount point of the file system that does not answer; nil if `body` has ended.
     @discardableResult
     package func perform(
@@ -78,10 +78,10 @@ package final class FolderCalls: Sendable {
         return nil
     }
 
-    /// Ends the threads, without waiting for hanging calls.
+    /// Ends the threads. Does not wait for hanging calls.
     package func close() { threads.close() }
 
-    /// Resolves the symbolic links of the roots, once. This may hang, too.
+    /// Resolves the symbolic links of the roots at the first call. This may hang, too.
     private func resolveRoots(_ call: Call) {
         let isFirst = links.withLock { links in
             defer { links = links ?? [:] }

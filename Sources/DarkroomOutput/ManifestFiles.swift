@@ -5,7 +5,7 @@ import DarkroomStore
 import Foundation
 
 package enum ManifestFiles {
-    /// Writes the lines of an operation's final photos to the file of its fencing token, replacing the whole file.
+    /// Writes the lines of an operation's final photos to the file of its fencing token. Replaces the whole file.
     package static func write(
         _ lines: [[UInt8]?], of held: HeldOperation, _ output: BatchOutput, worker: String
     ) throws(OutputWriter.Failure) {
@@ -20,16 +20,16 @@ package enum ManifestFiles {
                 for: StaleFiles.manifestName(operation: held.number), fencingToken: held.fencingToken, worker: worker))
     }
 
-    /// The results of earlier claims of an operation, read when it was claimed.
+    /// The results of earlier claims of an operation, read when the operation was claimed.
     package struct Past {
         /// The lines of the final photos, by position.
         package var lines: [[UInt8]?]
-        /// Fencing tokens above that of this claim. Redis has lost the claims with these tokens, together with its latest changes.
+        /// Fencing tokens above that of this claim. Redis has lost their claims, together with its latest changes.
         package var forgotten: [Int] = []
     }
 
-    /// Reads the past of a claimed operation. For each final photo it takes the line with the highest fencing token that agrees with
-    /// the photo's state code. If there is no such line, it makes one from the state code and the file.
+    /// Reads the results of earlier claims. Of each final photo it takes the line that agrees with the state code and
+    /// has the highest fencing token. If no line agrees, it makes one from the state code and the photo's file.
     package static func takeOver(
         _ claimed: ClaimedOperation, _ records: [PhotoRecord], _ batch: BatchOutput
     ) -> Past {
@@ -59,11 +59,11 @@ package enum ManifestFiles {
         return past
     }
 
-    /// Removes the manifest files of other claims of an operation that this worker has ended: those with lower and with `forgotten`
-    /// fencing tokens. Does nothing if the file of this worker's own token is missing.
+    /// Removes the manifest files of other claims of an operation that this worker has ended: files with lower fencing
+    /// tokens or tokens in `forgotten`. Does nothing if the file of this claim is missing.
     ///
-    /// No worker uses a `forgotten` token: if another worker had claimed the operation since, this worker could not have ended it.
-    /// Other higher tokens may belong to a worker that runs the operation again after a retry.
+    /// No worker uses a token in `forgotten`: if another worker had claimed the operation since, this worker could not
+    /// have ended it. Other higher tokens may belong to a worker that runs the operation again after a retry.
     package static func removeOthers(_ held: HeldOperation, forgotten: [Int], _ output: BatchOutput) {
         guard let folder = root(output).flatMap({ folder(held, $0) }) else { return }
         let fencingTokens = fencingTokens(held.number, in: folder)
@@ -79,32 +79,32 @@ package enum ManifestFiles {
         remove(held, fencingToken: held.fencingToken, in: folder)
     }
 
-    /// A file that cannot be removed does no harm: readers take the highest fencing token.
+    /// A file that cannot be removed does no harm, since readers use the highest fencing token.
     private static func remove(_ held: HeldOperation, fencingToken: Int, in folder: Folder) {
         try? folder.remove(ManifestPath.fileName(operation: held.number, fencingToken: fencingToken))
     }
 
-    /// The output folder; nil if the batch writes nothing, or if the folder cannot be opened.
+    /// The output folder; nil if the batch writes no files or the folder cannot be opened.
     private static func root(_ output: BatchOutput) -> Folder? { try? output.manifestPlace?.open() }
 
-    /// The folder of an operation's manifest files; nil if there is none.
+    /// The folder of an operation's manifest files; nil if it does not exist.
     private static func folder(_ held: HeldOperation, _ output: Folder) -> Folder? {
         try? output.folder(ManifestPath.folder(held.batch) + "/" + ManifestPath.subfolder(operation: held.number))
     }
 
     private static func fencingTokens(_ number: Int, in folder: Folder?) -> [Int] {
-        let names = (try? folder?.names()) ?? []  // no folder: no files
+        let names = (try? folder?.names()) ?? []  // without a folder there are no files
         return names.compactMap(ManifestPath.parse(fileName:)).filter { $0.operation == number }.map(\.fencingToken)
     }
 
     private static func lines(_ name: String, in folder: Folder?) -> [ManifestLine] {
         let decoder = UntrustedJSON()
-        // Unreadable lines and files are skipped: their lines are made again from the state codes and the photos' files.
+        // Unreadable lines are skipped, and made again from the state codes and the photos' files.
         let text = (try? folder?.contents(of: name, maxBytes: 1 << 28)) ?? []
         return text.split(separator: 10).compactMap { try? decoder.decode(ManifestLine.self, from: $0) }
     }
 
-    /// Makes a line from the state and the file of a photo.
+    /// Makes the line of a photo from its state and its file.
     private static func remade(
         _ record: PhotoRecord, _ state: PhotoState, _ batch: BatchOutput, _ output: Folder
     ) -> ManifestLine {

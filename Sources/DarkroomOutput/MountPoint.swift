@@ -1,11 +1,11 @@
 import DarkroomFiles
 import Foundation
 
-/// Finds mount points without a call to the mounted file systems, which may hang.
+/// Finds mount points without calls to the mounted file systems, which may hang.
 package enum MountPoint {
-    /// The mount point of the file system of an absolute path, found from its text alone: symbolic links are not followed.
+    /// Returns the mount point for the text of an absolute path. Does not follow symbolic links.
     package static func of(_ path: String) -> String {
-        // Without this file everything counts as one file system.
+        // Without this file, all paths count as one file system.
         of(path, mounts: (try? String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8)) ?? "")
     }
 
@@ -21,7 +21,7 @@ package enum MountPoint {
         return longest
     }
 
-    /// Decodes blanks and backslashes, which the kernel writes as `\` and three octal digits.
+    /// Decodes spaces and backslashes, which the kernel writes as a backslash and three octal digits.
     private static func unescaped(_ field: Substring) -> String {
         guard field.contains("\\") else { return String(field) }
         var bytes: [UInt8] = []

@@ -4,16 +4,17 @@ import DarkroomModel
 import DarkroomTransfer
 import Foundation
 
-/// A folder of unchanged downloaded bytes, with a file for each URL: `<first 2 digits>/<SHA-256 of the URL, hexadecimal>`.
+/// A folder of unchanged downloaded bytes. The file of a URL is `<first 2 digits>/<SHA-256 of the URL, hexadecimal>`.
 ///
-/// Each file is complete: it was written under a hidden name beside it, made durable and renamed. So batches and workers share a
-/// folder without coordination; the last writer replaces a file by the same bytes.
+/// Each file is complete: it is written under a hidden name in the same folder, made durable and then renamed. So
+/// batches and workers share a folder without coordination. A file that is written again contains the same bytes.
 ///
-/// If bytes came from a private address or over several hosts, not every worker may use them. Then a file `<digest>.way` beside
-/// them has a line with host and address for each request. It is written before the file and never removed.
+/// Not every worker may use bytes that came from a private address or through several hosts. For these, a file
+/// `<digest>.way` contains a line with the host and the address of each request. It is written before the bytes and is
+/// never removed.
 package struct OriginalsFolder: Sendable {
     package let place: OutputPlace
-    /// The most bytes that are read of a file.
+    /// The largest number of bytes that is read from a file.
     package let maxBytes: Int
 
     package init(place: OutputPlace, maxBytes: Int) {
@@ -21,7 +22,7 @@ package struct OriginalsFolder: Sendable {
         self.maxBytes = maxBytes
     }
 
-    /// The path of a URL's file below the folder.
+    /// The path of the file of a URL, relative to the folder.
     package static func file(of url: String) -> String {
         let digest = Hexadecimal.text(SHA256Digest.hash(of: Array(url.utf8)))
         return digest.prefix(2) + "/" + digest
@@ -34,7 +35,7 @@ package struct OriginalsFolder: Sendable {
         do throws(SystemFailure) {
             let folder = try place.open(), file = Self.file(of: url)
             let bytes = try folder.contents(of: file, maxBytes: maxBytes)
-            // Read after the file: the worker that wrote the file wrote its `.way` file first.
+            // The `.way` file is read last, because the worker that wrote the file wrote its `.way` file first.
             guard let way = try Self.way(of: file, in: folder) else { return bytes }
             return rules.allow(way) ? bytes : nil
         } catch {
@@ -43,8 +44,8 @@ package struct OriginalsFolder: Sendable {
         }
     }
 
-    /// The requests that fetched a file's bytes; nil if there is no `.way` file. A damaged line gives an address that no
-    /// rules allow.
+    /// The requests that fetched a file's bytes; nil if there is no `.way` file. A damaged line results in an address
+    /// that no rules allow.
     private static func way(of file: String, in folder: Folder) throws(SystemFailure) -> [RequestStop]? {
         do throws(SystemFailure) {
             let text = String(decoding: try folder.contents(of: file + ".way", maxBytes: 64 << 10), as: UTF8.self)
@@ -60,10 +61,10 @@ package struct OriginalsFolder: Sendable {
         }
     }
 
-    /// Writes the bytes of a URL's file, completely or not at all. Blocks.
+    /// Writes the bytes of a URL's file, either completely or not at all. Blocks.
     /// - Parameters:
-    ///   - way: the requests that fetched them.
-    ///   - temporaryName: hidden and unique among all workers, see ``temporaryName(for:of:)``.
+    ///   - way: the requests that fetched the bytes.
+    ///   - temporaryName: the name of the temporary file; hidden and unique, see ``temporaryName(for:of:)``.
     package func write(
         _ bytes: [UInt8], of url: String, by way: [RequestStop], temporaryName: String
     ) throws(OutputWriter.Failure) {
@@ -75,20 +76,20 @@ package struct OriginalsFolder: Sendable {
     }
 
     private func write(_ bytes: [UInt8], to file: String, _ temporaryName: String) throws(OutputWriter.Failure) {
-        // The folder itself is not created here: the empty mount point of an unmounted share must stay empty.
+        // Does not create the folder itself, because the mount point of an unmounted share must stay empty.
         try OutputWriter.write(
             bytes, to: file, in: place, temporaryName: temporaryName, isDurable: true)
     }
 
-    /// The part of a temporary file's name that names the photo. It names the batch, too, because several batches may write the
-    /// same file at once, and none may remove the temporary file of another.
+    /// The part of a temporary file's name that identifies the photo. It includes the batch, because several batches
+    /// may write the same file at once, and must not remove the temporary files of each other.
     package static func temporaryName(for record: PhotoRecord, of batch: BatchID) -> String {
         "\(batch)-\(record.index)"
     }
 
     package var path: String { place.folder }
 
-    /// The subfolders of the files of these photos.
+    /// The subfolders that contain the files of these photos.
     package func folders(of records: [PhotoRecord]) -> Set<String> {
         Set(records.map { String(Self.file(of: $0.url).prefix(2)) })
     }

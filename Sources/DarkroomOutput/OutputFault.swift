@@ -1,12 +1,12 @@
 import DarkroomFiles
 import Foundation
 
-/// Why no file can be written to a place for a while: a state of the machine, not a fault of a photo.
+/// Why files cannot be written to a folder for a while: a state of the machine, not a failure of a photo.
 package struct OutputFault: Sendable, Equatable {
     package enum Kind: Sendable {
         /// The disk, or the quota of the user, is full.
         case full
-        /// The disk lost data.
+        /// The disk has lost data.
         case failing
         /// The file system is mounted read-only.
         case readOnly
@@ -18,9 +18,9 @@ package struct OutputFault: Sendable, Equatable {
 
     package let kind: Kind
     package let place: OutputPlace
-    /// The folder below `place` in which a file could not be written; "" for `place` itself.
+    /// The subfolder in which a file could not be written, relative to `place`; "" for `place` itself.
     package let folder: String
-    /// How many bytes must be free before the fault counts as gone.
+    /// The number of bytes that must be free before the fault counts as gone.
     package var bytes: Int
     /// The cause of the fault, and the remedy.
     package let detail: String
@@ -28,7 +28,7 @@ package struct OutputFault: Sendable, Equatable {
     /// Whether the fault affects all files on the same file system.
     package var isOfDevice: Bool { kind != .away && kind != .taken }
 
-    /// With fewer free bytes the disk counts as full: the next few photos would fill it.
+    /// With fewer free bytes the disk counts as full, because the next few photos would fill it.
     package static let leastRoom = 1 << 20
 
     package init(_ kind: Kind, _ place: OutputPlace, folder: String, bytes: Int, detail: String) {
@@ -39,7 +39,7 @@ package struct OutputFault: Sendable, Equatable {
         self.detail = detail
     }
 
-    /// The fault that caused a failure; nil if only the one file was at fault. Blocks.
+    /// Creates the fault that caused a failure; nil if the failure affects only this file. Blocks.
     package init?(_ failure: OutputWriter.Failure) {
         let (place, folder) = (failure.place, failure.folder)
         if failure.reason == .diskFull {
@@ -54,13 +54,14 @@ package struct OutputFault: Sendable, Equatable {
         }
     }
 
-    /// Checks a place. Returns nil if files can be written there now. Blocks.
+    /// Checks a folder. Returns nil if files can be written to it now. Blocks.
     package init?(at place: OutputPlace) {
         guard let found = Self.check(place, folder: "", bytes: 0) else { return nil }
         self = found
     }
 
-    /// Checks again. Returns the present fault, which may be another one; nil if files can be written. Blocks.
+    /// Checks the folder again. Returns the current fault, perhaps a different one; nil if files can be written.
+    /// Blocks.
     package func check() -> OutputFault? { Self.check(place, folder: folder, bytes: bytes) }
 
     /// Tries to write `bytes` bytes to an unnamed file in a folder.

@@ -2,17 +2,17 @@ import DarkroomFiles
 import DarkroomModel
 import Foundation
 
-/// A folder that files are written to, possibly on a share that is not always mounted.
+/// A folder to which files are written. It may be on a share that is not always mounted.
 package struct OutputPlace: Hashable, Sendable {
-    /// The absolute path.
+    /// The absolute path of the folder.
     package let folder: String
-    /// The folder above it, or itself, whose path the user of this process gave. Symbolic links in this path are followed, and
-    /// none below it.
+    /// The path of the folder or of a folder that contains it, as the user of this process gave it. Symbolic links in
+    /// this path are followed; links below it are not.
     package let trusted: String
-    /// The path, relative to the folder, of the marker: a folder that must exist before files are written. It prevents writing to
-    /// the empty mount point of an unmounted share. Nil if the folder itself is enough.
+    /// The path of the marker, relative to the folder. The marker is a folder that must exist before files are written,
+    /// which prevents writing to the empty mount point of an unmounted share. Nil if no marker is required.
     package let marker: String?
-    /// The batch that must hold the folder when a file gets its final name; nil if no batch needs to hold it.
+    /// The batch that must hold the folder when a file gets its final name; nil if no holder is required.
     package let holder: FolderHolder?
 
     package init(folder: String, trusted: String? = nil, marker: String?, holder: FolderHolder? = nil) {
@@ -24,9 +24,9 @@ package struct OutputPlace: Hashable, Sendable {
 
     package var markerPath: String { marker.map { folder + "/" + $0 } ?? folder }
 
-    /// Opens the folder if the marker exists. Callers open files relative to the open folder, so that files go where the marker
-    /// was, even if a file system is mounted or unmounted in the meantime.
-    /// - Throws: the error of the system, with the verb `see`.
+    /// Opens the folder if the marker exists. Callers open files relative to the result, so that the files are in the
+    /// folder of the marker, even if a file system is mounted or unmounted in the meantime.
+    /// - Throws: the error of the system, with `see` as the attempted action.
     package func open() throws(SystemFailure) -> Folder {
         do throws(SystemFailure) {
             let root = try openTrusted().folder(Folder.part(of: folder, below: trusted) ?? "")
@@ -37,14 +37,14 @@ package struct OutputPlace: Hashable, Sendable {
         }
     }
 
-    /// Creates the folder, and the folder `below` in it.
+    /// Creates the folder, and its subfolder `below`.
     package func make(_ below: String) throws(SystemFailure) {
         let part = Folder.part(of: folder, below: trusted) ?? ""
         _ = try openTrusted().makeFolder([part, below].filter { !$0.isEmpty }.joined(separator: "/"))
     }
 
     /// Calls `body`, which gives a file its final name, while the batch holds the folder.
-    /// - Throws: ``SystemFailure`` with the verb `hold` if another batch holds it.
+    /// - Throws: ``SystemFailure`` with the attempted action `hold` if another batch holds the folder.
     package func whileHolding(_ root: Folder, _ body: () throws(SystemFailure) -> Void) throws(SystemFailure) {
         guard let holder else { return try body() }
         try holder.whileHolding(ManifestPath.holder, in: root, body)
@@ -53,11 +53,11 @@ package struct OutputPlace: Hashable, Sendable {
     private func openTrusted() throws(SystemFailure) -> Folder { try Folder(trusted: trusted) }
 }
 
-/// The open folder of a batch's manifest. It is opened before any file of an operation is written, and stays open until the
-/// operation is reported.
+/// The open folder of a batch's manifest. It is opened before any file of an operation is written. It stays open until
+/// the operation is reported.
 ///
-/// If a file system loses data, syncfs(2) reports the error only through descriptors that were open before the loss (errseq in
-/// the kernel).
+/// If a file system loses data, syncfs(2) reports the error only on descriptors that were open before the loss
+/// (`errseq_t` in the kernel).
 package final class OpenFolder: Sendable {
     package let folder: Folder
     package let device: dev_t
@@ -65,7 +65,7 @@ package final class OpenFolder: Sendable {
     private let node: ino_t
     private let place: OutputPlace
 
-    /// Opens the marker of a place.
+    /// Opens the folder of the marker.
     /// - Throws: the error of the system.
     package init(_ place: OutputPlace) throws(SystemFailure) {
         opened = .now
@@ -75,10 +75,10 @@ package final class OpenFolder: Sendable {
         (device, node) = (status.st_dev, status.st_ino)
     }
 
-    /// Whether this process may write to it; if not, errno gives the reason.
+    /// Whether this process may write to the folder. If not, `errno` contains the reason.
     package var isWritable: Bool { faccessat(folder.descriptor, ".", W_OK, 0) == 0 }
 
-    /// Whether its path still leads to this folder, and not to another one that was mounted there since.
+    /// Whether the path still leads to this folder, and not to a folder that was mounted in the meantime.
     package var isStillThere: Bool {
         guard let status = try? place.open().folder(place.marker ?? "").status() else { return false }
         return status.st_dev == device && status.st_ino == node

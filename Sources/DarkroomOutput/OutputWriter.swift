@@ -2,29 +2,29 @@ import DarkroomFiles
 import DarkroomModel
 import Foundation
 
-/// Writes files under a temporary name in the same folder and renames them, so that a file with its final name is complete.
+/// Writes files under a temporary name and renames them, so that a file with its final name is complete.
 package enum OutputWriter {
     /// Why a file could not be written.
     package struct Failure: Error {
         package let reason: FailureReason
         package let detail: String
         package let error: Int32
-        /// Whether the place was at fault, and not only this file.
+        /// Whether the failure affects the whole folder, and not only this file.
         package let isOfPlace: Bool
         package let place: OutputPlace
-        /// The file's folder below `place`; "" for `place` itself.
+        /// The subfolder of the file, relative to `place`; "" for `place` itself.
         package let folder: String
         package let bytes: Int
         /// The path of the temporary file if it could not be removed.
         package var staleFile: String?
     }
 
-    /// Writes `bytes` to `path` below `place`. Creates the folder of the path if it is missing, and replaces an existing file.
+    /// Writes `bytes` to a file in `place`. Creates missing subfolders of its `path`, and replaces an existing file.
     /// - Parameters:
-    ///   - temporaryName: unique in the folder among all workers, and hidden.
-    ///   - isDurable: whether the bytes are on the disk before the file gets its final name. If not, a power cut can leave an
-    ///     empty file with the final name, and a caller that relies on the file must sync the file system first.
-    ///   - isWanted: called right before the file gets its final name; if it returns false, the file is removed.
+    ///   - temporaryName: the name of the temporary file; hidden, and unique in the folder among all workers.
+    ///   - isDurable: whether the bytes are on the disk before the file gets its final name. If false, a power failure
+    ///     can leave an empty file with the final name, unless the caller syncs the file system.
+    ///   - isWanted: called directly before the file gets its final name; if it returns false, the file is removed.
     /// - Returns: false if `isWanted` returned false.
     package static func write(
         _ bytes: UnsafeRawBufferPointer, to path: String, in place: OutputPlace, temporaryName: String,
@@ -63,12 +63,12 @@ package enum OutputWriter {
             }
             throw failure
         }
-        // If it cannot be removed now, the next worker that claims the operation removes it.
+        // If this fails, the next worker that claims the operation removes the file.
         try? root.remove(temporary)
         return false
     }
 
-    /// Writes `bytes` to `path` below `place`, unconditionally.
+    /// Writes `bytes` to `path` in `place`, unconditionally.
     package static func write(
         _ bytes: [UInt8], to path: String, in place: OutputPlace, temporaryName: String, isDurable: Bool = false
     ) throws(Failure) {
@@ -94,7 +94,7 @@ package enum OutputWriter {
 }
 
 extension OutputPlace {
-    /// Why no file can be written here, and what to do; nil if only one file is at fault.
+    /// Why no file can be written to the folder, and what to do; nil if the failure affects only one file.
     package func detail(of failure: SystemFailure) -> String? {
         switch failure.attempted {
         case "see" where failure.error == ELOOP || failure.error == EXDEV: "\(markerPath): \(failure.text)"

@@ -3,19 +3,19 @@ import DarkroomModel
 import DarkroomStore
 import Foundation
 
-/// Temporary files of crashed workers. They are hidden files beside the final file with the name
-/// `.<what>.<fencing token>.<worker>`, so that the next worker that claims the operation recognizes them.
+/// Temporary files of lost workers. They are hidden files in the folders of the final files, with the name
+/// `.<what>.<fencing token>.<worker>`, by which the next worker that claims the operation recognizes them.
 package enum StaleFiles {
-    /// The temporary name of a photo (`what` is its index) or of a manifest file.
+    /// The name of a temporary file of a photo (`what` is its index) or of a manifest file.
     package static func temporaryName(for what: String, fencingToken: Int, worker: String) -> String {
         ".\(what).\(fencingToken).\(worker)"
     }
 
-    /// The `what` of a manifest file's temporary name.
+    /// The `what` in the name of a manifest file's temporary file.
     package static func manifestName(operation number: Int) -> String { "manifest-\(number)" }
 
-    /// Removes the temporary files of an operation that workers with lower fencing tokens left. No other worker removes these files,
-    /// and no worker removes a file with its final name.
+    /// Removes the temporary files that workers with lower fencing tokens have left of an operation. No other worker
+    /// removes these files. Files with final names are not removed.
     package static func remove(of held: HeldOperation, _ records: [PhotoRecord], _ output: BatchOutput) {
         if let originals = output.originals, let root = try? originals.place.open() {
             let names = Set(records.map { OriginalsFolder.temporaryName(for: $0, of: held.batch) })
@@ -30,7 +30,7 @@ package enum StaleFiles {
     }
 
     private static func remove(_ whats: Set<String>, below fencingToken: Int, in path: String, _ root: Folder) {
-        // A folder that is missing or unreadable has no files to remove.
+        // A missing or unreadable folder contains no files to remove.
         guard let folder = try? root.folder(path), let names = try? folder.names() else { return }
         for name in names {
             let parts = name.split(separator: ".", maxSplits: 3, omittingEmptySubsequences: false)

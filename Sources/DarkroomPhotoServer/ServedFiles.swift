@@ -2,7 +2,7 @@ internal import CMicrohttpd
 import DarkroomConcurrency
 import Foundation
 
-/// The files of a folder as prepared responses, by path.
+/// The prepared responses for the files of a folder, by path.
 final class ServedFiles: @unchecked Sendable {  // responses are constant, requests are counted under a lock
     private let answers: [String: OpaquePointer]
     private let notFound: OpaquePointer
@@ -41,7 +41,7 @@ final class ServedFiles: @unchecked Sendable {  // responses are constant, reque
 
     var paths: [String] { answers.keys.sorted() }
 
-    /// Responds to one request, on libmicrohttpd's thread.
+    /// Responds to a request. Called on libmicrohttpd's thread.
     func answer(path: String, method: String, on connection: OpaquePointer) -> MHD_Result {
         counts.withLock { $0[path, default: 0] += 1 }
         if let onRequest {

@@ -1,8 +1,8 @@
 /// The addresses to which connections are allowed.
 ///
-/// libcurl's callbacks check the address itself, when its socket is opened and again before each request. So the check
-/// covers redirects, names that resolve differently from one lookup to the next, reused connections, and unusual
-/// spellings of an address (`0x7f.1`, `2130706433`).
+/// libcurl's callbacks check the address itself when its socket is opened, and again before each request. So the check
+/// covers redirects, names that resolve differently at each lookup, reused connections, and unusual spellings of an
+/// address (`0x7f.1`, `2130706433`).
 struct AddressPolicy: Sendable {
     /// Networks to which connections are denied. A denied IPv4 network also covers the IPv6 addresses that reach it
     /// through a translator or a tunnel.
@@ -12,7 +12,7 @@ struct AddressPolicy: Sendable {
 
     static let everything = AddressPolicy(denied: [], allowed: [])
 
-    /// Only the public internet and `allowed`.
+    /// Allows the addresses of the public internet and of `allowed`.
     static func publicInternet(and allowed: [NetworkRange] = []) -> AddressPolicy {
         AddressPolicy(denied: specialNetworks, allowed: allowed)
     }
@@ -35,9 +35,9 @@ struct AddressPolicy: Sendable {
         "203.0.113.0/24",  // documentation
         "224.0.0.0/4",  // multicast
         "240.0.0.0/4",  // reserved, broadcast
-        // Only 2000::/3 is assigned for unicast. The rest is ::, ::1, IPv4-compatible, local NAT64, discard, segment
-        // routing, unique local (where clouds keep their metadata, too), link-local, site-local, multicast, or
-        // unassigned.
+        // Of the IPv6 addresses, only 2000::/3 is assigned for unicast. The other addresses are ::, ::1,
+        // IPv4-compatible, local NAT64, discard, segment routing, unique local (clouds also keep metadata there),
+        // link-local, site-local, multicast, or unassigned.
         "::/3",
         "4000::/2",
         "8000::/1",

@@ -1,14 +1,14 @@
 /// A completely received body.
 package struct Download: Sendable, Equatable {
-    /// The bytes as the server sent them, without decoding; empty if they were streamed.
+    /// The bytes as the server sent them, without decoding; empty if they were passed to `onChunk`.
     package let body: [UInt8]
     /// The server's `Content-Type`, which may be wrong; `nil` for files.
     package let contentType: String?
     /// The number of attempts, including the successful one; 0 if the body came from a cache.
     package let attempts: Int
-    /// The duration of the last attempt, without the wait for a slot at its host.
+    /// The duration of the last attempt, without the wait for a slot of its host.
     package let duration: Duration
-    /// The requests of the last attempt, redirects included; empty for files and cached bodies.
+    /// The requests of the last attempt, including redirects; empty for files and cached bodies.
     package let way: [RequestStop]
 
     package var transferredBytes: Int { attempts > 0 ? body.count : 0 }

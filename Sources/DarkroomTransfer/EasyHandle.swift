@@ -2,13 +2,13 @@ internal import CCurl
 import DarkroomText
 import Glibc
 
-/// A libcurl easy handle, reused for successive attempts, and the data that the current attempt has received.
+/// A libcurl easy handle and the data that its current attempt has received. The handle is reused for later attempts.
 final class EasyHandle {
-    /// The most bytes read from an error page, so that the connection can be reused.
+    /// The largest number of bytes that are read from an error page so that the connection can be reused.
     private static let maxDiscardedBytes = 256 << 10
-    /// The most bytes accepted in addition to twice the largest body.
+    /// The largest number of bytes that are accepted in addition to twice the largest body.
     private static let maxExtraBytes = 1 << 20
-    /// Needed because libcurl 7.88 stores all header lines without a limit.
+    /// The limit for all header lines together. libcurl 7.88 stores header lines without a limit.
     private static let maxHeaderBytes = 256 << 10
 
     let curl: UnsafeMutableRawPointer
@@ -18,7 +18,7 @@ final class EasyHandle {
 
     private var body: [UInt8] = []
     private var received = 0
-    /// Bytes of the response after its header, including the chunk framing.
+    /// The number of bytes of the response after its header, including the chunk framing.
     private var wireBytes = 0
     private var headerBytes = 0
     private var status = 0
@@ -28,20 +28,20 @@ final class EasyHandle {
     /// The reason if a redirect is not followed.
     private var redirectRefusal: TransferError?
     private var started = ContinuousClock.now
-    /// Whether this attempt has sent a request to an address of the public internet.
+    /// Whether this attempt has already sent a request to an address of the public internet.
     private var hasBeenPublic = false
-    /// The host of the current request; `way` holds the requests so far.
+    /// The host of the current request. `way` contains the requests so far.
     private var host = ""
     private var way: [RequestStop] = []
     private var isConnected = false
     private var isActive = false
     private var lastActivity = ContinuousClock.now
-    /// All bytes received in the attempt, headers and redirects included.
+    /// The number of bytes received in the attempt, including headers and redirects.
     private var bytesCome = 0
-    /// The start of the span over which the rate is averaged, and the bytes received before it; nil in the first span.
+    /// The start of the period for the average rate, and the bytes received before it; nil in the first period.
     private var rateSpan: (start: ContinuousClock.Instant, bytesBefore: Int)?
 
-    /// Returns nil if memory is exhausted.
+    /// Creates a handle. Returns nil if there is not enough memory.
     init?(_ settings: EasySettings) {
         guard let curl = curl_easy_init() else { return nil }
         self.curl = curl
@@ -55,8 +55,8 @@ final class EasyHandle {
         errorText.deallocate()
     }
 
-    /// Prepares the handle for an attempt of `transfer`. libcurl keeps a pointer to the handle, so the handle must
-    /// exist until `clear`.
+    /// Prepares the handle for an attempt of `transfer`. libcurl keeps a pointer to this object, so the object must
+    /// exist until `clear()`.
     func prepare(_ transfer: Transfer, url: String, host: String) {
         self.transfer = transfer
         redirects = Redirects(from: url, limit: settings.configuration.maxRedirects, rules: settings.hosts)
@@ -78,14 +78,14 @@ final class EasyHandle {
             EasyHandle.at(context).receiveHeader(size * count) ? size * count : 0
         }
         darkroom_curl_easy_setopt_pointer(curl, CURLOPT_HEADERDATA, context)
-        // The chunk framing may be longer than the body, and only the debug callback sees it.
+        // The chunk framing may be longer than the body. Only the debug callback receives it.
         darkroom_curl_easy_setopt_debug_callback(curl, CURLOPT_DEBUGFUNCTION) { _, kind, _, count, context in
             if kind == CURLINFO_DATA_IN { EasyHandle.at(context).wireBytes += count }
             return 0
         }
         darkroom_curl_easy_setopt_pointer(curl, CURLOPT_DEBUGDATA, context)
         darkroom_curl_easy_setopt_long(curl, CURLOPT_VERBOSE, 1)
-        // Addresses are checked when a connection is opened and before each request, because connections are reused.
+        // An address is checked when its connection is opened, and before each request that reuses the connection.
         darkroom_curl_easy_setopt_opensocket_callback(curl, CURLOPT_OPENSOCKETFUNCTION) { context, _, address in
             EasyHandle.at(context).openSocket(address!)
         }
@@ -116,9 +116,9 @@ final class EasyHandle {
         Unmanaged<EasyHandle>.fromOpaque(context!).takeUnretainedValue()  // `prepare` set it for every callback
     }
 
-    // MARK: While libcurl works
+    // MARK: While the attempt is running
 
-    /// Called when the connection to `address` is established and before the request is sent; `false` ends the attempt.
+    /// Called when the connection to `address` is established, before the request. Returning false ends the attempt.
     private func beginRequest(_ address: UnsafePointer<CChar>?) -> Bool {
         isConnected = true
         isActive = true
@@ -144,7 +144,7 @@ final class EasyHandle {
                 + "public internet; if you trust the address, give the URL to which the redirect leads")
     }
 
-    /// Counts a header line, also of a redirect's header; `false` ends the attempt.
+    /// Counts the bytes of a header line, including those of redirects. If it returns false, the attempt ends.
     private func receiveHeader(_ count: Int) -> Bool {
         isActive = true
         bytesCome += count
@@ -154,7 +154,7 @@ final class EasyHandle {
         return false
     }
 
-    /// Adds a piece of the body; `false` ends the attempt.
+    /// Adds a part of the body. If it returns false, the attempt ends.
     private func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
         if received == 0 { beginBody() }
         received += bytes.count
@@ -184,8 +184,8 @@ final class EasyHandle {
         darkroom_curl_easy_getinfo_long(curl, CURLINFO_RESPONSE_CODE, &status)
         var length: curl_off_t = 0
         darkroom_curl_easy_getinfo_offset(curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length)
-        // Reserves once, by Content-Length. A wrong value costs only address space, at most that of the largest allowed
-        // body.
+        // Reserves the body's memory once, by Content-Length. A wrong value costs only address space, at most that of
+        // the largest allowed body.
         if isSuccess, transfer?.onChunk == nil, length > 0 {
             body.reserveCapacity(min(Int(length), settings.configuration.maxBytes))
         }
@@ -204,11 +204,11 @@ final class EasyHandle {
             refusal = TransferError(code: .connectFailed, detail: "no socket: \(systemErrorText())")
             return CURL_SOCKET_BAD
         }
-        refusal = nil  // one address of the host is allowed, so its result counts
+        refusal = nil  // earlier refusals do not matter if one address is allowed
         return descriptor
     }
 
-    /// Whether far more bytes arrived than the largest body needs, chunk framing included.
+    /// Whether far more bytes have arrived than the largest body needs with its chunk framing.
     private var isTooWasteful: Bool {
         let (doubled, overflow) = settings.configuration.maxBytes.multipliedReportingOverflow(by: 2)
         guard !overflow, wireBytes - Self.maxExtraBytes > doubled else { return false }
@@ -219,8 +219,8 @@ final class EasyHandle {
         return true
     }
 
-    /// Whether the attempt must end because the connected server is silent for too long, sends too slowly, or sends far
-    /// more than its body needs. The loop calls this periodically.
+    /// Whether the attempt must end because the server sends nothing for too long, sends too slowly, or sends far more
+    /// bytes than its body needs. The loop calls this method periodically.
     func hasStalled(_ now: ContinuousClock.Instant) -> Bool {
         if isActive || !isConnected {
             isActive = false
@@ -232,7 +232,7 @@ final class EasyHandle {
         return true
     }
 
-    /// Whether the average rate of the last span was below the minimum. The first span is not checked.
+    /// Whether the average rate of the last period was below the minimum. The first period is not checked.
     private func isTooSlow(_ now: ContinuousClock.Instant) -> Bool {
         let (least, span) = (settings.configuration.minBytesPerSecond, settings.configuration.minRateSpan)
         let passed = now - (rateSpan?.start ?? started)
@@ -250,8 +250,8 @@ final class EasyHandle {
 
     // MARK: At the end
 
-    /// If the response to the request that ended with `code` is a redirect, sets the handle to its target and returns
-    /// true: the handle must then run again.
+    /// If the response is a redirect, sets the handle to the target of the redirect and returns true, so that the
+    /// handle must run again. `code` is libcurl's result for the last request.
     func followsRedirect(after code: CURLcode) -> Bool {
         darkroom_curl_easy_getinfo_long(curl, CURLINFO_RESPONSE_CODE, &status)
         var location: UnsafePointer<CChar>?
@@ -303,7 +303,7 @@ final class EasyHandle {
                 body: body, contentType: contentType, attempts: transfer.attempts, duration: .now - started, way: way))
     }
 
-    /// The server's `Retry-After`; nil without one or if it lies in the past.
+    /// The server's `Retry-After`; nil if there is none, or if its time has passed.
     var retryAfter: Duration? {
         var seconds: curl_off_t = 0
         darkroom_curl_easy_getinfo_offset(curl, CURLINFO_RETRY_AFTER, &seconds)
@@ -327,7 +327,7 @@ final class EasyHandle {
         let isDenied = [CURLE_COULDNT_CONNECT, CURLE_ABORTED_BY_CALLBACK].contains(code)
         if let refusal, refusal.code != .addressDenied || isDenied { return refusal }
         let found = errorText.pointee == 0 ? String(cString: curl_easy_strerror(code)) : String(cString: errorText)
-        // libcurl reads header lines into buffers of a fixed size. For a longer line, versions before 8.6 report
+        // libcurl has buffers of a fixed size for header lines. If a line is longer, versions before 8.6 report
         // CURLE_OUT_OF_MEMORY.
         let isInHeader = isConnected && received == 0
         let isTooLarge = [CURLE_OUT_OF_MEMORY, darkroom_curle_too_large()].contains(code)
@@ -338,7 +338,7 @@ final class EasyHandle {
         return TransferError(code: Self.meaning(of: code, found, status: status), detail: found)
     }
 
-    /// Converts libcurl's `code`. `found` is libcurl's error text; `status` is the response's status, 0 without a
+    /// Converts libcurl's `code`. `found` is libcurl's error text. `status` is the status of the response; 0 without a
     /// response.
     static func meaning(of code: CURLcode, _ found: String, status: Int) -> TransferError.Code {
         switch code {
@@ -348,7 +348,7 @@ final class EasyHandle {
         case CURLE_RECV_ERROR, CURLE_SEND_ERROR: (200..<300).contains(status) ? .truncated : .connectFailed
         case CURLE_PARTIAL_FILE: .truncated
         case CURLE_OPERATION_TIMEDOUT: .timeout
-        // OpenSSL's text for a connection lost during the handshake. Unlike a wrong certificate, this may be temporary.
+        // OpenSSL's text for a connection that was lost in the handshake, which may be temporary.
         case CURLE_SSL_CONNECT_ERROR where found.contains("SYSCALL") || found.contains("reset"): .connectFailed
         case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
             CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS:

@@ -5,10 +5,9 @@ import DarkroomText
 final class EasySettings {
     let configuration: TransferConfiguration
     let hosts: HostRules
-    /// Whether a connection to an address may be opened or reused.
+    /// Returns whether a connection to an address may be opened or reused.
     let allows: @Sendable (IPAddress) -> Bool
-    /// Header lists by the indices of their lines, created on first use: one for each set of headers that some host
-    /// receives.
+    /// Header lists, each created at its first use. The keys are the indices of the header lines that a host receives.
     private var headers: [[Int]: UnsafeMutablePointer<curl_slist>] = [:]
     private let connectTo: UnsafeMutablePointer<curl_slist>?
 
@@ -24,22 +23,22 @@ final class EasySettings {
         curl_slist_free_all(connectTo)
     }
 
-    /// Sets the options of `curl` that do not depend on the URL. The status is not checked, because libcurl 7.88
-    /// supports all of these options.
+    /// Sets the options of `curl` that do not depend on the URL. The results are not checked, because libcurl 7.88 and
+    /// later versions support all these options.
     func apply(to curl: UnsafeMutableRawPointer) {
         func set(_ option: CURLoption, _ value: Int) { darkroom_curl_easy_setopt_long(curl, option, value) }
         func set(_ option: CURLoption, _ value: String) { darkroom_curl_easy_setopt_string(curl, option, value) }
 
         set(CURLOPT_NOSIGNAL, 1)
-        set(CURLOPT_PROXY, "")  // no proxy from the environment: only the proxy's address would be checked
+        set(CURLOPT_PROXY, "")  // with a proxy, only the proxy's address would be checked
         set(CURLOPT_PROTOCOLS_STR, "http,https")
-        // With HTTP/2, a lost packet would stop all transfers that share a connection.
+        // With HTTP/2, a lost packet would delay all transfers that share a connection.
         set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
         set(CURLOPT_FOLLOWLOCATION, 0)  // `Redirects` follows them
         set(CURLOPT_USERAGENT, configuration.userAgent)
         set(CURLOPT_CONNECTTIMEOUT_MS, max(1, configuration.connectTimeout.wholeMilliseconds))
         set(CURLOPT_TIMEOUT_MS, configuration.timeout.map { max(1, $0.wholeMilliseconds) } ?? 0)
-        // Without this option, ending a transfer would wait for a hanging name lookup.
+        // Without this option, ending a transfer would wait for a name lookup that hangs.
         set(CURLOPT_QUICK_EXIT, 1)
         set(CURLOPT_BUFFERSIZE, 64 << 10)
         darkroom_curl_easy_setopt_offset(curl, CURLOPT_MAXFILESIZE_LARGE, curl_off_t(configuration.maxBytes))

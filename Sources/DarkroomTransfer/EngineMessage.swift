@@ -1,4 +1,4 @@
-/// Messages from other threads to the thread of a ``TransferEngine``.
+/// A message from another thread to the thread of a ``TransferEngine``.
 enum EngineMessage {
     case start(Transfer)
     case cancel(Transfer)

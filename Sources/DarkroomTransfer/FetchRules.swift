@@ -1,8 +1,8 @@
-/// One request of a download: its host and the connected address. Each redirect adds a request.
+/// One request of a download: its host, and the address of its connection. Each redirect adds a request.
 package struct RequestStop: Sendable, Hashable {
     /// The host in its canonical form.
     package let host: String
-    /// The address of the new or reused connection.
+    /// The address of the connection, which may be new or reused.
     package let address: String
 
     package init(host: String, address: String) {
@@ -11,12 +11,12 @@ package struct RequestStop: Sendable, Hashable {
     }
 }
 
-/// The rules of a configuration for hosts and addresses. They also apply to cached bytes, which may have been fetched
-/// under other rules.
+/// The rules of a configuration for hosts and addresses. They also apply to cached bytes, since these may have been
+/// fetched under other rules.
 package struct FetchRules: Sendable {
     private let hosts: HostRules
     private let addresses: AddressPolicy
-    /// Whether `connectTo` may send requests to another address than the URL's.
+    /// Whether `connectTo` may send requests to other addresses than those of their hosts.
     private let isRerouted: Bool
 
     package init(_ configuration: TransferConfiguration) {
@@ -26,7 +26,7 @@ package struct FetchRules: Sendable {
         isRerouted = !configuration.connectTo.isEmpty
     }
 
-    /// The reason why a URL must not be fetched, judged only by its host or literal address; nil if these are allowed.
+    /// Why the host or the literal address of a URL must not be accessed; nil if it is allowed.
     package func problem(of url: String) -> TransferError? {
         do throws(TransferError) {
             guard case .web(_, let host) = try TransferURL(parsing: url) else { return nil }
@@ -49,8 +49,8 @@ package struct FetchRules: Sendable {
         }
     }
 
-    /// Whether every worker may use the bytes. True if all requests went to the first host, at addresses of the public
-    /// internet.
+    /// Whether every worker may use the bytes: all requests went to the host of the first request and to addresses of
+    /// the public internet.
     package static func isOrdinary(_ way: [RequestStop]) -> Bool {
         let policy = AddressPolicy.publicInternet()
         return way.allSatisfy { stop in

@@ -1,16 +1,16 @@
 import DarkroomConcurrency
 
-/// Reads the files of `file:` URLs on separate threads, so that a slow disk or network share does not delay the
+/// Reads the files of `file:` URLs on threads of its own, so that a slow disk or network share does not delay
 /// transfers.
 final class FileReader: Sendable {
-    /// More than one, because reading from a network share mostly waits.
+    /// Several threads, because reading from a network share mostly consists of waiting.
     static let maxThreads = 4
     private let threads = ThreadPool("darkroom-files", maxThreads: FileReader.maxThreads)
     private let folders: ReadableFolders
 
     init(_ folders: ReadableFolders) { self.folders = folders }
 
-    /// Reads the file at `path` and calls `completion` on one of the reader's threads. Stops reading when `unwanted` is
+    /// Reads the file at `path`, and calls `completion` on a thread of the reader. Stops reading when `unwanted` is
     /// set.
     func read(
         _ path: String, unless unwanted: Latch, completion: @escaping @Sendable (Result<[UInt8], TransferError>) -> Void

@@ -1,11 +1,11 @@
-/// A host name, `images.example.org`, or all hosts below a domain, `*.example.org`. The latter excludes `example.org`.
+/// A host name, `images.example.org`, or all subdomains of a domain, `*.example.org` without `example.org` itself.
 ///
 /// Hosts are compared as libcurl reads them: case and a final dot are ignored, and an address may have any spelling.
 package struct HostPattern: Sendable, Hashable, CustomStringConvertible {
     private let host: String
     private let isSuffix: Bool
 
-    /// Parses a host, or `*.` and a domain. Brackets around an IPv6 address are optional.
+    /// Parses a host, or `*.` followed by a domain. Brackets around an IPv6 address are optional.
     package init(parsing text: String) throws(InvalidHostPattern) {
         isSuffix = text.hasPrefix("*.")
         let name = isSuffix ? String(text.dropFirst(2)) : text
@@ -27,7 +27,7 @@ package struct InvalidHostPattern: Error, CustomStringConvertible {
     package let text: String
 
     package var problem: String {
-        "write a host without scheme, port and path, as images.example.org, or *.example.org for all below"
+        "write a host without scheme, port and path, like images.example.org, or *.example.org for all subdomains"
     }
 
     package var description: String { "host \"\(text)\": \(problem)" }
@@ -35,9 +35,9 @@ package struct InvalidHostPattern: Error, CustomStringConvertible {
 
 /// The hosts to which requests are allowed, by name. `AddressPolicy` checks their addresses.
 struct HostRules: Sendable {
-    /// Empty: all hosts.
+    /// The allowed hosts; empty allows all hosts.
     let allowed: [HostPattern]
-    /// Takes precedence over `allowed`.
+    /// The denied hosts, even if they match `allowed`.
     let denied: [HostPattern]
 
     /// Throws if requests to `host`, given in its canonical form, are denied.

@@ -1,12 +1,12 @@
-/// Decides which elements run and which wait, with a limit for each host and one for all hosts. A plain value, tested
-/// without a server.
+/// Decides which elements run and which wait, with a limit for each host and a limit for all hosts. A plain value, so
+/// that it is tested without a server.
 ///
-/// Elements of the highest priority are next. Within a priority, groups take turns, and so do hosts, so that a large
-/// group does not delay a small one. For each priority, the limit for all hosts counts the running elements of this and
-/// of all higher priorities. So an element never waits for a slot that an element of lower priority holds, even if that
-/// element's host is slow.
+/// Elements of the highest priority are next. Within a priority, groups take turns and hosts take turns, so that a
+/// large group does not delay a small one. The limit for all hosts is applied to each priority: it counts the running
+/// elements of this priority and of higher ones. So an element never waits for a slot of an element with a lower
+/// priority, even if the host of that element is slow.
 struct HostQueues<Element> {
-    /// The waiting elements of one host and one order, oldest first.
+    /// The waiting elements of one host that have the same order, oldest first.
     private struct WaitQueue {
         let order: TransferOrder
         var waiting: ArraySlice<Element>
@@ -17,8 +17,8 @@ struct HostQueues<Element> {
         var running = 0
         /// The wait queues; none is empty. The first queue of the highest order is next, and then moves to the end.
         var queues: [WaitQueue] = []
-        /// The turn in which an element of this host was last admitted. Among several eligible hosts, the one with the
-        /// lowest value is next.
+        /// The number of the turn in which the last element of this host was admitted. Of several eligible hosts, the
+        /// host with the lowest number is next.
         var lastTurn = 0
 
         var next: Int? {
@@ -54,7 +54,7 @@ struct HostQueues<Element> {
         }
     }
 
-    /// For each priority: how many elements of this and all higher priorities may run at once.
+    /// For each priority, how many elements of this priority and of higher ones may run at the same time.
     var maxRunning: Int
     private let limit: Int
     private var hosts: [String: Host] = [:]
@@ -62,15 +62,15 @@ struct HostQueues<Element> {
     private var waiting = 0
     private var turns = 0
 
-    /// At most `limit` elements of a host, and at most `maxRunning` of a priority and all higher ones, run at once;
-    /// `nil`: no limit.
+    /// Creates queues that run at most `limit` elements of a host, and at most `maxRunning` elements of a priority and
+    /// all higher ones. Nil means no limit.
     init(limit: Int?, maxRunning: Int? = nil) {
         self.limit = limit.map { max(1, $0) } ?? .max
         self.maxRunning = maxRunning.map { max(1, $0) } ?? .max
     }
 
-    /// Returns true if `element` may run now: it then holds a slot. Otherwise it waits for ``next()``.
-    /// - Parameter hostLimit: The limit of this host, if it differs from the general limit.
+    /// Returns true if `element` may run now, and gives it a slot. Otherwise the element waits for ``next()``.
+    /// - Parameter hostLimit: the limit of this host, if it differs from the general limit.
     mutating func admit(
         _ element: Element, host: String, order: TransferOrder = TransferOrder(), hostLimit: Int? = nil
     ) -> Bool {
@@ -85,14 +85,14 @@ struct HostQueues<Element> {
         return false
     }
 
-    /// Releases a slot at `host` that an element with `priority` held. Call ``next()`` afterwards to fill it.
+    /// Releases the slot of an element of `host` with `priority`. Call ``next()`` afterwards to fill the slot.
     mutating func release(_ host: String, priority: Int) {
         hosts[host]?.running -= 1
         leave(priority)
         forgetIfUnused(host)
     }
 
-    /// Admits the next waiting element, which then holds a slot; nil if none may run.
+    /// Admits the next waiting element and gives it a slot. Returns nil if no waiting element may run.
     mutating func next() -> Element? {
         guard waiting > 0 else { return nil }
         var best: (host: String, queue: Int, order: TransferOrder, lastTurn: Int)?
@@ -119,14 +119,14 @@ struct HostQueues<Element> {
         forgetIfUnused(host)
     }
 
-    /// Changes the order of an element that waits at `host`. It is placed behind the elements that already have this
-    /// order.
+    /// Changes the order of a waiting element of `host`. The element is placed after the elements that already have
+    /// this order.
     mutating func reorder(_ host: String, to order: TransferOrder, where isMeant: (Element) -> Bool) {
         guard let element = hosts[host]?.remove(where: isMeant) else { return }
         hosts[host]?.append(element, order)
     }
 
-    /// Changes the priority under which a running element is counted.
+    /// Changes the priority of a running element.
     mutating func move(from old: Int, to new: Int) {
         leave(old)
         running[new, default: 0] += 1

@@ -1,14 +1,14 @@
 import Glibc
 
-/// An IP address to connect to. An IPv4-mapped IPv6 address (`::ffff:127.0.0.1`) is read as the IPv4 address, because
-/// the system connects to that one.
+/// An IP address. An IPv4-mapped IPv6 address (`::ffff:127.0.0.1`) becomes the IPv4 address, because the system
+/// connects to that address.
 enum IPAddress: Sendable, Hashable {
-    /// In host byte order.
+    /// The address in host byte order.
     case v4(UInt32)
-    /// The two halves in host byte order, without a zone.
+    /// The two halves in host byte order. The zone is omitted.
     case v6(UInt64, UInt64)
 
-    /// Parses `192.0.2.1` or `2001:db8::1` (`inet_pton`): no octal numbers, no shortened IPv4 addresses, no zone.
+    /// Parses `192.0.2.1` or `2001:db8::1` (`inet_pton`). No octal numbers, short IPv4 addresses or zones.
     init?(_ text: some StringProtocol) {
         var address4 = in_addr()
         var address6 = in6_addr()
@@ -21,7 +21,7 @@ enum IPAddress: Sendable, Hashable {
         }
     }
 
-    /// Reads the socket address to which libcurl is about to connect; nil for families other than IPv4 and IPv6.
+    /// Reads the socket address to which libcurl will connect. Returns nil for families other than IPv4 and IPv6.
     init?(_ address: UnsafePointer<sockaddr>) {
         switch Int32(address.pointee.sa_family) {
         case AF_INET:
@@ -50,10 +50,10 @@ enum IPAddress: Sendable, Hashable {
 
     var bitCount: Int { if case .v4 = self { 32 } else { 128 } }
 
-    /// Whether the first `count` bits equal those of `other`; false for different families.
+    /// Whether the first `count` bits of both addresses are equal. False for addresses of different families.
     func shares(_ count: Int, bitsWith other: IPAddress) -> Bool {
         switch (self, other) {
-        // Shifts by the whole width give 0.
+        // A shift by the whole width results in 0.
         case (.v4(let mine), .v4(let theirs)): (mine ^ theirs) >> (32 - count) == 0
         case (.v6(let high, let low), .v6(let otherHigh, let otherLow)):
             (high ^ otherHigh) >> (64 - min(count, 64)) == 0 && (low ^ otherLow) >> (64 - max(count - 64, 0)) == 0
@@ -61,7 +61,7 @@ enum IPAddress: Sendable, Hashable {
         }
     }
 
-    /// The IPv4 address to which a translator or a tunnel forwards packets for this IPv6 address; nil if there is none.
+    /// The IPv4 address to which a translator or tunnel forwards packets for this IPv6 address; nil without one.
     var embeddedIPv4: IPAddress? {
         guard case .v6(let high, let low) = self else { return nil }
         // NAT64, RFC 6052.

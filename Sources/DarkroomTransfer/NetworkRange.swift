@@ -1,18 +1,18 @@
-/// The addresses of a network: `10.0.0.0/8`, `fd00::/8`, or a single one, `192.0.2.7` (RFC 4632, section 3.1).
+/// The addresses of a network, `10.0.0.0/8` or `fd00::/8`, or a single address, `192.0.2.7` (RFC 4632, section 3.1).
 package struct NetworkRange: Sendable, Hashable, CustomStringConvertible {
     private let address: IPAddress
     private let length: Int
 
-    /// Parses an address in full, optionally followed by a slash and the prefix length in bits. Without a prefix
+    /// Parses a complete address, optionally followed by a slash and the length of the prefix in bits. Without a prefix
     /// length, the range is the single address.
     ///
     /// `::ffff:10.0.0.0/104` is read as `10.0.0.0/8`, because the system connects to the same addresses.
-    /// - Throws: ``InvalidNetworkRange``, also if bits after the prefix are set, because the intended network is then
-    ///   unclear.
+    /// - Throws: ``InvalidNetworkRange``. This includes texts in which bits after the prefix are set, because the
+    ///   intended network is then unclear.
     package init(parsing text: String) throws(InvalidNetworkRange) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, let address = IPAddress(first) else {
-            throw InvalidNetworkRange(text: text, problem: "no address; write it in full, as 10.0.0.0/8 or fd00::/8")
+            throw InvalidNetworkRange(text: text, problem: "no address; write it in full, like 10.0.0.0/8 or fd00::/8")
         }
         // The prefix length of an IPv4-mapped IPv6 address includes the 96 bits before the IPv4 address.
         let offset = first.contains(":") ? 128 - address.bitCount : 0

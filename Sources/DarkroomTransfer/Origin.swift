@@ -1,11 +1,11 @@
 /// The scheme, host and port of a URL (RFC 6454), as libcurl parses them. Secrets for one origin must not be sent to
-/// another.
+/// another origin.
 package struct Origin: Sendable, Hashable {
     /// `http` or `https`.
     package let scheme: String
     /// The host in its canonical form, see ``HostName``.
     package let host: String
-    /// The port; the scheme's default port if the URL has none.
+    /// The port of the URL, or else the default port of the scheme.
     package let port: Int
 
     init(scheme: String, host: String, port: Int) {
@@ -14,12 +14,12 @@ package struct Origin: Sendable, Hashable {
         self.port = port
     }
 
-    /// Parses an `http:` or `https:` URL; nil for other schemes and for texts without a host.
+    /// Parses an `http:` or `https:` URL. Returns nil for other schemes and for texts without a host.
     package init?(url: String) {
         guard let origin = try? ParsedURL(url).origin, ["http", "https"].contains(origin.scheme) else { return nil }
         self = origin
     }
 
-    /// The scheme's default port.
+    /// The default port of the scheme.
     var standardPort: Int { scheme == "https" ? 443 : 80 }
 }

@@ -3,12 +3,12 @@ import DarkroomFiles
 import DarkroomText
 import Glibc
 
-/// The folders below which files may be read, and the largest file size.
+/// The folders whose files may be read, and the largest file size.
 struct ReadableFolders: Sendable {
     let folders: [String]
     let maxBytes: Int
 
-    /// Returns the bytes of the regular file at `path` if its real path lies below one of `folders`. Stops reading when
+    /// Returns the bytes of the regular file at `path` if its real path is in one of `folders`. Stops reading when
     /// `unwanted` is set.
     func contents(ofFile path: String, unless unwanted: Latch) throws(TransferError) -> [UInt8] {
         guard !unwanted.isSet else { throw .unwanted }
@@ -19,8 +19,8 @@ struct ReadableFolders: Sendable {
                 : "\(path) lies outside the folders that may be read (--files-under)")
         let realFolders = folders.compactMap(Path.real)
         guard let real = Path.real(path) else {
-            // A path that cannot be resolved is checked as text, so that the error does not reveal which files exist
-            // elsewhere.
+            // If a path cannot be resolved, its text is checked, so that the error does not reveal which files exist in
+            // other folders.
             let missing = errno
             guard !Path.climbs(path), (realFolders + folders).contains(where: { Self.isBelow($0, path) }) else {
                 throw denied
@@ -30,7 +30,7 @@ struct ReadableFolders: Sendable {
         let places = realFolders.compactMap { folder in Folder.part(of: real, below: folder).map { (folder, $0) } }
         guard let (folder, part) = places.first, !part.isEmpty else { throw denied }
 
-        // The path is already resolved. A link created since then is not followed.
+        // The path is already resolved. A link that was created in the meantime is not followed.
         let (descriptor, size): (Int32, Int)
         do throws(SystemFailure) {
             (descriptor, size) = try Folder(trusted: folder).openFile(part)

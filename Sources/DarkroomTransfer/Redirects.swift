@@ -2,12 +2,12 @@ internal import CCurl
 
 /// The redirects of one attempt.
 ///
-/// libcurl could follow redirects itself, but it would not check the hosts. It would also send all
-/// `TransferConfiguration.headers` except `Authorization:` and `Cookie:` to every host. A plain value, tested without a
-/// server.
+/// libcurl could follow redirects itself, but it would not check the hosts. It would also send all lines of
+/// `TransferConfiguration.headers` except `Authorization:` and `Cookie:` to every host. A plain value, so that it is
+/// tested without a server.
 struct Redirects {
     struct Hop: Equatable {
-        /// The URL, with user and password if they may be sent.
+        /// The URL. It contains the user and the password if they may be sent.
         let url: String
         /// The host in its canonical form.
         let host: String
@@ -18,7 +18,7 @@ struct Redirects {
 
         func takes(_ header: RequestHeader) -> Bool {
             guard let hosts = header.hosts else { return header.isForEverybody || isAtHome }
-            // A URL that cannot be parsed gets no header of a host.
+            // A header with hosts is not sent if the URL cannot be parsed.
             guard hosts.matches(host), !isExposed, let origin = try? ParsedURL(url).origin else { return false }
             return header.goes(to: origin)
         }
@@ -29,14 +29,14 @@ struct Redirects {
     private let start: String
     private var count = 0
 
-    /// Creates the state for an attempt that begins at the URL `start` and follows at most `limit` redirects.
+    /// Creates the state of an attempt that starts at the URL `start` and follows at most `limit` redirects.
     init(from start: String, limit: Int, rules: HostRules) {
         self.start = start
         self.limit = limit
         self.rules = rules
     }
 
-    /// The request for a redirect to `location`, an absolute URL.
+    /// Returns the request for a redirect to `location`, an absolute URL.
     ///
     /// Credentials and headers for the first URL's scheme, host and port are sent only there. User and password in
     /// `location` itself are sent to it.

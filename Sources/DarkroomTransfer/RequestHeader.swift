@@ -1,21 +1,20 @@
-/// A header line that is sent with requests: to all hosts, or only to those of a pattern.
+/// A header line that is sent with requests to all hosts, or only to the hosts of a pattern.
 ///
-/// A header with a pattern may carry a secret, and the author of a list chooses the scheme and port of a URL. So the
-/// header is sent only over https and only to the scheme's default port, unless its name shows that it carries no
-/// secret (`Accept`, `User-Agent`...). `http://` before the host also allows http; a port after the host allows that
-/// port.
+/// A header with a pattern may contain a secret, and the author of a list chooses the schemes and ports of its URLs. So
+/// the header is sent only over https and only to the default port, unless its name shows that it contains no secret
+/// (`Accept`, `User-Agent`...). `http://` before the host also allows http. A port after the host allows that port.
 package struct RequestHeader: Sendable, Hashable {
     /// A name, a colon and a value, for example `Accept: image/*`.
     package let line: String
-    /// The hosts that get the header; nil: all hosts.
+    /// The hosts to which the header is sent; nil means all hosts.
     package let hosts: HostPattern?
-    /// The port at which ``hosts`` get the header; nil: 443 for https and 80 for http.
+    /// The port of ``hosts`` to which the header is sent; nil means 443 for https and 80 for http.
     package let port: UInt16?
-    /// Whether the header is also sent over unencrypted http. Loopback and private addresses and `localhost` get it
-    /// over http in any case.
+    /// Whether the header is also sent over unencrypted http. To loopback addresses, private addresses and `localhost`
+    /// it is always sent over http, too.
     package let isSentInPlainText: Bool
 
-    /// Creates a header without checking it. For text from users, use ``init(parsing:)``.
+    /// Creates a header without checking it. Text from users requires ``init(parsing:)``.
     package init(_ line: String, hosts: HostPattern? = nil, port: UInt16? = nil, isSentInPlainText: Bool = false) {
         self.line = line
         self.hosts = hosts
@@ -23,10 +22,10 @@ package struct RequestHeader: Sendable, Hashable {
         self.isSentInPlainText = isSentInPlainText
     }
 
-    /// Reads `LINE` or `[SCHEME://]HOST[:PORT]=LINE`, where HOST is a ``HostPattern`` and SCHEME https or http. A
-    /// header whose name indicates a secret must have a host.
+    /// Parses `LINE` or `[SCHEME://]HOST[:PORT]=LINE`, where HOST is a ``HostPattern`` and SCHEME is https or http. If
+    /// the name of the header indicates a secret, a host is required.
     package init(parsing text: String) throws(InvalidRequestHeader) {
-        // A header name contains no equals sign (RFC 9110, 5.6.2), so the first one ends the host.
+        // A header name does not contain an equals sign (RFC 9110, 5.6.2), so the first equals sign ends the host.
         let target = text.prefix { $0 != "=" }
         guard target.endIndex < text.endIndex, let parsed = try HeaderTarget(parsing: target) else {
             try self.init(line: text[...])
@@ -45,18 +44,18 @@ package struct RequestHeader: Sendable, Hashable {
             !line.utf8.contains(where: { $0 == 10 || $0 == 13 || $0 == 0 })
         else {
             throw InvalidRequestHeader(
-                name: String(name), problem: "write a name, a colon and a value, as \"Accept: image/*\"")
+                name: String(name), problem: "write a name, a colon and a value, like \"Accept: image/*\"")
         }
         guard hosts != nil || !Self.isSecret(name) else {
             throw InvalidRequestHeader(
                 name: String(name),
                 problem: "its value may be a secret, and every host that a list names would get it; "
-                    + "write HOST=LINE, as \"images.example.org=\(name): ...\", or *.example.org for all below")
+                    + "write HOST=LINE, like \"images.example.org=\(name): ...\", or *.example.org for all subdomains")
         }
         self.init(String(line), hosts: hosts, port: port, isSentInPlainText: isSentInPlainText)
     }
 
-    /// Whether the header is sent with a request to `origin`. The caller has checked that its host is one of ``hosts``.
+    /// Whether the header is sent to `origin`. The caller must have checked that ``hosts`` match its host.
     func goes(to origin: Origin) -> Bool {
         let isEncrypted = origin.scheme == "https"
         guard origin.port == port.map(Int.init) ?? origin.standardPort || port == nil && isForEverybody else {
@@ -71,15 +70,15 @@ package struct RequestHeader: Sendable, Hashable {
             .contains { name.contains($0) }
     }
 
-    /// Whether the header may be sent to hosts that the user did not name. True for headers that describe the wanted
-    /// content and do not identify the user.
+    /// Whether the header may be sent to hosts that the user did not name. This is the case for headers that describe
+    /// the wanted content and do not identify the user.
     var isForEverybody: Bool {
         let name = line.prefix { $0 != ":" && $0 != ";" }.lowercased()
         return name == "accept" || name.hasPrefix("accept-") || ["user-agent", "cache-control", "dnt"].contains(name)
     }
 }
 
-/// The part of a header before `=`: a server, with or without a scheme.
+/// The part of a header before `=`: a server, optionally with a scheme.
 private struct HeaderTarget {
     let server: ServerPattern
     let isPlainText: Bool
@@ -91,7 +90,7 @@ private struct HeaderTarget {
         isPlainText = scheme == "http://"
         let (host, port) = ServerPattern.split(rest)
         if let port, ServerPattern.port(port) == nil {
-            // A misspelled HOST=LINE must not be read as a header line, which would be sent to all hosts.
+            // A misspelled HOST=LINE must not be taken for a header line, which would be sent to all hosts.
             guard scheme == nil, !host.hasPrefix("["), !port.isEmpty, !port.hasPrefix("//"),
                 !port.allSatisfy(\.isNumber)
             else { throw Self.invalid(text) }
@@ -108,14 +107,14 @@ private struct HeaderTarget {
         InvalidRequestHeader(
             name: String(text),
             problem:
-                "write HOST=LINE with a host as images.example.org, or *.example.org for all below; HOST:PORT for another "
-                + "port, http://HOST for http, too")
+                "write HOST=LINE with a host like images.example.org, or *.example.org for all subdomains; "
+                + "HOST:PORT for another port, http://HOST for http, too")
     }
 }
 
 extension Origin {
-    /// Whether the URL's literal address, or `localhost`, is on this machine or in a private network. Other names may
-    /// resolve to any address.
+    /// Whether the host of the URL is `localhost`, or a literal address on this machine or in a private network. Other
+    /// names may resolve to any address.
     fileprivate var isNearby: Bool {
         if host == "localhost" { return true }
         let literal = host.hasPrefix("[") ? host.dropFirst().dropLast() : host[...]
@@ -128,9 +127,9 @@ extension Origin {
     ].map(NetworkRange.init(constant:))
 }
 
-/// The text is not a valid header. The error omits the value, which may be a secret.
+/// The error for an invalid header. It omits the value of the header, which may be a secret.
 package struct InvalidRequestHeader: Error, CustomStringConvertible {
-    /// The header's name, or the host.
+    /// The name of the header, or the host.
     package let name: String
     package let problem: String
 

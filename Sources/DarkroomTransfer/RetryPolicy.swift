@@ -2,8 +2,8 @@ enum RetryPolicy {
     static let longestRetryAfter = Duration.seconds(60)
 
     /// Whether the same request may succeed later.
-    /// - Parameter hasReceived: Whether a part of the body was received. A timeout during the body is not repeated,
-    ///   because the next attempt would take as long.
+    /// - Parameter hasReceived: whether a part of the body was received. After a timeout within the body there is no
+    ///   further attempt, because the next one would take as long.
     static func isPassing(_ code: TransferError.Code, hasReceived: Bool = false) -> Bool {
         switch code {
         case .timeout: !hasReceived
@@ -13,8 +13,8 @@ enum RetryPolicy {
         }
     }
 
-    /// The pause after failed attempt number `attempt`, counted from 1. It is exponential with full jitter, so that
-    /// many failed transfers do not retry at the same time, plus the server's `Retry-After`.
+    /// The pause after a failed attempt, which is counted from 1. It grows exponentially with full jitter, so that
+    /// failed transfers do not all retry at the same time. The server's `Retry-After` is added.
     static func pause(
         after attempt: Int, retryAfter: Duration?, using generator: inout some RandomNumberGenerator
     ) -> Duration {

@@ -16,7 +16,7 @@ package final class Transfer: @unchecked Sendable {  // only the engine's thread
     /// ``TransferEngine/start(_:order:mayBegin:waits:completion:)`` documents these two.
     let mayBegin: (@Sendable () -> Bool)?
     let waits: (@Sendable () -> Void)?
-    /// Set by `cancel()` at once, before the engine's thread handles the message, so that a file read in progress stops
+    /// Set by `cancel()` at once, before the engine's thread handles the message, so that the reading of a file stops
     /// early.
     let unwanted = Latch()
     private let mailbox: Mailbox<EngineMessage>
@@ -26,7 +26,7 @@ package final class Transfer: @unchecked Sendable {  // only the engine's thread
     var target: TransferURL?
     var order: TransferOrder
     var attempts = 0
-    /// Whether `onChunk` has received bytes. The transfer is then not tried again.
+    /// Whether `onChunk` has received bytes. If so, the transfer is not tried again.
     var hasStreamed = false
 
     init(
@@ -67,7 +67,7 @@ package final class Transfer: @unchecked Sendable {  // only the engine's thread
         if case .finished = phase { true } else { false }
     }
 
-    /// Calls the completion if it was not called yet, and releases it.
+    /// Calls the completion unless it was already called, and releases it.
     func finish(_ result: Result<Download, TransferError>) {
         phase = .finished
         let completion = completion

@@ -1,10 +1,10 @@
 internal import CCurl
 import DarkroomConcurrency
 
-/// Fetches many URLs concurrently, on one dedicated thread.
+/// Fetches many URLs concurrently on a single thread.
 ///
-/// That thread runs libcurl's multi interface and all completions. Completions must be short, because they delay every
-/// transfer. When an engine is released, it ends its transfers as `shutdown()` does, but without waiting.
+/// The thread runs libcurl's multi interface and all completions. Completions must be short, because they delay all
+/// transfers. When an engine is deallocated, it ends its transfers as in `shutdown()`, but does not wait.
 package final class TransferEngine: Sendable {
     private let mailbox: Mailbox<EngineMessage>
     private let thread: OwnedThread
@@ -19,7 +19,7 @@ package final class TransferEngine: Sendable {
     init(_ configuration: TransferConfiguration, allows: @escaping @Sendable (IPAddress) -> Bool) {
         Self.startLibrary()
         guard let multi = curl_multi_init() else { fatalError("no memory for a libcurl multi handle") }
-        // The loop is created on its thread and stays there; the pointer is passed to it once.
+        // The loop is created on its thread and stays there. The pointer is passed to it once.
         nonisolated(unsafe) let handle = multi
         // The loop closes the mailbox before it frees the handle.
         let mailbox = Mailbox<EngineMessage> { _ = curl_multi_wakeup(handle) }
@@ -31,11 +31,11 @@ package final class TransferEngine: Sendable {
 
     deinit { mailbox.post(.shutdown) }
 
-    /// Begins to fetch `url` and returns at once; the completion is called exactly once, on the engine's thread.
+    /// Starts to fetch `url` and returns at once. The completion is called exactly once, on the engine's thread.
     ///
-    /// Spaces and non-ASCII characters in the URL are percent-encoded first. Transfers with temporary faults are tried
-    /// again (`TransferConfiguration.retries`). After `shutdown()` the completion gets `.cancelled` on the calling
-    /// thread, before this returns.
+    /// Spaces and non-ASCII characters in the URL are percent-encoded first. After temporary failures a transfer is
+    /// tried again (`TransferConfiguration.retries`). After `shutdown()`, the completion receives `.cancelled` on the
+    /// calling thread before this call returns.
     /// - Parameters:
     ///   - mayBegin: Called on the engine's thread right before each attempt. If it returns false, nothing is sent and
     ///     the completion gets `.cancelled`.
@@ -52,13 +52,13 @@ package final class TransferEngine: Sendable {
                 completion: completion))
     }
 
-    /// Like `start(_:order:mayBegin:waits:completion:)` for a body too large for memory: `onChunk` receives it piece by
-    /// piece, in order.
+    /// Like `start(_:order:mayBegin:waits:completion:)`, but for bodies that are too large for memory: `onChunk`
+    /// receives the body in parts, in their order.
     ///
-    /// `onChunk` is called on the engine's thread, only with the body of a successful response. The bytes are valid
-    /// during the call. `onChunk` may block to slow the server down if the engine runs no other transfers, best without
-    /// `TransferConfiguration.timeout`. After the first piece the transfer is not tried again, because `onChunk` cannot
-    /// undo it. A file is passed in one piece.
+    /// `onChunk` is called on the engine's thread, and only with the body of a successful response. The bytes are valid
+    /// during the call. If the engine runs no other transfers, `onChunk` may block to slow the server down; then
+    /// `TransferConfiguration.timeout` should be nil. After the first part the transfer is not tried again, because
+    /// `onChunk` cannot undo it. A file is passed as one part.
     @discardableResult
     package func start(
         _ url: String, onChunk: @escaping @Sendable (UnsafeRawBufferPointer) -> Void,
@@ -67,14 +67,14 @@ package final class TransferEngine: Sendable {
         start(Transfer(url: url, mailbox: mailbox, onChunk: onChunk, completion: completion))
     }
 
-    /// Aborts all transfers (their completions get `.cancelled`) and waits until the engine's thread has ended, unless
-    /// it is called on that thread. May be called more than once.
+    /// Aborts all transfers, so that their completions receive `.cancelled`. Waits until the engine's thread has ended,
+    /// unless it is called on that thread. May be called more than once.
     package func shutdown() {
         mailbox.post(.shutdown)
         thread.join()
     }
 
-    /// Sets ``TransferConfiguration/maxRunning`` for transfers that start from now on; running transfers continue.
+    /// Sets ``TransferConfiguration/maxRunning`` for transfers that start after this call. Running transfers continue.
     package func setMaxRunning(_ count: Int) { mailbox.post(.limit(count)) }
 
     private func start(_ transfer: Transfer) -> Transfer {
@@ -82,9 +82,9 @@ package final class TransferEngine: Sendable {
         return transfer
     }
 
-    /// Initializes libcurl once in the process.
+    /// Initializes libcurl once per process.
     static func startLibrary() { _ = library }
 
-    /// curl_global_init counts its calls and is thread-safe.
+    /// curl_global_init is thread-safe and counts its calls.
     private static let library = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
 }

@@ -2,44 +2,44 @@ package struct TransferError: Error, Sendable, Equatable, CustomStringConvertibl
     package enum Code: Sendable, Hashable {
         /// `Transfer.cancel()` was called, or the engine was shut down.
         case cancelled
-        /// The text is not a URL with a scheme and, except for `file:`, a host.
+        /// The text is not a URL with a scheme and (except for `file:`) a host.
         case notAURL
-        /// The URL, or one it was redirected to, is neither `http:` nor `https:` nor a file in an allowed folder.
+        /// The URL, or the target of a redirect, is neither an `http:` or `https:` URL nor a file in an allowed folder.
         case schemeDenied
         /// The host, or the host of a redirect, is denied or has a denied address.
         case addressDenied
         /// The host's name could not be resolved.
         case nameNotFound
-        /// No connection could be made, or it was lost before the response.
+        /// No connection could be established, or it was lost before the response.
         case connectFailed
         /// The TLS handshake or the check of the server's certificate failed.
         case tlsFailed
         /// Connecting or the whole transfer took too long.
         case timeout
-        /// The server was connected, but it was silent for too long or sent too slowly.
+        /// The connected server sent nothing for too long, or sent too slowly.
         case stalled
         /// The server responded with this status between 400 and 499.
         case httpClientError(Int)
         /// The server responded with this status, 500 or above.
         case httpServerError(Int)
         case tooManyRedirects
-        /// The body is larger than allowed, by its Content-Length or by the bytes received.
+        /// The body is larger than allowed, according to its Content-Length or to the received bytes.
         case tooLarge
         /// The connection ended before the body was complete.
         case truncated
-        /// There is no such file, or it is not a readable regular file.
+        /// The file does not exist, or it is not a readable regular file.
         case fileNotFound
         case outOfMemory
-        /// The bytes were received but could not be stored; `isFull`: no space was left. Callers use this code; the
-        /// engine does not.
+        /// The bytes were received but could not be stored. `isFull` is true if no space was left. The engine does not
+        /// use this code; its callers do.
         case cannotKeep(isFull: Bool)
         case other
     }
 
     package let code: Code
-    /// The finding, for people, without credentials and without the URL's query.
+    /// A description for people, without credentials and without the query of the URL.
     package let detail: String
-    /// The number of attempts; 0 if the transfer was refused or ended before the first.
+    /// The number of attempts; 0 if the transfer was refused or ended before the first attempt.
     package let attempts: Int
 
     package init(code: Code, detail: String, attempts: Int = 0) {

@@ -5,11 +5,11 @@ import Foundation
 
 // DESIGN
 //
-// One thread owns all state here: the multi handle, the easy handles, the slots at hosts, the pauses before further
-// attempts. Other threads only send messages. One round of the loop handles messages, expired pauses, libcurl, and the
-// attempts that libcurl finished. Then the loop sleeps until a socket is ready, a message arrives or a pause ends. The
-// loop applies the limits per host and in total itself, because libcurl's limit (CURLMOPT_MAX_HOST_CONNECTIONS) would
-// count the wait in the queue against the timeouts.
+// One thread owns all state of the loop: the multi handle, the easy handles, the slots of hosts and the pauses before
+// further attempts. Other threads only send messages. Each iteration of the loop handles messages, expired pauses,
+// libcurl, and the attempts that have finished in libcurl. Then the loop sleeps until a socket is ready, a message
+// arrives or a pause ends. The loop itself applies the limits per host and in total, because libcurl's limit
+// (CURLMOPT_MAX_HOST_CONNECTIONS) would count the wait for a slot as part of the timeouts.
 
 final class TransferLoop {
     private let configuration: TransferConfiguration
@@ -49,7 +49,7 @@ final class TransferLoop {
             var count: Int32 = 0
             curl_multi_perform(multi, &count)
             finishAttempts()
-            sweep(.now)  // after libcurl, which may have received data meanwhile
+            sweep(.now)  // after libcurl, which may have received data in the meantime
             if mailbox.prepareToSleep() { curl_multi_poll(multi, nil, 0, millisecondsToSleep(), nil) }
         }
         end()
@@ -86,7 +86,7 @@ final class TransferLoop {
         curl_multi_cleanup(multi)
     }
 
-    // MARK: From start to end of a transfer
+    // MARK: Transfers
 
     private func start(_ transfer: Transfer) {
         do throws(TransferError) {
@@ -102,7 +102,7 @@ final class TransferLoop {
 
     private func begin(_ transfer: Transfer) {
         transfer.phase = .waiting
-        // For files, the limit is the number of threads that read them.
+        // The limit for files is the number of threads that read files.
         let limit = transfer.host.isEmpty ? FileReader.maxThreads : nil
         if slots.admit(transfer, host: transfer.host, order: transfer.order, hostLimit: limit) {
             attempt(transfer)
@@ -111,16 +111,16 @@ final class TransferLoop {
         }
     }
 
-    /// Begins the attempts of waiting transfers that get a slot.
+    /// Starts the attempts of waiting transfers that get a slot.
     private func beginWaiting() {
-        // A transfer that cannot begin releases its slot and calls this again; the running loop then fills the slot.
+        // A transfer that cannot start releases its slot and calls this method again. The running loop fills the slot.
         guard !isBeginningWaiting else { return }
         isBeginningWaiting = true
         while !isShutDown, let next = slots.next() { attempt(next) }
         isBeginningWaiting = false
     }
 
-    /// Begins an attempt of a transfer that holds a slot.
+    /// Starts an attempt of a transfer that has a slot.
     private func attempt(_ transfer: Transfer) {
         guard transfer.mayBegin?() ?? true else { return fail(transfer, .cancelled, "withdrawn before it began") }
         transfer.attempts += 1
@@ -150,7 +150,7 @@ final class TransferLoop {
         running[handle.curl] = handle
     }
 
-    /// Ends a transfer that holds a slot but is not in libcurl.
+    /// Ends a transfer that has a slot and is not in libcurl.
     private func fail(_ transfer: Transfer, _ code: TransferError.Code, _ detail: String) {
         finish(transfer, .failure(TransferError(code: code, detail: detail)))
         releaseSlot(of: transfer)
@@ -166,7 +166,7 @@ final class TransferLoop {
         }
     }
 
-    /// Ends the attempt of `handle` and, unless it is tried again, its transfer.
+    /// Ends the attempt of `handle`, and its transfer unless it is tried again.
     private func end(_ handle: EasyHandle, with code: CURLcode) {
         guard let transfer = handle.transfer else { return }
         if handle.followsRedirect(after: code) {
@@ -181,7 +181,7 @@ final class TransferLoop {
         finish(transfer, outcome, retryAfter: retryAfter, hasReceived: hasReceived)
     }
 
-    /// Removes `handle` from libcurl, which closes its connection if the attempt was not finished.
+    /// Removes `handle` from libcurl. If the attempt has not finished, libcurl closes its connection.
     private func giveUp(_ handle: EasyHandle) {
         curl_multi_remove_handle(multi, handle.curl)
         running[handle.curl] = nil
@@ -259,20 +259,20 @@ final class TransferLoop {
         }
     }
 
-    // MARK: Time
+    // MARK: Timeouts
 
     private func resumePaused(_ now: ContinuousClock.Instant) {
         guard !pausing.isEmpty else { return }
         var due: [Transfer] = []
         pausing.removeAll { transfer in
-            guard case .pausing(let until) = transfer.phase else { return true }  // cancelled meanwhile
+            guard case .pausing(let until) = transfer.phase else { return true }  // cancelled in the meantime
             if until <= now { due.append(transfer) }
             return until <= now
         }
         for transfer in due { begin(transfer) }
     }
 
-    /// Ends stalled attempts and hanging reads; libcurl applies the other timeouts.
+    /// Ends stalled attempts and hanging reads. libcurl applies the other timeouts.
     private func sweep(_ now: ContinuousClock.Instant) {
         guard now >= nextSweep else { return }
         nextSweep = now + sweepInterval

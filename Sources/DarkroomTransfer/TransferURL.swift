@@ -1,6 +1,6 @@
 internal import CCurl
 
-/// A URL parsed by libcurl itself, so that the checked URL is the fetched URL.
+/// A URL that libcurl itself has parsed, so that the checked URL is the fetched URL.
 enum TransferURL: Equatable {
     /// An `http:` or `https:` URL with spaces and non-ASCII bytes percent-encoded, and its host in canonical form.
     case web(url: String, host: String)
@@ -53,13 +53,13 @@ final class ParsedURL {
         return String(cString: text)
     }
 
-    /// Replaces a part by `value`, which must be encoded as in `self[part]`.
+    /// Replaces a part with `value`, which must be encoded in the same way as `self[part]`.
     func set(_ part: CURLUPart, _ value: String?) { curl_url_set(handle, part, value, 0) }
 
     /// The host in its canonical form; nil if it is missing.
     var host: String? { self[CURLUPART_HOST].flatMap(HostName.canonical) }
 
-    /// The origin of the URL; nil if it has no host, or a scheme without a port.
+    /// The origin of the URL; nil if the URL has no host, or if its scheme has no default port and the URL has no port.
     var origin: Origin? {
         guard let scheme = self[CURLUPART_SCHEME], let host,
             let port = self[CURLUPART_PORT, CURLU_DEFAULT_PORT].flatMap({ Int($0) })

@@ -2,10 +2,11 @@ internal import CCurl
 import DarkroomText
 import Glibc
 
-/// Sends bytes to a URL by HTTP POST and returns the status of the response, one request at a time.
+/// Sends bytes to a URL by HTTP POST and returns the status of the response. It sends one request at a time.
 ///
-/// It follows no redirects, ignores proxies from the environment, checks certificates, and does not retry. It reads and
-/// discards at most 64 KiB each of the response's header and body. The caller must check the URL.
+/// It does not follow redirects, does not retry, ignores proxies from the environment, and checks certificates. It
+/// reads and discards at most 64 KiB of the response's header and at most 64 KiB of its body. The caller must check the
+/// URL.
 package final class WebPost {
     private static let maxAnswerBytes = 64 << 10
 
@@ -17,19 +18,19 @@ package final class WebPost {
 
     /// Creates a request.
     /// - Parameters:
-    ///   - headers: Header lines such as `Content-Type: application/json`.
-    ///   - timeout: The time limit from the name lookup to the end of the response.
-    ///   - isCancelled: Called at least once per second while the request runs; true aborts it.
+    ///   - headers: header lines such as `Content-Type: application/json`.
+    ///   - timeout: the time limit from the name lookup to the end of the response.
+    ///   - isCancelled: called at least once per second during the request; if it returns true, the request is aborted.
     package init(headers: [String], timeout: Duration, isCancelled: @escaping @Sendable () -> Bool = { false }) {
         self.headers = headers
         self.timeout = timeout
         self.isCancelled = isCancelled
     }
 
-    /// Sends `body` to `url`. Blocks the thread up to the timeout, so do not call it in a task. Blocks SIGPIPE on the
-    /// calling thread permanently.
-    /// - Returns: The status, 200 or above, even if the rest of the response failed.
-    /// - Throws: ``TransferError`` if there is no response; trying again may help.
+    /// Sends `body` to `url`. Blocks the thread up to the timeout, so it must not be called in a task. Blocks SIGPIPE
+    /// on the calling thread permanently.
+    /// - Returns: the status, which is at least 200, even if the rest of the response failed.
+    /// - Throws: ``TransferError`` if there is no response. Another attempt may succeed.
     package func send(_ body: [UInt8], to url: String) throws(TransferError) -> Int {
         TransferEngine.startLibrary()
         blockBrokenPipeSignal()
@@ -47,7 +48,7 @@ package final class WebPost {
                 darkroom_curl_easy_setopt_offset(curl, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(bytes.count))
                 darkroom_curl_easy_setopt_pointer(
                     curl, CURLOPT_POSTFIELDS, UnsafeMutableRawPointer(mutating: bytes.baseAddress))
-                // The buffer is freed here, before the handle.
+                // The buffer is freed here, before libcurl frees the handle.
                 defer { darkroom_curl_easy_setopt_pointer(curl, CURLOPT_ERRORBUFFER, nil) }
                 return withExtendedLifetime(self) { curl_easy_perform(curl) }
             }

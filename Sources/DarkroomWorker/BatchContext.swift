@@ -8,23 +8,23 @@ import DarkroomOutput
 import DarkroomText
 import Foundation
 
-/// The options, the recipe and the folders of a batch that a worker develops photos of, made once for each batch.
+/// The options, the recipe and the folders with which a worker develops the photos of a batch.
 final class BatchContext: Sendable {
     let id: BatchID
     let options: BatchOptions
     let recipe: PhotoRecipe
     let output: BatchOutput
-    /// Shared by the held operations and closed with the last one, so that the worker does not keep a share busy longer.
+    /// The manifest folder that the operations share. Closed with the last operation, so that shares can be unmounted.
     private let latestFolder = Locked(WeakFolder())
 
     private struct WeakFolder {
         weak var folder: OpenFolder?
     }
 
-    /// Makes the context of a batch, and checks its folders.
+    /// Creates the context of a batch, and checks its folders.
     /// - Parameters:
     ///   - taken: the number with which the batch took its output folder, see ``BatchFacts/outputTaken``.
-    ///   - willAccess: called with each folder before the access, which hangs if its file system does not answer.
+    ///   - willAccess: called with each folder before its access, which may hang if its file system does not answer.
     /// - Throws: ``Refusal`` if this worker cannot run the batch.
     init(
         _ id: BatchID, _ options: BatchOptions, _ configuration: WorkerConfiguration, taken: Int = 0,
@@ -77,7 +77,7 @@ final class BatchContext: Sendable {
         output = BatchOutput(
             id, options, template, place: place, originals: originals, isCustom: custom != nil,
             endings: { [isCustom = custom != nil] in isCustom ? CustomEnding.candidates($0) : formats })
-        // A folder is created only below a folder of --outputs-under: a machine without the share must write nothing.
+        // Folders are created only in folders of --outputs-under, so that nothing is written without the share.
         let makes = options.remoteOutput && !folders.isEmpty
         if let place {
             willAccess(place.folder)
@@ -96,9 +96,9 @@ final class BatchContext: Sendable {
     /// The number with which the batch took its output folder when this context was made.
     var taken: Int { output.place?.holder?.number ?? 0 }
 
-    /// Opens the folder of the manifest for a claimed operation, and takes the output folder for the batch. Returns nil if the
-    /// batch writes nothing.
-    /// - Throws: ``Refusal`` if no file can be written there.
+    /// Opens the folder of the manifest for a claimed operation, and takes the output folder for the batch. Returns nil
+    /// if the batch does not write files.
+    /// - Throws: ``Refusal`` if no file can be written to the folder.
     func openFolder() throws(Refusal) -> OpenFolder? {
         guard let place = output.place else { return nil }
         do throws(SystemFailure) {
@@ -118,7 +118,7 @@ final class BatchContext: Sendable {
         }
     }
 
-    /// Takes the output folder for the batch. A full disk is no error here: no photo can be written, and the next claim tries again.
+    /// Takes the output folder for the batch. A full disk is not an error here, since the next claim tries again.
     private func take(_ root: Folder, _ place: OutputPlace) throws(SystemFailure) {
         do throws(SystemFailure) {
             if let other = try place.holder?.take(ManifestPath.holder, in: root) {
@@ -139,7 +139,7 @@ final class BatchContext: Sendable {
                 + (known.isEmpty ? "none is registered with it" : "registered with it are \(known)"))
     }
 
-    /// The longest folder of `folders` that is above `path`. If `folders` is empty, every path is allowed, and the result is `path`.
+    /// Returns the longest path of `folders` that contains `path`. If `folders` is empty, returns `path`.
     /// - Throws: ``Refusal`` if this worker may not write to `path`.
     private static func trusted(_ path: String, _ folders: [String], _ what: String) throws(Refusal) -> String {
         let above = folders.filter { Folder.part(of: path, below: $0) != nil }.max { $0.utf8.count < $1.utf8.count }
@@ -149,7 +149,7 @@ final class BatchContext: Sendable {
         return trusted
     }
 
-    /// - Throws: ``Refusal`` if this worker may not read below the folder of the photos, or cannot access it.
+    /// - Throws: ``Refusal`` if this worker may not read in the folder of the photos, or cannot access the folder.
     private static func checkPhotos(_ path: String, _ configuration: WorkerConfiguration) throws(Refusal) {
         let folders = configuration.transfer.fileFolders
         let isRead = (folders + folders.compactMap(Path.real)).contains { Folder.part(of: path, below: $0) != nil }
@@ -162,7 +162,7 @@ final class BatchContext: Sendable {
     }
 
     /// - Parameter makes: whether the folder is created first.
-    /// - Throws: ``Refusal`` if the folder cannot be opened here.
+    /// - Throws: ``Refusal`` if this worker cannot open the folder.
     private static func check(_ place: OutputPlace, _ what: String, makes: Bool) throws(Refusal) {
         if makes {
             do {
@@ -186,6 +186,6 @@ final class BatchContext: Sendable {
 /// Why a worker cannot run a batch.
 struct Refusal: Error, Equatable {
     let reason: String
-    /// Whether the reason is that another batch has taken the output folder; this batch may take it back later.
+    /// Whether the reason is that another batch has taken the output folder. The refused batch may take it back later.
     var isOfHolder = false
 }

@@ -1,12 +1,12 @@
 import DarkroomOutput
 import DarkroomWorkerState
 
-/// The data that this worker attaches to an operation: its batch's context and folders.
+/// The data that this worker attaches to an operation: the context and the manifest folder of its batch.
 final class OperationFiles: OperationResources {
     let context: BatchContext
-    /// The folder of the batch's manifest, opened before any file of the operation was written; nil if the batch writes nothing.
+    /// The folder of the batch's manifest, opened before any file of the operation; nil if the batch writes no files.
     let folder: OpenFolder?
-    /// The higher fencing tokens of the manifest files found when the operation was claimed, see ``ManifestFiles/Past``.
+    /// Fencing tokens above that of the claim, found in manifest files at the claim; see ``ManifestFiles/Past``.
     let forgottenTokens: [Int]
 
     init(_ context: BatchContext, folder: OpenFolder? = nil, forgottenTokens: [Int] = []) {
@@ -17,7 +17,7 @@ final class OperationFiles: OperationResources {
 }
 
 extension OperationResources {
-    /// The data that this worker attached. It attaches no other type.
+    /// The data that this worker has attached. A worker attaches no other type.
     var files: OperationFiles { unsafeDowncast(self, to: OperationFiles.self) }
 }
 

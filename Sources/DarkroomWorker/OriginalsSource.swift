@@ -11,9 +11,9 @@ import Foundation
 /// fetches them from the photo's URL and writes them to the folder before the photo counts as downloaded. Photos of batches
 /// without such a folder always come from their URL.
 ///
-/// DESIGN. The thread of the transfers and the thread that starts downloads must not wait for a disk. The threads of the filtrations
-/// cannot write the file: a photo counts as downloaded only when its file is written, also while filtrations are suspended. So
-/// files are read and written on threads of their own.
+/// DESIGN. The thread of the transfers and the thread that starts downloads must not wait for a disk. The threads of
+/// the filtrations cannot write the file: a photo counts as downloaded only after its file was written, even while
+/// filtrations are suspended. So this source has threads of its own that read and write files.
 final class OriginalsSource: PhotoSource {
     private let engine: TransferEngine
     private let rules: FetchRules
@@ -27,7 +27,7 @@ final class OriginalsSource: PhotoSource {
     ///   - engine: fetches from the network, and from `file:` URLs.
     ///   - rules: the URLs that may be fetched. They also apply to bytes from a folder.
     ///   - worker: the worker's id.
-    ///   - isWaitedFor: called when bytes could not be written to a folder; if it returns true, the photo begins again later.
+    ///   - isWaitedFor: called when bytes could not be written; if it returns true, the photo is started again later.
     init(
         _ engine: TransferEngine, rules: FetchRules, worker: String,
         isWaitedFor: @escaping @Sendable (OutputWriter.Failure, BatchContext) -> Bool

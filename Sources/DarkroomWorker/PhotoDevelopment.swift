@@ -9,13 +9,13 @@ import Foundation
 
 /// Filters a photo's bytes and writes the result to the output folder.
 enum PhotoDevelopment {
-    /// Filters and writes one photo. Blocks until the file is written; must be called on a thread of the filtration queue.
+    /// Filters and writes one photo. Blocks until the file is written. Call it on a thread of the filtration queue.
     /// - Parameters:
     ///   - helpers: the helper processes that filter it; nil filters it in this process.
     ///   - temporaryName: hidden and unique in the output folder.
     ///   - isWanted: called before the file gets its final name; if it returns false, the file is removed.
-    ///   - isWaitedFor: called if the file could not be written; if it returns true, the photo begins again later.
-    /// - Returns: nil if the photo was cancelled, is not wanted any more, or begins again later. No file is left then.
+    ///   - isWaitedFor: called if the file could not be written; if it returns true, the photo is started again later.
+    /// - Returns: nil if the photo was cancelled, is no longer wanted, or will be started again. No file is left.
     static func develop(
         _ photo: PhotoTask, _ image: Download, helpers: PhotoHelpers?, fileCalls: FileCalls, temporaryName: String,
         isWanted: @Sendable () -> Bool, isWaitedFor: @Sendable (OutputWriter.Failure) -> Bool

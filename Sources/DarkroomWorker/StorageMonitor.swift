@@ -6,8 +6,8 @@ import DarkroomOutput
 import DarkroomWorkerState
 import Foundation
 
-/// Checks every 2 s whether outputs that could not be written can be written again, and whether refused batches can be run now,
-/// on a thread of its own.
+/// Checks every 2 s, on a thread of its own, whether blocked outputs can be written again and refused batches can run
+/// now.
 final class StorageMonitor: Sendable {
     private let core: WorkerCore
     private let stopped = Latch()
@@ -29,7 +29,7 @@ final class StorageMonitor: Sendable {
         while !stopped.isSet {
             let isAnyAwaited = core.read { $0.hasOutages } || !core.coordination.refusals.withLock { $0.isEmpty }
             core.outputSignal.wait(timeout: isAnyAwaited ? max(.milliseconds(1), lastLook + Self.interval - .now) : nil)
-            // A new fault is checked only after the interval has passed.
+            // A new fault is first checked when the interval has passed.
             if !isAnyAwaited { lastLook = .now }
             guard isAnyAwaited, !stopped.isSet, .now >= lastLook + Self.interval else { continue }
             for case .checkStorage(let outage) in core.handle(.storageChecksDue(now: .now)) { check(outage) }
@@ -58,7 +58,7 @@ final class StorageMonitor: Sendable {
             core.handle(.storageChanged(outage.number, found))
             return
         }
-        // No other code removes these files. During the outage no file with the same name can have been written.
+        // No other code removes these files, and none of their names can have been used again during the outage.
         for path in outage.staleFiles { unlink(path) }
         core.coordination.logger.notice(
             "output can be written again, going on",
@@ -69,14 +69,14 @@ final class StorageMonitor: Sendable {
         core.coordination.expectWork(.veryHigh)
     }
 
-    /// Takes the folder for its batch again if `retry --overwrite` has given it back to the batch.
+    /// Takes the output folder for its batch again, if `retry --overwrite` has assigned the folder to the batch again.
     private func retake(_ place: OutputPlace) {
         // If Redis or the folder cannot be read, the next check tries again.
         guard let holder = place.holder, let batch = BatchID(holder.owner),
             let taken = try? core.coordination.store.outputsTaken(by: [batch])[batch], taken > holder.number,
             let root = try? place.open()
         else { return }
-        // If this fails, the check that follows finds the same fault.
+        // If this call fails, the check after it finds the same fault.
         _ = try? FolderHolder(owner: holder.owner, number: taken).take(ManifestPath.holder, in: root)
     }
 }

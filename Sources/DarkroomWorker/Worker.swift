@@ -9,13 +9,13 @@ import DarkroomStore
 import DarkroomWorkerState
 import Foundation
 
-/// One worker: claims operations, runs their photos through its two local queues, reports them, and releases the operations
-/// that it does not finish.
+/// A worker. It claims operations, runs their photos through its two local queues, reports the operations, and releases
+/// those that it cannot finish.
 ///
-/// Its threads: the claim loop, the report loop, the heartbeat loop, the photo events, the storage monitor, the transfer engine,
-/// and the threads of the two operation queues.
+/// Its threads run the claim loop, the report loop, the heartbeat loop, the photo events, the storage monitor, the
+/// transfer engine and the two local queues.
 package final class Worker: Sendable {
-    /// A new id for every start, so that leases of an earlier process are not taken for those of this one.
+    /// The worker's id. It is new at every start, so that the worker does not take over leases of an earlier process.
     package let id: String
     let core: WorkerCore
     private let claims: ClaimLoop
@@ -60,7 +60,7 @@ package final class Worker: Sendable {
         storage = StorageMonitor(core)
     }
 
-    /// Connects to Redis and starts the threads, without waiting for work.
+    /// Connects to Redis and starts the threads. Does not wait for operations.
     /// - Throws: `RedisError` if Redis cannot be reached.
     package func start() throws {
         try core.coordination.store.connection.connect()
@@ -103,7 +103,7 @@ package final class Worker: Sendable {
         _ = OwnedThread("darkroom-worker") { [self] in end() }
     }
 
-    /// Logs which layers of the confinement of helper processes the kernel does not offer.
+    /// Logs which parts of the confinement of helper processes the kernel does not support.
     static func logConfinement(_ facts: ConfinementFacts, _ logger: Logger) {
         guard !facts.missing.isEmpty else { return }
         logger.warning(
@@ -111,14 +111,15 @@ package final class Worker: Sendable {
             ["detail": .text("not confined: " + facts.missing.joined(separator: ", ") + "; see darkroom doctor")])
     }
 
-    /// Stops claiming and beginning photos, releases operations without running photos, lets running photos end within the grace
-    /// time, and releases the remaining operations. Returns at once, see ``wait()``.
+    /// Stops claiming operations and starting photos, and releases the operations without running photos. Running
+    /// photos may end within the grace time; then the remaining operations are released. Returns at once, see
+    /// ``wait()``.
     package func stop() {
         stopRequested.set()
         stopSignal.raise()
     }
 
-    /// Leaves at once: no operation is released, and the leases expire.
+    /// Ends the worker at once, without releasing operations. Their leases expire.
     package func leave() {
         core.coordination.leaving.set()
         core.coordination.logger.info("worker leaving at once")
@@ -139,20 +140,20 @@ package final class Worker: Sendable {
         core.handle(.stopping)
         webhooks.stop()
         let deadline = ContinuousClock.now + core.configuration.grace
-        // The report loop releases operations as their photos end. `leave()` raises the signal, too.
+        // The report loop releases operations when their photos have ended. `leave()` raises the signal, too.
         while !isEmpty, !core.coordination.leaving.isSet, .now < deadline {
             stopSignal.wait(timeout: .milliseconds(20))
         }
         if !isEmpty, !core.coordination.leaving.isSet {
             core.handle(.aborting)
-            // Aborted transfers end within 1 ms, filters at their next check. The worker does not wait longer for encoders that
-            // cannot be stopped.
+            // Aborted transfers end within 1 ms, and filtrations at their next check. The worker waits at most 1 s,
+            // since some encoders cannot be stopped.
             let last = ContinuousClock.now + .seconds(1)
             while !isEmpty, !core.coordination.leaving.isSet, .now < last {
                 stopSignal.wait(timeout: .milliseconds(20))
             }
         }
-        // The operations of the last claim must be in the worker state before the report loop releases for the last time.
+        // The operations of the last claim must be in the worker state before the last releases.
         core.coordination.claimsEnd.set()
         core.coordination.claimSignal.raise()
         while !claimsEnded.isSet, !core.coordination.leaving.isSet { stopSignal.wait(timeout: .milliseconds(20)) }
@@ -163,7 +164,7 @@ package final class Worker: Sendable {
         if !core.coordination.leaving.isSet {
             for thread in threads.withLock({ $0 }) { thread.join() }
             webhooks.end()
-            // If this call fails, Redis removes the worker from its list after an hour.
+            // If this call fails, Redis keeps the worker in its list for an hour.
             do {
                 try core.coordination.store.perform(core.coordination.store.leave(worker: id))
             } catch {

@@ -1,8 +1,8 @@
 import DarkroomExecution
 
 extension WorkerConfiguration {
-    /// Makes this program the helper process of its own workers; see `PhotoWorkerConfiguration` in Darkroom. Never returns in a
-    /// helper process.
+    /// Makes this program the helper process of its own workers; see `PhotoWorkerConfiguration` in Darkroom. In a
+    /// helper process this function never returns.
     package mutating func useThisProgramAsHelper(
         arguments: [String] = Array(CommandLine.arguments.dropFirst()), environment: Set<String> = []
     ) {
@@ -20,7 +20,7 @@ extension WorkerConfiguration {
         }
     }
 
-    /// Why no worker can have this configuration; nil if it is valid.
+    /// Why this configuration is invalid; nil if it is valid.
     var helperProblem: InvalidHelper? {
         if HelperService.isHelper {
             return InvalidHelper(

@@ -7,75 +7,76 @@ import Foundation
 
 /// The configuration of one worker: its limits, folders, hosts and timeouts.
 package struct WorkerConfiguration: Sendable {
-    /// How a worker runs the operations that it claims.
+    /// What a worker does with the operations that it claims.
     package enum Work: Sendable {
         /// Downloads, filters and writes their photos.
         case photos
-        /// Reports every photo as filtered without downloading it: for measuring the queue alone.
+        /// Reports every photo as filtered without downloading it. Used to measure the queue alone.
         case nothing
     }
 
-    /// How many downloads run at once.
+    /// The number of concurrent downloads.
     package var downloads = 32
-    /// How many filtrations run at once; by default the number of cores that the process may use.
+    /// The number of concurrent filtrations; by default the number of cores that the process may use.
     package var filtrations = ProcessInfo.processInfo.activeProcessorCount
-    /// How long running photos may take to end after ``Worker/stop()``.
+    /// The longest time for which running photos may continue after ``Worker/stop()``.
     package var grace: Duration = .seconds(10)
-    /// The folders that outputs must lie below; empty allows any.
+    /// The folders that must contain the output folders; empty allows any output folder.
     package var outputsUnder: [String] = []
     /// Which URLs and files may be fetched, and the timeouts of a fetch.
     package var transfer = TransferConfiguration()
-    /// The most pixels a photo may have, by its header.
+    /// The largest number of pixels of a photo, according to its header.
     package var maxPixels = 100_000_000
-    /// The processor time that decoding, filtering and encoding a photo of up to 20 million pixels may take; larger photos get more
-    /// in proportion. A photo that takes longer fails as `filter-timeout`.
+    /// The CPU time limit for decoding, filtering and encoding a photo. It applies up to 20 million pixels and grows in
+    /// proportion to the number of pixels above that. A photo that takes longer fails as `filter-timeout`.
     ///
-    /// The image libraries can be stopped only for a JPEG that becomes a JPEG. With
-    /// ``useThisProgramAsHelper(arguments:environment:)`` all other photos are developed in helper processes, which the worker
-    /// ends in time. Without helpers such photos fail only when the call of the library returns. A custom operation that runs
-    /// in the worker fails when it returns.
+    /// The image libraries can be stopped only while they convert a JPEG to a JPEG. With
+    /// ``useThisProgramAsHelper(arguments:environment:)``, all other photos are developed in helper processes, which
+    /// the worker ends at the limit. Without helpers, these photos fail only after the call of the library has
+    /// returned. A custom operation in the worker process fails after it has returned.
     package var photoTimeout: Duration = .seconds(60)
-    /// Downloads pause while more downloaded bytes than this wait for their filters.
+    /// Downloads pause while more than this number of downloaded bytes wait for their filtration.
     package var maxBytesHeld = 128 << 20
     /// Whether photos whose files do not fit on the disk wait or fail.
     package var whenDiskFull = WhenDiskFull.wait
-    /// Whether files and their folders are on the disk before a photo is reported. If false, reporting costs less, and a power
-    /// cut can lose files that Redis counts as filtered.
+    /// Whether files and their folders are on the disk before a photo is reported. If false, reports cost less, but
+    /// files that Redis counts as filtered can be lost in a power failure.
     package var isDurable = true
-    /// The hosts that this worker delivers webhooks to; none by default.
+    /// The hosts to which this worker delivers webhooks; none by default.
     package var webhookHosts = WebhookHosts()
-    /// The secret that webhooks are signed with, so that receivers can verify the sender; nil sends them without a signature.
+    /// The secret with which webhooks are signed, so that receivers can verify the sender; nil sends no signature.
     package var webhookSecret: [UInt8]?
-    /// The processor priority of filtrations, from 0.0 (only if no other thread needs the processor) over 0.5 (that of the process)
-    /// to 1.0. Values above 0.5 require privileges.
+    /// The CPU priority of filtrations: 0.0 runs them only if no other thread needs the CPU, 0.5 is the priority of the
+    /// process, 1.0 is the highest. Values above 0.5 require privileges.
     package var threadPriority = 0.5
-    /// Develops every photo in a helper process, so that a photo that crashes its decoder ends the helper and not the worker.
-    /// By default only photos whose libraries cannot be stopped (see ``photoTimeout``), and photos of quarantined operations (two
-    /// or more lease expiries), are developed there. Requires ``useThisProgramAsHelper(arguments:environment:)``.
+    /// Develops every photo in a helper process, so that a photo that crashes its decoder ends the helper and not the
+    /// worker. By default only photos whose libraries cannot be stopped (see ``photoTimeout``) and photos of
+    /// quarantined operations are developed in helpers. Requires ``useThisProgramAsHelper(arguments:environment:)``.
     package var isolatesEveryPhoto = false
     package var helperLimits = HelperLimits()
-    /// The arguments of a helper process, the first is its name; nil if the worker has no helpers.
+    /// The arguments of a helper process, beginning with its name; nil if the worker has no helpers.
     var helperArguments: [String]?
-    /// The names of the environment variables that helper processes get.
+    /// The names of the environment variables that are passed to helper processes.
     var helperVariables: Set<String> = []
     /// The closures that make custom operations, by name, see ``register(_:_:)``.
     var operations: [String: @Sendable () -> any PhotoOperation] = [:]
     package var work = Work.photos
-    /// If false, the worker ignores all change notices, as if every message were lost: for measuring the cost of lost messages.
+    /// If false, the worker ignores all change notices. Used to measure the cost of lost notices.
     package var receivesNotices = true
-    /// Called with each step of each photo, on the thread of the step. Must not block.
+    /// Called with each step of each photo, on the thread that performs the step. Must not block.
     package var observer: (@Sendable (TraceEvent) -> Void)?
-    /// How long the worker holds operations of a suspended batch, to keep their downloaded bytes.
+    /// How long the worker keeps the idle operations of a suspended batch, with their downloaded bytes.
     package var holdsSuspended: Duration = .seconds(600)
-    /// How long the worker holds operations whose output cannot be written.
+    /// How long the worker keeps operations whose output cannot be written.
     package var holdsBlocked: Duration = .seconds(30)
-    /// How long a file system call may take before the worker stops renewing the lease of its operation. Must be longer than the
-    /// slowest disk takes to write its cache: an operation that every worker gives up too early never finishes.
+    /// How long a file system call may take before the worker stops renewing the lease of its operation. Must be longer
+    /// than the slowest disk needs to flush its cache; otherwise no worker could finish an operation.
     package var fileCallPatience: Duration = .seconds(300)
-    /// How long the claim loop waits while claimed operations are prepared, which accesses the folders of their batch. After twice
-    /// this time the worker stops renewing their leases. Must be longer than ``FolderHolder`` waits for a lock.
+    /// How long the claim loop waits for the preparation of claimed operations, which accesses the folders of their
+    /// batches. After twice this time, the worker stops renewing the leases of the operations. Must be longer than
+    /// ``FolderHolder`` waits for a lock.
     package var claimPatience: Duration = .seconds(15)
-    /// Makes all written files of a descriptor's file system durable. Returns 0 or the system's error number.
+    /// Makes all written files of a descriptor's file system durable. Returns 0 or `errno`.
     package var syncFileSystem: @Sendable (Int32) -> Int32 = { csystem_syncfs($0) == 0 ? 0 : errno }
 
     package init() {}

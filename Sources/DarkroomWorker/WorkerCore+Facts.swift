@@ -21,11 +21,11 @@ extension WorkerCore {
     }
 }
 
-/// Measures how many photos a worker finishes in a second.
+/// Measures how many photos a worker finishes per second.
 final class Rate: Sendable {
     private let samples = Locked<[(time: ContinuousClock.Instant, done: Int)]>([])
 
-    /// Adds a sample, and returns the photos a second since the oldest sample of the last 10 s.
+    /// Adds a sample. Returns the photos per second since the oldest sample of the last 10 s.
     func photosPerSecond(done: Int) -> Int {
         samples.withLock { samples in
             let now = ContinuousClock.now

@@ -11,7 +11,7 @@ import Foundation
 extension WorkerCore {
     private var refusals: Locked<Refusals> { coordination.refusals }
 
-    /// The batches that this worker does not run now, and the reasons.
+    /// The batches that this worker cannot run now, with the reasons.
     var refused: [BatchID: String] {
         let blocked = read { $0.blockedBatches }
         return refusals.withLock { $0.reasons }.merging(blocked) { _, why in why }
@@ -61,7 +61,7 @@ extension WorkerCore {
     private func accept(_ operation: ClaimedOperation, _ call: FolderCalls.Call) {
         let batch = operation.held.batch
         call.accesses("")
-        // The batch may have been refused for another operation of the same claim.
+        // The batch may have been refused because of another operation of the same claim.
         if refusals.withLock({ $0.contains(batch) }) { return decline(operation) }
         var end = Refusals.End.time
         let cached = contexts.withLock { $0[batch] }
@@ -93,7 +93,7 @@ extension WorkerCore {
         } catch {
             contexts.withLock { $0[batch] = nil }  // the cause may be temporary
             switch error {
-            // The batch may have taken its folder back since its facts were read.
+            // The batch may have taken its folder back after its facts were read.
             case let refusal as Refusal where refusal.isOfHolder && cached != nil: return accept(operation, call)
             case let refusal as Refusal: refuse(batch, refusal.reason, until: end)
             case let error as StoreError where error.isPassing: break
@@ -103,8 +103,8 @@ extension WorkerCore {
         }
     }
 
-    /// Opens the folder of the batch's manifest. Returns nil if the batch writes nothing.
-    /// - Throws: ``Refusal`` if no file can be written there.
+    /// Opens the folder of the batch's manifest. Returns nil if the batch writes no files.
+    /// - Throws: ``Refusal`` if no file can be written to the folder.
     private func openFolder(of context: BatchContext) throws(Refusal) -> OpenFolder? {
         let folder = try context.openFolder()
         guard let folder else { return nil }
@@ -116,7 +116,7 @@ extension WorkerCore {
 
     // MARK: Refusals
 
-    /// Refuses a batch until the reason is gone, and logs that once.
+    /// Refuses a batch until the cause is gone, and logs the first refusal.
     func refuse(_ batch: BatchID, _ reason: String, until end: Refusals.End) {
         guard refusals.withLock({ $0.refuse(batch, reason, until: end, .now) }) else { return }
         outputSignal.raise()
@@ -125,7 +125,7 @@ extension WorkerCore {
             [.batch: .text(batch), "detail": .text(reason)])
     }
 
-    /// Checks whether the reasons of refusals are gone, without a claim. Blocks while a folder does not answer.
+    /// Checks, without a claim, whether the causes of refusals are gone. Blocks while a folder does not answer.
     func checkRefusals() {
         var isAnyWithdrawn = false
         var taken: [BatchID: Int] = [:]  // refused because another batch took the folder
@@ -170,8 +170,8 @@ extension WorkerCore {
         if let refusal = found.withLock({ $0 }) { throw refusal }
     }
 
-    /// The batches that have ended, among those whose check would create folders.
-    /// - Returns: Nil if Redis is unreachable.
+    /// The batches that have ended, among the batches whose check would create folders.
+    /// - Returns: nil if Redis is unreachable.
     private func batchesThatAreOver(_ due: [(batch: BatchID, end: Refusals.End)]) -> Set<BatchID>? {
         let making = due.filter { if case .check(let options, _) = $0.end { options.remoteOutput } else { false } }
         guard !making.isEmpty else { return [] }
@@ -179,10 +179,10 @@ extension WorkerCore {
         return (try? coordination.store.unfinished(batches)).map { Set(batches).subtracting($0) }
     }
 
-    /// The batches that have taken their output folder again, with a number above that in `taken`. At most 100 are checked.
+    /// The batches that have taken their output folder again, with a higher number than in `taken`. Checks 100 at most.
     private func batchesThatTookTheirFolderBack(since taken: [BatchID: Int]) -> [BatchID] {
         let batches = taken.keys.shuffled().prefix(100)
-        // If Redis is unreachable, the refusals stay until the next check.
+        // If Redis is unreachable, the batches stay refused until the next check.
         guard !batches.isEmpty, let now = try? coordination.store.outputsTaken(by: Array(batches)) else { return [] }
         return batches.filter { batch in (now[batch] ?? 0) > (taken[batch] ?? 0) }
     }
@@ -201,6 +201,6 @@ extension WorkerCore {
 }
 
 extension BatchOptions {
-    /// The folders that a worker accesses for the batch; "" for one that the batch does not have.
+    /// The folders that a worker accesses for the batch; "" stands for a folder that the batch does not have.
     fileprivate var folders: [String] { [output, originals, photosFolder] }
 }

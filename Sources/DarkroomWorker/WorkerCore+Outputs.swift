@@ -5,11 +5,11 @@ import DarkroomStore
 import DarkroomWorkerState
 import Foundation
 
-/// Handles files that cannot be written or may be lost.
+/// Handles files that cannot be written, or that may be lost.
 extension WorkerCore {
     /// Handles a file of a batch that could not be written.
-    /// - Returns: true if the worker waits until files can be written there. The photo has not failed then, and no photo begins
-    ///   whose file would meet the same fault.
+    /// - Returns: true if the worker waits until the fault is gone. In this case the photo has not failed, and the
+    ///   worker starts no photos that would have the same fault.
     func isWaitedFor(_ failure: OutputWriter.Failure, of context: BatchContext) -> Bool {
         guard failure.reason != .diskFull || configuration.whenDiskFull == .wait, let fault = OutputFault(failure)
         else { return false }
@@ -17,7 +17,7 @@ extension WorkerCore {
         return true
     }
 
-    /// Blocks the batch that met a storage fault, and all other batches that the fault affects.
+    /// Blocks the batch that had a storage fault, and all other batches that the fault affects.
     private func report(_ fault: OutputFault, _ id: BatchID, staleFile: String? = nil) {
         let device = fault.isOfDevice ? Self.device(of: fault.place.folder) : nil
         var others: Set<BatchID> = []
@@ -39,8 +39,8 @@ extension WorkerCore {
         }
     }
 
-    /// Releases operations whose files may be lost without a report, so that their photos run again and write the files again.
-    /// - Parameter fault: the fault that still prevents writing there, if any.
+    /// Releases operations whose files may be lost, without a report. Their photos run and write the files again.
+    /// - Parameter fault: the storage fault that still prevents writing, if there is one.
     func giveUp(_ operations: [HeldOperation], _ why: String, _ fault: OutputFault? = nil) {
         guard let first = operations.first else { return }
         if let fault { report(fault, first.batch) }

@@ -6,7 +6,7 @@ import DarkroomText
 import DarkroomWorkerState
 import Foundation
 
-/// Writes the files that must be on disk before operations are reported.
+/// Writes the files that must be on the disk before operations are reported.
 extension WorkerCore {
     func writeFiles(of reports: [WorkerState.Report]) -> (failures: [HeldOperation: String], lost: Set<HeldOperation>) {
         // While this call hangs, the worker can report nothing.
@@ -25,9 +25,10 @@ extension WorkerCore {
         }
     }
 
-    /// Makes the files and folders of the reports durable with one `syncfs` for each file system, which is several times faster
-    /// than an `fsync` for each file and folder. A failing file system reports an error only once; the next call succeeds although
-    /// files are lost. So all unreported operations with files on that file system are given up, and their photos run again.
+    /// Makes the files and folders of the reports durable with one `syncfs` for each file system, which is several
+    /// times faster than an `fsync` for each file and folder. A write error is reported only once; the next `syncfs`
+    /// succeeds although files are lost. So all unreported operations with files on that file system are given up, and
+    /// run again.
     /// - Returns: the operations that were given up.
     private func makeDurable(_ reports: [WorkerState.Report]) -> Set<HeldOperation> {
         var given: Set<HeldOperation> = []
@@ -44,7 +45,7 @@ extension WorkerCore {
                 given.formUnion(operations)
                 continue
             }
-            // The folder that was opened first gets every error that the others would get.
+            // An error is reported to every folder that was open before it, so the folder opened first gets all errors.
             if folders[folder.device].map({ folder.opened < $0.folder.opened }) ?? true {
                 folders[folder.device] = (folder, place)
             }

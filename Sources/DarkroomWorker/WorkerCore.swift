@@ -10,21 +10,21 @@ import DarkroomTransfer
 import DarkroomWorkerState
 import Foundation
 
-/// The objects that the threads of a worker share: the state with its lock, the local queues, and the coordination with Redis.
+/// The objects that the threads of a worker share: the worker state, the local queues and the coordination.
 ///
-/// Each thread passes events to ``handle(_:)``, which performs the effects on the same thread, without the lock.
+/// Each thread passes events to ``handle(_:)``, which performs the effects on the same thread without the lock.
 final class WorkerCore: CoordinatedWorker {
     let coordination: Coordination
     let configuration: WorkerConfiguration
     /// Raised when an output cannot be written.
     let outputSignal = Signal()
     let fileCalls: FileCalls
-    /// Runs the calls that access the folders of batches.
+    /// Makes the calls that access the folders of batches.
     let folders: FolderCalls
-    /// The contexts of batches whose operations were claimed.
+    /// The contexts of the batches whose operations were claimed.
     let contexts = Locked<[BatchID: BatchContext]>([:])
     let rate = Rate()
-    /// When the worker was created, in ms since 1970 of the local clock.
+    /// The time at which the worker was created, in ms since 1970 by the local clock.
     let started = Int(Date().timeIntervalSince1970 * 1000)
     private let onDueWebhooks: @Sendable ([DueWebhook]) -> Void
     private let state: Locked<WorkerState>
@@ -33,7 +33,7 @@ final class WorkerCore: CoordinatedWorker {
     private let filtrationThreads: FiltrationThreads
     private let helpers: PhotoHelpers?
     private let limits = Locked(())
-    /// Removes stale temporary files on a thread of its own: a folder that does not answer must not block other work.
+    /// Removes stale temporary files on a thread of its own, so that an unresponsive folder does not block other work.
     private let cleaner = ThreadPool("darkroom-cleaner", maxThreads: 1)
 
     init(
@@ -78,7 +78,7 @@ final class WorkerCore: CoordinatedWorker {
         return effects
     }
 
-    /// Asks whether a step may begin.
+    /// Returns whether a step may start.
     private func mayProceed(_ event: WorkerState.Event) -> Bool {
         handle(event).contains { if case .proceed = $0 { true } else { false } }
     }
@@ -102,7 +102,7 @@ final class WorkerCore: CoordinatedWorker {
     }
 
     private func applyLimits() {
-        // The lock makes threads apply limits one after the other, so that the last one applies the present limits.
+        // One thread at a time applies limits, so that the last thread applies the current limits.
         limits.withLock { _ in
             let (downloads, filtrations) = read { $0.limits }
             engine.setMaxRunning(downloads)
@@ -140,7 +140,7 @@ final class WorkerCore: CoordinatedWorker {
 
     func removeStaleFiles(of held: HeldOperation) {
         cleaner.perform { [self] in
-            // If Redis is unreachable, another worker removes the files: the heartbeats of several workers list them.
+            // If Redis is unreachable, another worker removes the files, which several heartbeat replies list.
             guard let batch = try? coordination.store.facts(of: held.batch), batch.damage.isEmpty else { return }
             removeStaleFiles(of: held, batch)
         }
@@ -150,7 +150,7 @@ final class WorkerCore: CoordinatedWorker {
 
     // MARK: Operations
 
-    /// Adds a claimed operation to the worker state, which begins photos if there is room.
+    /// Adds a claimed operation to the worker state, which starts photos if there is room.
     func accept(
         _ claimed: ClaimedOperation, _ context: BatchContext, _ folder: OpenFolder?
     ) throws(StoreError) {
@@ -187,7 +187,7 @@ final class WorkerCore: CoordinatedWorker {
         handle(.prepared(operation))
     }
 
-    /// After so many lease expiries without a newly final photo, an operation fails.
+    /// After this number of lease expiries without a newly final photo, an operation fails.
     private static let maxLeaseExpiries = 5
 
     // MARK: Photos
@@ -197,11 +197,11 @@ final class WorkerCore: CoordinatedWorker {
         coordination.store.send([call]) { [self] _ in download(task, urgency) }
     }
 
-    /// The report that a photo of a quarantined operation begins or has ended a step that could crash this process: a transfer, or
-    /// a filter outside of a helper. Nil if no report is needed.
+    /// The report that starts or ends the crash probe of a photo. The step that could crash this process is a transfer,
+    /// or a filtration outside of a helper. Nil if no report is needed.
     ///
-    /// The step begins whatever the reply is: while Redis is unreachable no lease expires, and all other errors show at the next
-    /// heartbeat.
+    /// The step starts after any reply: while Redis is unreachable no lease expires, and the next heartbeat detects all
+    /// other errors.
     private func crashProbe(_ task: PhotoTask, begins: Bool) -> ScriptCall<ReportReply>? {
         read { $0.crashProbe(of: task, begins: begins) }.map { codes in
             coordination.store.report(
@@ -218,7 +218,7 @@ final class WorkerCore: CoordinatedWorker {
     private func downloaded(_ task: PhotoTask, _ result: Result<Download, TransferError>) {
         switch result {
         case .success(let image):
-            coordination.events.note(task, .downloaded)  // before its filter can end
+            coordination.events.note(task, .downloaded)  // before its filtration can end
             if !task.isStored, let call = crashProbe(task, begins: false) { coordination.store.send([call]) { _ in } }
             handle(.downloaded(task, bytes: image.body.count))
         case .failure(let error):
@@ -235,7 +235,7 @@ final class WorkerCore: CoordinatedWorker {
     private func filter(_ job: FilterJob) {
         let task = job.task
         guard mayProceed(.filterBegins(job)) else { return }
-        // The bytes are gone if the photo was cancelled since then.
+        // The bytes are gone if the photo was cancelled in the meantime.
         guard let image = pending.takeImage(of: task) else {
             handle(.filterEnded(job, nil))
             return
@@ -259,7 +259,7 @@ final class WorkerCore: CoordinatedWorker {
     }
 
     /// Whether a photo is developed in a helper process, if this worker has helpers. This includes photos whose library
-    /// cannot be stopped. Custom operations run in this process by default: their author is trusted.
+    /// cannot be stopped. By default, custom operations run in this process, because their author is trusted.
     private func isForHelper(_ photo: PhotoTask, _ image: Download) -> Bool {
         photo.isQuarantined || configuration.isolatesEveryPhoto
             || !photo.context.recipe.canAlwaysStop(image.body)
@@ -269,7 +269,7 @@ final class WorkerCore: CoordinatedWorker {
     private func note(_ outcome: PhotoOutcome, of photo: PhotoTask) {
         coordination.events.note(photo, outcome.state)
         guard case .failed(let reason) = outcome.state else { return }
-        // The key limits the log to one line a second for each batch and reason.
+        // The key limits the log to one line per second for each batch and reason.
         coordination.logger.warning(
             "photo failed", key: "\(photo.operation.batch) \(reason.word)",
             LogMetadata(photo, reason, outcome.line))

@@ -1,7 +1,7 @@
 import DarkroomModel
 import Foundation
 
-/// A message of the control channel about a change.
+/// A message of the control channel that controls have changed or that operations can be claimed.
 package enum ChangeNotice: Equatable, Sendable {
     /// Operations can be claimed.
     case work(Work)
@@ -12,15 +12,15 @@ package enum ChangeNotice: Equatable, Sendable {
     /// Flags or limits of the cluster have changed.
     case cluster(ClusterControls, version: Int)
 
-    /// The number of operations that can be claimed, and the number of workers that receive the notice.
+    /// How many operations can be claimed, and how many workers receive the notice.
     package struct Work: Equatable, Sendable {
         package let workers: Int
         package let priority: BatchPriority
         package let operations: Int
 
-        /// This many workers claim even if there is only one operation: some of them are busy, and some refuse its batch.
+        /// At least this many workers claim even a single operation: some workers are busy, and some refuse its batch.
         private static let leastClaimants = 16
-        /// The most that is accepted from a message.
+        /// The largest number that is accepted in a message.
         private static let most = 1_000_000
 
         init(workers: Int, priority: BatchPriority, operations: Int) {
@@ -29,11 +29,12 @@ package enum ChangeNotice: Equatable, Sendable {
             self.operations = max(0, min(operations, Self.most))
         }
 
-        /// How many workers claim, on average. So the cost of a notice depends on the number of operations and not on the number
-        /// of workers. The next heartbeat replies tell the other workers that the ready queues have changed.
+        /// How many workers should claim, on average. It depends on the number of operations, which bounds the cost of
+        /// a notice in a large cluster. The other workers learn from their next heartbeat that the ready queues have
+        /// changed.
         package var claimants: Int { min(workers, Self.leastClaimants + 2 * operations) }
 
-        /// Whether a worker claims. Each worker draws a random number from 0 to below 1.
+        /// Whether this worker should claim. Each worker passes a random number, at least 0 and below 1.
         package func isFor(draw: Double) -> Bool { draw * Double(workers) < Double(claimants) }
     }
 
@@ -48,7 +49,7 @@ package enum ChangeNotice: Equatable, Sendable {
         let version: Int?
     }
 
-    /// Decodes a message; nil if this version of Darkroom has no such message.
+    /// Decodes a message. Returns nil if this version of Darkroom does not know the message.
     package init?(_ text: [UInt8]) {
         guard let message = try? UntrustedJSON().decode(Message.self, from: text),
             [message.workers, message.version].allSatisfy({ $0.map(StoredBounds.numbers.contains) ?? true })

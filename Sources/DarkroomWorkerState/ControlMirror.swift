@@ -1,9 +1,10 @@
 import DarkroomModel
 
-/// This worker's copy of the controls in Redis: flags, limits, priorities and focuses; and whether it has missed a change.
+/// This worker's copy of the controls in Redis (flags, limits, priorities and focuses). It also detects that the worker
+/// has missed a change.
 ///
-/// Every change has a version, one more than the last. Change notices arrive in order but may get lost. Replies of Redis have the
-/// version that they show. Both update this value.
+/// Every change has a version, one more than that of the change before. Change notices arrive in order but may get
+/// lost. Each reply of Redis contains the version of its controls. Notices and replies both update this value.
 struct ControlMirror {
     /// The version up to which every change is known; nil before the first heartbeat, and after Redis lost changes.
     private(set) var known: Int?
@@ -16,13 +17,13 @@ struct ControlMirror {
     /// The batches with local operations. Their controls are never removed.
     private var local: Set<BatchID> = []
 
-    /// The most batches without local operations that are remembered.
+    /// The largest number of batches without local operations whose controls are kept.
     private static let maxOthers = 256
 
-    /// Whether a change was missed, so that a heartbeat must read the present controls.
+    /// Whether a change was missed, so that a heartbeat must read the current controls.
     var needsHeartbeat: Bool { known.map { $0 < highest } ?? true }
 
-    /// The last controls of a batch that this worker received.
+    /// The latest controls of a batch that this worker has received.
     func controls(of id: BatchID) -> BatchControls { entries[id]?.controls ?? BatchControls() }
 
     /// Applies a change notice, unless a newer change is known.
@@ -44,12 +45,12 @@ struct ControlMirror {
 
     /// Applies a reply of Redis.
     ///
-    /// Redis publishes a notice after its change. So if the reply to a later request has a lower version, Redis has lost changes,
-    /// or another program has published the notice.
+    /// Redis publishes a notice only after it has made the change. So if the reply to a later request contains a lower
+    /// version, either Redis has lost changes, or another program has published the notice.
     mutating func answered(_ answer: ControlsAnswer) {
         if answer.version < answer.sent { goBack(to: answer.version) }
         highest = max(highest, answer.version)
-        // A notice that arrived in the meantime may be newer than the reply; its subject then keeps the controls of the notice.
+        // A notice that arrived in the meantime may be newer than the reply. The controls from a newer notice are kept.
         if let cluster = answer.cluster, clusterVersion <= answer.version {
             self.cluster = cluster
             clusterVersion = answer.version
@@ -65,7 +66,7 @@ struct ControlMirror {
         entries[id, default: (BatchControls(), highest)].controls.isCancelled = true
     }
 
-    /// Handles a loss of changes in Redis: from now on its present replies count.
+    /// Handles a loss of changes in Redis: the current replies replace what this worker has stored.
     private mutating func goBack(to version: Int) {
         known = nil
         highest = version
@@ -76,7 +77,7 @@ struct ControlMirror {
     /// The worker has operations of a batch now.
     mutating func keep(_ id: BatchID) { local.insert(id) }
 
-    /// The worker has no operation of a batch any more.
+    /// Allows the controls of a batch to be removed, since the worker has no operation of it any more.
     mutating func release(_ id: BatchID) { local.remove(id) }
 
     private mutating func forgetOthers() {
@@ -89,12 +90,12 @@ struct ControlMirror {
 /// The controls in a reply of Redis.
 package struct ControlsAnswer: Sendable {
     package var version: Int
-    /// The highest version that this worker had when it sent the request, see ``WorkerState/controlsVersion``.
+    /// The highest version that this worker knew when it sent the request, see ``WorkerState/controlsVersion``.
     package var sent: Int
     package var cluster: ClusterControls?
     package var batches: [BatchID: BatchControls]
-    /// Up to this version the reply, together with the replies before it, has all controls that concern the worker; nil if it
-    /// has only some of them.
+    /// This reply and the earlier replies together contain all controls that affect this worker up to this version; nil
+    /// if the reply contains only some of the controls.
     package var completeVersion: Int?
 
     package init(

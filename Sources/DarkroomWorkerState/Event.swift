@@ -2,14 +2,14 @@ import DarkroomModel
 import DarkroomStore
 
 extension WorkerState {
-    /// An event, or a request of a thread to begin a step.
+    /// An event, or the request of a thread to start a step.
     package enum Event: Sendable {
         // Leases.
-        /// A claim returned these operations: their leases are renewed while they are prepared.
+        /// A claim returned these operations. Their leases are renewed while the worker prepares them.
         case claimed([HeldOperation])
-        /// An operation can run here.
+        /// An operation is prepared, and this worker can run it.
         case prepared(LocalOperation)
-        /// An operation does not run here.
+        /// This worker cannot run a claimed operation, for example because it does not see the output folder.
         case declined(HeldOperation)
         /// According to Redis, this worker no longer holds these operations.
         case lost([HeldOperation])
@@ -17,38 +17,38 @@ extension WorkerState {
         case released(HeldOperation)
         /// According to Redis, an operation has ended.
         case ended(HeldOperation)
-        /// Files of these operations may be lost: their photos must run again.
+        /// Files of these operations may be lost, so their photos must run again.
         case filesLost([HeldOperation])
-        /// A claim was answered: it returned operations of these batches.
+        /// Redis replied to a claim with operations of these batches.
         case claimAnswered(ClaimScope, Set<BatchID>)
 
         // Controls.
         case noticed(ChangeNotice)
         case answered(ControlsAnswer)
         case batchCancelled(BatchID)
-        /// A reply of Redis had final state codes of an operation's photos.
+        /// A reply of Redis contained final state codes of an operation's photos.
         case stateCodes([UInt8], of: HeldOperation)
 
         // Photos.
-        /// Photos may begin if there is room. `urgently`: one by one, even while enough photos wait for the filters.
+        /// Start photos and filtrations if there is room. If `urgently`, photos start even one at a time.
         case schedule(urgently: Bool)
-        /// A download waits for its host or for another attempt.
+        /// A download waits for its host or for its next attempt.
         case downloadWaits(PhotoTask)
-        /// A download, or another attempt of it, is about to begin. It may if the effects contain ``Effect/proceed(isFirst:)``.
+        /// Requests to start a download attempt. Granted if the effects contain ``Effect/proceed(isFirst:)``.
         case downloadBegins(PhotoTask)
         /// A download has finished; `bytes` is its size.
         case downloaded(PhotoTask, bytes: Int)
-        /// A download ended without bytes; the outcome is nil if it was cancelled or withdrawn.
+        /// A download ended without bytes. The outcome is nil if the download was cancelled or withdrawn.
         case downloadEnded(PhotoTask, PhotoOutcome?)
-        /// A filter is about to begin. It may if the effects contain ``Effect/proceed(isFirst:)``.
+        /// Requests to start a filtration. Granted if the effects contain ``Effect/proceed(isFirst:)``.
         case filterBegins(FilterJob)
-        /// A file is about to get its final name. It may if the effects contain ``Effect/proceed(isFirst:)``.
+        /// Requests to give a file its final name. Granted if the effects contain ``Effect/proceed(isFirst:)``.
         case placing(FilterJob)
-        /// A filter ended; the outcome is nil if it was cancelled or must run again.
+        /// A filtration ended. The outcome is nil if the filtration was cancelled or must run again.
         case filterEnded(FilterJob, PhotoOutcome?)
 
         // Storage.
-        /// The output folder of a batch was opened; its file system has this number.
+        /// The output folder of a batch was opened; `device` is the device number of its file system.
         case outputOpened(BatchID, device: UInt)
         /// A file of a batch could not be written, for a while. `device` is the number of the file system if the fault affects
         /// all files on it, `others` are the other local batches that write to it. `staleFile` could not be removed.
@@ -56,46 +56,46 @@ extension WorkerState {
             BatchID, any StorageFault, device: UInt? = nil, others: Set<BatchID> = [], staleFile: String? = nil)
         /// Another fault now prevents writing files.
         case storageChanged(Int, any StorageFault)
-        /// Files can be written again.
+        /// The outage with this number is over: files can be written again.
         case storageRecovered(Int)
         case storageChecksDue(now: ContinuousClock.Instant)
 
         // Reports.
-        /// It is time to report changes that are older than `age`, and operations that are done.
+        /// It is time to report operations that are done, and operations with changes older than `age`.
         case reportsDue(now: ContinuousClock.Instant, olderThan: Duration)
-        /// A report was accepted, and its operation continues.
+        /// Redis accepted a report, and the operation continues.
         case reported(Report, now: ContinuousClock.Instant)
-        /// It is time to release operations that do not continue here.
+        /// It is time to release operations that do not continue in this worker.
         case releasesDue(now: ContinuousClock.Instant)
 
-        // The end.
-        /// The worker stops: no photo begins.
+        // Shutdown.
+        /// The worker is stopping: it starts no more photos.
         case stopping
         /// The grace time is over: all running photos stop.
         case aborting
     }
 
-    /// An action of the driver after an event. The driver performs the effects in their order.
+    /// An action that the driver performs after an event. The driver performs the effects in the order of the array.
     package enum Effect: Sendable {
         // Photos.
-        /// The requested step may begin. For a download, `isFirst` says whether it is the first attempt.
+        /// The requested step may start. For a download, `isFirst` says whether it is the first attempt.
         case proceed(isFirst: Bool)
         case download(PhotoTask, Urgency)
-        /// Put a filter into the local queue.
+        /// Add a filtration to the image filtration queue.
         case filter(FilterJob)
         case cancel(PhotoTask)
-        /// Withdraw a download unless it has begun.
+        /// Withdraw a download unless it has started.
         case withdraw(PhotoTask)
-        /// ``WorkerState/urgency(of:)`` of a photo has changed.
+        /// The ``WorkerState/urgency(of:)`` of a photo has changed.
         case reorder(PhotoTask)
         case applyLimits
 
         // Operations.
-        /// The lease of an operation was lost. It is `expected` if the operation was ending, or not prepared yet.
+        /// The lease of an operation was lost. The loss was `expected` if it was ending or not prepared yet.
         case leaseLost(HeldOperation, expected: Bool)
-        /// An operation that was local has been removed.
+        /// A local operation was removed.
         case left(HeldOperation)
-        /// Remove the manifest file of an operation: none of its lines is reported.
+        /// Remove the manifest file of an operation, since none of its lines was reported.
         case removeManifest(HeldOperation, any OperationResources)
         case report(Report)
         /// Release an operation. The data of the driver is nil if the operation did not run here. `hasPast`: other workers may
@@ -103,9 +103,9 @@ extension WorkerState {
         case release(HeldOperation, (any OperationResources)?, hasPast: Bool)
 
         // Storage.
-        /// The output of the batch cannot be written now, for this reason.
+        /// The output of the batch cannot be written now. The text contains the cause.
         case outputBlocked(String)
-        /// A new outage began; this number of local batches wait.
+        /// A new outage began, and this number of local batches wait for its end.
         case outageBegan(batches: Int)
         /// Check whether files can be written again.
         case checkStorage(StorageOutage)
@@ -117,24 +117,24 @@ extension WorkerState {
         case wakeClaims
         /// There may be operations to report or to release.
         case wakeReports
-        /// A heartbeat must read the present controls.
+        /// A heartbeat must read the current controls.
         case wakeHeartbeat
     }
 
     package struct Report: Sendable {
         package let held: HeldOperation
         package let resources: any OperationResources
-        /// By position: `.` for no new state, `D`, or a final state code.
+        /// The new state code of each photo, by position: `.` for unchanged, `D`, or a final state code.
         package let stateCodes: [UInt8]
-        /// By position: the manifest's lines of final photos.
+        /// The manifest lines of the final photos, by position.
         package let lines: [[UInt8]?]
         package let bytesIn: Int
         package let bytesOut: Int
-        /// Photos that failed and are not reported.
+        /// The failed photos that are not reported yet.
         package let failures: [(index: Int, json: [UInt8])]
         /// Whether other workers may have left manifest files of the operation.
         package let hasPast: Bool
-        /// The batch is cancelled: only the manifest is written, and the release follows instead of a report.
+        /// Whether the batch is cancelled, so that the worker writes the manifest and releases the operation.
         package let isCancelled: Bool
         let version: Int
     }

@@ -1,13 +1,13 @@
 import DarkroomModel
 
-/// The text about a failed photo in Redis: JSON of at most 512 bytes without the secrets that a URL may have. The manifest has
-/// the full texts.
+/// The text about a failed photo that is stored in Redis: JSON of at most 512 bytes, without the secrets that a URL may
+/// contain. The manifest contains the full text.
 enum FailureText {
     private static let nameBytes = 90
     private static let urlBytes = 190
     private static let detailBytes = 130
 
-    /// name, URL without user:password and query, reason, detail.
+    /// Returns JSON with the name, the URL without user, password and query, the reason and the detail.
     static func json(_ line: ManifestLine) -> [UInt8] {
         var text: [UInt8] = [UInt8(ascii: "{")]
         JSONText.append("name", cut(PhotoURL.redacting(line.name), to: nameBytes), to: &text)
@@ -19,7 +19,7 @@ enum FailureText {
         return text
     }
 
-    /// Returns the text, cut at the end if it would take more than `bytes` bytes as JSON.
+    /// Returns the text, truncated so that it takes at most `bytes` bytes in JSON.
     private static func cut(_ text: String, to bytes: Int) -> String {
         func size(_ text: String) -> Int {
             var json: [UInt8] = []

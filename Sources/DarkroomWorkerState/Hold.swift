@@ -1,13 +1,13 @@
 import DarkroomModel
 
-/// Whether the photos of a batch, or of one of its operations, are held, and why. If there are several reasons, the last one in
-/// this list counts.
+/// Whether and why the photos of a batch or of an operation are held. If several reasons apply, the case that is
+/// declared last counts.
 enum Hold: Equatable {
     case none
-    /// A user has suspended the batch or the cluster, or only downloads or filters of them.
+    /// A user has suspended the batch or the cluster, or only its downloads or filtrations.
     case suspended(QueuePart)
     case storageUnavailable
-    /// Only the photos in the focus of the batch may run, and the operation has none of them.
+    /// Only the photos in the focus of the batch may run, and none of them is in the operation.
     case outsideFocus
     /// The worker is about to release the operation.
     case releasing
@@ -38,6 +38,6 @@ enum Hold: Equatable {
 
     var allowsFilters: Bool { self == .none || self == .suspended(.downloads) }
 
-    /// The hold of an operation of a batch.
+    /// Combines the hold of a batch with the hold of one of its operations.
     func with(_ operation: Hold) -> Hold { self == .cancelled || operation == .none ? self : operation }
 }

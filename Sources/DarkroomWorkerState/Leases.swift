@@ -2,11 +2,11 @@ import DarkroomStore
 
 /// The operations whose leases this worker renews.
 struct Leases {
-    /// Operations that run here, in the order of their claims.
+    /// Operations that run in this worker, in the order of their claims.
     private(set) var local: [HeldOperation] = []
-    /// Claimed operations that are not local yet: preparing them accesses disks.
+    /// Claimed operations that the worker is still preparing, for which it accesses disks.
     private var preparing: Set<HeldOperation> = []
-    /// Operations that do not run here and must be released.
+    /// Operations that do not run in this worker and must be released.
     private(set) var pendingRelease: Set<HeldOperation> = []
 
     var all: [HeldOperation] { local + preparing + pendingRelease }
@@ -15,14 +15,14 @@ struct Leases {
 
     mutating func claim(_ operations: [HeldOperation]) { preparing.formUnion(operations) }
 
-    /// Makes a preparing operation local. Returns false if it was lost in the meantime.
+    /// Makes an operation local after its preparation. Returns false if the operation was lost in the meantime.
     mutating func begin(_ held: HeldOperation) -> Bool {
         guard preparing.remove(held) != nil else { return false }
         local.append(held)
         return true
     }
 
-    /// Marks a preparing operation for release, unless it was lost in the meantime.
+    /// Marks an operation for release after its preparation has failed, unless the operation was lost in the meantime.
     mutating func decline(_ held: HeldOperation) {
         if preparing.remove(held) != nil { pendingRelease.insert(held) }
     }

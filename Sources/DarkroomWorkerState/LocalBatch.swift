@@ -3,32 +3,32 @@ import DarkroomStore
 
 /// The state of a batch of which the worker has operations.
 struct LocalBatch {
-    /// The most photos that an operation of the batch has.
+    /// The largest number of photos in an operation of the batch.
     let operationSize: Int
     /// The last flags, priority and focus that this worker received.
     private(set) var controls: BatchControls
     private(set) var hold: Hold
-    /// All its local operations, in the order of their claims.
+    /// The local operations of the batch, in the order of their claims.
     var operations: [HeldOperation] = []
-    /// The operations with photos that may begin: first the operations with photos in the focus, then in the order of their claims.
+    /// The operations with photos to start. Operations in the focus come first, then the order of claims decides.
     var toBegin: [HeldOperation] = []
-    /// How many photos of `toBegin` are left to begin.
+    /// The number of photos in `toBegin` that have not been started.
     var unbegun = 0
-    /// Downloaded photos that may be filtered, in order.
+    /// Downloaded photos that may be filtered, in their order.
     var ready: ArraySlice<PhotoTask> = []
-    /// Downloaded photos of operations that are held.
+    /// Downloaded photos that may not be filtered, since their operations are held.
     var aside: ArraySlice<PhotoTask> = []
-    /// Photos that have begun and not ended.
+    /// The number of photos in progress: started, and without an outcome yet.
     var begun = 0
-    /// Of those, the ones whose download runs or is about to.
+    /// The photos in progress whose download is running or about to start.
     var downloads = 0
-    /// Of those, the ones whose download waits for its host or for another attempt.
+    /// The photos in progress whose download waits for its host or for its next attempt.
     var waiting = 0
-    /// Of those, the ones in the local queue of filters, or being filtered.
+    /// The photos in progress that are in the image filtration queue or being filtered.
     var filters = 0
     /// The virtual time of the batch, see ``RunQueues``.
     var virtualTime = 0
-    /// Whether the most photos wait for their hosts that may: no further photo begins until one of them continues.
+    /// Whether so many photos wait for their hosts that no photo is started until a waiting photo continues.
     private(set) var isStalled = false
 
     mutating func apply(_ controls: BatchControls, _ hold: Hold) {
@@ -36,17 +36,17 @@ struct LocalBatch {
         self.hold = hold
     }
 
-    /// Downloaded photos that may not be filtered now.
+    /// The number of downloaded photos that may not be filtered now.
     var parked: Int { aside.count + (hold.allowsFilters ? 0 : ready.count) }
 
-    /// Photos that have begun and not ended, without parked photos and photos that wait for their host.
+    /// The number of photos in progress, without parked photos and photos that wait for their hosts.
     var running: Int { begun - parked - waiting }
 
     var rank: Int { controls.priority.rank }
     var hasPhotosToBegin: Bool { hold.allowsDownloads && !isStalled && !toBegin.isEmpty }
     var hasPhotosToFilter: Bool { hold.allowsFilters && !ready.isEmpty }
 
-    /// The batch's part of the load of its priority.
+    /// The contribution of the batch to the load of its priority.
     var load: Load {
         Load(active: running, downloads: downloads, waiting: waiting, stalled: isStalled ? 1 : 0, filters: filters)
     }
@@ -54,7 +54,7 @@ struct LocalBatch {
     /// - Parameter maxWaiting: how many of its photos may wait for their hosts.
     mutating func updateStall(maxWaiting: Int) { isStalled = waiting >= maxWaiting }
 
-    /// Removes a photo from the count that it was in before its download ended.
+    /// Removes a photo whose download has ended from the count of waiting photos or of downloads.
     mutating func endDownload(_ stage: PhotoEntry.Stage) {
         if stage == .waiting { waiting -= 1 } else { downloads -= 1 }
     }
@@ -63,7 +63,7 @@ struct LocalBatch {
         Urgency(priority: controls.priority, isInFocus: controls.focus?.photos.contains(index) ?? false)
     }
 
-    /// Removes and returns the downloaded photo to filter next: the first one in the focus, or else the first one.
+    /// Removes and returns the downloaded photo to filter next: the first photo in the focus, or else the first photo.
     mutating func popReady() -> PhotoTask? {
         if let focus = controls.focus?.photos,
             let place = ready.firstIndex(where: { focus.contains($0.record.index) })

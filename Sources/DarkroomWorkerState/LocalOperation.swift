@@ -8,51 +8,51 @@ package struct LocalOperation: Sendable {
     let records: [PhotoRecord]
     let lease: Duration
     let operationSize: Int
-    /// True when other workers may have left manifest files of this operation.
+    /// Whether other workers may have left manifest files of this operation.
     let hasPast: Bool
-    /// True if its lease expired at least twice: its photos run one by one, to find the photo that crashes the process.
+    /// Whether the lease has expired twice or more, so that photos run one by one to find the photo that crashes.
     package let isQuarantined: Bool
-    /// Whether downloaded bytes outlive this worker in a folder of originals.
+    /// Whether downloaded bytes stay in a folder of originals after this worker has ended.
     private let keepsOriginals: Bool
     private let redactsQueries: Bool
 
-    /// By position: `.` for no state yet, `D`, or a final state code.
+    /// The state code of each photo, by position: `.` for no state yet, `D`, or a final state code.
     private(set) var stateCodes: [UInt8]
-    /// By position, the manifest's lines of final photos.
+    /// The manifest lines of the final photos, by position.
     private(set) var lines: [[UInt8]?]
     private(set) var bytesIn = 0
     private(set) var bytesOut = 0
     private(set) var failures: [(index: Int, json: [UInt8])] = []
 
-    /// Photos that were counted as filtered although none was.
+    /// The number of photos that `skipAll` has counted as filtered.
     private(set) var skipped = 0
-    /// Photos that have begun and not ended.
+    /// The number of photos in progress: started, and without an outcome yet.
     private(set) var running = 0
-    /// Of those, the ones that are downloaded and not in the local queue of filters.
+    /// The number of photos in progress that are downloaded and not in the image filtration queue.
     var waiting = 0
     private(set) var unfinished: Int
     private(set) var unbegun: Int
 
-    /// Grows with every change that must be reported.
+    /// A number that grows with every change that must be reported.
     private(set) var version = 0
     private var reportedVersion = 0
-    /// The versions at which a photo became final first and last; 0 before any has.
+    /// The versions at which the first and the latest photo became final; 0 before a photo is final.
     private var firstFinalVersion = 0
     private var lastFinalVersion = 0
     /// The time of the oldest unreported change that makes a report due; nil if there is none.
     private(set) var oldestNews: ContinuousClock.Instant?
 
-    /// Why its photos are held, apart from the hold of the batch: outside of the focus, releasing, or not at all.
+    /// The hold of the operation alone, without that of its batch: `.outsideFocus`, `.releasing` or `.none`.
     private(set) var hold = Hold.none
-    /// The positions of the batch's focus in this operation; nil when it has none.
+    /// The positions of this operation's photos that are in the focus of the batch; nil if there are none.
     private(set) var focus: ClosedRange<Int>?
-    /// Since when it has been idle with downloaded bytes.
+    /// The time since which the operation has been idle with downloaded bytes.
     var idleSince: ContinuousClock.Instant?
 
-    /// By position: begun, or final.
+    /// Whether each photo is started or final, by position.
     private var isTaken: [Bool]
-    private var next = 0  // everything before it is taken
-    private var nextFocused = 0  // everything of the focus before it is taken
+    private var next = 0  // all positions before it are taken
+    private var nextFocused = 0  // all positions of the focus before it are taken
 
     private static let unknown = UInt8(ascii: ".")
 
@@ -69,7 +69,7 @@ package struct LocalOperation: Sendable {
         operationSize = options.operationSize
         keepsOriginals = !options.originals.isEmpty
         redactsQueries = options.redactURLs
-        // The bytes of a photo claimed as downloaded are in the folder of originals: only its filter must run.
+        // The bytes of a photo claimed as downloaded are in the folder of originals, so it needs no download.
         stateCodes = claimed.stateCodes.map { code in
             let state = PhotoState(stateCode: code) ?? .new
             return state == .new ? Self.unknown : code
@@ -79,40 +79,40 @@ package struct LocalOperation: Sendable {
         unbegun = unfinished
         hasPast = claimed.leaseExpiries > 0 || unfinished < stateCodes.count
         isQuarantined = claimed.leaseExpiries >= 2
-        // Its photos were cancelled one by one while it was queued: their lines and its end must be reported.
+        // All photos were cancelled one by one while the operation was queued. This must still be reported.
         if isDone { noteFinal() }
     }
 
-    /// Whether no line in the manifest file of its fencing token is reported.
+    /// Whether the manifest file of the operation's fencing token contains no reported line.
     var isUnreported: Bool { !hasPast && (firstFinalVersion == 0 || reportedVersion < firstFinalVersion) }
     /// Whether there are unreported changes.
     var hasNews: Bool { version > reportedVersion }
     var hasUnreportedFinals: Bool { lastFinalVersion > reportedVersion }
-    /// Whether a photo has become final here since the claim.
+    /// Whether a photo has become final in this worker since the claim.
     var hasProgress: Bool { lastFinalVersion > 0 }
     var isDone: Bool { unfinished == 0 }
-    /// Whether no photo runs: all photos that have begun are downloaded and wait for their filter.
+    /// Whether no photo is running: all photos in progress are downloaded and wait for their filtration.
     var isIdle: Bool { running == waiting }
 
-    // MARK: Photos to begin
+    // MARK: Photos to start
 
-    /// How many photos may begin now; of a quarantined operation one at a time.
+    /// How many photos may start now. The photos of a quarantined operation run one at a time.
     var photosToBegin: Int { isQuarantined ? min(unbegun, running == 0 ? 1 : 0) : unbegun }
 
-    /// Whether photos of the focus are left to begin.
+    /// Whether photos in the focus have not been started.
     var hasFocusedPhotosToBegin: Bool {
         guard let focus, nextFocused <= focus.upperBound else { return false }
         return isTaken[nextFocused...focus.upperBound].contains(false)
     }
 
-    /// Sets which photos of the batch begin first, and whether all others are held.
+    /// Sets which photos of the batch start first, and whether all other photos are held.
     mutating func apply(_ focus: BatchControls.Focus?) {
         self.focus = positions(of: focus?.photos)
         if let lower = self.focus?.lowerBound { nextFocused = lower }
         if hold != .releasing { hold = focus?.only == true && self.focus == nil ? .outsideFocus : .none }
     }
 
-    /// Marks the operation for release: no further photo of it begins.
+    /// Marks the operation for release: none of its photos starts any more.
     mutating func beginRelease() { hold = .releasing }
 
     private func positions(of photos: ClosedRange<Int>?) -> ClosedRange<Int>? {
@@ -122,7 +122,7 @@ package struct LocalOperation: Sendable {
         return lower <= upper ? lower...upper : nil
     }
 
-    /// The position of the next photo to begin: only one of the focus, or the first of all.
+    /// Returns the position of the next photo to start. If `focused`, only photos in the focus count.
     mutating func nextPhoto(focused: Bool) -> Int? {
         guard focused else {
             while next < isTaken.count, isTaken[next] { next += 1 }
@@ -144,7 +144,7 @@ package struct LocalOperation: Sendable {
 
     // MARK: Ends of photos
 
-    /// Handles a photo that was cancelled or withdrawn: it may begin again, unless it is final.
+    /// Handles a photo that was cancelled or withdrawn. It may be started again unless it is final.
     mutating func abandon(index: Int) {
         running -= 1
         let position = position(of: index)
@@ -159,7 +159,7 @@ package struct LocalOperation: Sendable {
         noteNews()
     }
 
-    /// Records that a photo is downloaded. This change alone makes no report due; the next report has it.
+    /// Records that a photo is downloaded. This change alone does not make a report due.
     mutating func downloaded(index: Int) {
         let position = position(of: index)
         guard !isFinal(position) else { return }
@@ -167,13 +167,13 @@ package struct LocalOperation: Sendable {
         version += 1
     }
 
-    /// Records the outcome of a photo. A photo that was cancelled while its file got its final name stays cancelled.
+    /// Records the outcome of a photo. A photo cancelled while its file got its final name stays cancelled.
     mutating func finish(index: Int, _ outcome: PhotoOutcome) {
         running -= 1
         if !isFinal(position(of: index)) { record(outcome, at: position(of: index)) }
     }
 
-    /// Sets this state for every photo that is not final, without running it.
+    /// Sets the same state for every photo that is not final, without running the photos.
     package mutating func finishAll(_ state: PhotoState) {
         for (position, record) in records.enumerated() where !isFinal(position) {
             let line = ManifestLine(batch: held.batch, record: record, state: state)
@@ -182,7 +182,7 @@ package struct LocalOperation: Sendable {
         takeAll()
     }
 
-    /// Counts every photo as filtered although none was: for measurements of the queue alone.
+    /// Counts every photo as filtered without running it. Used to measure the queue alone.
     package mutating func skipAll() {
         stateCodes = [UInt8](repeating: PhotoState.filtered.stateCode, count: stateCodes.count)
         skipped = stateCodes.count
@@ -206,7 +206,7 @@ package struct LocalOperation: Sendable {
         noteFinal()
     }
 
-    // MARK: Answers of Redis
+    // MARK: Replies of Redis
 
     mutating func reported(version: Int, failures count: Int, now: ContinuousClock.Instant) {
         reportedVersion = max(reportedVersion, version)
@@ -215,7 +215,7 @@ package struct LocalOperation: Sendable {
     }
 
     /// Merges final state codes from Redis, for example of photos that a user cancelled one by one.
-    /// - Returns: the indexes of photos that became final while they run.
+    /// - Returns: the indexes of photos that became final while they were running.
     mutating func merge(_ stored: [UInt8]) -> [Int] {
         var overtaken: [Int] = []
         var isToReport = !isDone
@@ -237,7 +237,7 @@ package struct LocalOperation: Sendable {
             stateCodes[position] = code
             if state == .cancelled { isToReport = true }
         }
-        // The report ends the operation, so it is due even without changes.
+        // The report ends the operation, so it is due even if there are no other changes.
         if isDone, isToReport { noteFinal() }
         return overtaken
     }

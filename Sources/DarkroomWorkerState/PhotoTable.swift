@@ -2,39 +2,39 @@ import DarkroomStore
 
 struct PhotoEntry {
     enum Stage {
-        /// About to be downloaded.
+        /// The photo is about to be downloaded.
         case queued
-        /// Its download waits for its host or for another attempt, and does not count as a running download.
+        /// The download waits for its host or for its next attempt, and does not count as a running download.
         case waiting
         case downloading
-        /// Its bytes are downloaded and wait for a place in the local queue of filters.
+        /// The photo is downloaded and waits for a place in the image filtration queue.
         case ready
         case filterQueued
         case filtering
-        /// Its file is getting its final name: the photo cannot be stopped any more.
+        /// The file of the photo is getting its final name. A user's change no longer stops the photo.
         case placing
 
-        /// Whether the bytes of the photo are not downloaded yet.
+        /// Whether the photo is not downloaded yet.
         var isDownload: Bool { self == .queued || self == .waiting || self == .downloading }
     }
 
     let task: PhotoTask
     var stage = Stage.queued
-    /// Whether an attempt of its download has begun.
+    /// Whether an attempt to download the photo has started.
     var hasBegun = false
     var isAborting = false
     var bytes = 0
-    /// The attempt to filter it that counts; 0 when there is none.
+    /// The current attempt to filter the photo; 0 if there is none.
     var attempt = 0
 }
 
-/// The photos that have begun and not ended, and the bytes in memory.
+/// The photos in progress (started, and without an outcome yet), and the number of downloaded bytes in memory.
 struct PhotoTable {
     /// A filter whose result is no longer needed.
     enum AbandonedFilter {
         /// In the local queue. It will never begin.
         case queued
-        /// Runs, with the bytes of its photo, until its next check or the end of its encoder.
+        /// The attempt is running, with the bytes of its photo, until its next check or the end of its encoder.
         case running(bytes: Int)
     }
 
@@ -42,29 +42,29 @@ struct PhotoTable {
     /// By attempt.
     private(set) var abandoned: [Int: AbandonedFilter] = [:]
     private var lastAttempt = 0
-    /// Downloaded photos in memory.
+    /// The number of downloaded photos in memory.
     private(set) var photosHeld = 0
-    /// Their bytes.
+    /// The number of bytes of the downloaded photos in memory.
     private(set) var bytesHeld = 0
-    /// A moving average of the sizes of downloaded photos, in bytes: the expected size of a running download.
+    /// A moving average of the sizes of downloaded photos, in bytes. It is the expected size of a running download.
     var typicalBytes = 1 << 20
 
     var count: Int { entries.count }
     var all: some Collection<PhotoEntry> { entries.values }
     var abandonedCount: Int { abandoned.count }
 
-    /// Whether a photo runs, perhaps for an operation that was claimed before.
+    /// Whether a photo is in progress, even if it belongs to an earlier claim of its operation.
     func contains(_ key: PhotoTask.Key) -> Bool { entries[key] != nil }
 
-    /// The entry of a task; nil when it has ended.
+    /// The entry of a task; nil if the task has ended.
     func entry(of task: PhotoTask) -> PhotoEntry? { entries[task.key].flatMap { $0.task === task ? $0 : nil } }
 
-    /// The entry of an attempt; nil when the photo has ended or another attempt counts.
+    /// The entry of an attempt; nil if the photo has ended or another attempt is the current one.
     func entry(of job: FilterJob) -> PhotoEntry? {
         entry(of: job.task).flatMap { $0.attempt == job.attempt ? $0 : nil }
     }
 
-    /// The entry of a photo of an operation; nil when it does not run.
+    /// The entry of a photo of an operation; nil if the photo is not in progress.
     func entry(of index: Int, of held: HeldOperation) -> PhotoEntry? {
         entries[PhotoTask.Key(batch: held.batch, index: index)].flatMap { $0.task.operation == held ? $0 : nil }
     }
@@ -76,7 +76,7 @@ struct PhotoTable {
         body(&entries.values[place])
     }
 
-    /// Adds a downloaded photo to the photos in memory.
+    /// Adds a downloaded photo to the counts of photos and bytes in memory.
     mutating func hold(_ bytes: Int, of task: PhotoTask) {
         photosHeld += 1
         bytesHeld += bytes
@@ -99,7 +99,7 @@ struct PhotoTable {
         return lastAttempt
     }
 
-    /// Abandons an attempt: its result is no longer needed.
+    /// Abandons an attempt, since its result is no longer needed.
     mutating func abandon(_ entry: PhotoEntry) {
         abandoned[entry.attempt] = entry.stage == .filterQueued ? .queued : .running(bytes: entry.bytes)
     }

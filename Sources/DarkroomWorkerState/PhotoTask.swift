@@ -2,12 +2,12 @@ import DarkroomConcurrency
 import DarkroomModel
 import DarkroomStore
 
-/// Data that the driver of the state attaches to an operation. The state stores it and returns it, and never reads it.
+/// Data that the driver of the worker state attaches to an operation. The worker state does not read the data.
 package protocol OperationResources: AnyObject, Sendable {}
 
-/// A photo that this worker has begun, from its download to its outcome. If the photo begins again, that is another task.
+/// A photo that this worker has started, from its download to its outcome. Another start of the photo is another task.
 package final class PhotoTask: Sendable {
-    /// Which photo it is. One photo never runs twice at the same time in one worker.
+    /// Identifies the photo. A worker never runs the same photo twice at a time.
     struct Key: Hashable {
         let batch: BatchID
         let index: Int
@@ -16,12 +16,12 @@ package final class PhotoTask: Sendable {
     package let record: PhotoRecord
     package let operation: HeldOperation
     package let resources: any OperationResources
-    /// True if the bytes are in the batch's folder of originals.
+    /// Whether the bytes of the photo are in the batch's folder of originals.
     package let isStored: Bool
-    /// True if leases of the operation expired at least twice: the photo may have crashed a worker.
+    /// Whether the lease of the operation has expired at least twice, so that the photo may have crashed a worker.
     package let isQuarantined: Bool
-    /// Cancelled if the result is no longer needed: the transfer is aborted, the bytes are freed, and the filter stops at its next
-    /// check. Withdrawn if the download must not begin.
+    /// Cancelled if the result is no longer needed: the transfer is aborted, the bytes are freed, and the filtration
+    /// stops at its next check. Withdrawn if the download must not start.
     package let cancellation = CancellationToken()
 
     init(
@@ -38,7 +38,7 @@ package final class PhotoTask: Sendable {
     var key: Key { Key(batch: operation.batch, index: record.index) }
 }
 
-/// One attempt to filter a photo. A photo that was withdrawn from the local queue gets another attempt.
+/// One attempt to filter a photo. If the photo is withdrawn from the queue, its next filtration is a new attempt.
 package struct FilterJob: Sendable {
     package let task: PhotoTask
     /// The number of the attempt, unique among all photos.
@@ -48,12 +48,12 @@ package struct FilterJob: Sendable {
 }
 
 package struct PhotoOutcome: Sendable {
-    /// A final state.
+    /// The final state of the photo.
     package var state: PhotoState
     package var line: ManifestLine
-    /// Bytes that its download transferred.
+    /// The number of bytes that the download transferred.
     package var bytesIn: Int
-    /// Bytes of its file.
+    /// The size of the photo's file in bytes.
     package var bytesOut: Int
 
     package init(state: PhotoState, line: ManifestLine, bytesIn: Int = 0, bytesOut: Int = 0) {
@@ -64,7 +64,7 @@ package struct PhotoOutcome: Sendable {
     }
 }
 
-/// The urgency of a photo: the priority of its batch, and within a batch the photos in its focus first.
+/// The urgency of a photo: the priority of its batch and, within the batch, whether the photo is in the focus.
 package struct Urgency: Equatable, Sendable {
     package let priority: BatchPriority
     package let isInFocus: Bool

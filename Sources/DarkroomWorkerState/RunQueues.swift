@@ -1,16 +1,16 @@
 import DarkroomModel
 
-/// Numbers of photos and batches, of a batch or of all batches of a priority.
+/// Counts of photos and batches, either of one batch or summed over all batches of a priority.
 struct Load: Equatable {
-    /// Photos that have begun and not ended, without parked photos and photos that wait for their host.
+    /// Photos in progress, without parked photos and photos that wait for their hosts.
     var active = 0
-    /// Photos whose download runs or is about to.
+    /// Photos whose download is running or about to start.
     var downloads = 0
-    /// Photos whose download waits for its host or for another attempt.
+    /// Photos whose download waits for its host or for its next attempt.
     var waiting = 0
-    /// Batches whose number of photos waiting for their hosts is at its limit.
+    /// Batches that have as many photos waiting for their hosts as is allowed.
     var stalled = 0
-    /// Photos in the local queue of filters, or being filtered.
+    /// Photos that are in the image filtration queue or being filtered.
     var filters = 0
 
     static func += (left: inout Load, right: Load) { left.add(right, 1) }
@@ -25,14 +25,14 @@ struct Load: Equatable {
     }
 }
 
-/// Which batch begins the next photo, and which one filters the next.
+/// Decides which batch starts the next photo, and which batch filters the next photo.
 ///
-/// DESIGN. Higher priorities come first. Among the batches of a priority, weighted fair queueing decides: each batch has a
-/// virtual time, which grows by one with each photo that it filters or that fails before its filter, and the batch with the least
-/// virtual time is next. A batch that is new, or has photos again, starts at the present virtual time of its priority, so that
-/// it gets neither more nor less than its share from then on. Batches compete for filters. A batch begins photos ahead of its
-/// filters, so for the choice of the next photo to begin, the photos that it has begun count as filtered. All batches of a
-/// priority have the same weight.
+/// DESIGN. Higher priorities come first. Among the batches of a priority, weighted fair queueing decides. Each batch
+/// has a virtual time, which grows by one with each of its photos that is filtered or fails before its filtration. The
+/// batch with the least virtual time is next. If a batch is new or has photos again, it starts at the current virtual
+/// time of its priority, so that it gets exactly its share from then on. The batches compete for filtrations. Photos
+/// are started ahead of their filtration, so the choice of the next photo to start counts a batch's started photos as
+/// filtered. All batches of a priority have the same weight.
 struct RunQueues {
     /// Batches that compete, each with the virtual time that decides.
     struct Turns {
@@ -40,10 +40,10 @@ struct RunQueues {
 
         var batches: [BatchID] { entries.map(\.batch) }
         var isEmpty: Bool { entries.isEmpty }
-        /// The batch with the least time; among equals, the one that was added first.
+        /// The batch with the least time; if several batches have it, the batch that was added first.
         var next: BatchID? { entries.min { $0.time < $1.time }?.batch }
 
-        /// Sets the time of a batch; nil removes it.
+        /// Sets the time of a batch. Removes the batch if the time is nil.
         mutating func set(_ id: BatchID, _ time: Int?) {
             let place = entries.firstIndex { $0.batch == id }
             switch (place, time) {
@@ -69,7 +69,7 @@ struct RunQueues {
 
     subscript(rank: Int) -> Load { queues[rank].load }
 
-    /// The sum of a part of the load, over all ranks or from one on.
+    /// The sum of one count of the load over the priorities with at least this rank.
     func total(_ part: KeyPath<Load, Int>, from rank: Int = 0) -> Int {
         queues[rank...].reduce(0) { $0 + $1.load[keyPath: part] }
     }
@@ -80,7 +80,7 @@ struct RunQueues {
 
     var highestRankToBegin: Int? { queues.lastIndex { !$0.toBegin.isEmpty } }
 
-    /// The batches with photos to begin, of all ranks or from one on.
+    /// The batches with photos to start whose priority has at least this rank.
     func batchesToBegin(from rank: Int = 0) -> some Sequence<BatchID> {
         queues[rank...].map(\.toBegin.batches).joined()
     }
@@ -91,7 +91,7 @@ struct RunQueues {
 
     func nextToFilter(_ rank: Int) -> BatchID? { queues[rank].toFilter.next }
 
-    /// Sets the virtual time of a rank to that of a batch whose time has changed.
+    /// Sets the virtual time of the batch's rank to the virtual time of the batch, which has just changed.
     mutating func served(_ batch: LocalBatch) { queues[batch.rank].virtualTime = batch.virtualTime }
 
     mutating func changed(_ id: BatchID, from before: LocalBatch, to after: inout LocalBatch) {

@@ -1,12 +1,12 @@
 import DarkroomModel
 
-/// A state of the machine that prevents writing files to a place for a while. It is no fault of a photo.
+/// A state of the machine in which files cannot be written for a while. It does not count as a failure of a photo.
 package protocol StorageFault: Sendable {
     /// The cause of the fault, and the remedy.
     var detail: String { get }
     /// Whether the fault affects all files on the same file system.
     var isOfDevice: Bool { get }
-    /// How many bytes must be free before the fault counts as gone.
+    /// The number of bytes that must be free before the fault counts as gone.
     var bytes: Int { get set }
 }
 
@@ -14,15 +14,15 @@ package protocol StorageFault: Sendable {
 package struct StorageOutage: Sendable {
     /// The number of the outage, unique in this worker.
     package let number: Int
-    /// The batch that met the fault first.
+    /// The batch that had the fault first.
     let batch: BatchID
     package fileprivate(set) var fault: any StorageFault
     /// The device number of the file system, if the fault affects all files on it.
     fileprivate(set) var device: UInt?
     package fileprivate(set) var batches: Set<BatchID>
-    /// Temporary files to remove when the fault is gone: they could not be removed before.
+    /// Temporary files that could not be removed during the outage. They are removed after it.
     package fileprivate(set) var staleFiles: [String] = []
-    /// Since when the worker has had no operation of these batches.
+    /// The time since which the worker has had no operation of the waiting batches.
     fileprivate var unusedSince: ContinuousClock.Instant?
 }
 
@@ -37,7 +37,7 @@ struct StorageOutages {
 
     func blocks(_ id: BatchID) -> Bool { all.contains { $0.batches.contains(id) } }
 
-    /// The batches whose output cannot be written now, and why.
+    /// The batches whose output cannot be written now, with the cause.
     var reasons: [BatchID: String] {
         var reasons: [BatchID: String] = [:]
         for outage in all {
@@ -73,7 +73,7 @@ struct StorageOutages {
     }
 
     /// Replaces the fault of an outage.
-    /// - Returns: the batches that the new fault does not affect, and that need not wait any more.
+    /// - Returns: the batches that the new fault does not affect and that no longer wait.
     mutating func change(_ number: Int, to fault: any StorageFault) -> Set<BatchID> {
         guard let place = all.firstIndex(where: { $0.number == number }) else { return [] }
         all[place].fault = fault
@@ -90,7 +90,7 @@ struct StorageOutages {
         return all.remove(at: place).batches
     }
 
-    /// Removes outages for whose batches the worker has had no operation for long.
+    /// Removes the outages of batches of which the worker has had no operation for a long time.
     mutating func forgetUnused(now: ContinuousClock.Instant, isUsed: (BatchID) -> Bool) {
         for place in all.indices {
             all[place].unusedSince = all[place].batches.contains(where: isUsed) ? nil : all[place].unusedSince ?? now

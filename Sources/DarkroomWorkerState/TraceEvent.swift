@@ -3,22 +3,22 @@ import DarkroomModel
 /// A step of a photo in a worker, for measurements and tests.
 package struct TraceEvent: Sendable {
     package enum Kind: Sendable {
-        /// A transfer began, after it had waited for its turn.
+        /// A transfer began, after it had waited for a slot of its host.
         case downloadBegan
         /// A transfer ended, with any result.
         case downloadEnded
         case filtrationBegan
-        /// A filter ended, with any result; the file is in place if the photo was filtered.
+        /// A filtration ended, with any result. If the photo was filtered, its file has its final name.
         case filtrationEnded
     }
 
     package let kind: Kind
     package let batch: BatchID
-    /// Of the photo in its list.
+    /// The index of the photo in its list.
     package let index: Int
     package let instant: ContinuousClock.Instant
 
-    /// The step of a photo in an event of the worker state; nil if the event is no such step.
+    /// Creates the trace event for an event of the worker state. Returns nil if the event is not a step of a photo.
     package init?(_ event: WorkerState.Event, _ effects: [WorkerState.Effect]) {
         let task: PhotoTask
         switch event {

@@ -5,11 +5,11 @@ import DarkroomStore
 package struct ClaimDemand: Sendable {
     /// The lowest priority that the worker has room for; nil if it is full.
     package var lowest: BatchPriority?
-    /// The batch of which it claims an operation in focus, although it may be full.
+    /// The batch of which the worker claims an operation in the focus, even if the worker is full.
     package var focused: (batch: BatchID, priority: BatchPriority)?
-    /// The lowest priority of batches that have no photo left to begin here, although the worker is full of others.
+    /// The lowest priority of the drained batches from which the worker claims although it is full of others.
     package var drained: BatchPriority?
-    /// Whether it claims a few operations of batches of which it has none, although it is full of others.
+    /// Whether the worker claims a few operations of drained batches, even if it is full of other batches.
     package var takesOthers = false
 
     package init(lowest: BatchPriority? = nil) { self.lowest = lowest }
@@ -18,17 +18,17 @@ package struct ClaimDemand: Sendable {
 /// The operations that a claim requested.
 package enum ClaimScope: Sendable, Equatable {
     case all
-    /// Only operations in the focus of a batch.
+    /// Only operations in the focus of this batch.
     case focus(BatchID)
-    /// Only operations of batches of which the worker has no photo to begin; these of them were drained.
+    /// Only operations of batches with no photo to start here; these batches were drained when the claim was sent.
     case drained(Set<BatchID>)
 }
 
 /// Decides which operations to claim.
 extension WorkerState {
-    /// The most operations that are done and not reported: with more, the worker claims none.
+    /// If this many operations are done and not reported, the worker claims no operations.
     private static let maxUnreported = 256
-    /// With more stalled batches of a priority and all higher ones, the worker claims no operation of this priority.
+    /// If this many batches of a priority or a higher one are stalled, the worker does not claim at this priority.
     static let maxStalled = 500
 
     package var demand: ClaimDemand {
@@ -42,16 +42,16 @@ extension WorkerState {
         return demand
     }
 
-    /// How many photos a claim for a priority and all higher ones requests. Small operations come several at a time, one of each
-    /// batch in turn.
+    /// The number of photos that a claim for a priority and all higher priorities requests. If the operations are
+    /// small, the claim returns several, one of each batch in turn.
     package func photosToClaim(from priority: BatchPriority) -> Int { max(photosWanted(from: priority), window / 2) }
 
-    /// The drained batches of which more photos could begin.
+    /// The drained batches that are not stalled, so that more of their photos could start.
     package var claimableDrained: Set<BatchID> { drained.filter { batches[$0]?.isStalled != true } }
 
-    /// The batches that a claim excludes: their output cannot be written, they are stalled, or their filters are suspended and their
-    /// downloaded photos use all the memory that they may.
-    /// - Parameter isForDrained: also excludes batches that have enough photos to begin here.
+    /// The batches that a claim excludes: batches whose output cannot be written, stalled batches, and batches whose
+    /// filtrations are suspended while downloaded photos use all the memory that they may.
+    /// - Parameter isForDrained: whether the claim also excludes batches that have photos to start in this worker.
     package func excludedFromClaims(isForDrained: Bool) -> [BatchID] {
         let isFull =
             photos.bytesHeld + queues.total(\.downloads) * photos.typicalBytes >= configuration.maxBytesHeld / 2
@@ -61,9 +61,9 @@ extension WorkerState {
         return Array(unwanted.keys) + Array(outages.reasons.keys) + (isForDrained ? Array(queues.batchesToBegin()) : [])
     }
 
-    /// How many photos of a priority or a higher one the worker needs to fill its queues, plus one operation. Lower
-    /// priorities do not count, so a full worker has room for an operation of a higher priority than all local ones. Stalled
-    /// batches do not count either: none of their photos can begin now.
+    /// The number of photos of a priority or a higher one that the worker needs to fill its queues and have one more
+    /// operation. Lower priorities are not counted, so even a full worker has room for a priority above its own.
+    /// Stalled batches are not counted, since none of their photos can start now.
     func photosWanted(from priority: BatchPriority) -> Int {
         guard mayClaim, queues.total(\.stalled, from: priority.rank) < Self.maxStalled else { return 0 }
         var (unbegun, operations, largest) = (0, 0, 0)
@@ -84,9 +84,9 @@ extension WorkerState {
 
     private var mayClaim: Bool { !isStopping && doneOperations < Self.maxUnreported }
 
-    /// The batch of which the worker claims an operation in focus although it may be full, and its priority. Nil if the worker has
-    /// such an operation with photos of the focus to begin, or too many photos of others: a focus that moves 100 times a second
-    /// must cost little.
+    /// The batch from which the worker claims an operation in the focus even if it is full, and the priority of the
+    /// batch. Nil if the worker already has such an operation with photos to start. Also nil if the worker has too many
+    /// photos of other batches, which bounds the cost of a focus that moves 100 times a second.
     private var focusedWanted: (batch: BatchID, priority: BatchPriority)? {
         guard let id = focusToClaim, mayClaim, batches[id]?.isStalled != true else { return nil }
         let (unbegun, largest) = backlog
@@ -95,22 +95,22 @@ extension WorkerState {
         return isHere ? nil : (id, controls.controls(of: id).priority)
     }
 
-    /// Whether a worker that is full of other batches claims a few operations of batches that have no photo to begin here.
-    /// Otherwise these batches would have to wait until the others are done.
+    /// Whether a worker that is full claims a few operations of batches from which it has no photo to start. Without
+    /// these claims, such batches would have to wait until the other batches are done.
     private var takesOthers: Bool {
         guard mayClaim, queues.total(\.stalled) < Self.maxStalled else { return false }
         let (unbegun, largest) = backlog
         return unbegun < window + 2 * largest
     }
 
-    /// Photos that are left to begin, and the size of the largest operation of their batches.
+    /// The number of photos to start, and the size of the largest operation of their batches.
     private var backlog: (unbegun: Int, largest: Int) {
         queues.batchesToBegin().compactMap { batches[$0] }.reduce((0, 0)) {
             ($0.0 + $1.unbegun, max($0.1, $1.operationSize))
         }
     }
 
-    /// Handles a claim that returned operations of these batches. The other requested batches have no operation to claim.
+    /// Handles the reply to a claim. Requested batches that are not in `brought` have no operations to claim.
     mutating func claimAnswered(_ scope: ClaimScope, _ brought: Set<BatchID>) {
         switch scope {
         case .all: return
@@ -119,7 +119,7 @@ extension WorkerState {
         }
     }
 
-    /// Handles a new focus of a batch: a full worker may have to claim an operation for it. The latest focus counts.
+    /// Handles a new focus of a batch. Even a full worker may have to claim an operation for the latest focus.
     mutating func noteFocus(of id: BatchID, _ controls: BatchControls) {
         if controls.focus != nil, !controls.isCancelled, !controls.isSuspended, !controls.areDownloadsSuspended {
             focusToClaim = id

@@ -1,7 +1,7 @@
 import DarkroomModel
 import DarkroomStore
 
-/// Changes by users while the worker runs.
+/// Applies changes that users make while the worker is running.
 extension WorkerState {
     mutating func apply(_ notice: ChangeNotice, _ effects: inout [Effect]) {
         switch notice {
@@ -14,12 +14,12 @@ extension WorkerState {
             apply(&effects) { $0.noticed(version, cluster: cluster) }
         case .photos(let id, let version):
             apply(&effects) { $0.noticed(version) }
-            // The notice does not name the cancelled photos: the reply to a heartbeat does.
+            // The notice does not name the cancelled photos. The reply to the next heartbeat names them.
             if batches[id] != nil { effects.append(.wakeHeartbeat) }
         }
     }
 
-    /// Changes the mirror of the controls, and applies the new controls to all affected batches.
+    /// Changes this worker's copy of the controls, and applies the new controls to all affected batches.
     mutating func apply(_ effects: inout [Effect], _ change: (inout ControlMirror) -> Void) {
         let (limits, cluster) = (limits, controls.cluster)
         change(&controls)
@@ -32,14 +32,14 @@ extension WorkerState {
         if limitsChanged, changed.isEmpty { wakeAll(&effects) }
     }
 
-    /// Lets photos begin that may begin now, and wakes the threads that claim and report.
+    /// Starts all photos that may start now, and wakes the threads that claim and report.
     func wakeAll(_ effects: inout [Effect]) { effects += [.schedule(urgently: true), .wakeReports, .wakeClaims] }
 
     func hold(of id: BatchID) -> Hold {
         Hold(controls.controls(of: id), controls.cluster, isStorageBlocked: outages.blocks(id))
     }
 
-    /// Applies the present controls and outages to batches.
+    /// Applies the current controls and outages to batches.
     mutating func applyHolds(_ ids: Set<BatchID>, _ effects: inout [Effect]) {
         let local = ids.filter { batches[$0] != nil }
         guard !local.isEmpty else { return }
@@ -61,7 +61,7 @@ extension WorkerState {
             case .cancelled:
                 stop(entry, &effects)
             case .outsideFocus where entry.stage == .filterQueued:
-                withdrawFilter(entry)  // with its bytes: it needs only its filter when the focus moves there
+                withdrawFilter(entry)  // keeps the bytes, for a later focus
             case .outsideFocus where entry.stage != .ready:
                 stop(entry, &effects)
             case let hold where !hold.allowsDownloads && (entry.stage == .queued || entry.stage == .waiting):
@@ -75,7 +75,7 @@ extension WorkerState {
         }
     }
 
-    /// Merges final state codes from Redis: their photos stop, or never begin.
+    /// Merges final state codes from Redis. Their photos are stopped, or are not started.
     mutating func merge(_ codes: [UInt8], _ held: HeldOperation, _ effects: inout [Effect]) {
         let merged = update(held) { operation in
             let wasDone = operation.isDone

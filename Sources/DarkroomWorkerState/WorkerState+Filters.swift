@@ -1,9 +1,9 @@
 import DarkroomModel
 import DarkroomStore
 
-/// Photos from the local queue of filters to their outcome.
+/// Handles photos from the image filtration queue to their outcome.
 extension WorkerState {
-    /// Chooses filters for the local queue: twice as many as run at once, so that no thread waits for the next one.
+    /// Fills the image filtration queue with twice as many photos as run at a time, so that no thread has to wait.
     mutating func queueFilters() -> [FilterJob] {
         var queued: [FilterJob] = []
         for rank in BatchPriority.allCases.indices.reversed() {

@@ -3,7 +3,7 @@ import DarkroomStore
 
 /// Adds and removes local operations.
 extension WorkerState {
-    /// Adds a prepared operation, unless it was lost in the meantime. Removes the same operation with an older fencing token.
+    /// Adds a prepared operation unless it was lost in the meantime. Removes its copy with an older fencing token.
     mutating func accept(_ operation: LocalOperation, _ effects: inout [Effect]) {
         let held = operation.held
         guard leases.begin(held) else { return }
@@ -46,13 +46,13 @@ extension WorkerState {
         effects += [.schedule(urgently: false), .wakeClaims, .wakeReports]
     }
 
-    /// Removes an operation that has ended. Photos that were made final elsewhere may still run.
+    /// Removes an operation that has ended. Photos of it may still be running if they became final elsewhere.
     mutating func end(_ held: HeldOperation, _ effects: inout [Effect]) {
         drop(held, &effects)
         effects.append(.wakeClaims)
     }
 
-    /// Stops operations without a report, since their files may be lost. They are released, and their photos run again.
+    /// Stops operations whose files may be lost, without a report. They are released, and their photos run again.
     mutating func giveUp(_ lost: [HeldOperation], _ effects: inout [Effect]) {
         for held in lost {
             guard let operation = operations[held] else { continue }
@@ -79,7 +79,7 @@ extension WorkerState {
         effects.append(.left(held))
     }
 
-    /// Removes a batch without local operations and photos.
+    /// Removes a batch that has no local operations and no photos in progress.
     mutating func forgetUnused(_ id: BatchID) {
         guard let batch = batches[id], batch.operations.isEmpty, batch.begun == 0 else { return }
         batches[id] = nil

@@ -1,22 +1,22 @@
 import DarkroomModel
 import DarkroomStore
 
-/// Photos from their beginning to the end of their download.
+/// Handles photos from their start to the end of their download.
 extension WorkerState {
     /// How many photos may have begun and not ended: enough that no filter waits for downloads. This is also how many photos of
     /// one batch may wait for their hosts, while as many others of the batch run.
     var window: Int { limits.downloads + 4 * limits.filtrations }
-    /// How many photos above the window may begin for each lower priority of which photos run.
+    /// How many photos above the window may start for each lower priority that has running photos.
     var reserve: Int { 4 * limits.filtrations }
-    /// The most photos of a priority and all higher ones that wait for their hosts, which bounds memory. At this number, no
-    /// further photo of a batch begins while one of the batch waits.
+    /// How many photos of a priority and all higher priorities may wait for their hosts, to bound memory. At this
+    /// number, a batch starts no further photo while any of its photos waits.
     static let maxWaiting = 1024
-    /// The most downloaded photos of a batch whose filters are suspended, however small the photos are.
+    /// How many downloaded photos of a batch with suspended filtrations are kept, however small the photos are.
     private static let maxParked = 4096
 
     // MARK: Scheduling
 
-    /// Begins photos and queues filters if there is room.
+    /// Starts photos and queues filtrations if there is room.
     mutating func schedule(urgently: Bool, _ effects: inout [Effect]) {
         let neededRoom = needsRoom
         let begun = beginDownloads(urgently: urgently)
@@ -27,10 +27,10 @@ extension WorkerState {
         hasStalled = false
     }
 
-    /// Begins photos if there is room: higher priorities first, and within a priority in the order of ``RunQueues``.
+    /// Starts photos if there is room. Higher priorities come first; within a priority, ``RunQueues`` decides.
     mutating func beginDownloads(urgently: Bool) -> [PhotoTask] {
         guard !isStopping, let highest = queues.highestRankToBegin else { return [] }
-        // While enough photos wait for the filters, photos begin several at a time: each call wakes three threads.
+        // While enough photos wait for filtration, several photos are started at a time: each call wakes 3 threads.
         let free = window - queues.total(\.active)
         let toFilter = photos.photosHeld - parked - photos.abandonedCount
         let isMoreUrgent = queues.lowestActiveRank.map { $0 < highest } ?? true
@@ -40,7 +40,7 @@ extension WorkerState {
         return begun
     }
 
-    /// Downloaded photos that may not be filtered now.
+    /// The number of downloaded photos that may not be filtered now.
     private var parked: Int { photos.count - queues.total(\.active) - queues.total(\.waiting) }
 
     package func urgency(of task: PhotoTask) -> Urgency {
@@ -50,7 +50,7 @@ extension WorkerState {
     private mutating func beginNext() -> PhotoTask? {
         for rank in BatchPriority.allCases.indices.reversed() {
             guard let first = queues.nextToBegin(rank) else { continue }
-            // Lower priorities do not take the place of higher ones, apart from a bounded reserve for each.
+            // Each lower priority may exceed the window by its reserve, so that it does not block this priority.
             let lower = queues.activeRanks(below: rank)
             guard queues.total(\.active, from: rank) < window,
                 queues.total(\.active) < window + lower * reserve,
@@ -73,7 +73,7 @@ extension WorkerState {
         let maxBytes = configuration.maxBytesHeld
         let expected = photos.bytesHeld + queues.total(\.downloads) * photos.typicalBytes
         if let batch = batches[id], !batch.hold.allowsFilters {
-            // Photos that cannot be filtered may use at most half of the room.
+            // Photos that may not be filtered may use at most half of the memory.
             let isAlone = !queues.batchesToBegin().contains { batches[$0]?.hold.allowsFilters == true }
             return expected < (isAlone ? maxBytes : maxBytes / 2) && batch.parked < Self.maxParked
         }
@@ -91,7 +91,7 @@ extension WorkerState {
                 if focused, operations[held]?.focus == nil { break }  // the operations in the focus come first
                 let position = update(held) { $0.nextPhoto(focused: focused) } ?? nil
                 guard let position, let index = operations[held]?.records[position].index,
-                    // The same photo may still end under an older fencing token.
+                    // The same photo may still be stopping under an older fencing token.
                     !photos.contains(PhotoTask.Key(batch: id, index: index))
                 else { continue }
                 return begin(position, of: held)
@@ -167,9 +167,9 @@ extension WorkerState {
         effects.append(.schedule(urgently: false))
     }
 
-    // MARK: Ends
+    // MARK: Ends of photos
 
-    /// Adds a downloaded photo that waits for its filter.
+    /// Adds a downloaded photo that waits for its filtration.
     mutating func makeReady(_ task: PhotoTask) {
         photos.update(task) { $0.stage = .ready }
         update(task.operation) { $0.waiting += 1 }
@@ -179,7 +179,7 @@ extension WorkerState {
         }
     }
 
-    /// Removes a photo that has ended from the tables.
+    /// Removes a photo that has ended from the photo table and from its batch.
     mutating func remove(_ entry: PhotoEntry) {
         let task = entry.task
         photos.remove(task)
@@ -197,7 +197,7 @@ extension WorkerState {
         if operations[task.operation] == nil { forgetUnused(task.operation.batch) }
     }
 
-    /// Records the outcome of a photo that was removed; nil if it may begin again.
+    /// Records the outcome of a removed photo; a nil outcome means that the photo may start again.
     mutating func recordOutcome(_ task: PhotoTask, _ outcome: PhotoOutcome?, _ effects: inout [Effect]) {
         let index = task.record.index
         let changed = update(task.operation) { operation in
@@ -217,12 +217,12 @@ extension WorkerState {
         if isDone || isFirstNews || isIdle && !mayGoOn(task.operation) { effects.append(.wakeReports) }
     }
 
-    /// Whether photos of an operation may begin, now or when it is their turn.
+    /// Whether further photos of an operation may start, now or later.
     func mayGoOn(_ held: HeldOperation) -> Bool { !isStopping && hold(of: held)?.allowsDownloads == true }
 
-    /// Stops a photo. A waiting photo is removed at once. A photo in its filter is removed at once, too: an encoder may take seconds
-    /// to stop, and its result is no longer needed. A download stays until it is aborted, which takes 1 ms. A photo whose file is
-    /// getting its final name is not stopped unless `alsoPlacing` is true.
+    /// Stops a photo. A photo that is waiting or being filtered is removed at once, since an encoder may take seconds
+    /// to stop and its result is no longer needed. A download is removed when it is aborted, which takes 1 ms. A photo
+    /// whose file is getting its final name is stopped only if `alsoPlacing` is true.
     mutating func stop(_ entry: PhotoEntry, alsoPlacing: Bool = false, _ effects: inout [Effect]) {
         switch entry.stage {
         case .placing where !alsoPlacing: return

@@ -25,21 +25,22 @@ extension WorkerState {
             && (operation.hasUnreportedFinals || operation.waiting > 0)
     }
 
-    /// When the next report is due because its oldest change is older than `age`; nil when nothing has changed.
+    /// The time at which the oldest change is older than `age`, so that a report is due; nil if nothing has changed.
     package func nextReport(after age: Duration) -> ContinuousClock.Instant? {
         leases.local.lazy.compactMap { held in
             isCancelled(held) ? nil : operations[held]?.oldestNews
         }.min().map { $0 + age }
     }
 
-    /// The state codes of a report that a photo of a quarantined operation `begins` or has ended a step that could crash the process.
-    /// If the lease expires between the two reports, Redis charges the expiry to this photo. Nil if no report is needed: the
-    /// operation makes progress, or is not quarantined.
+    /// The state codes of the report that starts or ends the crash probe of a photo of a quarantined operation. If the
+    /// lease expires between the two reports, Redis charges the expiry to this photo. Nil if no probe is needed, since
+    /// the operation makes progress or is not quarantined.
+    /// - Parameter begins: whether the photo is about to start a step that could crash the process, or has ended it.
     package func crashProbe(of task: PhotoTask, begins: Bool) -> [UInt8]? {
         guard task.isQuarantined, let operation = operations[task.operation], !operation.hasProgress
         else { return nil }
         var codes = [UInt8](repeating: UInt8(ascii: "."), count: operation.records.count)
-        // The photo is new in Redis, too, so this code only ends the probe.
+        // In Redis, too, the state of the photo is `new`, so this code only ends the probe.
         if !begins { codes[task.record.index - operation.records[0].index] = PhotoState.new.stateCode }
         return codes
     }
@@ -78,7 +79,7 @@ extension WorkerState {
         return leaving
     }
 
-    /// Whether an operation is released, waits for its release, or stays. An operation that waits or stays may have to make room.
+    /// Whether an operation is released now, later or not at all. In the last two cases it may have to make room.
     private enum ReleaseDecision {
         case leave
         case wait(givesRoom: Bool)
@@ -104,7 +105,7 @@ extension WorkerState {
         return .stay(givesRoom: givesRoom)
     }
 
-    /// The idle operations with downloaded bytes to release, so that the other ones use at most half of the room.
+    /// The idle operations to release so that the downloaded bytes of the other ones use at most half of the memory.
     private func makeRoom(_ idle: [HeldOperation]) -> [HeldOperation] {
         var bytes: [HeldOperation: Int] = [:]
         for entry in photos.all where entry.stage == .ready { bytes[entry.task.operation, default: 0] += entry.bytes }

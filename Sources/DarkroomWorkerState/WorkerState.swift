@@ -1,14 +1,14 @@
 import DarkroomModel
 import DarkroomStore
 
-/// The operations and photos of a worker, and all decisions about them: which photos begin and stop, and which operations are
-/// reported and released.
+/// The operations and photos of a worker. Decides which photos start and stop, and which operations are reported and
+/// released.
 ///
-/// DESIGN. A plain value without locks, threads or clocks. Its owner, the driver, holds the lock, calls ``handle(_:)`` for each event
-/// and performs the effects after it has released the lock. So the rules can be tested with millions of random events, and no
-/// rule depends on which thread reports an event. Its parts: ``Leases``, ``RunQueues`` (which batch is next), ``LocalBatch`` and
-/// ``Hold`` (which photos may run), ``LocalOperation`` (the progress of an operation), ``PhotoTable``, ``StorageOutages``, and
-/// ``ControlMirror`` (the control flags).
+/// DESIGN. A plain value without locks, threads or clocks. Its owner, the driver, holds the lock, calls ``handle(_:)``
+/// for each event and performs the effects after it has released the lock. So the rules can be tested with millions of
+/// random events, and no rule depends on which thread reports an event. Its parts are ``Leases``, ``RunQueues`` (the
+/// order of the batches), ``LocalBatch`` and ``Hold`` (which photos may run), ``LocalOperation`` (the progress of an
+/// operation), ``PhotoTable``, ``StorageOutages``, and ``ControlMirror`` (the controls of users).
 package struct WorkerState: Sendable {
     let configuration: Configuration
     var leases = Leases()
@@ -18,15 +18,15 @@ package struct WorkerState: Sendable {
     var photos = PhotoTable()
     var outages = StorageOutages()
     var controls = ControlMirror()
-    /// Local operations that are done and not reported.
+    /// The number of local operations that are done and not reported.
     var doneOperations = 0
-    /// Batches that have no photo left to begin here, and of which there may be more operations to claim.
+    /// Batches that have no photo left to start in this worker, and may have more operations to claim.
     var drained: Set<BatchID> = []
-    /// The batch whose focus a full worker may have to claim an operation for.
+    /// The batch for whose focus a full worker may have to claim an operation.
     var focusToClaim: BatchID?
-    /// Whether downloads did not begin because of downloaded photos that may not be filtered now.
+    /// Whether downloads were not started because downloaded photos that may not be filtered use the memory.
     var needsRoom = false
-    /// Whether a batch has stalled since the last scheduling: operations of others may be claimed in its place.
+    /// Whether a batch has stalled since the last scheduling, so that the worker may claim from other batches.
     var hasStalled = false
     /// Photos that became final since the worker started.
     package internal(set) var photosDone = 0
@@ -34,13 +34,13 @@ package struct WorkerState: Sendable {
     package private(set) var isStopping = false
     var isAborting = false
 
-    /// How much a worker may do at once, and how long it keeps operations that do not continue.
+    /// How many photos a worker may process at a time, and how long it keeps operations that do not continue.
     package struct Configuration: Sendable {
-        /// Downloads at once, unless the cluster has a limit.
+        /// The number of concurrent downloads if the cluster has no limit.
         package var downloads: Int
-        /// Filters at once, unless the cluster has a limit.
+        /// The number of concurrent filtrations if the cluster has no limit.
         package var filtrations: Int
-        /// The most downloaded bytes in memory: with more, no further download begins.
+        /// With more downloaded bytes in memory than this, no further download starts.
         package var maxBytesHeld: Int
         /// How long an idle operation with downloaded bytes is kept while it is suspended.
         package var holdsSuspended: Duration
@@ -125,7 +125,7 @@ package struct WorkerState: Sendable {
 
     // MARK: Queries
 
-    /// How many downloads and filters run at once: the cluster's limits, or else the worker's own.
+    /// How many downloads and filtrations run at a time: the cluster's limits or, without them, the worker's values.
     package var limits: (downloads: Int, filtrations: Int) {
         (
             controls.cluster.downloads ?? configuration.downloads,
@@ -141,7 +141,7 @@ package struct WorkerState: Sendable {
     /// The highest version of the controls that this worker has received.
     package var controlsVersion: Int { controls.highest }
 
-    /// The local operations in the order of their claims, and the driver's data of each.
+    /// The local operations in the order of their claims, with the data that the driver has attached.
     package var localOperations: [(held: HeldOperation, resources: any OperationResources)] {
         leases.local.compactMap { held in operations[held].map { (held, $0.resources) } }
     }
@@ -161,7 +161,7 @@ package struct WorkerState: Sendable {
 
     // MARK: Bookkeeping
 
-    /// Changes a batch, and with it the load of its priority and its places in the run queues.
+    /// Changes a batch, and updates the load of its priority and its position in the run queues.
     mutating func change(_ id: BatchID, _ body: (inout LocalBatch) -> Void) {
         guard let place = batches.index(forKey: id) else { return }
         let before = batches.values[place]
@@ -216,7 +216,7 @@ package struct WorkerState: Sendable {
         }
     }
 
-    /// Whether and why the photos of an operation are held; nil when it is not local.
+    /// Whether and why the photos of an operation are held; nil if the operation is not local.
     func hold(of held: HeldOperation) -> Hold? {
         guard let operation = operations[held], let batch = batches[held.batch] else { return nil }
         return batch.hold.with(operation.hold)

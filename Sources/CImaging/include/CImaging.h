@@ -1,4 +1,4 @@
-// Decodes, filters and encodes pictures, for Swift. These functions hide libjpeg and libvips, because both need C:
+// Decodes, filters and encodes pictures for Swift. These functions hide libjpeg and libvips, which both require C:
 // libjpeg reports errors with longjmp, and every libvips operation is variadic.
 
 #ifndef CIMAGING_H
@@ -16,7 +16,7 @@ enum darkroom_status {
     DARKROOM_OUT_OF_MEMORY,
     DARKROOM_FILTER_FAILED,
     DARKROOM_CANCELLED,
-    // Only used within this target: the JPEG's header is valid, but the job needs libvips.
+    // Used only within this target: the header of the JPEG is valid, but the job needs libvips.
     DARKROOM_NOT_FOR_STRIPS,
 };
 
@@ -29,7 +29,7 @@ enum darkroom_format {
     DARKROOM_JXL,
     DARKROOM_TIFF,
     DARKROOM_GIF,
-    // As output format: the input's format. If it cannot be written, JPEG, or PNG for pictures with alpha.
+    // As the output format: the format of the input or, if it cannot be written, JPEG, or PNG for pictures with alpha.
     DARKROOM_SAME,
 };
 
@@ -37,7 +37,7 @@ enum darkroom_filter_kind { DARKROOM_SEPIA, DARKROOM_TILT_SHIFT };
 
 struct darkroom_filter {
     enum darkroom_filter_kind kind;
-    // Sepia: the intensity, 0 to 1. Tilt-shift: the standard deviation of the blur in pixels.
+    // The intensity of sepia, 0 to 1, or the standard deviation of the tilt-shift blur in pixels.
     double amount;
 };
 
@@ -52,13 +52,13 @@ struct darkroom_job {
     int64_t max_pixels;
     // Called when the header has been read and the size is allowed, possibly more than once. Must not be NULL.
     void (*size_is_known)(void *context, int64_t pixels);
-    // Called between strips, on the calling thread or a libvips thread; true ends the job.
+    // Called between strips, on the calling thread or a libvips thread. If it returns true, the job ends.
     bool (*is_cancelled)(void *context);
     void *context;
 };
 
 struct darkroom_result {
-    // Allocated with malloc; the caller frees it. NULL unless the status is DARKROOM_DONE.
+    // Allocated with malloc and freed by the caller. NULL unless the status is DARKROOM_DONE.
     uint8_t *bytes;
     size_t byte_count;
     int width, height;
@@ -68,7 +68,7 @@ struct darkroom_result {
 };
 
 // Initializes libvips with only the loaders of the formats above, one thread per picture, and no cache. Must be called
-// once, before the other functions. Returns false and a reason in `detail` on failure.
+// once, before the other functions. On failure, returns false and a reason in `detail`.
 bool darkroom_imaging_start(char *detail, size_t capacity);
 
 // The version of the installed libvips. The text is never freed.
@@ -77,20 +77,20 @@ const char *darkroom_imaging_version(void);
 // Frees libvips' memory for the calling thread.
 void darkroom_imaging_thread_shutdown(void);
 
-// Whether the installed libvips can write the format. Writes a small picture to find out.
+// Whether the installed libvips can write the format. Writes a small picture to test this.
 bool darkroom_imaging_can_save(enum darkroom_format format);
 
-// May be called on any thread, also concurrently. Blocks until the job is done.
+// May be called on any thread, even concurrently. Blocks until the job is done.
 enum darkroom_status darkroom_develop(const struct darkroom_job *job, struct darkroom_result *result);
 
-// For tests: develops with libvips only; returns the filtered RGBX pixels of the strips instead of a JPEG.
+// For tests: the first function uses only libvips; the second returns the filtered RGBX pixels of the strips.
 enum darkroom_status darkroom_develop_by_vips(const struct darkroom_job *job, struct darkroom_result *result);
 enum darkroom_status darkroom_strip_pixels(const struct darkroom_job *job, struct darkroom_result *result);
 
-// For tests: whether libvips reads the file if it selects the loader itself.
+// For tests: whether libvips can read the file when libvips itself selects the loader.
 bool darkroom_imaging_can_load(const char *path);
 
-// For tests: applies one sepia filter to 8-bit pixels with 3 or 4 bands, with the code of both pipelines.
+// For tests: applies one sepia filter to 8-bit pixels with 3 or 4 bands, using the code of both pipelines.
 void darkroom_sepia_pixels(double intensity, uint8_t *pixels, size_t count, int bands);
 
 #endif

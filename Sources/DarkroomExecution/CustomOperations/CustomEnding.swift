@@ -3,11 +3,11 @@ import DarkroomFiles
 import DarkroomImaging
 import DarkroomModel
 
-/// The file name extensions of the files that custom operations make.
+/// The file name extensions for the files that custom operations produce.
 package enum CustomEnding {
     private static let unknown = "bin"
 
-    /// The extension for the bytes of a photo's file: the one of their format, else of the photo's name or URL, else `bin`.
+    /// Returns the extension of the image format of the bytes, or else of the photo's name or URL, or else `bin`.
     static func of(_ bytes: [UInt8], _ record: PhotoRecord) -> String {
         bytes.withUnsafeBytes { ImageFormat(contentOf: $0) }?.fileExtension ?? ending(of: record) ?? unknown
     }
@@ -20,10 +20,10 @@ package enum CustomEnding {
     private static func ending(of record: PhotoRecord) -> String? {
         if let ending = FileEnding.of(record.name) { return ending }
         guard let scheme = record.url.range(of: "://") else { return nil }
-        // By bytes: a question mark followed by a combining character is a different Character.
+        // Compares bytes, because a question mark followed by a combining character is a different Character.
         let path = record.url[scheme.upperBound...].utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         let (above, name) = Path.split(String(decoding: path, as: UTF8.self))
-        // Without a slash the URL has only a host, whose last part is no extension.
+        // Without a slash, the URL consists of the host, whose last part is not a file extension.
         return above == nil ? nil : FileEnding.of(name)
     }
 }

@@ -1,12 +1,12 @@
 import CSystem
 
-/// The kernel's means of confining helper processes.
+/// Which parts of the confinement of helper processes the kernel supports.
 package struct ConfinementFacts: Sendable {
-    /// Whether system calls can be filtered (seccomp(2)).
+    /// Whether system calls can be restricted with seccomp(2).
     package var filtersCalls: Bool
-    /// The version of landlock(7); 0 if the kernel has none.
+    /// The version of landlock(7); 0 if the kernel does not support Landlock.
     package var landlock: Int
-    /// Whether a process may have user and network namespaces of its own.
+    /// Whether a process can have its own user and network namespaces.
     package var hasNamespaces: Bool
 
     package init(filtersCalls: Bool, landlock: Int, hasNamespaces: Bool) {
@@ -15,14 +15,14 @@ package struct ConfinementFacts: Sendable {
         self.hasNamespaces = hasNamespaces
     }
 
-    /// The facts of this machine, for this user.
+    /// Returns what this machine supports for this user.
     package static func found() -> ConfinementFacts {
         let found = csystem_available_confinement()
         return ConfinementFacts(
             filtersCalls: found.has_seccomp, landlock: Int(found.landlock), hasNamespaces: found.has_namespaces)
     }
 
-    /// The layers of the confinement, and whether the kernel offers them.
+    /// The layers of the confinement, and whether the kernel supports them.
     package var layers: [(name: String, isThere: Bool)] {
         [
             ("system calls by seccomp", filtersCalls), ("files by Landlock", landlock > 0),

@@ -1,15 +1,15 @@
 import DarkroomModel
 import Foundation
 
-/// One end of the connection between a worker and a helper process. A message is a header in JSON, followed by bytes.
+/// One end of the connection between a worker and a helper process. A message is a JSON header followed by bytes.
 struct HelperChannel {
-    /// Why a message was not sent or received.
+    /// Why a message could not be sent or received.
     enum Failure: Error {
-        /// The other side has closed the connection.
+        /// The other process has closed the connection.
         case closed
-        /// The caller stopped the call.
+        /// `isStopped` returned true.
         case stopped
-        /// The received bytes are no valid message.
+        /// The received bytes are not a valid message.
         case malformed
     }
 
@@ -17,18 +17,18 @@ struct HelperChannel {
     let descriptor: Int32
 
     private static let prefixBytes = 12
-    /// A header may hold the name and the URL of a photo, 1 MiB before JSON escapes their characters.
+    /// The header of a job may contain a photo's name and URL, up to 1 MiB before JSON escapes characters.
     static let maxJobHeaderBytes = 8 << 20
-    /// The header of an answer holds numbers and a text of at most ``HelperAnswer/maxDetail``.
+    /// The header of an answer contains numbers and a text of at most ``HelperAnswer/maxDetail``.
     static let maxAnswerHeaderBytes = 64 << 10
-    /// How often a waiting call checks whether it was stopped.
+    /// How often a waiting call checks `isStopped`.
     private static let pollMilliseconds: Int32 = 20
 
-    /// Sends a message; blocks until the kernel has accepted it.
+    /// Sends a message. Blocks until the kernel has accepted it.
     func send(
         _ header: some Encodable, _ bytes: UnsafeRawBufferPointer, unless isStopped: (() -> Bool)? = nil
     ) throws(Failure) {
-        guard let header = try? JSONEncoder().encode(header) else { throw .malformed }  // no header fails to encode
+        guard let header = try? JSONEncoder().encode(header) else { throw .malformed }  // encoding a header cannot fail
         var prefix = [UInt8](repeating: 0, count: Self.prefixBytes)
         prefix.withUnsafeMutableBytes { prefix in
             prefix.storeBytes(of: UInt32(header.count).littleEndian, as: UInt32.self)
@@ -41,7 +41,7 @@ struct HelperChannel {
         try send(all: bytes, isStopped)
     }
 
-    /// Waits for a message with at most `maxBytes` bytes and a header of at most `maxHeaderBytes`.
+    /// Waits for a message. Its bytes are at most `maxBytes` long and its header at most `maxHeaderBytes`.
     func receive<Header: Decodable>(
         _ type: Header.Type, maxHeaderBytes: Int = maxAnswerHeaderBytes, maxBytes: Int,
         unless isStopped: (() -> Bool)? = nil
@@ -55,7 +55,7 @@ struct HelperChannel {
         }
         guard headerCount <= maxHeaderBytes, count <= UInt64(maxBytes) else { throw .malformed }
         let header = try receive(headerCount, isStopped)
-        // An unreadable header means that the other side is broken or hostile.
+        // An unreadable header means that the other process is defective or hostile.
         guard let header = try? UntrustedJSON().decode(type, from: header) else { throw .malformed }
         return (header, try receive(Int(count), isStopped))
     }

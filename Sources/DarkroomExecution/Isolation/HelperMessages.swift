@@ -1,7 +1,7 @@
 import DarkroomImaging
 import DarkroomModel
 
-/// A request to a helper to develop the bytes that follow.
+/// A request to a helper to develop the bytes that follow the request.
 struct HelperJob: Codable {
     /// The name of the custom operation that runs in place of filters.
     var operation: String?
@@ -10,13 +10,13 @@ struct HelperJob: Codable {
     var quality: Int
     var strip: Bool
     var maxPixels: Int
-    /// The photo's record, for custom operations only. Filters do not need it, so helpers do not get URLs with secrets.
+    /// The photo's record, sent only for custom operations. Filters do not need URLs, which may contain secrets.
     var index = 0
     var name = ""
     var url = ""
-    /// Processor time for a photo of up to 20 million pixels.
+    /// The CPU time limit for a photo of up to 20 million pixels.
     var seconds: Int
-    /// The most bytes that a custom operation may return.
+    /// The largest number of bytes that a custom operation may return.
     var maxBytes: Int
 
     init(_ record: PhotoRecord, _ recipe: PhotoRecipe, seconds: Int, maxBytes: Int) {
@@ -38,7 +38,7 @@ struct HelperJob: Codable {
     var record: PhotoRecord { PhotoRecord(index: index, name: name, url: url) }
 
     /// The options for developing the photo with filters.
-    /// - Throws: `FilterSyntaxError` if helper and worker have different versions.
+    /// - Throws: `FilterSyntaxError` if the helper and the worker have different versions.
     func developOptions() throws -> DevelopOptions {
         DevelopOptions(
             filters: try filters.map { try Filter(parsing: $0) }, format: format.flatMap(ImageFormat.init(rawValue:)),
@@ -46,23 +46,23 @@ struct HelperJob: Codable {
     }
 }
 
-/// The message of a helper after it is confined, before its first photo.
+/// The first message of a helper, sent when the helper is confined.
 struct HelperGreeting: Codable {
-    /// If set, the kernel has a layer of the confinement and refuses it: which layer, and why. The process then ends.
+    /// Which layer of the confinement failed although the kernel supports it, and why. The process then ends.
     var problem: String?
-    /// Whether the next start may succeed, for example after a lack of memory.
+    /// Whether another start may succeed, for example after a lack of memory.
     var mayPass = true
 }
 
-/// The answer of a helper, followed by the bytes of the file.
+/// The answer of a helper. The bytes of the file follow it.
 struct HelperAnswer: Codable {
     /// The longest ``detail``, in Unicode scalars.
     static let maxDetail = 1000
 
-    /// The number of pixels of the current photo, in a message of its own before the answer. The helper may send several such
-    /// messages for a photo, each with a larger number.
+    /// The number of pixels of the current photo. It is sent in a message of its own before the answer. A helper may
+    /// send several such messages for a photo, each with a larger number.
     var pixels: Int?
-    /// The format of the picture that filters made.
+    /// The format of the image that filters have produced.
     var format: String?
     var width: Int?
     var height: Int?
@@ -70,10 +70,10 @@ struct HelperAnswer: Codable {
     var reason: String?
     var detail: String?
 
-    /// The sides of a picture in pixels.
+    /// The valid widths and heights in pixels.
     private static let sides = 1...Int(Int32.max)
 
-    /// The format and the size of the picture; nil if a part is missing or out of bounds.
+    /// The format, width and height of the image; nil if a value is missing or out of bounds.
     var picture: (format: ImageFormat, width: Int, height: Int)? {
         guard let format = format.flatMap(ImageFormat.init(rawValue:)), let width, let height,
             Self.sides.contains(width), Self.sides.contains(height)
@@ -81,7 +81,7 @@ struct HelperAnswer: Codable {
         return (format, width, height)
     }
 
-    /// The text of an error, cut to ``maxDetail``.
+    /// Truncates the text of an error to ``maxDetail``.
     static func cut(_ detail: String) -> String {
         String(String.UnicodeScalarView(detail.unicodeScalars.prefix(maxDetail)))
     }

@@ -3,12 +3,12 @@ import DarkroomConcurrency
 import DarkroomText
 import Foundation
 
-/// How this program is started as a helper.
+/// The command with which this program is started as a helper.
 struct HelperProgram {
-    /// The arguments of the process; the first is its name.
+    /// The arguments of the process, beginning with its name.
     let arguments: [String]
     let environment: [String: String]
-    /// The most file descriptors that it may have open.
+    /// The largest number of file descriptors that the process may have open.
     let openFiles: Int
     /// The largest address space in bytes of any photo.
     let maxMemory: Int
@@ -16,7 +16,7 @@ struct HelperProgram {
     let maxTime: Duration
 }
 
-/// A process that develops photos for the worker, one after the other. It ends when the worker ends, for whatever reason.
+/// A process that develops photos for the worker, one after the other. It ends when the worker ends or crashes.
 final class HelperProcess: Sendable {
     /// The result of developing a photo.
     enum Outcome {
@@ -30,20 +30,20 @@ final class HelperProcess: Sendable {
     /// Why the process was not started.
     struct StartFailure: Error {
         let detail: String
-        /// Whether the next attempt may succeed.
+        /// Whether another attempt may succeed.
         var mayPass = true
     }
 
-    /// The limits of a helper for one photo. The worker enforces them, so a photo that has taken control of its helper cannot
-    /// change them.
+    /// The limits of a helper for one photo. The worker enforces them, so that they also hold for a helper that a
+    /// malicious photo has taken over.
     struct Allowance {
-        /// Address space in bytes.
+        /// The address space in bytes.
         let memory: Int
-        /// Processor time and elapsed time for a photo of `pixels` pixels; 0 while its size is unknown.
+        /// The CPU time and the elapsed time for a photo of `pixels` pixels; 0 while the size is unknown.
         let time: (_ pixels: Int) -> (processor: Duration, clock: Duration)
-        /// The size in bytes of the largest file of a photo of `pixels` pixels; 0 while its size is unknown.
+        /// The largest size in bytes of the file for a photo of `pixels` pixels; 0 while the size is unknown.
         let bytes: (_ pixels: Int) -> Int
-        /// The largest number of pixels that a photo may have.
+        /// The largest number of pixels of a photo.
         let maxPixels: Int
     }
 
@@ -60,7 +60,7 @@ final class HelperProcess: Sendable {
     private let program: HelperProgram
     /// The longest time for the start: libraries may be loaded from a slow disk.
     private static let patience = Duration.seconds(60)
-    /// How often a helper may send the size of a photo. If the first decoder of JPEGs refuses a photo, a second one reads it.
+    /// How often a helper may send the size of a photo. A JPEG that one decoder refuses is read by a second one.
     private static let maxSizes = 4
 
     /// Starts a helper and waits until it is confined; blocks.
@@ -74,7 +74,8 @@ final class HelperProcess: Sendable {
         let (own, its) = (ends[0], ends[1])
         let started = DispatchSemaphore(value: 0)
         let outcome = Locked<(identifier: pid_t, error: Int32)>((-1, 0))
-        // The kernel ends the helper when the thread that started it ends. So that thread waits for the end of the helper.
+        // The kernel ends the helper when the thread that started it ends, so that thread waits for the end of the
+        // helper.
         let (processState, ended) = (processState, ended)
         _ = OwnedThread("darkroom-helper") {
             let (identifier, error) = Self.spawn(program, its)
@@ -86,14 +87,14 @@ final class HelperProcess: Sendable {
         }
         started.wait()
         let (child, error) = outcome.withLock { $0 }
-        // Not all properties are set yet, so `deinit` does not run: there is no process to end.
+        // Some properties are not set yet, so `deinit` does not run. There is no process to end.
         guard child > 0 else {
             close(own)
             throw StartFailure(detail: systemErrorText(error))
         }
         identifier = child
         channel = HelperChannel(descriptor: own)
-        // The helper gets the nice value of the thread that waits for it, unless the system refuses that.
+        // The helper gets the nice value of the thread that waits for its results, unless the system refuses.
         let process = __priority_which_t(PRIO_PROCESS.rawValue)
         _ = setpriority(process, id_t(identifier), getpriority(process, 0))
         do throws(StartFailure) {
@@ -138,10 +139,10 @@ final class HelperProcess: Sendable {
     /// Whether the helper must be replaced: the rest of its processor time may not be enough for the largest photo.
     var isSpent: Bool { processorTime.map { $0 > program.maxTime } ?? true }
 
-    /// Develops a photo; blocks until the result is known.
+    /// Develops a photo. Blocks until the result is known.
     /// - Parameters:
-    ///   - allowance: the worker ends a helper that exceeds it.
-    ///   - isStopped: called every 20 ms; true ends the wait.
+    ///   - allowance: the limits. The worker ends a helper that exceeds them.
+    ///   - isStopped: called every 20 ms; if it returns true, the wait ends.
     func develop(
         _ job: HelperJob, _ bytes: [UInt8], _ allowance: Allowance, unless isStopped: @escaping () -> Bool
     ) -> Outcome {
@@ -194,7 +195,7 @@ final class HelperProcess: Sendable {
         return processState.withLock { $0.end } ?? "ended"
     }
 
-    /// The processor time that the process has used; nil if it has ended.
+    /// The CPU time that the process has used; nil if the process has ended.
     private var processorTime: Duration? {
         processState.withLock { processState in
             guard !processState.isOver else { return nil }
@@ -203,8 +204,8 @@ final class HelperProcess: Sendable {
         }
     }
 
-    /// Limits the processor time of the process from its start to its end. Only this limit stops a helper that a photo has taken
-    /// control of and that computes between photos. Returns false if the system refuses the limit.
+    /// Limits the total CPU time of the process. This is the only limit that stops a helper that was taken over by a
+    /// photo and computes between photos. Returns false if the system refuses the limit.
     private func limitTime() -> Bool {
         let seconds = UInt((program.maxTime * 2).components.seconds) + 10
         return processState.withLock { processState in
@@ -212,7 +213,7 @@ final class HelperProcess: Sendable {
         }
     }
 
-    /// Limits the address space of the process. Returns false if the system refuses the limit; a process that has ended needs none.
+    /// Limits the address space of the process. Returns false if the system refuses, unless the process has ended.
     private func limitMemory(_ bytes: Int) -> Bool {
         processState.withLock { processState in
             processState.isOver
@@ -221,7 +222,7 @@ final class HelperProcess: Sendable {
     }
 
     func end() {
-        // The system does not reuse the id before waitpid(2) has returned it.
+        // The system does not reuse the process id before waitpid(2) has returned it.
         processState.withLock { if !$0.isOver { kill(identifier, SIGKILL) } }
     }
 

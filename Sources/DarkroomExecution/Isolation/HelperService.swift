@@ -4,8 +4,9 @@ import DarkroomModel
 import DarkroomText
 import Foundation
 
-/// The environment of a helper process. A helper gets these variables of its worker and those given to
-/// ``WorkerConfiguration/useThisProgramAsHelper(arguments:environment:)``, but no others, such as the password of Redis.
+/// The environment of a helper process: these variables of the worker, and the variables that are passed to
+/// ``WorkerConfiguration/useThisProgramAsHelper(arguments:environment:)``. No other variables, such as the password of
+/// Redis, are passed.
 package enum HelperEnvironment {
     /// The names of the variables that configure the libraries.
     package static let names: Set<String> = [
@@ -15,7 +16,7 @@ package enum HelperEnvironment {
 }
 
 package struct HelperService {
-    /// The environment variable that marks a process as helper.
+    /// The environment variable that marks helper processes.
     static let mark = "DARKROOM_PHOTO_HELPER"
     /// Whether this process was started as a helper.
     package static var isHelper: Bool { ProcessInfo.processInfo.environment[mark] != nil }
@@ -25,14 +26,14 @@ package struct HelperService {
 
     package init(operations: [String: @Sendable () -> any PhotoOperation]) { self.operations = operations }
 
-    /// Confines this process to the files and system calls that developing photos needs, as far as the kernel supports it (see
-    /// `doctor`).
-    /// - Returns: the greeting for the worker, with a problem if a layer that the kernel has is not in place.
+    /// Confines this process to the files and system calls that it needs to develop photos, as far as the kernel
+    /// supports the confinement (see `doctor`).
+    /// - Returns: the greeting for the worker. It contains a problem if a layer failed although the kernel supports it.
     private func confine() -> HelperGreeting {
         csystem_offer_to_memory_killer()
         csystem_hide_process()
         if csystem_confine_files() < 0 { return Self.problem("Landlock", "files") }
-        // Libraries load files at their first use, such as the plug-ins of libheif. They do so now.
+        // Libraries load files such as the plug-ins of libheif at their first use. This call is the first use.
         _ = Imaging.canSave(.avif)
         if csystem_confine_calls() < 0 { return Self.problem("seccomp", "system calls") }
         return HelperGreeting()
@@ -46,13 +47,13 @@ package struct HelperService {
                 + "allow it where the worker runs", mayPass: [ENOMEM, EAGAIN, EBUSY].contains(error))
     }
 
-    /// Develops photos until its worker has ended.
+    /// Develops photos until the worker has ended.
     package func run() -> Never {
         let greeting = confine()
-        // Sending fails only if the worker process has ended. The helper has nobody to report the error to.
+        // Sending fails only if the worker process has ended, so there is no process to report the error to.
         let isGreeted = (try? channel.send(greeting, Self.nothing)) != nil
-        // The helper ends if its worker has ended or sends an invalid message, or if a layer that the kernel has is not in
-        // place.
+        // The helper ends if the worker has ended or sends an invalid message, or if a layer of the confinement failed
+        // although the kernel supports it.
         while greeting.problem == nil, isGreeted,
             let (job, bytes) = try? channel.receive(
                 HelperJob.self, maxHeaderBytes: HelperChannel.maxJobHeaderBytes, maxBytes: .max)
@@ -66,7 +67,7 @@ package struct HelperService {
                 guard (try? channel.send(answer, Self.nothing)) != nil else { break }
             }
         }
-        // No cleanup is needed, and the exit handlers of the libraries take time.
+        // No cleanup is needed, and the exit handlers of the libraries would take time.
         _exit(0)
     }
 
@@ -84,7 +85,7 @@ package struct HelperService {
         var header = HelperAnswer()
         if case .image(let image) = product { header.format = image.format.rawValue }
         (header.width, header.height) = (product.width, product.height)
-        // If the answer cannot be sent, the worker has ended: the next read fails and ends this process.
+        // If the answer cannot be sent, the worker has ended. Then the next read fails and ends this process.
         try product.withUnsafeBytes { bytes throws(PhotoProduct.Failure) in try? channel.send(header, bytes) }
     }
 
@@ -102,7 +103,7 @@ package struct HelperService {
                 sizeIsKnown: { pixels in
                     guard pixels > largest else { return }
                     largest = pixels
-                    // If this message cannot be sent, the worker has ended, and the answer fails, too.
+                    // If this message cannot be sent, the worker has ended. Then sending the answer fails, too.
                     try? channel.send(HelperAnswer(pixels: pixels), Self.nothing)
                 })
         }

@@ -13,7 +13,7 @@ package final class PhotoHelpers: Sendable {
     private let seconds: Int
     private let idle = Locked<[HelperProcess]>([])
 
-    /// A helper is replaced after so many photos, which bounds the memory that libraries leak.
+    /// After this number of photos a helper is replaced, which bounds the memory that libraries leak.
     private static let maxPhotos = 5000
     private static let startAttempts = 30
     private static let margin = Duration.seconds(2)
@@ -57,7 +57,8 @@ package final class PhotoHelpers: Sendable {
                 } else {
                     helper.end()
                 }
-                // Earlier photos of the helper may have been the cause, so a new helper tries again. The same holds below.
+                // Earlier photos of this helper may have been the cause, so another helper tries again. The same
+                // applies below.
                 if hasServed, answer.reason == FailureReason.outOfMemory.word { continue }
                 return try product(of: photo.record, recipe, answer, bytes)
             case .stopped:
@@ -81,12 +82,12 @@ package final class PhotoHelpers: Sendable {
             memory: limits.memory ?? HelperLimits.memory(maxPixels: options.maxPixels, format: format),
             time: { [options] pixels in
                 let time = options.processorTime(pixels: pixels) ?? .zero
-                // Where a library can be stopped, the helper itself ends the photo and gives a better message, so the worker ends
-                // the helper 2 s later. The elapsed time bounds a helper that waits or gets no processor.
+                // If a library can be stopped, the helper itself ends the photo and returns a better message, so the
+                // worker ends the helper 2 s later. The elapsed time is limited for helpers that get no CPU time.
                 return (time + Self.margin, time * 3 + .seconds(60))
             },
             bytes: { [limits] pixels in
-                // Filters make no file before the size of the photo is known.
+                // Filters do not produce a file before the size of the photo is known.
                 if isCustom { return limits.ownFileBytes }
                 return pixels == 0 ? 0 : HelperLimits.fileBytes(of: bytes.count, pixels: pixels)
             },
@@ -104,11 +105,11 @@ package final class PhotoHelpers: Sendable {
                 return try HelperProcess(program) { photo.cancellation.isCancelled }
             } catch {
                 if photo.cancellation.isCancelled { throw PhotoProduct.Failure(reason: nil, detail: "cancelled") }
-                // Too many processes or too little memory is a temporary state of the machine and no fault of the photo.
+                // A lack of processes or memory is a temporary state of the machine, not a failure of the photo.
                 guard error.mayPass, attempt < Self.startAttempts else {
                     throw PhotoProduct.Failure(reason: .other, detail: "no helper process starts: \(error.detail)")
                 }
-                // The cancellation has no signal to wait for, so this thread polls it.
+                // The cancellation does not send a signal, so this thread polls it.
                 let next = ContinuousClock.now + .seconds(1)
                 while .now < next, !photo.cancellation.isCancelled { Thread.sleep(forTimeInterval: 0.02) }
                 if photo.cancellation.isCancelled { throw PhotoProduct.Failure(reason: nil, detail: "cancelled") }
@@ -133,7 +134,7 @@ package final class PhotoHelpers: Sendable {
 }
 
 extension Duration {
-    /// In whole seconds, rounded up: at least 1, at most 31 days.
+    /// The duration in whole seconds, rounded up: at least 1 s, at most 31 days.
     fileprivate var secondsUp: Int {
         Int((min(max(self, .seconds(1)), .seconds(31 * 86_400)) / .seconds(1)).rounded(.up))
     }

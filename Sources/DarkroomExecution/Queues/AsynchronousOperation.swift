@@ -1,7 +1,7 @@
 import DarkroomConcurrency
 import Foundation
 
-/// An operation that executes until ``finish()`` is called: it occupies a place in its queue but no thread.
+/// An operation that is executing until ``finish()`` is called. It occupies a slot of its queue, but no thread.
 ///
 /// On Linux a queue finds out about the end by key-value observing with exactly these strings, and only if `isFinished` is
 /// already true. Finishing twice does nothing. A cancelled operation, too, ends only by ``finish()``.
@@ -23,7 +23,7 @@ package class AsynchronousOperation: Operation, @unchecked Sendable {  // `progr
     /// Starts the work. The end of the work must call ``finish()``, also if the operation was cancelled before.
     package func begin() { finish() }
 
-    /// Ends the operation. Must not be called before its start.
+    /// Ends the operation. Must not be called before the operation has started.
     final func finish() {
         guard progress.exchange(.finished) == .executing else { return }
         willChangeValue(forKey: "isExecuting")

@@ -4,19 +4,19 @@ import DarkroomLogging
 import DarkroomText
 import Foundation
 
-/// The threads that decode, filter, encode and write photos if filtrations have another priority than the rest of the process.
+/// The threads that decode, filter, encode and write photos if filtrations have another CPU priority than the process.
 ///
-/// DESIGN. The priority becomes the nice value of the thread, as with `Operation.threadPriority`. The threads of the operation
-/// queue cannot have a nice value of their own: the system shares them, the threads that they start (downloads, too) inherit
-/// it, and a process without privileges cannot lower it again. So only this class starts filtration threads, and they start only
-/// the threads of image libraries. The queue's thread waits while one of them does its work. With the priority 0.5 there are
-/// no such threads, and the queue's threads do the work.
+/// DESIGN. As with `Operation.threadPriority`, the priority becomes the nice value of a thread. It cannot be set for
+/// the threads of the operation queue: the system shares these threads, threads that they start (such as those of
+/// downloads) inherit the value, and a process without privileges cannot lower it again. So this class starts threads
+/// for filtrations, which start no threads except those of image libraries. The thread of the queue waits while one of
+/// these threads works. With the priority 0.5, this class starts no threads, and the threads of the queue do the work.
 package final class FiltrationThreads: Sendable {
     private let pool: ThreadPool?
     private static let process = __priority_which_t(PRIO_PROCESS.rawValue)
 
-    /// Threads with a priority from 0.0 (only if no other thread needs the processor) to 1.0 (before all other threads).
-    /// - Parameter logger: gets one warning if the system refuses the priority.
+    /// Creates threads with a priority from 0.0 (only if no other thread needs the CPU) to 1.0 (before all others).
+    /// - Parameter logger: receives one warning if the system refuses the priority.
     package init(priority: Double, logger: Logger) {
         guard priority != 0.5 else {
             pool = nil
@@ -26,8 +26,8 @@ package final class FiltrationThreads: Sendable {
         pool = ThreadPool(
             "darkroom-filter", maxThreads: .max,
             threadBegan: {
-                // On Linux a nice value belongs to a thread, and 0 means the calling one; it has inherited that of the queue's
-                // thread.
+                // On Linux a nice value belongs to a thread, and the id 0 means the calling thread. The thread has
+                // inherited the value of the queue's thread.
                 let niceness = Self.niceness(of: priority, from: getpriority(Self.process, 0))
                 guard setpriority(Self.process, 0, niceness) != 0 else { return }
                 let problem = systemErrorText()
@@ -43,12 +43,12 @@ package final class FiltrationThreads: Sendable {
             threadEnds: { Imaging.threadShutdown() })
     }
 
-    /// Runs `work` with the threads' priority, and waits for the result.
+    /// Runs `work` on a thread with the priority, and waits for the result.
     package func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value) -> Value {
         guard let pool else { return work() }
         let result = Locked<Value?>(nil)
         let done = DispatchSemaphore(value: 0)
-        // Each job has a waiting caller, so none is left when the pool is freed.
+        // Each job has a caller that waits for it, so no jobs are left when the pool is freed.
         pool.perform {
             let value = work()
             result.withLock { $0 = value }
@@ -59,7 +59,7 @@ package final class FiltrationThreads: Sendable {
         return value
     }
 
-    /// The nice value of a priority: `own` at 0.5, 19 at 0.0, -20 at 1.0, and in proportion between them.
+    /// The nice value of a priority: 19 for 0.0, `own` for 0.5, -20 for 1.0, linear between them.
     static func niceness(of priority: Double, from own: Int32) -> Int32 {
         let furthest: Double = priority < 0.5 ? 19 : -20
         let share = min(1, abs(priority - 0.5) * 2)

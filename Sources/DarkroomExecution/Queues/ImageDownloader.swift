@@ -54,7 +54,7 @@ package final class ImageDownloader: AsynchronousOperation, @unchecked Sendable 
             progress.fetch = fetch
             return progress.order
         }
-        // The order and the cancellation may have changed before the fetch was set.
+        // The urgency or the cancellation may have changed before `fetch` was set.
         if latest != order { fetch.reorder(latest) }
         fetch.stop(photo.cancellation.level)
     }
@@ -62,7 +62,7 @@ package final class ImageDownloader: AsynchronousOperation, @unchecked Sendable 
     /// Stops the download after the task was cancelled or withdrawn.
     func stop(_ level: CancellationToken.Level) { progress.withLock { $0.fetch }?.stop(level) }
 
-    /// Changes the urgency, unless the download has begun.
+    /// Changes the urgency unless the download has started.
     func reorder(_ urgency: Urgency) {
         queuePriority = urgency.priority.ofQueue
         let order = Self.order(photo, urgency)

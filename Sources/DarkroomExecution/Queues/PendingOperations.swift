@@ -3,14 +3,14 @@ import DarkroomTransfer
 import DarkroomWorkerState
 import Foundation
 
-/// The two local queues of a worker, and the operations of each photo in them.
+/// The two local queues of a worker, with the queued and running operations of each photo.
 ///
-/// The worker state decides which photo begins next. It adds only downloads that can run at once to the download queue, which
-/// starts all of them; a transfer whose host is busy waits in the transfer engine, and others begin in its place. It adds twice
-/// as many filtrations to the filtration queue as run at once. So most waiting photos stay in the worker state, which can withdraw
-/// them and lets photos of higher priority go first.
+/// The worker state decides which photo starts next. It adds only downloads that can run at once to the download queue,
+/// which starts them all. A transfer whose host is busy waits in the transfer engine while other transfers start. The
+/// worker state adds twice as many filtrations to the image filtration queue as run at a time. So most waiting photos
+/// stay in the worker state, which can withdraw them and start photos of higher priority first.
 package final class PendingOperations: Sendable {
-    /// By task and not by photo: a photo may begin again, with a newer fencing token, while its old task ends.
+    /// The keys are tasks, not photos: a photo may start again with a newer fencing token while its old task ends.
     private struct InProgress {
         var downloads: [ObjectIdentifier: ImageDownloader] = [:]
         /// The downloads that hold the bytes of photos until they are filtered.
@@ -27,16 +27,16 @@ package final class PendingOperations: Sendable {
     package init(filtrations: Int, source: any PhotoSource) {
         self.source = source
         downloadQueue.name = "Download queue"
-        // Downloaders only pass their transfers to the engine, so one thread is enough to begin many.
+        // Downloaders only pass their transfers to the engine, so one thread is enough to start many of them.
         downloadQueue.underlyingQueue = downloadStarts
         filtrationQueue.name = "Image Filtration queue"
         filtrationQueue.qualityOfService = .utility
-        // The transfer engine limits how many transfers run at once.
+        // The transfer engine limits the number of concurrent transfers.
         downloadQueue.maxConcurrentOperationCount = Int(Int32.max)
         setFiltrations(filtrations)
     }
 
-    /// Sets how many filtrations run at once. Running filtrations continue.
+    /// Sets the number of concurrent filtrations. Does not stop running filtrations.
     package func setFiltrations(_ count: Int) { filtrationQueue.maxConcurrentOperationCount = count }
 
     /// Begins a download. If the task is cancelled, the transfer is aborted and the bytes are freed. If the task is withdrawn, the
@@ -60,10 +60,10 @@ package final class PendingOperations: Sendable {
         downloadQueue.addOperation(downloader)
     }
 
-    /// Queues the filtration of a downloaded photo; `work` runs on a thread of the filtration queue.
+    /// Queues the filtration of a downloaded photo. `work` runs on a thread of the image filtration queue.
     package func filter(_ job: FilterJob, work: @escaping @Sendable (FilterJob) -> Void) {
         let filtration = ImageFiltration(job) { [self] job in
-            // The photo may have been withdrawn and queued again meanwhile.
+            // The photo may have been withdrawn and queued again in the meantime.
             let key = ObjectIdentifier(job.task)
             inProgress.withLock { if $0.filtrations[key]?.attempt == job.attempt { $0.filtrations[key] = nil } }
             work(job)
@@ -90,7 +90,7 @@ package final class PendingOperations: Sendable {
             (inProgress.downloads[key], level == .cancelled ? inProgress.downloaded.removeValue(forKey: key) : nil)
         }
         downloader?.stop(level)
-        // Freeing much memory takes a while and must not delay the cancellation of other photos.
+        // Freeing a large amount of memory takes a while, and must not delay the cancellation of other photos.
         if let unwanted { DispatchQueue.global(qos: .background).async { withExtendedLifetime(unwanted) {} } }
     }
 }

@@ -10,9 +10,9 @@ package protocol PhotoSource: Sendable {
 
 /// A running fetch of a photo's bytes.
 package protocol PhotoFetch: Sendable {
-    /// Ends the fetch if the photo is cancelled, or if it is withdrawn and the fetch has not begun.
+    /// Ends the fetch if the photo is cancelled. If the photo is withdrawn, ends the fetch unless it has started.
     func stop(_ level: CancellationToken.Level)
-    /// Changes its place among the waiting fetches, unless it has begun.
+    /// Changes the position of the fetch among the waiting fetches, unless the fetch has started.
     func reorder(_ order: TransferOrder)
 }
 

@@ -5,38 +5,38 @@ import DarkroomStore
 import DarkroomTransfer
 import Foundation
 
-/// Delivers the webhooks of finished batches, each at least once, to the hosts that this worker may deliver to.
+/// Delivers the webhooks of finished batches, each at least once, to the hosts that are allowed for this worker.
 ///
-/// Heartbeat replies list the ten webhooks that have been due for the longest time. If ten are listed, more may be due, and this
-/// worker may not be allowed to deliver to any of the ten hosts; so it reads further webhooks itself. A worker takes a webhook by
-/// moving its due time one minute ahead, so that another worker delivers it if this one ends first. Each delivery has a thread of
-/// its own. A server that does not answer occupies at most half of these threads.
+/// A heartbeat reply lists the ten webhooks that have been due for the longest time. If it lists ten, more may be due,
+/// and this worker may not be allowed to deliver any of the ten. So the worker searches for further webhooks. A worker
+/// takes a webhook by moving its due time one minute ahead, so that another worker delivers the webhook if this worker
+/// ends first. Each delivery has its own thread. A server that does not answer occupies at most half of the threads.
 final class WebhookDelivery: Sendable {
     private static let maxAtOnce = 8
     private static let maxAtOnceToAServer = 4
     private static let timeout = Duration.seconds(10)
-    /// How long other workers do not take a webhook that this worker took.
+    /// How long other workers ignore a webhook that this worker has taken.
     private static let hold = Duration.seconds(60)
-    /// How many webhooks a heartbeat reply lists at most.
+    /// The largest number of webhooks in a heartbeat reply.
     private static let fullList = 10
-    /// How many webhooks one search reads.
+    /// The number of webhooks that one search reads.
     private static let searchSize = 1000
-    /// A search reads the webhooks that became due since the last search. After this time a search reads all due webhooks again,
-    /// because some may have been found and not delivered.
+    /// A search reads the webhooks that became due since the last search. After this interval, a search reads all due
+    /// webhooks again, because some of them may have been found and not delivered.
     private static let fullSearchInterval = Duration.seconds(600)
 
     private struct State {
         /// The due webhooks that this worker may deliver, oldest first.
         var pending: [DueWebhook] = []
-        /// The webhooks that are being delivered, by member, and their servers.
+        /// The webhooks that are being delivered, as a map from member to server.
         var underway: [String: String] = [:]
-        /// Where the next search begins: a due time, and how many webhooks with that due time were read.
+        /// The start of the next search: a due time, and the number of its webhooks that were already read.
         var searchFrom = (time: 0, read: 0)
-        /// When a search last began with the webhook that has been due for the longest time.
+        /// The time of the last search that began with the webhook that had been due for the longest time.
         var fullSearch = ContinuousClock.now
-        /// When the next search may begin; nil while one runs.
+        /// The time at which the next search may start; nil while a search is running.
         var nextSearch: ContinuousClock.Instant? = .now
-        /// How many searches were made, and how many webhooks they read.
+        /// The number of searches, and the number of webhooks that they have read.
         var searches = (count: 0, webhooks: 0)
         var isStopping = false
     }
@@ -50,7 +50,7 @@ final class WebhookDelivery: Sendable {
     private let ended = Signal()
     private let aborted = Latch()
 
-    /// - Parameter searchPause: The time between two searches, which bounds the load on Redis.
+    /// - Parameter searchPause: the time between two searches, which bounds the load of Redis.
     init(
         _ store: BatchStore, _ configuration: WorkerConfiguration, searchPause: Duration = .seconds(10),
         logger: Logger
@@ -62,27 +62,27 @@ final class WebhookDelivery: Sendable {
         self.logger = logger
     }
 
-    /// Begins to deliver the due webhooks that this worker may deliver. Never blocks. Called with every heartbeat's reply.
+    /// Delivers those due webhooks that this worker may deliver. Never blocks. Called with each heartbeat reply.
     func offer(_ due: [DueWebhook]) {
         guard !state.withLock({ $0.isStopping }), !hosts.isEmpty else { return }
         begin(due)
         if due.count >= Self.fullList { search() }
     }
 
-    /// How many searches were made.
+    /// The number of searches.
     var searches: Int { state.withLock { $0.searches.count } }
-    /// How many webhooks they read.
+    /// The number of webhooks that the searches have read.
     var searched: Int { state.withLock { $0.searches.webhooks } }
 
-    /// After this call, webhooks from heartbeat replies are ignored.
+    /// Stops the delivery: webhooks in later heartbeat replies are ignored.
     func stop() { state.withLock { $0.isStopping = true } }
 
-    /// Delivers the webhooks that became due with the last photos of this worker. After 1 s it aborts the running deliveries, so
-    /// that other workers can take their webhooks. Blocks at most 2 s, unless Redis does not answer.
+    /// Delivers the webhooks that became due with the last photos of this worker. After 1 s it aborts the running
+    /// deliveries, so that other workers can take their webhooks. Blocks at most 2 s, unless Redis does not answer.
     func end() {
         stop()
         if !hosts.isEmpty {
-            // The heartbeat loop logs that Redis is unreachable; another worker delivers the due webhooks then.
+            // The heartbeat loop logs that Redis is unreachable. In that case another worker delivers the due webhooks.
             let answer = try? store.perform(store.heartbeat(worker: nil))
             begin(answer?.webhooks ?? [])
         }
@@ -93,7 +93,7 @@ final class WebhookDelivery: Sendable {
         }
     }
 
-    /// Adds webhooks that this worker may deliver to those that wait for a thread.
+    /// Adds the webhooks that this worker may deliver to the pending ones, and starts deliveries.
     private func begin(_ due: [DueWebhook]) {
         let mine = due.filter { hosts.allow($0.url) }
         state.withLock { state in
@@ -103,7 +103,7 @@ final class WebhookDelivery: Sendable {
         beginPending()
     }
 
-    /// Begins the waiting deliveries for which there are threads.
+    /// Starts those of the pending deliveries for which there are threads.
     private func beginPending() {
         let begun = state.withLock { state in
             var (begun, waiting): ([DueWebhook], [DueWebhook]) = ([], [])
@@ -134,7 +134,7 @@ final class WebhookDelivery: Sendable {
         }
     }
 
-    /// Reads the next due webhooks that heartbeat replies do not list, and begins those that this worker may deliver.
+    /// Reads further due webhooks from Redis, and starts to deliver those that this worker may deliver.
     private func search() {
         let from = state.withLock { state -> (time: Int, read: Int)? in
             guard let next = state.nextSearch, next <= .now else { return nil }
@@ -146,7 +146,7 @@ final class WebhookDelivery: Sendable {
         }
         guard let from else { return }
         _ = OwnedThread("darkroom-webhook") { [self] in
-            // The heartbeat loop logs that Redis is unreachable; a later search begins at the same place.
+            // The heartbeat loop logs that Redis is unreachable. A later search starts at the same webhook.
             let found = try? store.dueWebhooks(since: from.time, from: from.read, atMost: Self.searchSize)
             if let found { begin(found) }
             state.withLock { state in
@@ -194,7 +194,7 @@ final class WebhookDelivery: Sendable {
             }
             event["detail"] = .text("HTTP status \(status)")
         } catch {
-            // This worker aborted the delivery: another worker may try at once.
+            // This worker aborted the delivery. Another worker may try at once.
             if error.code == .cancelled { return .zero }
             event["detail"] = .text(error.detail)
         }
@@ -207,7 +207,7 @@ final class WebhookDelivery: Sendable {
         return pause
     }
 
-    /// The scheme, host and port of a URL, without the path, which may be a secret.
+    /// The scheme, host and port of a URL. The path is omitted, since it may be a secret.
     private static func server(of url: String) -> String {
         Origin(url: url).map { "\($0.scheme)://\($0.host):\($0.port)" } ?? "its URL"
     }

@@ -1,14 +1,14 @@
 import DarkroomTransfer
 
-/// The hosts that a worker delivers webhooks to.
+/// The hosts to which a worker delivers webhooks.
 package struct WebhookHosts: Sendable, Equatable {
     private let patterns: [ServerPattern]
 
     package init() { patterns = [] }
 
-    /// Hosts in the form `HOST` (port 80 for `http:`, 443 for `https:`), `HOST:PORT`, or `*.HOST` for all names below it, with or
-    /// without a port. They may have private addresses.
-    /// - Throws: ``InvalidWebhookHost`` for the first text of another form.
+    /// Creates a list of hosts. Each text is `HOST` (port 80 for `http:`, 443 for `https:`), `HOST:PORT`, or `*.HOST`
+    /// with or without a port, for all names that end in `.HOST`. The hosts may have private addresses.
+    /// - Throws: ``InvalidWebhookHost`` for the first text that has another form.
     package init(parsing texts: [String]) throws(InvalidWebhookHost) {
         var patterns: [ServerPattern] = []
         for text in texts {
@@ -23,7 +23,7 @@ package struct WebhookHosts: Sendable, Equatable {
 
     package var isEmpty: Bool { patterns.isEmpty }
 
-    /// Whether a webhook may be delivered to `url`: an `http:` or `https:` URL of a listed host.
+    /// Whether a webhook may be delivered to `url`, which must be an `http:` or `https:` URL of a listed host.
     package func allow(_ url: String) -> Bool {
         guard let origin = Origin(url: url) else { return false }
         return patterns.contains { $0.matches(origin) }
@@ -34,6 +34,6 @@ package struct InvalidWebhookHost: Error, Equatable, CustomStringConvertible {
     package let text: String
 
     package var description: String {
-        "\"\(text)\" is no host; write HOST, HOST:PORT or *.HOST, as hooks.example.org:8443"
+        "\"\(text)\" is not a host; write HOST, HOST:PORT or *.HOST, such as hooks.example.org:8443"
     }
 }

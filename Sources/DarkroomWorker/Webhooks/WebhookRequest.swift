@@ -1,14 +1,14 @@
 import DarkroomCoding
 import DarkroomModel
 
-/// The request to a webhook when a batch has finished.
+/// The request that is sent to a webhook when a batch has finished.
 struct WebhookRequest {
     let headers: [String]
     let body: [UInt8]
 
-    /// A request about `round` of a batch.
+    /// Creates the request about a round of a batch.
     /// - Parameters:
-    ///   - now: ms since 1970 of the Redis clock.
+    ///   - now: the Redis time, in milliseconds since 1970.
     ///   - secret: the secret shared with the receiver; nil sends no signature.
     init(_ batch: BatchFacts, round: Int, now: Int, secret: [UInt8]?) {
         let json: JSON = [
@@ -30,13 +30,13 @@ struct WebhookRequest {
     }
 }
 
-/// When a failed delivery of a webhook is tried again.
+/// The times at which a failed delivery of a webhook is tried again.
 enum WebhookSchedule {
-    /// The most attempts to deliver a webhook.
+    /// The largest number of attempts to deliver a webhook.
     static let maxAttempts = 20
     private static let pauses: [Duration] = [.seconds(5), .seconds(25), .seconds(120), .seconds(600)]
 
-    /// The pause after the failed attempt number `attempt`, counted from 1; nil after the last attempt.
+    /// The pause after a failed attempt, which is counted from 1; nil after the last attempt.
     static func pause(after attempt: Int) -> Duration? {
         guard attempt < maxAttempts else { return nil }
         return attempt <= pauses.count ? pauses[max(1, attempt) - 1] : .seconds(3600)

@@ -1,13 +1,13 @@
 import Darkroom
 import Foundation
 
-/// Submits a photo list to a suspended cluster, sets a focus on three photos, resumes the cluster, and prints the events of
-/// the batch until its end.
+/// Submits a photo list to a suspended cluster, sets the focus to three photos and resumes the cluster. Then prints the
+/// events of the batch until it has finished.
 ///
 ///     darkroom worker --files-under PHOTOS &
 ///     ControlBatch redis://127.0.0.1:6379 PHOTOS /tmp/developed [NAMESPACE]
 ///
-/// PHOTOS is any list for `darkroom submit`, here a folder of photos.
+/// PHOTOS is any list for `darkroom submit`; here it is a folder of photos.
 @main
 struct ControlBatch {
     static func main() async {
@@ -28,7 +28,7 @@ struct ControlBatch {
     }
 
     static func run(_ client: DarkroomClient, list: String, _ options: BatchOptions) async throws {
-        // In a suspended cluster no work starts, so the calls below take effect before the first photo.
+        // In a suspended cluster no work starts, so the calls below take effect before the first photo starts.
         try await client.suspendAll()
         let batch = try await client.submit(contentsOf: list, options: options)
         print("submitted \(batch.photos) photos as \(batch.id)")
@@ -39,15 +39,15 @@ struct ControlBatch {
         }
     }
 
-    /// Starts the batch and prints its events until it has finished.
-    /// - Returns: the last facts; nil if the batch was forgotten.
+    /// Starts the batch, and prints its events until it has finished.
+    /// - Returns: the last facts of the batch; nil if the batch was forgotten.
     static func follow(_ batch: BatchFacts, _ client: DarkroomClient) async throws -> BatchFacts? {
         var last: BatchFacts?
         for try await update in client.follow(batch.id) {
             switch update {
             case .facts(let facts):
                 print("\(facts.state.rawValue): \(facts.counts.done) of \(facts.photos) photos")
-                // All events after the first facts are reported.
+                // After the first facts, all events are reported.
                 if last == nil { try await begin(batch, client) }
                 last = facts
             case .event(let event): print("event: \(event.kind)")

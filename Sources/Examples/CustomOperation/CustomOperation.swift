@@ -1,12 +1,12 @@
 import Darkroom
 import Foundation
 
-/// Runs a worker with a custom operation, and a batch that uses it.
+/// Runs a worker with a custom operation, and a batch that uses the operation.
 ///
 ///     CustomOperation redis://127.0.0.1:6379 PHOTOS /tmp/signed "A. Photographer" [NAMESPACE]
 ///
-/// PHOTOS is a folder of photos. While the worker runs, `darkroom submit PHOTOS -o /tmp/signed --filter x:copyright` uses the
-/// operation as well. Workers without the operation refuse these batches.
+/// PHOTOS is a folder of photos. While the worker is running, `darkroom submit PHOTOS -o /tmp/signed --filter
+/// x:copyright` can use the operation, too. Workers without the operation refuse such batches.
 @main
 struct CustomOperation {
     static func main() async {
@@ -30,17 +30,17 @@ struct CustomOperation {
         }
     }
 
-    /// The configuration of a worker that has the operation and reads photos from the folder.
+    /// The configuration of a worker that has the operation and may read photos from the folder.
     static func workerConfiguration(photos: String, owner: String) throws -> PhotoWorkerConfiguration {
         var configuration = PhotoWorkerConfiguration()
         configuration.downloadRules.folders = [photos]
         try configuration.register("copyright") { CopyrightComment(owner: owner) }
-        // In a helper process, which develops photos on which workers have crashed, this call does not return.
+        // If this process is a helper, this call does not return. Helpers develop photos that may crash workers.
         configuration.useThisProgramAsHelper()
         return configuration
     }
 
-    /// Submits the photos and waits until all are final.
+    /// Submits the photos, and waits until all of them are final.
     static func develop(_ client: DarkroomClient, photos: String, output: String) async throws -> BatchFacts {
         var options = BatchOptions()
         options.filters = [.custom("copyright")]
