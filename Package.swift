@@ -3,9 +3,9 @@ import PackageDescription
 
 /// A C library that Debian ships, found by pkg-config and installed by `deploy/dependencies`.
 ///
-/// SwiftPM warns of every flag that is not a path in the pkg-config files of a library and of its dependencies. For
-/// libvips these are hundreds of warnings, so this package contains a shorter pkg-config file for it. Libraries in the
-/// compiler's default paths need no pkg-config file.
+/// SwiftPM prints a warning for each flag, other than a path, in the pkg-config files of a library and its dependencies.
+/// For libvips these are hundreds of warnings, so this package contains a shorter pkg-config file for libvips. Libraries
+/// in the default paths of the compiler need no pkg-config file.
 func debian(_ name: String, pkgConfig: String, package: String) -> Target {
     .systemLibrary(name: name, path: "Sources/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])
 }
@@ -15,8 +15,8 @@ let hardening: [CSetting] = [.define("_FORTIFY_SOURCE", to: "3", .when(configura
 
 /// The Lua scripts of the store, `Operations/NAME.lua` beside `Operations/NAME.swift`.
 ///
-/// They are listed because SwiftPM embeds either single files or a whole folder including its Swift files. The list is not
-/// read from the folder, because SwiftPM evaluates a manifest again only if its text changes.
+/// The scripts are listed, because SwiftPM embeds either single files or a whole folder with its Swift files. The manifest
+/// does not read the list from the folder, because SwiftPM evaluates a manifest again only if its text changes.
 let storeOperations = [
     "AddDependency", "Cancel", "CancelPhotos", "Claim", "ExpireLeases", "Feed", "FeederHeartbeat", "Focus", "Forget",
     "Grow", "Heartbeat", "Identify", "Leave", "Limits", "Prioritize", "Release", "RemoveDependency", "Report",
@@ -130,8 +130,9 @@ let package = Package(
             ]),
 
         // Programs that use the library.
-        .executableTarget(name: "SteerBatch", dependencies: ["Darkroom"], path: "Sources/Examples/SteerBatch"),
-        .executableTarget(name: "OwnOperation", dependencies: ["Darkroom"], path: "Sources/Examples/OwnOperation"),
+        .executableTarget(name: "ControlBatch", dependencies: ["Darkroom"], path: "Sources/Examples/ControlBatch"),
+        .executableTarget(
+            name: "CustomOperation", dependencies: ["Darkroom"], path: "Sources/Examples/CustomOperation"),
 
         // Tests.
         .target(
@@ -199,8 +200,8 @@ let package = Package(
             name: "DarkroomTests",
             dependencies: [
                 "Darkroom", "DarkroomStore", "DarkroomConcurrency", "DarkroomTestSupport", "ErrorExpectations",
-                "SteerBatch",
-                "OwnOperation",
+                "ControlBatch",
+                "CustomOperation",
             ]),
         .testTarget(
             name: "DarkroomCommandTests",

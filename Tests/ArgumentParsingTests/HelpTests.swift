@@ -80,7 +80,7 @@ import Testing
         ["submit", "-h"], ["submit", "--unknown", "--lease", "x", "--help"], ["help", "submit"],
         ["submit", "--output", "--help"], ["submit", "-wh"],
     ])
-    func helpWinsOverProblems(words: [String]) {
+    func helpHasPrecedenceOverErrors(words: [String]) {
         let end = outcome(of: words)
         #expect(end?.code == .success)
         #expect(end?.standardError.isEmpty == true)

@@ -53,13 +53,13 @@ import Testing
         #expect(try Cancel.parse(["a", "--", "--help", "-x", "--"]).batch == ["a", "--help", "-x", "--"])
     }
 
-    @Test func optionalArgumentsMayBeLeftOut() throws {
+    @Test func optionalArgumentsMayBeOmitted() throws {
         #expect(try Watch.parse([]).batch == nil)
         #expect(try Watch.parse(["a"]).batch == "a")
         #expect(try Cancel.parse([]).batch == [])
     }
 
-    @Test func environmentComesBeforeDefaultAndAfterOption() throws {
+    @Test func optionsOverrideTheEnvironmentAndItOverridesDefaults() throws {
         let environment = ["DARKROOM_REDIS": "unix:///a"]
         func redis(_ words: String..., environment: [String: String]) throws -> String {
             try Submit.parse(["list", "-o", "x"] + words, environment: environment).connection.redis
@@ -76,7 +76,7 @@ import Testing
         #expect(second.list == "two" && second.after == ["b"])
     }
 
-    @Test func tellsWhatWasGiven() throws {
+    @Test func listsTheGivenOptions() throws {
         let command = try Submit.parse(
             ["list", "-o", "x", "--wait", "--operation-size", "50", "--after=a", "--namespace=n"],
             environment: ["DARKROOM_REDIS": "unix:///a"])

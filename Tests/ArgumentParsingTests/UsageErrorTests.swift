@@ -3,7 +3,7 @@ import ErrorExpectations
 import Testing
 
 @Suite struct UsageErrorTests {
-    /// The first lines of what a wrong command line prints, those that begin with `error: `, without it.
+    /// The error messages of an invalid command line, without their prefix `error: `.
     private func problems(_ words: String..., environment: [String: String] = [:]) throws -> [String] {
         let end = try #require(outcome(of: words, environment: environment))
         #expect(end.code == .usage)
@@ -12,7 +12,7 @@ import Testing
         return lines.filter { $0.hasPrefix("error: ") }.map { String($0.dropFirst(7)) }
     }
 
-    @Test func namesTheOptionThatWasMeant() throws {
+    @Test func suggestsASimilarOption() throws {
         #expect(
             try problems("submit", "list", "-o", "x", "--opertion-size", "3").first
                 == "unknown option --opertion-size; did you mean --operation-size?")
@@ -23,19 +23,19 @@ import Testing
         #expect(try problems("submit", "list", "-o", "x", "-x") == ["unknown option -x"])
     }
 
-    @Test func namesTheCommandThatWasMeant() throws {
+    @Test func suggestsASimilarCommand() throws {
         #expect(try problems("sumbit") == ["unknown command \"sumbit\"; did you mean submit?"])
         #expect(try problems("frobnicate") == ["unknown command \"frobnicate\""])
         #expect(try problems("helpr") == ["unknown command \"helpr\""])
         #expect(try problems("bench", "develp") == ["unknown command \"develp\"; did you mean develop?"])
     }
 
-    @Test func namesTheCommandThatAnotherProgramCallsSo() throws {
+    @Test func suggestsTheCommandOfASynonym() throws {
         #expect(try problems("stop") == ["unknown command \"stop\"; did you mean cancel?"])
         #expect(try problems("Begin") == ["unknown command \"Begin\"; did you mean submit or worker?"])
     }
 
-    @Test func problemsSteerNoTerminalAndForgeNoMessage() throws {
+    @Test func escapesControlCharactersAndIndentsFurtherLines() throws {
         struct Failure: Error, CustomStringConvertible { let description: String }
         let hostile = "list.xml: tag <a\u{1b}]0;x\u{7}\u{9b}2J\u{202e}\u{2028}>\nerror: all is lost\r\u{7f}"
         let shown =
@@ -66,7 +66,7 @@ import Testing
         #expect(try problems("submit", "list", "more", "-o", "x") == ["unexpected argument \"more\""])
     }
 
-    @Test func wrongValuesSayWhatIsGood() throws {
+    @Test func errorsOfInvalidValuesShowValidValues() throws {
         #expect(
             try problems("submit", "list", "-o", "x", "--priority", "hihg") == [
                 "--priority \"hihg\": did you mean \"high\"? it can be veryLow, low, normal, high, veryHigh"
@@ -103,7 +103,7 @@ import Testing
         #expect(outcome(of: ["bench"])?.standardError.contains("Usage: darkroom bench <command>") == true)
     }
 
-    @Test func aUsageErrorEndsWithHowItIsUsed() throws {
+    @Test func usageErrorEndsWithTheUsage() throws {
         #expect(
             outcome(of: ["submit"])?.standardError == """
                 error: missing <list>

@@ -23,7 +23,7 @@ import Testing
         "", ".", "1m30", "s", "-5s", "5 s", "5s ", "1..5s", "5x", "5sm", "99999999999h", "300y", "inf", "nans", "٣s",
         "9999999999999999999999s", "200000d200000d",
     ])
-    func textsThatAreNoDuration(text: String) {
+    func rejectsInvalidDurations(text: String) {
         #expect(throws: InvalidValue.self) { try Duration(argument: text) }
     }
 
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: ["", "MiB", "64M", "64 MiB", "-1MB", "1e3", "9999999999TiB", "0x10", "1.5.5MB"])
-    func textsThatAreNoByteSize(text: String) {
+    func rejectsInvalidByteSizes(text: String) {
         #expect(throws: InvalidValue.self) { try ByteSize(argument: text) }
     }
 
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(arguments: ["", "k", "10K", "10m", "-1", "99999999999G", "1_000"])
-    func textsThatAreNoQuantity(text: String) {
+    func rejectsInvalidQuantities(text: String) {
         #expect(throws: InvalidValue.self) { try Quantity(argument: text) }
     }
 }

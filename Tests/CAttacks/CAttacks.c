@@ -74,7 +74,7 @@ static bool limit_parent(void) {
     return prlimit(getppid(), RLIMIT_CORE, &limit, NULL) == 0;
 }
 
-// Reading a limit is allowed. If reading fails, the result says nothing about setting a limit.
+// Reading a limit is allowed. If it fails, the function sets EIO, because nothing is known about setting a limit.
 static bool set_limit(int resource) {
     struct rlimit limit;
     if (getrlimit(resource, &limit) != 0) {

@@ -8,11 +8,11 @@ import Testing
         [UInt8](repeating: 7, count: 1 << 20),
     ]
 
-    @Test(arguments: entries.indices) func givesBackWhatWasCompressed(number: Int) throws {
+    @Test(arguments: entries.indices) func decompressesCompressedBytes(number: Int) throws {
         let entry = Self.entries[number]
         let compressed = Deflate.compress(entry, level: 1)
         #expect(try Deflate.decompress(compressed, maxBytes: entry.count) == entry)
-        // A slice that does not begin at 0, as behind an entry's version byte.
+        // A slice that does not start at index 0, as after the version byte of an entry.
         #expect(try Deflate.decompress(([9] + compressed).dropFirst(), maxBytes: entry.count) == entry)
     }
 
@@ -25,23 +25,23 @@ import Testing
         }
     }
 
-    @Test func goesOnAfterABrokenBlock() throws {
+    @Test func continuesAfterADamagedBlock() throws {
         let inflater = Inflater()
         #expect(throws: CodingError.self) { try inflater.decompress([1, 2, 3], maxBytes: 100) }
         #expect(try inflater.decompress(Deflate.compress([1, 2, 3]), maxBytes: 100) == [1, 2, 3])
     }
 
-    @Test func refusesMoreThanTheCallerTakes() throws {
+    @Test func rejectsOutputAboveTheLimit() throws {
         let bomb = Deflate.compress([UInt8](repeating: 0, count: 1 << 20), level: 9)
         #expect { try Deflate.decompress(bomb, maxBytes: (1 << 20) - 1) } throws: {
             ($0 as? CodingError)?.code == .tooLarge
         }
     }
 
-    @Test func saysWhatIsWrong() {
+    @Test func reportsTruncationAndDamage() {
         let good = Deflate.compress(Array("http://example.org/".utf8))
         var damaged = good
-        damaged[good.count - 1] ^= 1  // the check sum
+        damaged[good.count - 1] ^= 1  // the checksum
         let cases: [([UInt8], CodingError.Code)] = [
             ([], .truncated), (Array(good.dropLast()), .truncated), (damaged, .damaged), (good + [0], .damaged),
             (Array("http://".utf8), .damaged),

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite struct GzipReaderTests {
-    /// What `printf 'hello\n' | gzip -n` writes.
+    /// The output of `printf 'hello\n' | gzip -n`.
     static let hello: [UInt8] = [
         0x1f, 0x8b, 0x08, 0, 0, 0, 0, 0, 0, 0x03, 0xcb, 0x48, 0xcd, 0xc9, 0xc9, 0xe7, 0x02, 0x00, 0x20, 0x30, 0x3a,
         0x36, 0x06, 0, 0, 0,
@@ -44,13 +44,13 @@ import Testing
 
     @Test(arguments: [1, 1000]) func findsDamage(step: Int) {
         var damaged = Self.hello
-        damaged[damaged.count - 7] ^= 1  // the check sum
+        damaged[damaged.count - 7] ^= 1  // the checksum
         for bytes in [damaged, Self.hello + [1, 2, 3], Self.hello + [0, 0x1f, 0x8b]] {
             #expect { try read(bytes, step: step) } throws: { ($0 as? CodingError)?.code == .damaged }
         }
     }
 
-    @Test func knowsGzipByItsFirstBytes() {
+    @Test func detectsGzipByItsFirstBytes() {
         #expect(Self.hello.withUnsafeBytes { GzipReader.isGzip($0) })
         #expect(!Array("http://".utf8).withUnsafeBytes { GzipReader.isGzip($0) })
         #expect(![UInt8]([0x1f]).withUnsafeBytes { GzipReader.isGzip($0) })

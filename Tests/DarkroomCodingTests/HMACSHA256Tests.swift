@@ -9,7 +9,7 @@ import Testing
         var testDescription: String { String(code.prefix(8)) }
     }
 
-    /// RFC 4231, section 4, cases 1 to 7; of case 5 the RFC gives the first 16 bytes.
+    /// RFC 4231, section 4, cases 1 to 7. For case 5, the RFC has only the first 16 bytes.
     static let vectors = [
         Vector(
             secret: [UInt8](repeating: 0x0b, count: 20), message: Array("Hi There".utf8),
@@ -38,14 +38,14 @@ import Testing
             code: "9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2"),
     ]
 
-    @Test(arguments: vectors) func agreesWithTheVectorsOfTheRFC(vector: Vector) {
+    @Test(arguments: vectors) func matchesTheVectorsOfTheRFC(vector: Vector) {
         let code = HMACSHA256.code(of: vector.message, secret: vector.secret)
         #expect(code.count == 32)
         #expect(Hexadecimal.text(code).hasPrefix(vector.code))
     }
 
-    @Test func takesAnEmptySecretAndAnEmptyMessage() {
-        // A key is filled up with zeroes, so none at all and one zero are the same.
+    @Test func acceptsAnEmptySecretAndAnEmptyMessage() {
+        // HMAC pads a key with zero bytes, so an empty key and a key of one zero byte give the same code.
         #expect(
             Hexadecimal.text(HMACSHA256.code(of: [], secret: []))
                 == "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad")

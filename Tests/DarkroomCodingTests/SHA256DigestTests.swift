@@ -2,7 +2,7 @@ import DarkroomCoding
 import Testing
 
 @Suite struct SHA256DigestTests {
-    /// From FIPS 180-4's examples.
+    /// Examples of FIPS 180-4.
     static let known = [
         "": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
         "abc": "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
@@ -14,7 +14,7 @@ import Testing
         let bytes = Array(text.utf8)
         #expect(Hexadecimal.text(SHA256Digest.hash(of: bytes)) == digest)
         let incremental = SHA256Digest()
-        for _ in 1...2 {  // the second round: finalize leaves it ready
+        for _ in 1...2 {  // the second round checks that `finalize` resets the digest
             for byte in bytes { incremental.update([byte]) }
             #expect(Hexadecimal.text(incremental.finalize()) == digest)
         }

@@ -3,7 +3,7 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-/// The Redis of `docker-compose.yml`: started by `deploy/acl/redis`, with the passwords that `deploy/acl/passwords` makes.
+/// The Redis of `docker-compose.yml`, started by `deploy/acl/redis` with the passwords of `deploy/acl/passwords`.
 @Suite(.timeLimit(.minutes(2))) struct AccessUsersTests {
     private static let folder = URL(filePath: #filePath).appending(path: "../../../deploy/acl").standardized.path
 
@@ -32,12 +32,12 @@ import Testing
             "--redis", "redis://darkroom-\(role)@127.0.0.1:\(port)", "--redis-password-file",
             scratch.path("secrets/\(role)"),
         ]
-        // Containers have the password of their own role in the environment.
+        // As in a container, the environment names the password file of one role. The option overrides it.
         let environment = ["DARKROOM_REDIS_PASSWORD_FILE": scratch.path("secrets/worker")]
         return try Program(command + access, environment: environment).outcome()
     }
 
-    @Test func passwordsGoIntoNoFolderThatOthersMayEnter() throws {
+    @Test func passwordsRequireAPrivateFolder() throws {
         #expect(try makePasswords().count == 3)
         var found = stat()
         #expect(lstat(scratch.path("secrets"), &found) == 0 && found.st_mode & 0o777 == 0o700)
@@ -50,18 +50,18 @@ import Testing
             process.arguments = [open]
             process.standardError = output
             try process.run()
-            let said = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            let message = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
             process.waitUntilExit()
-            #expect(process.terminationStatus == 1, "\(said)")
-            #expect(said.contains("other users own or may enter the folder \(open)"), "\(said)")
+            #expect(process.terminationStatus == 1, "\(message)")
+            #expect(message.contains("other users own or may enter the folder \(open)"), "\(message)")
             #expect(try scratch.contents("open").isEmpty)
         }
     }
 
-    @Test func eachLogsInWithItsPasswordAndMayDoItsPart() throws {
+    @Test func eachRoleHasItsPasswordAndPermissions() throws {
         let passwords = try makePasswords()
         #expect(Set(passwords).count == 3 && passwords.allSatisfy { $0.utf8.count == 64 })
-        #expect(try makePasswords() == passwords, "passwords that were there were replaced")
+        #expect(try makePasswords() == passwords, "the script replaced existing passwords")
 
         let server = try BoundProcess(
             [

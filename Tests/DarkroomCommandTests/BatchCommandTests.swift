@@ -44,7 +44,7 @@ struct BatchCommandTests {
         #expect(plain.lines.contains("not-a-url\t1"))
     }
 
-    @Test func batchesListsAllByTheTimeOfTheirSubmission() throws {
+    @Test func batchesAreListedInOrderOfSubmission() throws {
         let queue = try Queue()
         let first = try queue.submit(Self.urls)
         try queue.develop("F")
@@ -69,13 +69,13 @@ struct BatchCommandTests {
         let json = try #require(try queue.run("status", "--json").json() as? [String: Any])
         #expect(json["batches"] as? [String: Int] == ["waiting": 0, "ready": 1, "executing": 0, "finished": 1])
         #expect(json["operations"] as? [String: Int] == ["queued": 1, "executing": 0])
-        // The tester, who claimed, is a worker, too.
+        // The worker "tester", which claimed the operation, is the third.
         #expect(json["workers"] as? Int == 3 && json["photosPerSecond"] as? Int == 24)
         #expect(json["photos"] as? Int == 4)
         #expect(try queue.run("status").lines.contains("running\t6 downloads, 4 filtrations"))
     }
 
-    @Test func statusSaysWhenNoLivingWorkerTakesABatch() throws {
+    @Test func statusReportsThatNoRunningWorkerTakesABatch() throws {
         let queue = try Queue()
         let id = try queue.submit(Self.urls)
         let nobody = try queue.run("status", "\(id)").standardError
@@ -91,7 +91,7 @@ struct BatchCommandTests {
         #expect(quiet.isEmpty, "\(quiet)")
     }
 
-    @Test func programsSeeWhatHindersABatch() throws {
+    @Test func jsonHasTheProblemsOfABatch() throws {
         let queue = try Queue()
         let first = try queue.submit(Self.urls)
         let second = try queue.submit(Self.urls)
@@ -113,7 +113,7 @@ struct BatchCommandTests {
         #expect(problems.map { $0["batch"] } == ["\(first)"])
     }
 
-    @Test func timeThatIsLeftIsToldUnlessTheBatchStands() throws {
+    @Test func showsTheRemainingTimeUnlessTheBatchIsSuspended() throws {
         let queue = try Queue()
         let id = try queue.submit((0..<8).map { "http://h/\($0)" }) { $0.operationSize = 2 }
         _ = try queue.store.perform(
@@ -132,7 +132,7 @@ struct BatchCommandTests {
         #expect(json?["secondsLeft"] is NSNull)
     }
 
-    @Test func statusSaysWhenTheFeederIsSilent() throws {
+    @Test func statusReportsASilentFeeder() throws {
         let queue = try Queue()
         let id = try queue.submit(Self.urls, seal: false)
         try queue.develop("F")
@@ -146,7 +146,7 @@ struct BatchCommandTests {
         #expect(warning.contains("darkroom submit LIST --resume \(id)"))
     }
 
-    @Test func operationsShowsWhoHoldsWhat() throws {
+    @Test func operationsAreListedWithTheirWorkers() throws {
         let queue = try Queue()
         let id = try queue.submit((0..<5).map { "http://photos.example/\($0)" }) { $0.operationSize = 2 }
         let claimed = try queue.claim("w1", operations: 2)
@@ -160,7 +160,7 @@ struct BatchCommandTests {
         #expect(json.map { $0["worker"] as? String } == [nil, "w1", nil])
     }
 
-    @Test func forgetRemovesWhatHasFinished() throws {
+    @Test func forgetRemovesFinishedBatches() throws {
         let queue = try Queue()
         let id = try queue.submit(Self.urls)
         let refusal = try queue.run("forget", "\(id)")
@@ -172,7 +172,7 @@ struct BatchCommandTests {
         #expect(try queue.store.batchIDs().isEmpty)
     }
 
-    @Test func forgetByForceTakesTheWorkAway() throws {
+    @Test func forgetWithForceRemovesExecutingBatches() throws {
         let queue = try Queue()
         let id = try queue.submit((0..<300).map { "http://photos.example/\($0)" }) { $0.operationSize = 1 }
         var held: [HeldOperation] = []
@@ -184,19 +184,19 @@ struct BatchCommandTests {
         #expect(try queue.store.perform(queue.store.release(held[0], worker: "tester")) == .gone)
     }
 
-    @Test func workerThatIsSilentIsShownAsDead() throws {
+    @Test func silentWorkerIsShownAsLost() throws {
         let queue = try Queue()
-        for worker in ["living", "dead"] {
+        for worker in ["running", "lost"] {
             _ = try queue.store.perform(queue.store.heartbeat(worker: worker, facts: [("host", "h")]))
         }
         let silent = "\(try queue.store.time() - 60_000)"
-        _ = try queue.store.connection.call(.init("ZADD", queue.store.keys.workers, silent, "dead"))
+        _ = try queue.store.connection.call(.init("ZADD", queue.store.keys.workers, silent, "lost"))
         let lines = try queue.run("workers").lines
-        #expect(lines.count == 2 && lines[0].hasPrefix("living\th\t\t") && !lines[0].contains("dead"))
-        #expect(lines[1].hasPrefix("dead\th\t\tlost, 1m 0"), "\(lines)")
+        #expect(lines.count == 2 && lines[0].hasPrefix("running\th\t\t") && !lines[0].contains("lost"))
+        #expect(lines[1].hasPrefix("lost\th\t\tlost, 1m 0"), "\(lines)")
     }
 
-    @Test func commandsThatAreShownCanBeCopiedIntoAShell() throws {
+    @Test func shownCommandsAreQuotedForAShell() throws {
         let batch = try #require(
             BatchFacts(
                 id: BatchID("20261121-090501123-7f3a"), fields: ["state": "finished", "output": "/mnt/my photos/it's"],
@@ -206,14 +206,14 @@ struct BatchCommandTests {
                 == #"to list each photo: darkroom manifest '/mnt/my photos/it'\''s'"#)
     }
 
-    @Test func batchesThatAreNotThereOrNotUniqueAreErrors() throws {
+    @Test func missingAndAmbiguousBatchesAreErrors() throws {
         let queue = try Queue()
         let none = try queue.run("status", "nothing")
         #expect(none.status == 1)
-        let hint = "there is no batch at all; \"darkroom batches\" lists them"
-        #expect(none.standardError == "error: no batch \"nothing\": \(hint)\n")
+        let advice = "there is no batch at all; \"darkroom batches\" lists them"
+        #expect(none.standardError == "error: no batch \"nothing\": \(advice)\n")
         for _ in 0..<2 { try queue.submit(Self.urls) }
-        let ids = try queue.store.batchIDs()  // in their order, also where both are of one millisecond
+        let ids = try queue.store.batchIDs()  // in the order of the listing, even within one millisecond
         for command in ["status", "photos", "operations", "forget", "wait"] {
             let missing = try queue.run(command, "nothing")
             #expect(missing.status == 1)

@@ -3,7 +3,7 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-/// What a cancel does to who feeds the batch, and how its photos and operations are shown.
+/// The effects of a cancel on the feeder of the batch, and on the listings of its photos and operations.
 @Suite(.redisServer(arguments: ["--appendonly", "yes"]), .timeLimit(.minutes(5))) struct CancelledBatchTests {
     let queue: Queue
     let scratch: ScratchFolder
@@ -17,7 +17,7 @@ import Testing
         try scratch.write("list.txt", (0..<count).map { "http://photos.example/\($0).jpg\n" }.joined())
     }
 
-    /// Starts to submit a list that the window holds up, and returns its batch once it is.
+    /// Starts to submit a list that exceeds the window. Returns the program and the batch once the window is full.
     func submit(_ more: String...) throws -> (feeding: Program, batch: BatchID) {
         let arguments = ["submit", try list(400), "-o", scratch.path("out"), "--window", "3"] + more
         let feeding = try Program(arguments + ["--namespace", queue.namespace], environment: queue.environment)
@@ -27,7 +27,7 @@ import Testing
 
     @Test(arguments: [[], ["--wait"], ["--json"]]) func endsItsFeederWithStatus4(_ more: [String]) throws {
         let (feeding, batch) = try more.isEmpty ? submit() : submit(more[0])
-        // Who only feeds does not wait for what a worker still runs.
+        // Without `--wait`, the feeder does not wait for executing operations.
         if more != ["--wait"] { #expect(try queue.claim(operations: 1).count == 1) }
         #expect(try queue.run("cancel", "\(batch)").status == 0)
         let outcome = try feeding.outcome()
@@ -35,7 +35,7 @@ import Testing
         #expect(
             outcome.standardError.contains(
                 "batch \(batch) was cancelled while it was fed: 150 photos of the list were fed, nothing more will be"))
-        #expect(!outcome.standardError.contains("--resume"), "there is nothing to go on with")
+        #expect(!outcome.standardError.contains("--resume"), "a cancelled batch cannot be resumed")
         #expect(outcome.lines.count == 1)
         if more == ["--json"] {
             let facts = try #require(try outcome.json() as? [String: Any])
@@ -45,16 +45,16 @@ import Testing
         }
     }
 
-    @Test func endsAFeederThatWaitsForItsList() throws {
+    @Test func endsAFeederThatWaitsForInput() throws {
         let pipe = scratch.path("pipe")
         #expect(mkfifo(pipe, 0o600) == 0)
-        // Both ends: whoever opens one of them waits for nobody.
+        // Opened for reading and writing, so that open(2) does not block.
         let descriptor = open(pipe, O_RDWR)
         defer { close(descriptor) }
         let feeding = try Program(
             ["submit", "-", "-o", scratch.path("out"), "--namespace", queue.namespace],
             environment: queue.environment, input: pipe)
-        // More than the 64 KiB that tell a list's format, which is more than the pipe holds.
+        // The list is longer than the 64 KiB that determine its format, and than the buffer of the pipe.
         let photos = Array((0..<3000).map { "http://photos.example/\($0).jpg\n" }.joined().utf8)
         #expect(write(descriptor, photos, photos.count) == photos.count)
         try feeding.waitFor("no running worker")
@@ -73,7 +73,7 @@ import Testing
         #expect(!outcome.standardError.contains("is not complete"))
     }
 
-    @Test func saysWhyItWasCancelled() throws {
+    @Test func feederReportsTheReasonOfTheCancel() throws {
         let first = try #require(
             try queue.run("submit", list(10), "-o", scratch.path("1"), "--name", "first").lines.first)
         #expect(try queue.run("cancel", "first").status == 0)
@@ -83,7 +83,7 @@ import Testing
         #expect(outcome.standardError.contains("(\(first) did not succeed): 0 photos of the list were fed"))
     }
 
-    @Test func whatWasNotFinalIsShownAsCancelled() throws {
+    @Test func unfinishedPhotosAreShownAsCancelled() throws {
         let id = try queue.submit((0..<8).map { "http://photos.example/\($0)" }) { $0.operationSize = 4 }
         let claimed = try queue.claim(operations: 1)
         let held = try #require(claimed.first).held
@@ -105,10 +105,10 @@ import Testing
         #expect(try queue.run("photos", "\(id)", "--state", "new", "--state", "downloaded").lines.isEmpty)
     }
 
-    @Test func photoThatWasInPlaceKeepsItsLine() throws {
+    @Test func writtenPhotoKeepsItsManifestLine() throws {
         let id = try queue.submit((0..<3).map { "http://photos.example/\($0)" })
         let held = try #require(try queue.claim().first).held
-        // Written, and then cancelled before it was reported.
+        // The worker has written this photo. The batch is cancelled before the report.
         let record = PhotoRecord(index: 1, name: "photo 1", url: "http://photos.example/1")
         var line = ManifestLine(batch: id, record: record, state: .filtered)
         line.file = "000001-photo 1.jpg"
@@ -131,7 +131,7 @@ import Testing
                 "the batch was cancelled before they started, and Redis no longer has their entries"))
     }
 
-    @Test func photosWhoseBytesAreKeptRestAsDownloaded() throws {
+    @Test func photosWithKeptOriginalsStayDownloaded() throws {
         let id = try queue.submit((0..<4).map { "http://photos.example/\($0)" }) {
             $0.originals = self.scratch.path("o")
         }

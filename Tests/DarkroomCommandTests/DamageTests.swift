@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomCommand
 @testable import DarkroomStore
 
-/// What Redis holds of batches and workers, damaged: every command shows it, none ends by it.
+/// Damaged data of batches and workers in Redis. Every command shows it, and no command crashes.
 @Suite(.redisServer) struct DamageTests {
     private static let urls = ["http://a.example/1", "http://a.example/2"]
 
@@ -77,17 +77,17 @@ import Testing
             if generator.chance(20) { damaged[generator.pick(names)] = nil }
             let reasons = ["g": generator.pick(values), "": "1", "\u{FFFD}": "2", "hh": generator.pick(values)]
             guard let batch = BatchFacts(id: WatchScene.holidays, fields: damaged, reasons: reasons) else { continue }
-            let told = [
+            let workerFields = [
                 "downloads", "downloading", "filtrations", "filtering", "rate", "started", "bytes.held", "photos",
             ]
             let worker = WorkerFacts(
                 id: "w", seen: generator.pick([0, WatchScene.now]),
-                fields: Dictionary(uniqueKeysWithValues: told.map { ($0, generator.pick(values)) }))
+                fields: Dictionary(uniqueKeysWithValues: workerFields.map { ($0, generator.pick(values)) }))
             try show(batch, Array(repeating: worker, count: 20))
         }
     }
 
-    /// Everything that commands show of a batch and of workers.
+    /// Renders all outputs of the commands for a batch and its workers.
     private func show(_ batch: BatchFacts, _ workers: [WorkerFacts]) throws {
         let now = WatchScene.now
         for worker in workers.prefix(1) { _ = JSON(worker, now: now).text }
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func fuzzedEventsAreReadOrRefused() {
+    @Test func fuzzedEventsAreParsedOrRejected() {
         let run = FuzzRun("events", count: 20_000)
         print(run)
         let samples = [

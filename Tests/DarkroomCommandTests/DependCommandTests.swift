@@ -25,7 +25,7 @@ struct DependCommandTests {
                 + "need not wait for \(done): finished already\n")
         let facts = try #require(try more.json() as? [String: Any])
         #expect(facts["state"] as? String == "waiting")
-        // Ids of the same millisecond have no order of their own.
+        // Ids of the same millisecond have no defined order.
         let both = [first, second].sorted().map(\.description)
         #expect(facts["waitsFor"] as? [String] == both)
         let list = both.joined(separator: ", ")
@@ -45,7 +45,7 @@ struct DependCommandTests {
         #expect(try queue.store.facts(of: last)?.state == .ready)
     }
 
-    @Test func waitSaysForWhom() throws {
+    @Test func waitReportsTheDependency() throws {
         let queue = try Queue()
         let first = try queue.submit(Self.urls)
         let second = try queue.submit(Self.urls)
@@ -53,14 +53,14 @@ struct DependCommandTests {
         let waiting = try queue.start("wait", "\(second)")
         try waiting.waitFor(
             "batch \(second): it waits for \(first), which makes no progress: no running worker takes it")
-        // Who waits for both is told what hinders the first alone.
+        // A wait for both batches reports only the problem of the first batch.
         let both = try queue.start("wait")
         try both.waitFor("batch \(first): no running worker takes it")
         try queue.develop("F")
-        // The waiting programs' heartbeats release the second batch: no worker lives.
+        // No worker runs. The heartbeats of the waiting programs make the second batch ready.
         let deadline = ContinuousClock.now + .seconds(30)
         while try queue.store.facts(of: second)?.state != .ready {
-            try #require(ContinuousClock.now < deadline, "the second batch was not released")
+            try #require(ContinuousClock.now < deadline, "the second batch did not become ready")
             _ = try queue.store.connection.call(.init("BLPOP", queue.store.keys.prefix + "nothing", "0.05"))
         }
         try queue.develop("F")
@@ -69,7 +69,7 @@ struct DependCommandTests {
         #expect(outcome.status == 0 && !outcome.standardError.contains("it waits for"))
     }
 
-    @Test func batchWithoutSuccessCancelsWhatNeedsIt() throws {
+    @Test func unsuccessfulBatchCancelsItsDependents() throws {
         let queue = try Queue()
         let first = try queue.submit(Self.urls)
         try queue.develop("i")
@@ -98,8 +98,8 @@ struct DependCommandTests {
         }
         #expect(try queue.run("depend", "\(ids[1])", "--on", "\(ids[0])").status == 0)
         #expect(try queue.run("depend", "\(ids[2])", "--on", "\(ids[1])").status == 0)
-        let circle = try refusal(ids[0], ids[2])
-        #expect(circle.contains("\(ids[2]) waits for \(ids[1]), \(ids[1]) waits for \(ids[0])"), "\(circle)")
+        let cycle = try refusal(ids[0], ids[2])
+        #expect(cycle.contains("\(ids[2]) waits for \(ids[1]), \(ids[1]) waits for \(ids[0])"), "\(cycle)")
         #expect(try refusal(ids[0], ids[0]).contains("batch \(ids[0]) cannot wait for itself"))
         _ = try queue.claim()
         let started = try refusal(ids[0], try queue.submit(Self.urls))

@@ -17,7 +17,7 @@ import Testing
         ("out", ["--format", "webp"], "webp"), ("out.TIFF", ["--format", "tif"], "tiff"),
         ("out.tmp", ["--format", "png"], "png"),
     ])
-    func formatIsThatOfTheOptionTheEndingOrThePhoto(_ name: String, _ options: [String], _ format: String) throws {
+    func formatComesFromTheOptionTheExtensionOrThePhoto(_ name: String, _ options: [String], _ format: String) throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let out = "\(folder)/\(name)"
         let arguments = ["develop", "\(Self.samples)/astronaut.jpg", out, "--json"] + options
@@ -27,7 +27,7 @@ import Testing
         #expect(facts["format"] as? String == format && facts["width"] as? Int == 512 && facts["height"] as? Int == 512)
         let written = try Data(contentsOf: URL(fileURLWithPath: out))
         #expect(facts["bytes"] as? Int == written.count)
-        // Told from its bytes, developing it again reads what was named.
+        // The program detects the format from the bytes of the file. It must be the requested format.
         let again = try Program.run("develop", out, "\(folder)/again", "--json")
         #expect((try again.json() as? [String: Any])?["format"] as? String == format)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == ["again", name].sorted())
@@ -45,7 +45,7 @@ import Testing
                 == FileManager.default.contents(atPath: "\(folder)/file.jpg"))
     }
 
-    @Test func whatCannotBeDoneSaysWhy() throws {
+    @Test func failuresHaveReasons() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let photo = "\(Self.samples)/astronaut.jpg"
         for (arguments, message) in [
@@ -68,7 +68,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
     }
 
-    @Test func pipesAndDevicesAreReadAsStandardInputOnly() throws {
+    @Test func pipesAndDevicesAreReadOnlyAsStandardInput() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let pipe = "\(folder)/pipe.jpg"
         #expect(mkfifo(pipe, 0o600) == 0)
@@ -81,9 +81,9 @@ import Testing
         ]
         process.standardError = output
         try process.run()
-        let said = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let message = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
-        #expect(said == "error: read the photo /dev/stdin: it is no regular file; - is standard input\n")
+        #expect(message == "error: read the photo /dev/stdin: it is no regular file; - is standard input\n")
         for name in [pipe, "/dev/zero"] {
             let outcome = try Program.run("develop", name, "\(folder)/o.jpg")
             let found = "it is no regular file; - is standard input"
@@ -92,7 +92,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["pipe.jpg"])
     }
 
-    @Test func fileThatIsThereIsReplacedOnlyByForceAndKeepsItsMode() throws {
+    @Test func existingFileIsReplacedOnlyWithForceAndKeepsItsMode() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let photo = "\(Self.samples)/astronaut.jpg", out = "\(folder)/out.jpg"
         try Data("mine".utf8).write(to: URL(fileURLWithPath: out))
@@ -106,7 +106,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["out.jpg"])
     }
 
-    @Test func linksAndDevicesAreNeitherFollowedNorBroken() throws {
+    @Test func linksAndPipesAreNeitherFollowedNorReplaced() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let photo = "\(Self.samples)/astronaut.jpg"
         let mine = "\(folder)/mine.jpg"
@@ -128,7 +128,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == names)
     }
 
-    @Test func manyPhotosGoIntoAFolderAndOneThatFailsHoldsUpNoOther() throws {
+    @Test func writesManyPhotosIntoAFolderDespiteFailures() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let photos = ["astronaut.jpg", "moon.png", "chelsea.jpg"].map { "\(Self.samples)/\($0)" }
         let out = "\(folder)/a/b"
@@ -147,10 +147,10 @@ import Testing
         #expect(again.status == 0 && again.lines.count == 3)
         let names = ["astronaut.jpg", "astronaut.webp", "chelsea.jpg", "chelsea.webp", "moon.png", "moon.webp"]
         #expect(try FileManager.default.contentsOfDirectory(atPath: out).sorted() == names)
-        #expect(try Program(["develop"] + photos + ["-o", out]).outcome().status == 3, "all are there")
+        #expect(try Program(["develop"] + photos + ["-o", out]).outcome().status == 3, "all files exist already")
     }
 
-    @Test func namesSteerNoTerminal() throws {
+    @Test func escapesControlCharactersInNames() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let photo = "\(Self.samples)/astronaut.jpg"
         let written = try Program.run("develop", photo, "\(folder)/a\u{1b}[31m\u{202e}.jpg")

@@ -22,7 +22,7 @@ import Testing
         for command in DarkroomProgram.configuration.subcommands where command.configuration.shouldDisplay {
             let name = command.configuration.name
             for line in try Program.run(name, "--help").lines {
-                // `  --photos <ranges>` or `  -o, --output <folder>`; the text beside an option has more spaces before it.
+                // `  --photos <ranges>` or `  -o, --output <folder>`. Lines of descriptions start with more spaces.
                 guard let match = try #/ {2}(?:-[a-z], )?(--[a-z-]+)(?: .*)?/#.wholeMatch(in: line) else { continue }
                 let option = String(match.output.1)
                 #expect(option == "--help" || pages.contains(option), "\(name) \(option)")

@@ -19,8 +19,8 @@ struct EndToEndTests {
         [UInt8](try Data(contentsOf: URL(fileURLWithPath: Self.samples + "/" + sample)))
     }
 
-    /// The tutorial's list names a host that is gone; its photos are served here under the same paths.
-    @Test func developsTheTutorialsOwnList() throws {
+    /// The host in the list of the tutorial no longer exists. The test serves photos under the same paths.
+    @Test func developsTheListOfTheTutorial() throws {
         let list = try Data(contentsOf: URL(fileURLWithPath: Self.classicList))
         let entries = try #require(
             try PropertyListSerialization.propertyList(from: list, format: nil) as? [String: String])
@@ -41,7 +41,7 @@ struct EndToEndTests {
         #expect(facts["photos"] as? Int == 34)
         #expect(facts["failures"] as? [String: Int] == ["not-a-url": 4])
         #expect((facts["counts"] as? [String: Int])?["filtered"] == 30)
-        // Names of a dictionary are unique, so the files are called like its keys.
+        // The keys of a dictionary are unique, so each file has the name of its key.
         let names = try scratch.contents("out").filter { $0 != "manifest" }
         let expected = entries.filter { URL(string: $0.value)?.host != nil }.keys.map { name in
             name.replacingOccurrences(of: "&", with: "%26").replacingOccurrences(of: "'", with: "%27") + ".jpg"
@@ -50,12 +50,12 @@ struct EndToEndTests {
         #expect(server.requests.values.allSatisfy { $0 == 1 }, "a photo was downloaded twice")
     }
 
-    /// What servers and files may do wrong, each with its reason; none of it ends the batch.
+    /// Failures of servers and files, with the reason of each failure. The batch continues after each of them.
     @Test func everyFailureHasItsReason() throws {
         let photo = try bytes("flower.jpg")
         var damaged = photo
         for position in stride(from: photo.count / 2, to: photo.count - 2, by: 7) { damaged[position] = 0xff }
-        // A PNG whose header says 60,000 x 60,000 pixels.
+        // A PNG with 60,000 x 60,000 pixels in its header.
         var huge = try bytes("moon.png")
         huge.replaceSubrange(16..<24, with: [0, 0, 0xea, 0x60, 0, 0, 0xea, 0x60])
         let routes: [String: (HostileServer.Route, String?)] = [
@@ -104,8 +104,8 @@ struct EndToEndTests {
         #expect(try scratch.contents("out").filter { $0 != "manifest" }.count == 1, "only the good photo is written")
     }
 
-    /// Names that try to leave the folder, or to be each other's.
-    @Test func noNameLeavesTheFolder() throws {
+    /// Names that lead out of the folder, or that collide with each other.
+    @Test func filesStayInsideTheFolder() throws {
         let server = try PhotoServer(folder: Self.samples)
         defer { server.stop() }
         let url = server.url("flower.jpg")
@@ -124,7 +124,7 @@ struct EndToEndTests {
         #expect(try scratch.contents("") == ["in", "list.jsonl"])
     }
 
-    /// Three worker processes on one Redis: every photo final exactly once, and everything agrees.
+    /// Three worker processes on one Redis develop each photo once. Counts, states, manifest and files agree.
     @Test func threeWorkersDevelopEveryPhotoOnce() throws {
         let queue = try Queue()
         let server = try PhotoServer(folder: Self.samples)
@@ -154,8 +154,8 @@ struct EndToEndTests {
         #expect(server.requests.values.reduce(0, +) == urls.count, "photos were downloaded twice")
     }
 
-    /// A worker that is killed loses nothing: another takes over when its lease has expired.
-    @Test func anotherWorkerTakesOverFromOneThatIsKilled() async throws {
+    /// No photo is lost if a worker is killed. Another worker takes over after the lease has expired.
+    @Test func anotherWorkerTakesOverFromAKilledWorker() async throws {
         let queue = try Queue()
         let photo = try bytes("flower.jpg")
         let server = try HostileServer([
@@ -170,8 +170,8 @@ struct EndToEndTests {
         let second = try queue.start("worker", "--allow-private")
         let began = ContinuousClock.now
         #expect(try queue.run("wait", id).status == 0)
-        // As a rule within lease + 3 s, and on a busy machine before the usual lease would have expired.
-        #expect(ContinuousClock.now - began < .seconds(14), "recovery took longer than its lease of 6 s explains")
+        // Usually recovery takes the lease + 3 s. On a busy machine, the limit is below the default lease of 15 s.
+        #expect(ContinuousClock.now - began < .seconds(14), "recovery took 14 s or longer with a lease of 6 s")
         second.send(SIGTERM)
         #expect(try second.outcome().status == 0)
         let batch = try #require(BatchID(id))
@@ -185,7 +185,7 @@ struct EndToEndTests {
     }
 
     /// Every command in the "Redis keys" page of the documentation works as shown.
-    @Test func commandsOfThePageAboutRedisKeysWork() throws {
+    @Test func commandsOfTheRedisKeysPageWork() throws {
         let queue = try Queue()
         let server = try PhotoServer(folder: Self.samples)
         defer { server.stop() }

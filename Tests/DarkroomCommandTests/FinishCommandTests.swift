@@ -7,7 +7,7 @@ import Testing
 
 @testable import DarkroomCommand
 
-/// `--on-finish`: a command of the user's when the batch has finished.
+/// `--on-finish`: a command of the user that runs once the batch has finished.
 @Suite(.redisServer, .timeLimit(.minutes(5))) struct FinishCommandTests {
     let queue: Queue
     let scratch: ScratchFolder
@@ -21,7 +21,7 @@ import Testing
         try String(contentsOfFile: scratch.path(name), encoding: .utf8)
     }
 
-    /// Submits a list whose two photos fail, waits with this command to be run, and lets a worker work on it.
+    /// Submits a list of two photos that fail, with `command` for `--on-finish`. Starts a worker and waits for the end.
     func submit(_ command: String, _ more: String...) throws -> Program.Outcome {
         let worker = try queue.start("worker")
         defer { worker.send(SIGTERM) }
@@ -36,11 +36,11 @@ import Testing
         let names = "BATCH NAME STATE STATUS PHOTOS FILTERED FAILED CANCELLED OUTPUT REDIS NAMESPACE"
         let variables = names.split(separator: " ").map { "$DARKROOM_\($0)" }.joined(separator: "|")
         let outcome = try submit(
-            "cat > \(scratch.path("facts")); echo \"\(variables)\" > \(scratch.path("variables")); echo said", "--name",
+            "cat > \(scratch.path("facts")); echo \"\(variables)\" > \(scratch.path("variables")); echo ping", "--name",
             "summer '26", "--json")
-        #expect(outcome.status == 3, "the command does not change the status")
-        let printed = try #require(try outcome.json() as? [String: Any], "what it prints goes to standard error")
-        #expect(outcome.standardError.contains("said\n"))
+        #expect(outcome.status == 3, "the command must not change the status")
+        let printed = try #require(try outcome.json() as? [String: Any], "it must print to standard error")
+        #expect(outcome.standardError.contains("ping\n"))
         let facts = try #require(
             try JSONSerialization.jsonObject(with: Data(text("facts").utf8)) as? [String: Any])
         #expect(facts["state"] as? String == "finished")
@@ -52,7 +52,7 @@ import Testing
         #expect(try text("variables") == expected)
     }
 
-    @Test func aBatchThatIsToBeForgottenSoonIsStillToldOf() throws {
+    @Test func commandGetsTheFactsDespiteAShortRetention() throws {
         let outcome = try submit("cat > \(scratch.path("facts"))", "--retain", "1ms")
         #expect(outcome.status == 3, "\(outcome)")
         #expect(try text("facts").contains("\"finished\""))
@@ -63,30 +63,30 @@ import Testing
         ("kill -TERM $$", "the command was ended by signal 15: kill -TERM $$"),
         ("/no/such/command", "the command ended with status 127: /no/such/command"),
     ])
-    func itsFailureIsAFailure(_ command: String, _ message: String) throws {
+    func failureOfTheCommandIsAnError(_ command: String, _ message: String) throws {
         let outcome = try submit(command)
         #expect(outcome.status == 1)
         #expect(outcome.standardError.contains("error: --on-finish: \(message)"), "\(outcome.standardError)")
         #expect(
             outcome.standardError.contains("2 photos: 0 filtered, 2 failed"),
-            "the end of the batch is said all the same")
+            "the summary of the batch must be printed, too")
     }
 
     @Test func isRunForACancelledBatch() throws {
         let list = try scratch.write("list.txt", "http://photos.example/1\n")
         let waiting = try queue.start(
             "submit", list, "-o", scratch.path("out"), "--wait", "--on-finish",
-            "echo $DARKROOM_STATE $DARKROOM_STATUS $DARKROOM_CANCELLED > \(scratch.path("said"))")
+            "echo $DARKROOM_STATE $DARKROOM_STATUS $DARKROOM_CANCELLED > \(scratch.path("result"))")
         try waiting.waitFor("no running worker")
         let id = try #require(try queue.store.batchIDs().first)
         _ = try queue.store.perform(queue.store.cancel(id))
         let outcome = try waiting.outcome()
         #expect(outcome.status == 4, "\(outcome)")
-        #expect(try text("said") == "cancelled 4 1\n")
+        #expect(try text("result") == "cancelled 4 1\n")
     }
 
-    @Test func isEndedByWhatEndsTheProgram() throws {
-        // The program blocks this signal for itself.
+    @Test func commandReceivesSignalsThatTheProgramBlocks() throws {
+        // The program blocks this signal.
         let command = ShellCommand("kill -TERM $$; exit 5", environment: [:], input: "")
         var all = sigset_t()
         var before = sigset_t()
@@ -103,7 +103,7 @@ import Testing
         #expect(try counting.run() == .status(0))
     }
 
-    @Test func runHasItsRedisAtHand() throws {
+    @Test func commandOfRunReachesThePrivateRedis() throws {
         let list = try scratch.write("list.txt", "ftp://photos.example/1\n")
         let darkroom = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
             .appendingPathComponent("darkroom").path
@@ -139,7 +139,7 @@ import Testing
     @Test func commandAndRedisOfARunGetNoSecretsAndNoFiles() throws {
         let list = try scratch.write("list.txt", "ftp://photos.example/1\n")
         let command = "env > \(scratch.path("command")); ls /proc/self/fd > \(scratch.path("files"))"
-        // redis-server overwrites its environment when it starts, so a script in its place tells what it was given.
+        // redis-server overwrites its environment at its start. A script in its place records the environment before.
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
         let script = try scratch.write(
             "redis-server", "#!/bin/sh\nenv > \(scratch.path("redis"))\nPATH='\(path)' exec redis-server \"$@\"\n")
@@ -152,6 +152,6 @@ import Testing
         #expect(outcome.status == 3, "\(outcome)")
         #expect(try !text("command").contains("hush") && text("command").contains("DARKROOM_BATCH="))
         #expect(try !text("redis").contains("DARKROOM_") && text("redis").contains("PATH="))
-        #expect(try text("files") == "0\n1\n2\n3\n", "3 is the folder that is listed")
+        #expect(try text("files") == "0\n1\n2\n3\n", "descriptor 3 is the listed folder")
     }
 }

@@ -51,7 +51,7 @@ struct FocusAndRetryCommandTests {
         #expect(end.status == 0 && end.standardOutput.contains("; 1 of them is fed, of the others the list has none"))
     }
 
-    @Test func waitSaysThatAFocusHoldsTheRest() throws {
+    @Test func waitReportsAFocusThatStopsOtherPhotos() throws {
         let queue = try Queue()
         let id = try queue.submit(Self.urls) { $0.operationSize = 10 }
         #expect(try queue.run("focus", "\(id)", "--photos", "40-60", "--only").status == 0)
@@ -59,7 +59,7 @@ struct FocusAndRetryCommandTests {
         try waiting.waitFor(
             "only photos 40-60 run, the focus stops the others; resume them with: darkroom focus \(id)")
         try queue.develop("F")
-        #expect(try queue.store.facts(of: id)?.counts.filtered == 30, "operations that touch the range run whole")
+        #expect(try queue.store.facts(of: id)?.counts.filtered == 30, "operations of these photos run completely")
         #expect(try queue.run("focus", "\(id)", "--clear").status == 0)
         try queue.develop("F")
         #expect(try waiting.outcome().status == 0)
@@ -92,7 +92,7 @@ struct FocusAndRetryCommandTests {
         #expect(none.status == 0 && none.standardError.isEmpty)
     }
 
-    @Test func whatCannotBeRetriedIsSaid() throws {
+    @Test func reportsPhotosThatCannotBeRetried() throws {
         let queue = try Queue()
         let cancelled = try queue.submit(Self.urls)
         #expect(try queue.run("cancel", "\(cancelled)").status == 0)

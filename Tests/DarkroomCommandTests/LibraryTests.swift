@@ -9,12 +9,12 @@ import DarkroomWorker
 import Foundation
 import Testing
 
-/// A worker and a look at a batch, by a program that uses the public types alone.
+/// A program that runs a worker and reads a batch with the public types only.
 @Suite(.redisServer) struct LibraryTests {
     private static let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Samples").path
 
-    @Test func programRunsAWorkerAndLooksAtABatch() async throws {
+    @Test func programRunsAWorkerAndReadsABatch() async throws {
         let queue = try Queue()
         let server = try PhotoServer(folder: Self.samples)
         defer { server.stop() }

@@ -3,10 +3,10 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-/// `manifest`, on folders that a queue wrote.
+/// `manifest`, on output folders of a queue.
 @Suite(.redisServer, .serialized)
 struct ManifestCommandTests {
-    @Test func printsWhatIsInAFolder() throws {
+    @Test func printsTheManifestOfAFolder() throws {
         let queue = try Queue()
         let id = try queue.submit(["http://h/0", "NO, \"URL\"\n", "http://h/2"]) { $0.operationSize = 2 }
         try queue.develop("FaF")
@@ -34,7 +34,7 @@ struct ManifestCommandTests {
         #expect(json[1]["url"] as? String == "NO, \"URL\"\n" && json[1]["reason"] as? String == "not-a-url")
     }
 
-    @Test func nothingInAManifestSteersATerminal() throws {
+    @Test func escapesControlCharactersOnATerminal() throws {
         let queue = try Queue()
         try queue.submit(["NO URL\u{1b}[31m\u{9b}2J\u{202e}"])
         try queue.develop("a")
@@ -47,7 +47,7 @@ struct ManifestCommandTests {
             if !format.isEmpty { #expect(shown.contains("NO URL") && shown.contains("202e"), "\(format): \(shown)") }
             #expect(!shown.unicodeScalars.contains { "\u{1b}\u{9b}\u{202e}".unicodeScalars.contains($0) }, "\(format)")
         }
-        // A file is for programs.
+        // Programs read the output in a file, so it is not escaped.
         let file = try Program.run("manifest", queue.folder, "--csv").standardOutput
         #expect(file.contains("NO URL\u{1b}[31m\u{9b}2J\u{202e}"))
     }
@@ -59,12 +59,12 @@ struct ManifestCommandTests {
         #expect(try Program.run("manifest", queue.folder).standardOutput.isEmpty)
     }
 
-    @Test func folderWithoutOneIsAnError() throws {
+    @Test func missingFolderIsAnError() throws {
         let outcome = try Program.run("manifest", "/nowhere/at/all")
         #expect(outcome.status == 1 && outcome.standardError == "error: /nowhere/at/all: no such folder\n")
     }
 
-    @Test func standardOutputThatTakesNoMoreIsAnError() throws {
+    @Test func failedWriteToStandardOutputIsAnError() throws {
         let queue = try Queue()
         try queue.submit(["http://h/0"])
         try queue.develop("F")

@@ -7,14 +7,14 @@ import Testing
 
 /// The files that `develop` writes.
 @Suite struct PhotoFileTests {
-    @Test func newPhotoIsAsPrivateAsTheFileThatItReplacesWhileItIsWritten() throws {
+    @Test func temporaryFileHasTheModeOfTheReplacedFile() throws {
         let scratch = try ScratchFolder()
         let path = try scratch.write("private.jpg", "mine")
         #expect(chmod(path, 0o600) == 0)
         let folder = scratch.path("")
         let isWritten = Latch()
         let seen = Locked<Set<mode_t>>([])
-        let looker = Thread {
+        let observer = Thread {
             while !isWritten.isSet {
                 let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
                 for name in names where name.hasPrefix(".darkroom-") {
@@ -25,14 +25,14 @@ import Testing
                 }
             }
         }
-        looker.start()
+        observer.start()
         let photo = [UInt8](repeating: 7, count: 32 << 20)
         for _ in 0..<50 {
             try photo.withUnsafeBytes { try PhotoFile(path: path, replaces: true).write($0) }
             if !seen.withLock({ $0.isEmpty }) { break }
         }
         isWritten.set()
-        while !looker.isFinished { usleep(1000) }
+        while !observer.isFinished { usleep(1000) }
         #expect(seen.withLock { $0 } == [0o600])
         var found = stat()
         #expect(lstat(path, &found) == 0 && found.st_mode & 0o7777 == 0o600 && found.st_size == photo.count)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import DarkroomCommand
 
-/// `photos`: letters, manifest, failures and entries put together.
+/// `photos`: combines state codes, manifest, failures and entries.
 @Suite(.redisServer, .serialized)
 struct PhotosCommandTests {
     private static let urls = (0..<5).map { "http://photos.example/\($0)" }
@@ -44,7 +44,7 @@ struct PhotosCommandTests {
         #expect(try queue.run("photos", "\(id)", "--state", "new", "--state", "downloaded").lines.count == 3)
     }
 
-    @Test func withoutItsManifestADonePhotoHasIndexAndState() throws {
+    @Test func withoutAManifestAFinalPhotoHasIndexAndState() throws {
         let queue = try Queue()
         let id = try queue.submit(Self.urls)
         try queue.develop("F", writesManifest: false)
@@ -63,9 +63,10 @@ struct PhotosCommandTests {
         #expect(lines == (0..<1100).map { "\($0)\tnew\t\tphoto \($0)\t\thttp://photos.example/\($0)\t" })
     }
 
-    /// Within the first part of the manifest, where names are missing then, and between two, where letters are.
+    /// Forgets the batch within the first part of the listing, where names are missing then, and between two parts,
+    /// where state codes are missing then.
     @Test(arguments: [(100, 1), (3000, 999)])
-    func aBatchThatIsForgottenWhileItIsListedIsAnError(count: Int, listedBefore: Int) throws {
+    func forgettingABatchDuringItsListingIsAnError(count: Int, listedBefore: Int) throws {
         let queue = try Queue()
         let id = try queue.submit((0..<count).map { "http://photos.example/\($0)" }) { $0.operationSize = 1 }
         var listing = PhotoListing(try queue.store.batch(named: "\(id)"), in: queue.client) { _ in true }
@@ -80,7 +81,7 @@ struct PhotosCommandTests {
         #expect(listed < count && error?.description.contains("was forgotten while its photos were listed") == true)
     }
 
-    @Test(arguments: ["photos", "operations"]) func lettersThatRedisHasLostAreAnError(_ command: String) throws {
+    @Test(arguments: ["photos", "operations"]) func lostStateCodesAreAnError(_ command: String) throws {
         let queue = try Queue()
         let id = try queue.submit((0..<4).map { "http://photos.example/\($0)" }) { $0.operationSize = 2 }
         _ = try queue.store.connection.call(.init("SET", queue.store.keys.states(id), "N"))
@@ -89,7 +90,7 @@ struct PhotosCommandTests {
         #expect(outcome.standardError.contains("lost the states of 3 photos while its \(command) were listed"))
     }
 
-    @Test func damagedFailuresAreLeftOut() throws {
+    @Test func damagedFailuresAreOmitted() throws {
         let queue = try Queue()
         let id = try queue.submit(Self.urls)
         try queue.develop("g", writesManifest: false)
@@ -102,7 +103,7 @@ struct PhotosCommandTests {
         #expect(outcome.lines[1].contains("kept"))
     }
 
-    @Test func whatACancelledBatchNeverBeganIsCancelled() throws {
+    @Test func unstartedPhotosOfACancelledBatchAreCancelled() throws {
         let queue = try Queue()
         let id = try queue.submit(Self.urls)
         _ = try queue.store.connection.call(.init("HSET", queue.store.keys.batch(id), "flag.cancelled", "1"))

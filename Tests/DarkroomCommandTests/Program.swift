@@ -2,11 +2,11 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-/// The program `darkroom` as a process, with what it prints.
+/// A process of the program `darkroom`, with its output.
 ///
-/// Unchecked: `process` is set up in `init`; from then on it is only signalled and waited for.
+/// Unchecked: `init` configures `process`; the other methods only send signals to it and wait for it.
 final class Program: @unchecked Sendable {
-    /// How a run ended.
+    /// The exit status and the output of a finished process.
     struct Outcome {
         let status: Int32
         let standardOutput: String
@@ -19,7 +19,7 @@ final class Program: @unchecked Sendable {
         var lines: [String] { standardOutput.split(separator: "\n").map(String.init) }
     }
 
-    /// Where it is.
+    /// The path of the program.
     static let executable = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         .deletingLastPathComponent().appendingPathComponent("darkroom")
 
@@ -29,8 +29,8 @@ final class Program: @unchecked Sendable {
     private let ended = DispatchSemaphore(value: 0)
     private let command: String
 
-    /// Starts the program, with the mounts that it is to see, in the folder `place`; `environment` is all that it sees besides PATH. What it prints
-    /// to `output` is not kept.
+    /// Starts the program with `mounts` in the folder `place`. The program has only the variables in `environment`,
+    /// PATH and TZ. Output that goes to the file `output` is not in the outcome.
     init(
         _ arguments: [String], environment: [String: String] = [:], input: String = "/dev/null", output: String? = nil,
         in mounts: MountNamespace? = nil, at place: String? = nil
@@ -61,14 +61,14 @@ final class Program: @unchecked Sendable {
         try Program(arguments, environment: environment, input: input).outcome()
     }
 
-    /// Its process.
+    /// The process id.
     var identifier: Int32 { process.processIdentifier }
 
     /// Sends a signal.
     func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
 
-    /// Sends a signal again and again until it has ended, 60 s at most: one that comes soon after the first may be taken for
-    /// the same.
+    /// Sends a signal repeatedly until the program has ended, for at most 60 s. The program may treat a
+    /// second signal that soon follows the first one as the same signal.
     func insist(_ signal: Int32) {
         for _ in 0..<1200 {
             send(signal)
@@ -79,14 +79,14 @@ final class Program: @unchecked Sendable {
         }
     }
 
-    /// Whether it ends within a time.
+    /// Returns whether the program ends within `time`.
     func ends(within time: Duration) -> Bool {
         guard ended.wait(timeout: .now() + time / .seconds(1)) == .success else { return false }
         ended.signal()
         return true
     }
 
-    /// Waits for the end, 60 s at most.
+    /// Waits for the end of the program, for at most 60 s.
     func outcome() throws -> Outcome {
         if ended.wait(timeout: .now() + 60) == .timedOut {
             Issue.record("darkroom \(command) has not ended within 60 s; it printed: \(try text("err"))")
@@ -98,13 +98,13 @@ final class Program: @unchecked Sendable {
             standardOutput: try text("out"), standardError: try text("err"))
     }
 
-    /// Where a program prints to.
+    /// An output stream of the program.
     enum Stream: String {
         case standardOutput = "out"
         case standardError = "err"
     }
 
-    /// Waits until it has printed `text`, 60 s at most.
+    /// Waits until the program has printed `awaited`, for at most 60 s.
     func waitFor(_ awaited: String, in stream: Stream = .standardError) throws {
         let deadline = ContinuousClock.now + .seconds(60)
         while !(try text(stream.rawValue)).contains(awaited) {
@@ -114,7 +114,7 @@ final class Program: @unchecked Sendable {
                 Issue.record("darkroom \(command) has not printed \"\(awaited)\", but: \(printed)")
                 return
             }
-            // A file has no signal to wait for.
+            // A file sends no signal to wait for.
             usleep(5000)
         }
     }

@@ -6,7 +6,7 @@ import Testing
 /// Progress that `run` and `wait` draw on a terminal.
 @Suite(.redisServer, .serialized, .timeLimit(.minutes(5)))
 struct ProgressTerminalTests {
-    /// A run of photos that are held back until the server is released.
+    /// Starts `run` with photos that the server holds until its `release()`.
     private func run(_ count: Int) throws -> (terminal: PseudoTerminal, server: HostileServer, scratch: ScratchFolder) {
         let scratch = try ScratchFolder()
         let routes = (0..<count).map { ("/\($0).jpg", HostileServer.Route.held(.answer(body: RunCommandTests.photo))) }
@@ -18,11 +18,11 @@ struct ProgressTerminalTests {
         return (terminal, server, scratch)
     }
 
-    @Test func keysThatTheTerminalShowsAreErasedWithTheLines() throws {
+    @Test func erasesEchoedKeysWithTheLines() throws {
         let (terminal, server, scratch) = try run(200)
         defer { server.stop() }
-        let mark = try terminal.waitFor("\u{1b}[2A")  // the list is fed: two lines are drawn again and again
-        terminal.press("\u{3}")  // no controlling terminal: it shows the key and signals nobody
+        let mark = try terminal.waitFor("\u{1b}[2A")  // the list is fed: `run` redraws two lines
+        terminal.press("\u{3}")  // without a controlling terminal: only echoed, no signal
         try terminal.waitFor("^C\r\u{1b}[2A\u{1b}[J", after: mark)
         terminal.send(SIGINT)
         try terminal.waitFor("stopping: ", after: mark)
@@ -31,12 +31,12 @@ struct ProgressTerminalTests {
         withExtendedLifetime(scratch) {}
     }
 
-    @Test func linesThatTheTerminalHasWrappedAreErased() throws {
+    @Test func erasesWrappedLines() throws {
         let (terminal, server, scratch) = try run(5)
         defer { server.stop() }
         let mark = try terminal.waitFor("\u{1b}[2A")
         terminal.resize(40, 24)
-        // Two lines of 60 columns.
+        // Two lines of 60 columns take four lines now.
         try terminal.waitFor("\u{1b}[4A\u{1b}[J", after: mark)
         server.release()
         #expect(try terminal.status() == 0)

@@ -7,12 +7,12 @@ import Foundation
 import StoreInspection
 import Testing
 
-/// A namespace of one test in a real Redis, what feeds batches into it, and the program looking at it.
+/// A namespace of one test in a real Redis. Feeds batches, claims operations, and runs the program on the namespace.
 final class Queue: Sendable {
     let redis: RedisServer
     let namespace: String
     let client: DarkroomClient
-    /// An output folder, which goes with this queue.
+    /// An output folder that is deleted with this queue.
     var folder: String { scratch.path }
     private let scratch: ScratchFolder
     private let claims = Locked(0)
@@ -26,7 +26,7 @@ final class Queue: Sendable {
 
     var store: BatchStore { client.store }
 
-    /// What tells the program where this queue is.
+    /// The environment of the program: the address of Redis.
     var environment: [String: String] { ["DARKROOM_REDIS": redis.configuration.displayName] }
 
     /// Runs the program on this queue.
@@ -34,12 +34,12 @@ final class Queue: Sendable {
         try Program(arguments + ["--namespace", namespace], environment: environment).outcome()
     }
 
-    /// Starts the program on this queue, with the mounts that it is to see.
+    /// Starts the program on this queue, with `mounts`.
     func start(_ arguments: String..., in mounts: MountNamespace? = nil) throws -> Program {
         try Program(arguments + ["--namespace", namespace], environment: environment, in: mounts)
     }
 
-    /// Feeds a batch as a coordinator does, and makes its manifest folder.
+    /// Feeds a batch as a coordinator does, and creates its manifest folder.
     @discardableResult
     func submit(
         _ urls: [String], seal: Bool = true, _ change: (inout BatchOptions) -> Void = { _ in }
@@ -67,23 +67,23 @@ final class Queue: Sendable {
     func claim(_ worker: String = "tester", number: Int = 1, operations: Int = 16) throws -> [ClaimedOperation] {
         let claim = store.claim(worker: worker, number: number, operations: operations)
         guard case .claimed(let claimed) = try store.perform(claim) else {
-            Issue.record("the claim number \(number) was old")
+            Issue.record("Redis rejected claim \(number) as old")
             return []
         }
         return claimed.operations
     }
 
-    /// Claims what there is and reports these letters for its photos, over and over; writes the manifest's lines.
+    /// Claims operations and reports the state codes for their photos, repeated in turn. Also writes the manifest.
     func develop(_ stateCodes: String, writesManifest: Bool = true) throws {
         let pattern = Array(stateCodes.utf8)
         for operation in try claim(number: nextClaim()) {
             let facts = try #require(try store.facts(of: operation.held.batch))
             let first = (operation.held.number - 1) * facts.options.operationSize
             let records = try EntryCoding.records(of: operation.entry, firstIndex: first)
-            let news = records.map { pattern[$0.index % pattern.count] }
+            let newCodes = records.map { pattern[$0.index % pattern.count] }
             var text: [UInt8] = []
             var failures: [(index: Int, json: [UInt8])] = []
-            for (record, stateCode) in zip(records, news) {
+            for (record, stateCode) in zip(records, newCodes) {
                 let state = try #require(PhotoState(stateCode: stateCode))
                 guard state.isFinal else { continue }
                 var line = ManifestLine(batch: operation.held.batch, record: record, state: state)
@@ -102,7 +102,7 @@ final class Queue: Sendable {
             }
             _ = try store.perform(
                 store.report(
-                    operation.held, worker: "tester", stateCodes: news, bytesIn: 1000 * records.count,
+                    operation.held, worker: "tester", stateCodes: newCodes, bytesIn: 1000 * records.count,
                     bytesOut: 500 * records.count, failures: failures))
         }
     }

@@ -8,9 +8,9 @@ import Testing
 
 @testable import DarkroomCommand
 
-/// The ways to give the password and the files for TLS, none of which is seen in the list of processes.
+/// The ways to set the password and the files for TLS. None of them shows a secret in the list of processes.
 @Suite(.serialized) struct RedisAccessTests {
-    @Test func thePasswordComesFromTheURLAFileOrTheEnvironment() throws {
+    @Test func passwordComesFromTheURLAFileOrTheEnvironment() throws {
         let redis = try RedisServer(arguments: ["--user", "ann", "on", ">open sesame", "~*", "&*", "+@all"])
         defer { redis.stop() }
         _ = try RedisConnection(redis.configuration).call(RedisCommand("CONFIG", "SET", "requirepass", "unguessed"))
@@ -26,7 +26,7 @@ import Testing
             let outcome = try Program(["status", "--redis", address] + arguments, environment: environment).outcome()
             #expect(outcome.status == 0, "\(arguments) \(environment): \(outcome.standardError)")
         }
-        // The one in the URL counts.
+        // A password in the URL has precedence.
         let own = address.replacingOccurrences(of: "ann@", with: "ann:wrong-secret@")
         let outcome = try Program.run("status", "--redis", own, "--redis-password-file", file)
         #expect(outcome.status == 1 && outcome.standardError.contains("WRONGPASS"))
@@ -47,7 +47,7 @@ import Testing
             "--redis-cert and --redis-key: a certificate and its"
         ),
     ])
-    func whatIsWrongWithAFileIsSaid(_ arguments: [String], _ message: String) throws {
+    func unusableFilesAreUsageErrors(_ arguments: [String], _ message: String) throws {
         let end = try requireError(CommandExit.self) { try DarkroomProgram.parseAsRoot(["status"] + arguments) }
         #expect(end.code == .usage)
         #expect(end.standardError.contains("error: \(message)"), "\(end.standardError)")
@@ -57,7 +57,7 @@ import Testing
         ("http://ann:secret@h/x", "http://ann:***@h/x"), ("redis://:secret@h:0", "redis://:***@h:0"),
         ("redis+sentinel://h/m?password=secret", "redis+sentinel://h/m?***"),
     ])
-    func aWrongAddressIsShownWithoutItsPassword(_ address: String, _ shown: String) throws {
+    func invalidAddressIsShownWithoutItsPassword(_ address: String, _ shown: String) throws {
         let end = try requireError(CommandExit.self) {
             try DarkroomProgram.parseAsRoot(["status", "--redis", address])
         }
@@ -65,7 +65,7 @@ import Testing
         #expect(end.standardError.contains("(given: \"\(shown)\")"), "\(end.standardError)")
     }
 
-    @Test func theFilesForTLSAreTaken() throws {
+    @Test func optionsSetTheFilesForTLS() throws {
         let line = [
             "status", "--redis", "rediss+sentinel://s:1/m", "--redis-ca", "/etc/passwd", "--redis-cert", "/etc/hosts",
             "--redis-key", "/etc/hostname",

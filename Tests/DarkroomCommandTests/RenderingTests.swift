@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomCommand
 @testable import DarkroomStore
 
-/// Numbers, texts and JSON as they are printed.
+/// The printed form of numbers, texts and JSON.
 @Suite struct RenderingTests {
     @Test(arguments: [
         (0, "0 ms"), (0.0421, "42 ms"), (0.9996, "1.0 s"), (4.24, "4.2 s"), (59.96, "1m 00s"), (192, "3m 12s"),
@@ -26,12 +26,12 @@ import Testing
         #expect(HumanText.rate(8.07) == "8.1/s" && HumanText.rate(1234.4) == "1,234/s")
     }
 
-    @Test func textOfStrangersSteersNoTerminal() {
+    @Test func escapesControlCharacters() {
         #expect(HumanText.safe("Ärger 日本.jpg") == "Ärger 日本.jpg")
         #expect(HumanText.safe("a\tb\r\nc\u{1b}[2J\u{202e}x\u{9b}") == "a\\tb\\r\\nc\\u{1b}[2J\\u{202e}x\\u{9b}")
     }
 
-    @Test func noCellOfACSVFileIsAFormulaAndNoneSteersATerminal() {
+    @Test func escapesFormulasAndControlCharactersInCSV() {
         var line = ManifestLine(
             batch: BatchID("20261121-090501123-7f3a"), record: PhotoRecord(index: 0, name: "=1+1", url: "@x"),
             state: .failed(.other))
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func narrowTableLeavesOutWhatMattersLeastAndKeepsTheName() {
+    @Test func narrowTableOmitsTheLeastImportantColumns() {
         let columns: [Table.Column] = [
             "batch", Table.Column("state", most: 12), Table.Column("photos", rank: 2), Table.Column("rate", rank: 1),
             "name", Table.Column("notes", rank: 3),
@@ -73,7 +73,7 @@ import Testing
         #expect(lines(120)[0] == "BATCH                    STATE         PHOTOS   RATE  NAME           NOTES")
         #expect(lines(90)[1].hasSuffix("5.5/s  日本 holidays  waits for 20261121-0…"), "\(lines(90))")
         #expect(!lines(80)[0].contains("RATE") && lines(80)[0].contains("PHOTOS"))
-        // What is empty goes first.
+        // Empty columns are omitted first.
         let plain = rows.map { Array($0[..<5]) + [.text("")] }
         var widths = columns.map { TextWidth.columns(of: $0.name) }
         var shown: [Int]?
@@ -98,7 +98,7 @@ import Testing
         #expect(json.text == #"{"b":"x\"\\\n\u0001é","a":1.23,"n":null,"o":[],"t":true,"w":3,"z":{}}"#)
     }
 
-    @Test func refusalsOfAWorkerAreTakenApart() throws {
+    @Test func parsesTheRefusalsOfAWorker() throws {
         let first = BatchID("20261121-090501123-7f3a")
         let second = BatchID("20261121-090501999-0001")
         let refused = "\(first): its share is missing; is it mounted?; \(second): no such filter"

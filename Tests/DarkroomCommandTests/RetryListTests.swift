@@ -3,7 +3,7 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-/// `retry --list`: failed photos whose names and URLs Redis has not kept.
+/// `retry --list`: failed photos whose names and URLs are no longer in Redis.
 @Suite(.redisServer(arguments: ["--appendonly", "yes"]), .timeLimit(.minutes(5))) struct RetryListTests {
     let queue: Queue
     let scratch: ScratchFolder
@@ -13,7 +13,7 @@ import Testing
         scratch = try ScratchFolder()
     }
 
-    /// A batch of four failed photos in two operations, of which Redis keeps nothing, and its list.
+    /// Submits a batch of four photos in two operations, fails all photos, and deletes the operations in Redis.
     func failedBatch() throws -> (id: BatchID, list: String) {
         let list = try scratch.write("list.txt", (0..<4).map { "http://photos.example/\($0)\n" }.joined())
         let outcome = try queue.run("submit", list, "-o", scratch.path("out"), "--operation-size", "2")
@@ -26,7 +26,7 @@ import Testing
         return (id, list)
     }
 
-    @Test func bringsBackWhatWasNotKept() throws {
+    @Test func restoresOperationsThatWereNotKept() throws {
         let (id, list) = try failedBatch()
         let without = try queue.run("retry", "\(id)")
         #expect(without.status == 1)
@@ -41,7 +41,7 @@ import Testing
         #expect(try queue.store.facts(of: id)?.succeeded == true)
     }
 
-    @Test func refusesAListThatDiffersAndChangesNothing() throws {
+    @Test func rejectsADifferentListWithoutChanges() throws {
         let (id, _) = try failedBatch()
         let other = try scratch.write("other.txt", (1..<5).map { "http://photos.example/\($0)\n" }.joined())
         let outcome = try queue.run("retry", "\(id)", "--list", other)
@@ -53,7 +53,7 @@ import Testing
         #expect(try queue.store.entry(of: id, operation: 1) == nil)
     }
 
-    @Test func batchWhoseFolderAnotherHasTakenIsRetriedOnlyWhereThatIsSaid() throws {
+    @Test func retryInTheFolderOfAnotherBatchNeedsOverwrite() throws {
         let list = try scratch.write("list.txt", "http://photos.example/0\n")
         func submit(_ more: String...) throws -> String {
             let arguments = ["submit", list, "-o", scratch.path("out"), "--namespace", queue.namespace] + more

@@ -12,7 +12,7 @@ import Testing
 
     init() throws { scratch = try ScratchFolder() }
 
-    /// The program's own folders for sockets lie below the scratch folder, so that a test sees what is left of them.
+    /// Starts `run` with its socket folders below the scratch folder, so that the test can check that none is left.
     func start(_ arguments: String...) throws -> Program {
         try FileManager.default.createDirectory(atPath: scratch.path("run"), withIntermediateDirectories: true)
         return try Program(["run"] + arguments, environment: ["XDG_RUNTIME_DIR": scratch.path("run")])
@@ -25,12 +25,12 @@ import Testing
         ).outcome()
     }
 
-    /// A server with photos of which those from `held` on wait, and the list of them.
+    /// Starts a server of `count` photos that holds the photos from index `held` on, and writes their list.
     func serve(_ count: Int, heldFrom held: Int) throws -> (server: HostileServer, list: String) {
         var routes: [String: HostileServer.Route] = [:]
         for index in 0..<count {
-            let answer = HostileServer.Route.answer(body: Self.photo)
-            routes["/\(index).jpg"] = index < held ? answer : .held(answer)
+            let route = HostileServer.Route.answer(body: Self.photo)
+            routes["/\(index).jpg"] = index < held ? route : .held(route)
         }
         let server = try HostileServer(routes)
         let list = try scratch.write("list.txt", (0..<count).map { server.url("/\($0).jpg\n") }.joined())
@@ -51,8 +51,8 @@ import Testing
         #expect(try scratch.contents("run") == [])
     }
 
-    @Test func saysWhyPhotosFailedAndThatItIsDone() throws {
-        // Files may be read below the list's own folder only.
+    @Test func printsReasonsOfFailuresAndDevelopsNothingTwice() throws {
+        // `run` reads files only below the folder of the list.
         let near = try scratch.write("near.jpg", Self.photo)
         let list = try scratch.write(
             "list.csv",
@@ -71,16 +71,16 @@ import Testing
         #expect(facts["failures"] as? [String: Int] == ["not-a-url": 1, "scheme-denied": 2])
     }
 
-    @Test func goesOnAfterAnInterrupt() async throws {
+    @Test func continuesAfterAnInterrupt() async throws {
         let (server, list) = try serve(60, heldFrom: 55)
         defer { server.stop() }
         let first = try start(list, "-o", scratch.path("out"), "--allow-private", "--grace", "1s")
         #expect(await server.wait { log in log.requests.count == 60 })
-        // What is not filtered within the grace time is downloaded again.
+        // Photos that are not filtered within the grace period are downloaded again.
         let deadline = ContinuousClock.now + .seconds(60)
         while try scratch.contents("out").filter({ $0 != "manifest" }).count < 55 {
-            try #require(ContinuousClock.now < deadline, "the photos that are served are not filtered")
-            usleep(5000)  // files have no signal to wait for
+            try #require(ContinuousClock.now < deadline, "the served photos are not filtered within 60 s")
+            usleep(5000)  // files send no signal to wait for
         }
         first.send(SIGINT)
         let interrupted = try first.outcome()
@@ -101,19 +101,19 @@ import Testing
     }
 
     @Test(arguments: ["2>/dev/full", "2>&-", "<&- 2>&-", "<&- >/dev/null 2>&-"])
-    func goesOnWhereNothingCanBeSaid(redirections: String) throws {
+    func continuesIfItCannotPrint(redirections: String) throws {
         _ = try scratch.write("list.txt", "file://\(Self.samples)/coffee.jpg\nNO URL\n")
         let command = "exec '\(Program.executable.path)' run list.txt -o out \(redirections)"
         let run = try BoundProcess(
-            ["sh", "-c", "cd '\(scratch.path(""))' && \(command)"], log: scratch.path("said"))
+            ["sh", "-c", "cd '\(scratch.path(""))' && \(command)"], log: scratch.path("log"))
         #expect(run.wait(within: .seconds(60)))
-        // Neither photo may be developed, which its status says.
+        // Both photos must fail. The exit status reports the failures.
         #expect(run.exitStatus == 3)
         let manifest = try Program.run("manifest", scratch.path("out"))
         #expect(manifest.lines.count == 2)
     }
 
-    @Test func goesOnAfterItWasKilled() async throws {
+    @Test func continuesAfterAKill() async throws {
         let (server, list) = try serve(120, heldFrom: 115)
         defer { server.stop() }
         let first = try start(list, "-o", scratch.path("out"), "--allow-private")
@@ -124,7 +124,7 @@ import Testing
 
         let start = ContinuousClock.now
         let second = try run(list, "--allow-private")
-        // What the killed one held is free at once, not when its leases of 15 s have expired.
+        // The second run releases the operations of the killed run at once. It does not wait for the leases of 15 s.
         #expect(.now - start < .seconds(14))
         #expect(second.status == 0, "\(second)")
         #expect(second.standardOutput.contains("120 photos: 120 filtered"))
@@ -134,7 +134,7 @@ import Testing
         #expect(manifest.lines.count == 120)
     }
 
-    @Test func leavesAtOnceAtTheSecondInterrupt() async throws {
+    @Test func endsAtOnceAfterTheSecondInterrupt() async throws {
         let (server, list) = try serve(5, heldFrom: 0)
         defer { server.stop() }
         let run = try start(list, "-o", scratch.path("out"), "--allow-private", "--grace", "1h")
@@ -165,7 +165,7 @@ import Testing
         #expect(try run(list, "--filter", "sepia=0.5").standardOutput.contains("nothing to do"))
     }
 
-    @Test func goesOnWithAListThatHasGrown() throws {
+    @Test func continuesWithAGrownList() throws {
         let (server, whole) = try serve(130, heldFrom: 130)
         defer { server.stop() }
         let lines = try String(contentsOfFile: whole, encoding: .utf8).split(separator: "\n").map { $0 + "\n" }
@@ -180,7 +180,7 @@ import Testing
         #expect(try Program.run("manifest", scratch.path("out")).lines.count == 130)
         #expect(try scratch.contents("out").count == 131)
         #expect(try run(list, "--allow-private").standardOutput.contains("nothing to do"))
-        // One before the end of what was developed.
+        // The list has one photo fewer than the batch.
         _ = try scratch.write("growing.txt", lines.dropFirst().joined())
         let other = try run(list, "--allow-private")
         #expect(other.status == 1)
@@ -189,7 +189,7 @@ import Testing
         #expect(other.standardError.contains("(\(server.url("/0.jpg"))) and is "), "\(other)")
     }
 
-    @Test func againNamesFilesThatAreOfNoPhotoAnyMore() throws {
+    @Test func againReportsFilesWithoutAPhoto() throws {
         let (server, list) = try serve(3, heldFrom: 3)
         defer { server.stop() }
         #expect(try run(list, "--allow-private").status == 0)
@@ -217,7 +217,7 @@ import Testing
         #expect(try run(list, "--overwrite").status == 3)
     }
 
-    @Test func worksAloneOnAFolder() async throws {
+    @Test func refusesAFolderThatAnotherRunUses() async throws {
         let (server, list) = try serve(1, heldFrom: 0)
         defer { server.stop() }
         let first = try start(list, "-o", scratch.path("out"), "--allow-private")
@@ -229,7 +229,7 @@ import Testing
         #expect(try first.outcome().status == 0)
     }
 
-    @Test func leavesNothingOfAListThatCannotBeRead() throws {
+    @Test func createsNothingForAnUnreadableList() throws {
         let list = try scratch.write("list.jsonl", "{\"url\": \"NO URL\"}\n")
         let outcome = try run(scratch.path("none.txt"))
         #expect(outcome.status == 1)
@@ -237,10 +237,10 @@ import Testing
         #expect(try run(list).status == 3)
     }
 
-    @Test func goesOnWhenItWasKilledBeforeItSubmitted() throws {
+    @Test func continuesAfterAKillBeforeTheSubmission() throws {
         let list = try scratch.write("list.txt", "ftp://photos.example/1\n")
         #expect(try run(list).status == 3)
-        // As if it had been killed between its note and the submission.
+        // As after a kill between writing the state file and the submission.
         try FileManager.default.removeItem(atPath: scratch.path("out/.darkroom/redis"))
         let manifest = scratch.path("out/manifest/") + (try scratch.contents("out/manifest")[0])
         for file in try FileManager.default.contentsOfDirectory(atPath: manifest) {
@@ -250,7 +250,7 @@ import Testing
         #expect(outcome.status == 3, "\(outcome)")
         #expect(!outcome.standardOutput.contains("nothing to do"))
 
-        // With photos written, the state is lost indeed.
+        // Now the manifest has lines, so the missing Redis data is an error.
         try FileManager.default.removeItem(atPath: scratch.path("out/.darkroom/redis"))
         let lost = try run(list)
         #expect(lost.status == 1)

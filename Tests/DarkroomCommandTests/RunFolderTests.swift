@@ -2,7 +2,7 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-/// A folder `.darkroom` that somebody else has put into an output folder.
+/// A folder `.darkroom` that another user has put into an output folder.
 @Suite(.timeLimit(.minutes(5))) struct RunFolderTests {
     let scratch: ScratchFolder
     let list: String
@@ -74,7 +74,7 @@ import Testing
         #expect(try run("--again").status == 0)
     }
 
-    @Test func dataThatAreALinkAreRefused() throws {
+    @Test func linkedDataFileIsRefused() throws {
         #expect(try run().status == 0)
         let data = "out/.darkroom/redis/appendonlydir"
         let name = try #require(try scratch.contents(data).first { $0.hasSuffix(".incr.aof") })
@@ -100,8 +100,9 @@ import Testing
         try expectRefusal(run(), "it belongs to user 12345")
     }
 
-    /// Other commands take an output folder for its run: somebody else's `.darkroom` could name somebody else's Redis.
-    @Test func stateThatOthersMayWriteNamesNoRedis() throws {
+    /// Other commands accept an output folder as the name of its run. A `.darkroom` of another user could contain the
+    /// address of a Redis of that user.
+    @Test func ignoresTheAddressInAFolderThatOthersMayWrite() throws {
         #expect(try run().status == 0)
         _ = try scratch.write("out/.darkroom/redis.url", "unix://\(scratch.path("planted.sock"))\n")
         func status() throws -> Program.Outcome {
@@ -116,7 +117,7 @@ import Testing
         #expect(!others.standardError.contains("planted.sock"), "\(others)")
     }
 
-    @Test func addressRemovesNothingButASocketFolder() throws {
+    @Test func invalidAddressRemovesNoFolder() throws {
         try make("out/.darkroom")
         try make("victim/darkroom-run-abc")
         _ = try scratch.write("victim/darkroom-run-abc/precious", "precious")
@@ -128,7 +129,7 @@ import Testing
         #expect(!scratch.exists("out/.darkroom/redis.url"))
     }
 
-    @Test func outputFolderThatIsALinkOfTheUserIsFollowed() throws {
+    @Test func followsAnOutputFolderThatIsALink() throws {
         rmdir(scratch.path("out"))
         try make("real")
         link("out", to: "real")
@@ -143,7 +144,7 @@ import Testing
     }
 
     @Test(arguments: ["../../victim", "..", "", "a/../../../victim"])
-    func stateThatNamesNoBatchRemovesNothing(id: String) throws {
+    func invalidBatchInTheStateRemovesNothing(id: String) throws {
         #expect(try run().status == 0)
         let state = scratch.path("out/.darkroom/identity.json")
         let noted = try String(contentsOfFile: state, encoding: .utf8)

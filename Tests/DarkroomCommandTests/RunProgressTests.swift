@@ -53,12 +53,12 @@ import Testing
         #expect(stages[1].contains("\u{1b}[95m\(full.prefix(16))\u{1b}[m\u{1b}[31m\(full.prefix(4))\u{1b}[m"))
     }
 
-    @Test func reasonsAreToldWhileItRuns() throws {
+    @Test func showsReasonsOfFailuresDuringTheRun() throws {
         let lines = ProgressLines(try batch(fed: 100, filtered: 40, failed: 10))
         #expect(lines.line(feedOnly: false) == "100 photos fed, 50 downloaded, 40 filtered, 10 failed (damaged 10)")
     }
 
-    @Test func noTimeIsLeftWhileItIsSuspended() throws {
+    @Test func showsNoRemainingTimeWhileSuspended() throws {
         var lines = ProgressLines(try batch(fed: 1000), at: Self.start)
         let facts = try batch(fed: 1000, filtered: 400)
         lines.update(facts, at: Self.start + .seconds(4))
@@ -68,7 +68,7 @@ import Testing
         #expect(!lines.line(feedOnly: false).contains(" left"))
     }
 
-    @Test func saysThatTheFeedGoesOn() throws {
+    @Test func showsAnUnfinishedFeed() throws {
         let lines = ProgressLines(try batch(fed: 1000, filtered: 10, sealed: false))
         #expect(
             lines.stages(width: 80, feedOnly: false).map { $0.text.prefix(8) } == ["fed     ", "download", "filtered"])

@@ -7,8 +7,8 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-/// Where passwords, secrets, and user, password and query of URLs come to lie, and where not: all of Redis, all that is
-/// published, printed, logged and written is looked through. Every secret here has "hush" in it.
+/// Searches all of Redis, and everything that is published, printed, logged and written, for passwords, secrets, and
+/// user, password and query of URLs. Every secret in these tests contains "hush".
 @Suite(.timeLimit(.minutes(2)), .serialized) struct SecretsTests {
     private let redis: RedisServer
     private let port: Int
@@ -34,7 +34,7 @@ import Testing
         try Program(arguments, environment: environment)
     }
 
-    /// Everything that Redis has: a text for each key. Operations are inflated.
+    /// All data in Redis: a text for each key. Operations are decompressed.
     private func everything() throws -> [String: String] {
         var contents: [String: String] = [:]
         func texts(_ value: RedisValue) -> [String] {
@@ -49,8 +49,8 @@ import Testing
                 case "set": RedisCommand("SMEMBERS", key)
                 case "zset": RedisCommand("ZRANGE", key, "0", "-1", "WITHSCORES")
                 case "string": RedisCommand("GET", key)
-                case "none": nil as RedisCommand?  // gone meanwhile
-                default: throw CocoaError(.featureUnsupported)  // Darkroom has no others
+                case "none": nil as RedisCommand?  // removed meanwhile
+                default: throw CocoaError(.featureUnsupported)  // Darkroom uses no other types
                 }
             guard let command else { continue }
             let value = try administrator.call(command)
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    /// The list: what can go wrong with a photo, each with a secret in its URL.
+    /// The photo list: photos with each kind of failure, and secrets in each URL.
     private func lines(_ server: HostileServer) -> [String] {
         let host = "ann:hush-url@127.0.0.1:\(server.port)"
         let paths = [
@@ -109,7 +109,7 @@ import Testing
         return Dictionary(uniqueKeysWithValues: paths + [("/hook", .answer())])
     }()
 
-    @Test func nothingSecretIsAnywhereButInOperations() async throws {
+    @Test func secretsAreOnlyInOperations() async throws {
         defer { redis.stop() }
         let server = try HostileServer(Self.routes)
         defer { server.stop() }
@@ -142,14 +142,14 @@ import Testing
         #expect(submitted.status == 0, "\(submitted)")
         let id = try #require(submitted.lines.first)
         let operations = try everything().first { $0.key.hasSuffix(":operations") }?.value ?? ""
-        #expect(photos.allSatisfy(operations.contains), "operations have the URLs whole: \(operations)")
-        _ = try outcome(start("photos", id))  // while only operations know them
+        #expect(photos.allSatisfy(operations.contains), "operations must have the complete URLs: \(operations)")
+        _ = try outcome(start("photos", id))  // while only the operations have the URLs
 
         let worker = try start(
             "worker", "--allow-private", "--retries", "0", "--header",
             "127.0.0.1:\(server.port)=Authorization: Bearer hush-header",
             "--webhook-hosts", "127.0.0.1:\(server.port)", "--log-level", "debug")
-        // All but the one that is held have ended, and their failures are in Redis.
+        // Waits until all photos except the held one are final. Their failures are in Redis then.
         let store = BatchStore(try RedisConfiguration(url: "redis://:hush-redis@127.0.0.1:\(port)"), keys: try Keys())
         let deadline = ContinuousClock.now + .seconds(60)
         while try store.facts(of: #require(BatchID(id)))?.counts.final != photos.count - 1 {
@@ -182,17 +182,17 @@ import Testing
             FileManager.default.contents(atPath: scratch.path("out/manifest/" + $0))
         }.map { String(decoding: $0, as: UTF8.self) }.joined()
         #expect(manifests.split(separator: "\n").count == photos.count)
-        let told = String(decoding: server.log.bodies.joined(), as: UTF8.self)
+        let webhooks = String(decoding: server.log.bodies.joined(), as: UTF8.self)
         for (name, text) in [
             ("printed or logged", printed), ("published", events.withLock { $0 }), ("manifests", manifests),
-            ("told", told),
+            ("webhooks", webhooks),
         ] {
             let found = text.split(separator: "\n").filter { $0.contains("hush") || $0.contains("ann:") }
             #expect(found == [], "\(name)")
         }
     }
 
-    @Test func manifestsHaveNoPasswordsAndWhenToldNoQuery() throws {
+    @Test func manifestsHaveNoPasswordsAndWithRedactURLsNoQueries() throws {
         defer { redis.stop() }
         let list = try scratch.write("list.txt", "http://ann:word@127.0.0.1:1/a.jpg?k=v#f\nNO URL\n")
         func run(_ more: String...) throws -> [String] {
@@ -203,7 +203,7 @@ import Testing
         }
         #expect(try run() == ["http://127.0.0.1:1/a.jpg?k=v#f", "NO URL"])
         #expect(try run("--redact-urls") == ["http://127.0.0.1:1/a.jpg", "NO URL"])
-        // Not the same job: what is there would be half of one kind and half of the other.
+        // This is a different job. The manifest would mix redacted and complete URLs.
         let other = try Program(
             ["run", list, "-o", scratch.path("out"), "--allow-private", "--retries", "0"],
             environment: ["XDG_RUNTIME_DIR": scratch.path("")]
@@ -211,7 +211,7 @@ import Testing
         #expect(other.status == 1 && other.standardError.contains("the URLs in the manifest then redacted, now whole"))
     }
 
-    @Test func whoInterruptsAFeedIsToldHowToGoOnWithoutSecrets() async throws {
+    @Test func adviceAfterAnInterruptHasNoSecrets() async throws {
         defer { redis.stop() }
         let body = Array((0..<5000).map { "http://photos.example/\($0).jpg\n" }.joined().utf8)
         let lists = try HostileServer(["/list.txt?hush": .stallHalfWay(body: body, declared: 1 << 20)])

@@ -12,14 +12,14 @@ import Testing
         scratch = try ScratchFolder()
     }
 
-    /// A list of `count` photos that nobody serves.
+    /// Writes a list of `count` photos. No server has them.
     func list(_ count: Int, named name: String = "list.txt", from first: Int = 0) throws -> String {
         try scratch.write(name, (first..<first + count).map { "http://photos.example/\($0).jpg\n" }.joined())
     }
 
     func facts() throws -> [BatchFacts] { try queue.store.facts(of: queue.store.batchIDs()) }
 
-    @Test func remarksOnAListSteerNoTerminal() throws {
+    @Test func escapesControlCharactersInRemarksOnAList() throws {
         let folder = scratch.path("a\u{1b}[31m\u{202e}")
         try FileManager.default.createDirectory(atPath: folder + "/deep", withIntermediateDirectories: true)
         try Data([1]).write(to: URL(fileURLWithPath: folder + "/0.jpg"))
@@ -29,7 +29,7 @@ import Testing
         #expect(!outcome.standardError.unicodeScalars.contains { $0 == "\u{1b}" || $0 == "\u{202e}" })
     }
 
-    @Test func columnsThatWereGuessedAreTold() throws {
+    @Test func reportsGuessedColumns() throws {
         let rows = (0..<5).map { "photo \($0),http://photos.example/\($0)\n" }.joined()
         let list = try scratch.write("album.csv", "motif,where\n" + rows)
         let outcome = try queue.run("submit", list, "-o", scratch.path("out"))
@@ -38,7 +38,7 @@ import Testing
         #expect(outcome.standardError.contains("column 2 (\"where\") has the URLs, column 1 the names"), "\(outcome)")
     }
 
-    @Test func printsTheIdAloneAndMakesTheFolders() throws {
+    @Test func printsOnlyTheIdAndCreatesTheFolders() throws {
         let out = scratch.path("new/deep/out")
         let outcome = try queue.run("submit", list(120), "-o", out, "--name", "holidays", "--filter", "sepia=0.5")
         #expect(outcome.status == 0, "\(outcome)")
@@ -63,7 +63,7 @@ import Testing
         #expect(try facts().first?.options.output == FileManager.default.currentDirectoryPath + "/" + folder)
     }
 
-    @Test func leavesTheFolderToWorkersWhenItIsRemote() throws {
+    @Test func remoteOutputFolderIsNotCreated() throws {
         #expect(try queue.run("submit", list(1), "-o", scratch.path("remote"), "--remote-output").status == 0)
         #expect(!scratch.exists("remote"))
         #expect(try facts().first?.options.remoteOutput == true)
@@ -79,14 +79,14 @@ import Testing
         #expect(outcome.standardError.contains("add {index}"))
     }
 
-    @Test func refusesAFolderThatAnotherBatchHas() throws {
+    @Test func refusesTheFolderOfAnotherBatch() throws {
         let out = scratch.path("out")
         let first = try queue.run("submit", list(1), "-o", out).lines[0]
         let byManifest = try queue.run("submit", list(1), "-o", out + "/.")
         #expect(byManifest.status == 1)
         #expect(byManifest.standardError.contains(first) && byManifest.standardError.contains("--overwrite"))
 
-        // The folder is gone, Redis still knows.
+        // The folder is removed. Redis still has the batch.
         try FileManager.default.removeItem(atPath: out)
         let byRedis = try queue.run("submit", list(1), "-o", out)
         #expect(byRedis.status == 1)
@@ -98,7 +98,7 @@ import Testing
         #expect(try queue.store.batchIDs().count == 2)
     }
 
-    @Test func refusesBadListsAndFoldersBeforeAnythingIsSubmitted() throws {
+    @Test func rejectsInvalidListsAndFoldersBeforeTheSubmission() throws {
         let file = try scratch.write("file", "x")
         let cases: [(arguments: [String], found: String)] = [
             (["none.txt", "-o", scratch.path("out")], "no such file"),
@@ -130,7 +130,7 @@ import Testing
         #expect(outcome.standardError.contains("maxmemory-policy noeviction"))
     }
 
-    @Test func saysThatThereIsNoRedis() throws {
+    @Test func reportsAnUnreachableRedis() throws {
         let outcome = try Program.run(
             "submit", list(1), "-o", scratch.path("out"), "--redis", "unix:///nowhere/redis.sock")
         #expect(outcome.status == 1)
@@ -138,23 +138,23 @@ import Testing
     }
 
     @Test(arguments: [["--filter", "sepia=0.5"], ["--name", "other"], ["--window", "6"], ["--format", "png"]])
-    func resumesWithTheOptionsOfTheBatchAlone(_ options: [String]) throws {
+    func resumeRejectsOptionsOfANewBatch(_ options: [String]) throws {
         let outcome = try Program(["submit", "list.txt", "--resume", "x"] + options).outcome()
         #expect(outcome.status == 2 && outcome.standardError.contains("leave out the options of a new batch"))
     }
 
-    @Test(arguments: [[], ["-o", ""]]) func takesAFolderOrABatchToResume(
+    @Test(arguments: [[], ["-o", ""]]) func requiresAFolderOrABatchToResume(
         arguments: [String]
     ) throws {
         #expect(try Program(["submit", "list.txt"] + arguments).outcome().status == 2)
     }
 
-    @Test func submitsABatchAgainThatRedisHasLost() throws {
+    @Test func resubmitsABatchThatRedisHasLost() throws {
         let id = try #require(try queue.run("submit", list(120), "-o", scratch.path("out")).lines.first)
         let there = try queue.run("submit", list(120), "--resume", id, "-o", scratch.path("out"))
         #expect(there.status == 1 && there.standardError.contains("Redis has the batch"), "\(there)")
 
-        // A failover to a server that did not have it yet.
+        // As after a failover to a replica without the batch.
         let keys = try #require(try queue.store.connection.call(.init("KEYS", queue.store.keys.prefix + "*")).array)
         _ = try queue.store.connection.call(.init(arguments: [Array("DEL".utf8)] + keys.compactMap(\.bytes)))
         let lost = try queue.run("submit", list(120), "--resume", id)
@@ -170,10 +170,10 @@ import Testing
         #expect(try queue.store.batchIDs().isEmpty)
     }
 
-    @Test func aListThatComesSlowlyIsFedAsItComes() throws {
+    @Test func completeOperationsOfASlowListAreFedAtOnce() throws {
         let pipe = scratch.path("pipe")
         #expect(mkfifo(pipe, 0o600) == 0)
-        // Both ends: whoever opens one of them waits for nobody.
+        // Opened for reading and writing, so that open(2) does not block.
         let descriptor = open(pipe, O_RDWR)
         let feeding = try Program(
             ["submit", "-", "-o", scratch.path("out"), "--namespace", queue.namespace], environment: queue.environment,
@@ -182,7 +182,7 @@ import Testing
         #expect(write(descriptor, photos, photos.utf8.count) == photos.utf8.count)
         let deadline = ContinuousClock.now + .seconds(30)
         while try queue.store.facts(of: queue.store.batchIDs()).first?.operations != 2 {
-            try #require(ContinuousClock.now < deadline, "the two whole operations wait for the list to go on")
+            try #require(ContinuousClock.now < deadline, "the two complete operations were not fed within 30 s")
             _ = try queue.store.connection.call(.init("BLPOP", "nothing", "0.02"))
         }
         close(descriptor)
@@ -191,7 +191,7 @@ import Testing
         #expect(try queue.store.facts(of: queue.store.batchIDs()).map(\.photos) == [130])
     }
 
-    @Test func goesOnAfterAnInterrupt() throws {
+    @Test func continuesAfterAnInterrupt() throws {
         let interrupted = try queue.start("submit", list(400), "-o", scratch.path("out"), "--window", "3")
         try interrupted.waitFor("no running worker")
         interrupted.send(SIGINT)
@@ -205,16 +205,16 @@ import Testing
         #expect(other.status == 1)
         #expect(other.standardError.contains("not the one it was begun with"), "\(other.standardError)")
 
-        let goesOn = try queue.start("submit", list(400), "--resume", batch.id.description, "--json")
+        let resumed = try queue.start("submit", list(400), "--resume", batch.id.description, "--json")
         try endEverything(of: batch.id)
-        let end = try goesOn.outcome()
+        let end = try resumed.outcome()
         #expect(end.status == 0, "\(end)")
         let facts = try #require(try end.json() as? [String: Any])
         #expect(facts["photos"] as? Int == 400)
         #expect(facts["operations"] as? Int == 8)
     }
 
-    @Test func keepsStandardInputWhileItIsFed() throws {
+    @Test func feedsStandardInput() throws {
         let outcome = try Program(
             ["submit", "-", "-o", scratch.path("out"), "--namespace", queue.namespace], environment: queue.environment,
             input: list(70)
@@ -223,7 +223,7 @@ import Testing
         #expect(try facts().first?.photos == 70)
     }
 
-    @Test func staysToTheEndWhenAskedTo() throws {
+    @Test func waitOptionWaitsForTheEndOfTheBatch() throws {
         let worker = try queue.start("worker")
         let list = try scratch.write("list.txt", "NO URL\nftp://photos.example/1\nfile:///etc/hostname\n")
         let outcome = try queue.run("submit", list, "-o", scratch.path("out"), "--wait")
@@ -242,7 +242,7 @@ import Testing
         #expect(try worker.outcome().status == 0)
     }
 
-    /// Claims and ends what is fed, as a worker that does nothing, until the batch has finished.
+    /// Claims the fed operations and reports their photos as filtered until the batch has finished.
     func endEverything(of id: BatchID) throws {
         let deadline = ContinuousClock.now + .seconds(30)
         var claim = 0

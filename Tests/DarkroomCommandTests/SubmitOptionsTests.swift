@@ -7,7 +7,7 @@ import Testing
 
 @testable import DarkroomCommand
 
-/// The options of `submit` and `run` that say how a batch stands among others, and what they refuse.
+/// The options of `submit` and `run` that relate a batch to other batches, and their errors.
 @Suite(.redisServer, .timeLimit(.minutes(5))) struct SubmitOptionsTests {
     let queue: Queue
     let scratch: ScratchFolder
@@ -53,7 +53,7 @@ import Testing
         "https://ann:secret@photos.example/", "http://secret@photos.example", "ftp://ann:secret@h",
         "http://secret@\u{301}photos.example",
     ])
-    func secretsOfAWebhookAreNeitherTakenNorShown(_ url: String) throws {
+    func secretsInAWebhookURLAreRejectedAndNotShown(_ url: String) throws {
         let end = try requireError(CommandExit.self) {
             try DarkroomProgram.parseAsRoot(["submit", "list", "-o", "/out", "--webhook", url])
         }
@@ -89,7 +89,7 @@ import Testing
         #expect(submitted.options.filters == [.custom("my-own_1")])
     }
 
-    @Test func batchStandsAmongOthersAsAsked() throws {
+    @Test func setsPriorityDependenciesWebhookAndOriginals() throws {
         let first = try batch(queue.run("submit", list(1), "-o", scratch.path("1"), "--name", "first"))
         let second = try batch(queue.run("submit", list(1), "-o", scratch.path("2"), "--name", "second"))
         let third = try batch(
@@ -104,7 +104,7 @@ import Testing
         #expect(try Set(queue.store.dependencies(of: third.id)) == [first.id, second.id])
     }
 
-    @Test func nameThatIsInUseIsRefusedUntilItsBatchIsOver() throws {
+    @Test func usedNameIsRejectedUntilItsBatchHasFinished() throws {
         let id = try queue.submit(["http://h/1"]) { $0.name = "holidays" }
         let refused = try queue.run("submit", list(1), "-o", scratch.path("out"), "--name", "holidays")
         #expect(refused.status == 1 && refused.standardOutput.isEmpty)
@@ -115,13 +115,13 @@ import Testing
         #expect(try queue.store.batchIDs() == [id] && !scratch.exists("out/manifest"))
         try queue.develop("F")
         let second = try batch(queue.run("submit", list(1), "-o", scratch.path("out"), "--name", "holidays"))
-        #expect(try queue.run("status", "holidays").lines.first == "batch\t\(second.id)", "the newest")
+        #expect(try queue.run("status", "holidays").lines.first == "batch\t\(second.id)", "the newest batch")
         for name in ["a\u{1b}[2J", "a\nb", String(repeating: "n", count: 201)] {
             #expect(try queue.run("submit", list(1), "-o", scratch.path("x"), "--name", name).status == 2)
         }
     }
 
-    @Test func batchToWaitForMustBeOne() throws {
+    @Test func afterRequiresExactlyOneBatch() throws {
         let id = try queue.submit(["http://h/1"])
         try queue.submit(["http://h/1"])
         let both = String(id.description.prefix(6))

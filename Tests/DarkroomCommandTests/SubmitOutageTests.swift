@@ -3,10 +3,10 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-/// `darkroom submit` while its Redis dies and comes back.
+/// `darkroom submit` during a crash and a restart of Redis.
 @Suite(.timeLimit(.minutes(2))) struct SubmitOutageTests {
-    /// Without an append-only file the batch is gone with the server, as after a failover to a replica that had not heard of it.
-    @Test(arguments: [true, false]) func goesOnByItself(keepsFile: Bool) throws {
+    /// Without an append-only file, the batch is lost, as after a failover to a replica without the batch.
+    @Test(arguments: [true, false]) func continuesAfterTheRestart(keepsFile: Bool) throws {
         let arguments = keepsFile ? ["--appendonly", "yes", "--appendfsync", "always"] : []
         let server = try RedisServer(arguments: arguments)
         defer { server.stop() }
@@ -19,17 +19,17 @@ import Testing
         let id = try #require(try queue.store.batchIDs().first)
         let fedBy = ContinuousClock.now + .seconds(30)
         while try queue.store.facts(of: id)?.operations != 1 {
-            try #require(ContinuousClock.now < fedBy, "its window of one operation is not full")
+            try #require(ContinuousClock.now < fedBy, "the first operation was not fed within 30 s")
         }
         server.crash()
         try submit.waitFor("feeding has stopped, trying again: ")
-        // Longer than the 0.3 s after which it looks at its batch besides feeding it.
+        // Longer than the 0.3 s between two reads of the batch.
         usleep(500_000)
         try server.restart()
         try submit.waitFor(keepsFile ? "feeding goes on" : "reading the list again")
         let deadline = ContinuousClock.now + .seconds(30)
         while try queue.store.facts(of: id)?.sealed != true {
-            try #require(ContinuousClock.now < deadline, "it is not fed to its end")
+            try #require(ContinuousClock.now < deadline, "the batch was not sealed within 30 s")
             try queue.develop("F", writesManifest: false)
         }
         let outcome = try submit.outcome()

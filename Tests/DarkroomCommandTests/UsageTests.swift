@@ -10,7 +10,7 @@ import Testing
 
 @testable import DarkroomCommand
 
-/// The program's help, and values that no command takes.
+/// The help of the program, and values that no command accepts.
 @Suite struct UsageTests {
     @Test(arguments: [
         ("worker --downloads 0", "--downloads 0: at least 1"),
@@ -115,7 +115,7 @@ import Testing
         #expect(end.standardError.contains("error: \(message)"), "\(end.standardError)")
     }
 
-    @Test func valuesAreTakenWhereTheyAreUnderstood() throws {
+    @Test func acceptsOtherSpellingsOfValues() throws {
         func parsed<Command: ParsableCommand>(_ line: String) throws -> Command {
             let words = line.split(separator: " ").map(String.init)
             return try #require(try DarkroomProgram.parseAsRoot(words) as? Command)
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test func programTellsItsVersion() throws {
+    @Test func printsTheVersion() throws {
         let outcome = try Program.run("--version")
         #expect(outcome.status == 0 && outcome.standardOutput == "darkroom \(darkroomVersion)\n")
         let help = try Program.run("--help").standardOutput
@@ -190,7 +190,7 @@ import Testing
         #expect(transfer.connectTo == ["::[::1]:8080"])
     }
 
-    @Test func headersOfAFileAreReadAndErrorsDoNotShowThem() throws {
+    @Test func readsHeadersFromAFileAndHidesThemInErrors() throws {
         let scratch = try ScratchFolder()
         let file = scratch.path("headers")
         func headers(_ text: String) throws -> [RequestHeader] {
@@ -203,14 +203,14 @@ import Testing
         #expect(read.map { $0.hosts?.description } == ["archive.example", nil])
         do {
             _ = try headers("Accept: */*\nAuthorization: Bearer hush\n")
-            Issue.record("a secret for all hosts was taken")
+            Issue.record("a secret for all hosts was accepted")
         } catch {
             let text = (error as? CommandExit)?.standardError ?? ""
             #expect(text.contains("line 2, \"Authorization\"") && !text.contains("hush"), "\(error)")
         }
     }
 
-    @Test func folderThatWorkersMayWriteBelowMustBeThere() throws {
+    @Test func outputsUnderRequiresAFolder() throws {
         for (folder, found) in [("/no/such", "no such folder"), ("/etc/passwd", "not a folder")] {
             let command = try #require(
                 try DarkroomProgram.parseAsRoot(["worker", "--outputs-under", folder]) as? WorkerCommand)

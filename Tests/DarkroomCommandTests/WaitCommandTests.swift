@@ -9,7 +9,7 @@ struct WaitCommandTests {
     private static let urls = (0..<4).map { "http://photos.example/\($0)" }
 
     @Test(arguments: [("F", 0), ("FFFi", 3)] as [(String, Int32)])
-    func whatHasFinishedReturnsAtOnce(_ stateCodes: String, _ status: Int32) throws {
+    func finishedBatchReturnsAtOnce(_ stateCodes: String, _ status: Int32) throws {
         let queue = try Queue()
         let id = try queue.submit(Self.urls) { $0.name = "summer" }
         try queue.develop(stateCodes)
@@ -22,7 +22,7 @@ struct WaitCommandTests {
         #expect(several.lines[0].hasPrefix("\(id) \"summer\": finished, "))
     }
 
-    @Test func cancelledBatchTellsSo() throws {
+    @Test func cancelledBatchEndsWithStatus4() throws {
         let queue = try Queue()
         let id = try queue.submit(Self.urls)
         try queue.develop("FFFi")
@@ -30,13 +30,13 @@ struct WaitCommandTests {
         #expect(try queue.run("wait", "\(id)").status == 4)
     }
 
-    @Test func nothingToWaitForIsGood() throws {
+    @Test func succeedsWithoutBatches() throws {
         let queue = try Queue()
         let outcome = try queue.run("wait", "--json")
         #expect(outcome.status == 0 && outcome.standardOutput == "[]\n")
     }
 
-    @Test func waitsForAllThatHaveNotFinished() throws {
+    @Test func waitsForAllUnfinishedBatches() throws {
         let queue = try Queue()
         try queue.submit(Self.urls)
         try queue.develop("i")
@@ -49,7 +49,7 @@ struct WaitCommandTests {
         #expect(outcome.standardOutput.hasPrefix("\(second): finished, 4 of 4 photos filtered, in "))
     }
 
-    @Test func timeoutPasses() throws {
+    @Test func endsAfterTheTimeout() throws {
         let queue = try Queue()
         let id = try queue.submit(Self.urls)
         let outcome = try queue.run("wait", "\(id)", "--timeout", "100ms", "--json")
@@ -58,15 +58,15 @@ struct WaitCommandTests {
         #expect((try outcome.json() as? [String: Any])?["state"] as? String == "ready")
     }
 
-    @Test func recoversTheOperationsOfADeadWorker() throws {
+    @Test func recoversTheOperationsOfALostWorker() throws {
         let queue = try Queue()
         let id = try queue.submit(Self.urls) { $0.lease = .seconds(6) }
-        _ = try queue.claim("dead")
-        // Nobody else lives: that the lease runs out is seen by the heartbeats of who waits.
+        _ = try queue.claim("lost")
+        // No worker runs. The heartbeats of the waiting program expire the lease.
         let waiting = try queue.start("wait", "\(id)")
         let deadline = ContinuousClock.now + .seconds(30)
         while try queue.store.facts(of: id)?.executing == 1 {
-            try #require(ContinuousClock.now < deadline, "the dead worker's operation was not recovered")
+            try #require(ContinuousClock.now < deadline, "the operation of the lost worker was not recovered")
             _ = try queue.store.connection.call(.init("BLPOP", queue.store.keys.prefix + "nothing", "0.05"))
         }
         #expect(try queue.claim("other").map(\.leaseExpiries) == [1])
@@ -74,7 +74,7 @@ struct WaitCommandTests {
         #expect(try waiting.outcome().status == 130)
     }
 
-    @Test func saysThatRedisIsGoneAndBack() throws {
+    @Test func reportsAnOutageOfRedisAndItsEnd() throws {
         let server = try RedisServer(arguments: ["--appendonly", "yes", "--appendfsync", "always"])
         defer { server.stop() }
         let queue = try Queue(server)
@@ -89,10 +89,10 @@ struct WaitCommandTests {
         let outcome = try waiting.outcome()
         #expect(outcome.status == 0)
         #expect(outcome.standardOutput.contains("finished, 4 of 4 photos filtered"))
-        #expect(outcome.standardError.components(separatedBy: "Redis cannot be used").count == 2, "said once")
+        #expect(outcome.standardError.components(separatedBy: "Redis cannot be used").count == 2, "reported once")
     }
 
-    @Test func batchThatIsForgottenMeanwhileIsAnError() throws {
+    @Test func forgettingTheBatchDuringTheWaitIsAnError() throws {
         let queue = try Queue()
         let id = try queue.submit(Self.urls)
         let waiting = try queue.start("wait", "\(id)")

@@ -3,11 +3,11 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-/// `wait` for several batches, and for one whose feeder died.
+/// `wait` for several batches, and for a batch whose feeder has crashed.
 @Suite(.redisServer, .timeLimit(.minutes(5))) struct WaitManyTests {
     private static let urls = (0..<4).map { "http://photos.example/\($0)" }
 
-    @Test func returnsWhenTheLastHasFinishedWithTheGravestStatus() throws {
+    @Test func returnsAfterTheLastBatchWithTheMostSevereStatus() throws {
         let queue = try Queue()
         let good = try queue.submit(Self.urls) { $0.name = "good" }
         try queue.develop("F")
@@ -26,26 +26,26 @@ import Testing
         #expect(facts.map { $0["cancelled"] as? Bool } == [false, false, true])
     }
 
-    @Test func workersAreReadOnceInThreeSeconds() throws {
+    @Test func readsTheWorkersOnceInThreeSeconds() throws {
         let redis = try RedisServer()
         defer { redis.stop() }
         let queue = try Queue(redis)
         try queue.submit(Self.urls)
         let outcome = try queue.run("wait", "--timeout", "2500ms")
         #expect(outcome.status == 124 && outcome.standardError.contains("no running worker takes it"))
-        // Only reading the workers uses this command.
+        // Only the read of the workers uses this command.
         let statistics = try queue.store.connection.call(.init("INFO", "commandstats")).string ?? ""
         #expect(statistics.contains("cmdstat_zrevrange:calls=1,"), "\(statistics)")
     }
 
-    @Test func timeoutSaysWhichHadNotFinished() throws {
+    @Test func timeoutReportsTheUnfinishedBatches() throws {
         let queue = try Queue()
         try queue.submit(Self.urls) { $0.name = "done" }
         try queue.develop("F")
         try queue.submit(Self.urls)
         try queue.submit(Self.urls)
         let outcome = try queue.run("wait", "--timeout", "50ms")
-        #expect(outcome.status == 124 && outcome.lines.count == 2, "those that had finished are not waited for")
+        #expect(outcome.status == 124 && outcome.lines.count == 2, "finished batches are not listed")
         #expect(outcome.standardError.contains("2 batches had not finished within 50ms"))
     }
 
@@ -56,7 +56,7 @@ import Testing
         #expect(outcome.status == 1 && outcome.standardError.contains("no batch \"none\""))
     }
 
-    @Test func deadFeederIsToldWithWhereItStopped() throws {
+    @Test func reportsACrashedFeederAndItsPosition() throws {
         let queue = try Queue()
         let id = try queue.submit(Self.urls, seal: false)
         try queue.develop("F")
@@ -66,10 +66,10 @@ import Testing
         try waiting.waitFor("darkroom submit LIST --resume \(id)")
         try waiting.waitFor("4 photos are fed, the list is not complete")
         #expect(try queue.run("status", "\(id)").standardError.contains("--resume \(id)"))
-        // Somebody goes on and comes to the end of the list.
+        // Another feeder continues to the end of the list.
         #expect(try queue.store.perform(queue.store.seal(id, operations: 1, photos: 4)) == .sealed)
         let outcome = try waiting.outcome()
         #expect(outcome.status == 0, "\(outcome)")
-        #expect(outcome.standardError.components(separatedBy: "its feeder has been silent").count == 2, "said once")
+        #expect(outcome.standardError.components(separatedBy: "its feeder has been silent").count == 2, "reported once")
     }
 }

@@ -10,7 +10,7 @@ struct WorkerCommandTests {
     private static let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Samples").path
 
-    @Test func saysThatOutputsMayLieAnywhere() throws {
+    @Test func warnsOfUnrestrictedOutputs() throws {
         let worker = try Queue().start("worker")
         try worker.waitFor("outputs may lie in every folder, bound them with --outputs-under FOLDER")
         try worker.waitFor("worker started worker=")
@@ -18,7 +18,7 @@ struct WorkerCommandTests {
         #expect(try worker.outcome().status == 0)
     }
 
-    @Test func developsWhatIsQueuedUntilItIsStopped() throws {
+    @Test func developsQueuedPhotosUntilItIsStopped() throws {
         let queue = try Queue()
         let server = try PhotoServer(folder: Self.samples)
         defer { server.stop() }
@@ -54,40 +54,41 @@ struct WorkerCommandTests {
         #expect(manifest.map { $0["state"] as? String } == ["filtered", "failed", "filtered", "failed"])
     }
 
-    @Test func firstSignalStopsInOrderAndTheSecondAtOnce() async throws {
+    @Test func firstSignalStopsInOrderAndTheSecondSignalAtOnce() async throws {
         let queue = try Queue()
         let server = try HostileServer(["/stall.jpg": .stall])
         defer { server.stop() }
         let id = try queue.submit(["http://127.0.0.1:\(server.port)/stall.jpg"])
         let worker = try queue.start("worker", "--allow-private", "--grace", "10m")
-        #expect(await server.wait { $0.running == 1 }, "the download has not begun")
+        #expect(await server.wait { $0.running == 1 }, "the download has not started")
         worker.send(SIGINT)
         try worker.waitFor("worker stopping")
-        #expect(try queue.store.facts(of: id)?.executing == 1, "what runs is waited for")
+        #expect(try queue.store.facts(of: id)?.executing == 1, "the worker must wait for the download")
         worker.insist(SIGTERM)
         let outcome = try worker.outcome()
         #expect(outcome.status == 130)
         #expect(outcome.standardError.contains("worker leaving at once"))
-        // Nothing was handed back: the lease has to run out.
+        // The worker has released nothing. The lease must expire.
         #expect(try queue.store.facts(of: id)?.executing == 1)
     }
 
-    @Test func aStopThatIsDeliveredTwiceIsOne() async throws {
+    @Test func twoStopSignalsAtTheSameTimeCountAsOne() async throws {
         let queue = try Queue()
         let server = try HostileServer(["/stall.jpg": .stall])
         defer { server.stop() }
         let id = try queue.submit(["http://127.0.0.1:\(server.port)/stall.jpg"])
         let worker = try queue.start("worker", "--allow-private", "--grace", "500ms")
-        #expect(await server.wait { $0.running == 1 }, "the download has not begun")
-        // A terminal, and the program that runs it; two different ones, since of one signal only one waits.
+        #expect(await server.wait { $0.running == 1 }, "the download has not started")
+        // A terminal and a parent process may both send a stop signal. The test sends two different signals, since the
+        // kernel merges pending signals of one kind.
         worker.send(SIGINT)
         worker.send(SIGTERM)
         let outcome = try worker.outcome()
         #expect(outcome.status == 0 && !outcome.standardError.contains("leaving at once"), "\(outcome)")
-        #expect(try queue.store.facts(of: id)?.executing == 0, "it was handed back")
+        #expect(try queue.store.facts(of: id)?.executing == 0, "the worker must release the operation")
     }
 
-    @Test func foldersThatAreNotThereAreRefused() throws {
+    @Test func missingFoldersAreErrors() throws {
         let queue = try Queue()
         for option in ["--files-under", "--outputs-under"] {
             let outcome = try queue.run("worker", option, queue.folder + "/missing")
@@ -98,20 +99,20 @@ struct WorkerCommandTests {
         }
     }
 
-    @Test func graceTimePassesAndWhatRunsIsHandedBack() async throws {
+    @Test func releasesExecutingOperationsAfterTheGracePeriod() async throws {
         let queue = try Queue()
         let server = try HostileServer(["/stall.jpg": .stall])
         defer { server.stop() }
         let id = try queue.submit(["http://127.0.0.1:\(server.port)/stall.jpg"])
         let worker = try queue.start("worker", "--allow-private", "--grace", "200ms")
-        #expect(await server.wait { $0.running == 1 }, "the download has not begun")
+        #expect(await server.wait { $0.running == 1 }, "the download has not started")
         worker.send(SIGTERM)
         #expect(try worker.outcome().status == 0)
         let facts = try #require(try queue.store.facts(of: id))
         #expect(facts.executing == 0 && facts.counts.new == 1 && facts.operationsEnded == 0)
     }
 
-    @Test func batchThatItMayNotWriteIsLeftToOthers() throws {
+    @Test func batchWithAForbiddenOutputIsLeftToOtherWorkers() throws {
         let queue = try Queue()
         let elsewhere = try Queue()
         let id = try queue.submit(["http://photos.example/0"])
@@ -138,7 +139,7 @@ struct WorkerCommandTests {
         try waiting.waitFor("which is not below a folder of --files-under")
         let other = try queue.start("worker", "--files-under", photos)
         let outcome = try waiting.outcome()
-        #expect(outcome.status == 3, "the photo is none, and was read: \(outcome)")
+        #expect(outcome.status == 3, "the file is read and is not an image: \(outcome)")
         for program in [worker, other] {
             program.send(SIGTERM)
             _ = try program.outcome()

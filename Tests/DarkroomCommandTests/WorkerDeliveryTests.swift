@@ -6,7 +6,7 @@ import Testing
 
 @testable import DarkroomCommand
 
-/// What workers do besides developing: webhooks, the priority of their threads.
+/// Webhooks of workers, and the priority of their threads.
 @Suite(.redisServer, .serialized, .timeLimit(.minutes(2)))
 struct WorkerDeliveryTests {
     private func secretFile(_ text: String, mode: Int = 0o600) throws -> (scratch: ScratchFolder, path: String) {
@@ -63,7 +63,7 @@ struct WorkerDeliveryTests {
         #expect(server.log.heads[0].contains("Darkroom-Signature: sha256="))
     }
 
-    @Test func secretThatCannotBeUsedIsAnError() throws {
+    @Test func unusableSecretIsAnError() throws {
         let queue = try Queue()
         let missing = try worker(queue, ["--webhook-secret-file", "/nowhere/secret"]).outcome()
         #expect(missing.status == 1 && missing.standardError.contains("/nowhere/secret: No such file or directory"))
@@ -78,7 +78,7 @@ struct WorkerDeliveryTests {
         #expect(!both.standardError.contains("\"s\""))
     }
 
-    @Test func secretThatEverybodyMayReadIsWarnedOf() throws {
+    @Test func warnsOfASecretThatOthersMayRead() throws {
         let queue = try Queue()
         let (scratch, path) = try secretFile("open sesame", mode: 0o644)
         defer { withExtendedLifetime(scratch) {} }

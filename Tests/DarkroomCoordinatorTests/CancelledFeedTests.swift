@@ -7,7 +7,7 @@ import Testing
 
 @testable import DarkroomCoordinator
 
-/// What a feeder does when its batch is cancelled, and when it is to feed what waits for others.
+/// Feeding a batch that is cancelled, or that waits for other batches.
 @Suite(.redisServer(arguments: ["--appendonly", "yes"]), .timeLimit(.minutes(5))) struct CancelledFeedTests {
     let store: BatchStore
 
@@ -16,7 +16,7 @@ import Testing
         store = BatchStore(redis.configuration, keys: try Keys(namespace: redis.namespace()))
     }
 
-    /// What a feed ended with; nil when all was fed.
+    /// The facts of the batch if the feed ended with `BatchCancelled`; nil if all photos were fed.
     func cancelled(_ feed: () throws -> BatchFacts) throws -> BatchFacts? {
         do {
             _ = try feed()
@@ -88,7 +88,7 @@ import Testing
         }
         #expect(try #require(end).sealed == false)
 
-        // All is fed, but the seal comes late.
+        // All photos are fed, but the cancel comes before the seal.
         let other = try Coordinator(store: store).submit(SampleList(count: 50), options: .init())
         _ = try store.connection.call(.init("HSET", store.keys.batch(other.id), "sealed", "0"))
         let sealing = SampleList(count: 50) { [store] index in
@@ -105,10 +105,10 @@ import Testing
         let refused = error { _ = try Coordinator(store: store).resume(batch.id, list) }
         #expect(refused?.code == .batchCancelled)
         #expect(refused?.description.contains("submit the list again as a new batch") == true)
-        #expect(reads.withLock { $0 } == 0, "it is refused before the list is read")
+        #expect(reads.withLock { $0 } == 0, "the coordinator read the list of a cancelled batch")
     }
 
-    @Test func feedsABatchThatWaits() throws {
+    @Test func feedsAWaitingBatch() throws {
         let first = try Coordinator(store: store).submit(SampleList(count: 1), options: .init())
         let second = try Coordinator(store: store).submit(SampleList(count: 120), options: .init(), after: [first.id])
         #expect(second.state == .waiting && second.sealed && second.photos == 120)
@@ -120,7 +120,7 @@ import Testing
         #expect(Set(claimed.operations.map(\.held.batch)) == [first.id])
     }
 
-    @Test func batchToWaitForMustBeThere() throws {
+    @Test func missingDependencyIsRefused() throws {
         let scratch = try ScratchFolder()
         let folder = scratch.path("folder")
         var options = BatchOptions()
@@ -136,7 +136,7 @@ import Testing
         #expect(try OutputFolder(path: options.output).batches().isEmpty)
     }
 
-    @Test func batchThatCannotSucceedAnyMoreIsCancelledWithAReason() throws {
+    @Test func batchWhoseDependencyDidNotSucceedIsCancelledWithAReason() throws {
         let first = try Coordinator(store: store).submit(SampleList(count: 1), options: .init())
         _ = try store.perform(store.cancel(first.id))
         var options = BatchOptions()
@@ -148,7 +148,7 @@ import Testing
         #expect(facts.photos == 0 && facts.cancelledReason == "\(first.id) did not succeed")
     }
 
-    @Test func makesTheFolderOfOriginals() throws {
+    @Test func createsTheFolderOfOriginals() throws {
         let scratch = try ScratchFolder()
         let folder = scratch.path("folder")
         var options = BatchOptions()
@@ -160,7 +160,8 @@ import Testing
         let refused = error { _ = try Coordinator(store: store).submit(SampleList(count: 1), options: options) }
         #expect(refused?.code == .outputDenied)
         #expect(refused?.description.hasPrefix("originals folder /dev/null/originals: ") == true, "\(refused as Any)")
-        #expect(try store.batchIDs().count == 1, "nothing was submitted")
+        #expect(
+            try store.batchIDs().count == 1, "a batch was submitted although its originals folder cannot be created")
 
         options.remoteOutput = true
         _ = try Coordinator(store: store).submit(SampleList(count: 1), options: options)

@@ -40,24 +40,24 @@ import Testing
         var options = BatchOptions()
         options.operationSize = size
         options.window = 100_000
-        let told = Locked<BatchID?>(nil)
+        let announced = Locked<BatchID?>(nil)
         let batch = try Coordinator(store: store).submit(SampleList(count: photos), options: options) { id in
-            told.withLock { $0 = id }
+            announced.withLock { $0 = id }
         }
-        #expect(told.withLock { $0 } == batch.id)
+        #expect(announced.withLock { $0 } == batch.id)
         #expect(batch.sealed)
         #expect(batch.photos == photos)
         #expect(batch.operations == (photos + size - 1) / size)
         #expect(try names(of: batch) == (0..<photos).map { "photo \($0)" })
     }
 
-    @Test func whatIsWholeIsFedWhileTheListPauses() throws {
+    @Test func fullOperationsAreFedWhileTheListPauses() throws {
         let id = Locked<BatchID?>(nil)
         let list = SampleList(count: 1300) { [store] index in
             guard index == 1270, let batch = id.withLock({ $0 }) else { return }
             let deadline = ContinuousClock.now + .seconds(30)
             while try store.facts(of: batch)?.operations != 25 {
-                try #require(ContinuousClock.now < deadline, "the operations wait for the list to go on")
+                try #require(ContinuousClock.now < deadline, "the full operations are not fed while the list pauses")
                 _ = try store.connection.call(RedisCommand("BLPOP", "nothing", "0.02"))
             }
         }
@@ -66,14 +66,14 @@ import Testing
         #expect(try names(of: batch) == (0..<1300).map { "photo \($0)" })
     }
 
-    @Test func whatTheWindowHadNoRoomForIsFedWhileTheListPauses() throws {
+    @Test func operationsThatWaitedForTheWindowAreFedWhileTheListPauses() throws {
         let id = Locked<BatchID?>(nil)
         let list = SampleList(count: 5) { [store] index in
             guard index == 4, let batch = id.withLock({ $0 }) else { return }
             let deadline = ContinuousClock.now + .seconds(30)
             for number in 1...2 {
                 while try store.facts(of: batch)?.operations != number {
-                    try #require(ContinuousClock.now < deadline, "operation \(number) waits for the list to go on")
+                    try #require(ContinuousClock.now < deadline, "operation \(number) is not fed while the list pauses")
                     _ = try store.connection.call(RedisCommand("BLPOP", "nothing", "0.02"))
                 }
                 guard case .claimed(let claimed) = try store.perform(store.claim(worker: "w", number: number)) else {
@@ -92,12 +92,12 @@ import Testing
         #expect(batch.sealed && batch.photos == 5)
     }
 
-    @Test func refusesAListWithoutPhotosAndLeavesNothing() throws {
+    @Test func refusesAnEmptyListAndLeavesNoBatch() throws {
         #expect(code { _ = try Coordinator(store: store).submit(SampleList(count: 0), options: .init()) } == .emptyList)
         #expect(try store.batchIDs().isEmpty)
     }
 
-    @Test func theFolderOfABatchOfAnotherNamespaceIsTakenOnlyWhenTold() throws {
+    @Test func folderOfABatchOfAnotherNamespaceIsTakenOnlyWithOverwrite() throws {
         let other = BatchStore(redis.configuration, keys: try Keys(namespace: redis.namespace()))
         var options = BatchOptions()
         let scratch = try ScratchFolder()
@@ -109,7 +109,7 @@ import Testing
         _ = try Coordinator(store: other).submit(SampleList(count: 1), options: options, overwrite: true)
     }
 
-    @Test func theFolderOfASubmissionThatCameToNothingIsTaken() throws {
+    @Test func folderOfAFailedSubmissionIsTaken() throws {
         var options = BatchOptions()
         let scratch = try ScratchFolder()
         options.output = scratch.path("output")
@@ -120,7 +120,7 @@ import Testing
         _ = try Coordinator(store: store).submit(SampleList(count: 1), options: options)
     }
 
-    @Test func leavesNothingWhenTheListFailsBeforeItsFirstPhoto() throws {
+    @Test func leavesNoBatchWhenTheListFailsBeforeItsFirstPhoto() throws {
         struct Unreadable: Error {}
         let list = SampleList(count: 1) { _ in throw Unreadable() }
         #expect(throws: Unreadable.self) { try Coordinator(store: store).submit(list, options: .init()) }
@@ -144,7 +144,7 @@ import Testing
         let whole = try Coordinator(store: store).submit(SampleList(count: 5000), options: .init())
         #expect(resumed.feedDigest == whole.feedDigest)
 
-        // Once more: it is compared and found complete.
+        // Resumed again, the complete batch is only compared with the list.
         #expect(try Coordinator(store: store).resume(batch, SampleList(count: 5000)) == resumed)
     }
 
@@ -161,7 +161,7 @@ import Testing
     }
 
     @Test(arguments: [(120, 121), (120, 150), (120, 400), (100, 101), (100, 250), (1, 2)])
-    func feedsWhatAListHasGained(before: Int, after: Int) throws {
+    func feedsThePhotosThatAListHasGained(before: Int, after: Int) throws {
         let batch = try Coordinator(store: store).submit(SampleList(count: before), options: .init())
         let grown = try Coordinator(store: store).resume(batch.id, SampleList(count: after))
         #expect(grown.sealed && grown.photos == after && grown.operations == (after + 49) / 50)
@@ -170,7 +170,7 @@ import Testing
         #expect(try Coordinator(store: store).resume(batch.id, SampleList(count: after)) == grown)
     }
 
-    @Test func finishedBatchBeginsAnotherRoundForWhatItsListHasGained() throws {
+    @Test func finishedBatchBeginsAnotherRoundForPhotosThatItsListHasGained() throws {
         let batch = try Coordinator(store: store).submit(SampleList(count: 60), options: .init())
         func develop(_ stateCode: String, claim: Int) throws -> [ClaimedOperation] {
             let call = store.claim(worker: "w", number: claim)
@@ -186,7 +186,7 @@ import Testing
         #expect(try store.facts(of: batch.id)?.state == .finished)
         let grown = try Coordinator(store: store).resume(batch.id, SampleList(count: 130))
         #expect(grown.state == .ready && grown.round == 2 && grown.sealed)
-        // The last operation runs again for its new photos alone.
+        // In the last of the old operations, only the new photos run.
         let claimed = try develop("F", claim: 2)
         #expect(claimed.map(\.held.number) == [2, 3])
         #expect(
@@ -209,7 +209,7 @@ import Testing
             }.resume(batch.id, SampleList(count: 70))
         }
         try #require(growing.wait(timeout: .now() + 30) == .success)
-        // It asks every 100 ms.
+        // The coordinator asks every 100 ms; this loop takes 300 ms.
         for _ in 1...15 {
             #expect(try store.facts(of: batch.id)?.photos == 60)
             _ = try store.connection.call(RedisCommand("BLPOP", "nothing", "0.02"))
@@ -225,7 +225,7 @@ import Testing
         let feeding = OnThread { [store, options] in
             try Coordinator(store: store).submit(SampleList(count: 40), options: options)
         }
-        // A worker that ends operations, never more than the window allows to be there.
+        // A worker ends operations; it never claims more of them than the window allows.
         var ended = 0
         var claim = 0
         let deadline = ContinuousClock.now + .seconds(60)
@@ -245,7 +245,7 @@ import Testing
                 ended += 1
             }
         }
-        // The feeder may have looked at it before the last operations ended.
+        // The feeder may have read the facts before the last operations ended.
         let fed = try #require(try feeding.value())
         let batch = try #require(try store.facts(of: fed.id))
         #expect(batch.counts.filtered == 40)
@@ -280,9 +280,9 @@ import Testing
     }
 }
 
-/// Each test stops and starts a server of its own.
+/// Each test stops and restarts its own server.
 @Suite(.timeLimit(.minutes(5))) struct CoordinatorFaultTests {
-    @Test func goesOnAfterRedisWasRestarted() throws {
+    @Test func continuesAfterRedisRestarts() throws {
         let server = try RedisServer(arguments: ["--appendonly", "yes", "--appendfsync", "always"])
         defer { server.stop() }
         let store = BatchStore(server.configuration, keys: try Keys())
@@ -302,7 +302,7 @@ import Testing
         #expect(notices.withLock { $0.count } % 2 == 0)
     }
 
-    @Test func readsTheListAgainWhenRedisHasLostWhatItConfirmed() throws {
+    @Test func readsTheListAgainWhenRedisHasLostConfirmedOperations() throws {
         let server = try RedisServer()
         defer { server.stop() }
         let keys = try Keys()
@@ -313,7 +313,7 @@ import Testing
         let list = SampleList(count: 30_000) { index in
             if index == 0 { reads.withLock { $0 += 1 } }
             guard index == 20_000, reads.withLock({ $0 }) == 1, let batch = id.withLock({ $0 }) else { return }
-            // As a replica that was promoted a little early: the batch as it stood after its third operation.
+            // A replica that was promoted too early has the batch as it was after its third operation.
             let digest = Coordinator.digest(of: SampleList(count: 150), operationSize: 50)
             _ = store.connection.call([
                 RedisCommand("HSET", keys.batch(batch), "operations", "3", "photos", "150", "feed.digest", digest),
@@ -327,8 +327,8 @@ import Testing
         #expect(notices.withLock { $0.first }?.contains("reading the list again") == true)
     }
 
-    /// As when a replica is promoted that had not heard of the batch.
-    @Test(arguments: [1, 10_000]) func submitsAgainWhatAServerLostWhole(when index: Int) throws {
+    /// The server restarts empty, like a promoted replica that never received the batch.
+    @Test(arguments: [1, 10_000]) func submitsABatchAgainThatRedisHasLost(when index: Int) throws {
         let server = try RedisServer()
         defer { server.stop() }
         let store = BatchStore(server.configuration, keys: try Keys())
@@ -338,18 +338,18 @@ import Testing
             if photo == 0 { reads.withLock { $0 += 1 } }
             guard photo == index, reads.withLock({ $0 }) == 1 else { return }
             server.crash()
-            try server.restart()  // without a file, so empty
+            try server.restart()  // empty, because it writes no file
         }
         var options = BatchOptions()
         options.name = "lost"
         let batch = try Coordinator(store: store).submit(list, options: options) { id in ids.withLock { $0.append(id) }
         }
         #expect(batch.photos == 20_000 && batch.sealed && batch.options.name == "lost")
-        #expect(ids.withLock { $0 } == [batch.id], "it was told of as a new batch")
+        #expect(ids.withLock { $0 } == [batch.id], "the batch was announced again under another id")
         #expect(reads.withLock { $0 } == 2)
     }
 
-    @Test func givesUpWhenRedisStaysAway() throws {
+    @Test func failsWhenRedisStaysUnreachable() throws {
         let server = try RedisServer()
         defer { server.stop() }
         let store = BatchStore(server.configuration, keys: try Keys())
@@ -357,19 +357,19 @@ import Testing
         let coordinator = Coordinator(store: store, patience: .milliseconds(300))
         do {
             _ = try coordinator.submit(list, options: .init())
-            Issue.record("fed without a Redis")
+            Issue.record("the feed succeeded without Redis")
         } catch let error as CoordinatorError {
             #expect(error.code == .redisUnreachable)
         }
     }
 
-    @Test func waitsWhileRedisHasNoMemoryAndSaysSoOnce() throws {
+    @Test func waitsWhileRedisHasNoMemoryAndReportsItOnce() throws {
         let server = try RedisServer()
         defer { server.stop() }
         let store = BatchStore(server.configuration, keys: try Keys())
         let notices = Locked<[String]>([])
         let isFull = DispatchSemaphore(value: 0)
-        // Shorter than it waits: having no memory is not being away.
+        // Shorter than the wait: a Redis without memory does not count as unreachable.
         let coordinator = Coordinator(store: store, patience: .milliseconds(1)) { notice in
             notices.withLock { $0.append("\(notice)") }
             if case .memoryFull = notice { isFull.signal() }
@@ -383,11 +383,11 @@ import Testing
         try #require(isFull.wait(timeout: .now() + 30) == .success)
         _ = try store.connection.call(RedisCommand("CONFIG", "SET", "maxmemory", "0"))
         #expect(try feeding.value() == 20_000)
-        let said = notices.withLock { $0.filter { $0.contains("no memory") } }
-        #expect(said.count == 1 && said[0].contains(" used, maxmemory 0.0 MB)"), "\(said)")
+        let reported = notices.withLock { $0.filter { $0.contains("no memory") } }
+        #expect(reported.count == 1 && reported[0].contains(" used, maxmemory 0.0 MB)"), "\(reported)")
     }
 
-    @Test func waitsWhenTheBatchItselfIsRefusedForMemory() throws {
+    @Test func waitsWhenRedisHasNoMemoryForTheBatchItself() throws {
         let server = try RedisServer()
         defer { server.stop() }
         let store = BatchStore(server.configuration, keys: try Keys())
@@ -417,7 +417,7 @@ import Testing
 }
 
 extension Coordinator {
-    /// The digest of a feed of a whole list.
+    /// The digest of a complete feed of `list`.
     static func digest(of list: SampleList, operationSize: Int) -> String {
         var packer = OperationPacker(size: operationSize)
         var digest = ""

@@ -9,7 +9,7 @@ import Testing
 @testable import DarkroomCoordinator
 
 @Suite(.timeLimit(.minutes(5))) struct DurabilityTests {
-    /// A master that has followers; each is there and follows when this returns.
+    /// A master with connected replicas; all of them are online when this returns.
     private func master(replicas count: Int) throws -> (master: RedisServer, replicas: [RedisServer]) {
         let port = try RedisServer.freePort()
         let master = try RedisServer(arguments: ["--repl-diskless-sync-delay", "0"], port: port)
@@ -21,12 +21,12 @@ import Testing
         while try connection.call(RedisCommand("INFO", "replication")).string?.components(separatedBy: "state=online")
             .count != count + 1
         {
-            try #require(ContinuousClock.now < deadline, "the replicas did not come up")
+            try #require(ContinuousClock.now < deadline, "the replicas did not come online")
         }
         return (master, replicas)
     }
 
-    private func stopped(_ servers: [RedisServer]) {
+    private func stopAll(_ servers: [RedisServer]) {
         for server in servers { server.stop() }
     }
 
@@ -40,16 +40,16 @@ import Testing
         }
     }
 
-    @Test func waitsForAReplicaWhereThereIsOne() throws {
+    @Test func waitsForAReplicaIfThereIsOne() throws {
         let (master, replicas) = try master(replicas: 1)
-        defer { stopped([master] + replicas) }
+        defer { stopAll([master] + replicas) }
         let store = BatchStore(master.configuration, keys: try Keys())
-        let follower = RedisConnection(replicas[0].configuration)
+        let replica = RedisConnection(replicas[0].configuration)
         _ = try store.perform(store.submit(BatchID("b"), BatchOptions()))
         #expect(try Durability(store: store).wait().lack == nil)
-        #expect(try follower.call(RedisCommand("EXISTS", store.keys.batch(BatchID("b")))).int == 1)
+        #expect(try replica.call(RedisCommand("EXISTS", store.keys.batch(BatchID("b")))).int == 1)
 
-        // One that is there and does not follow.
+        // A replica that is connected but does not receive.
         kill(replicas[0].processIdentifier, SIGSTOP)
         defer { kill(replicas[0].processIdentifier, SIGCONT) }
         _ = try store.perform(store.submit(BatchID("c"), BatchOptions()))
@@ -61,11 +61,11 @@ import Testing
         #expect(try lack(0) == nil)
     }
 
-    @Test func tellsHowManyReplicasOfThoseAskedForHaveIt() throws {
+    @Test func reportsHowManyReplicasConfirmed() throws {
         let (master, replicas) = try master(replicas: 2)
-        defer { stopped([master] + replicas) }
+        defer { stopAll([master] + replicas) }
         let store = BatchStore(master.configuration, keys: try Keys())
-        // Long enough for those that follow to confirm; the first time they may still be loading.
+        // Long enough for running replicas to confirm; at the first call they may still be loading.
         func lack(_ replicas: Int?, within patience: Duration = .seconds(20)) throws -> ReplicaLack? {
             _ = try store.perform(store.submit(BatchID("\(Int.random(in: 0..<Int.max))")!, BatchOptions()))
             return try Durability(store: store, replicas: replicas, replicaPatience: patience).wait().lack
@@ -84,7 +84,7 @@ import Testing
         #expect(try lack(nil) == nil && lack(1) == nil)
     }
 
-    @Test func saysThatThereIsNoReplica() throws {
+    @Test func reportsThatThereIsNoReplica() throws {
         let server = try RedisServer()
         defer { server.stop() }
         let store = BatchStore(server.configuration, keys: try Keys())
@@ -94,9 +94,9 @@ import Testing
         #expect(lack.description.contains("1 replica should have the batch, but Redis has none"))
     }
 
-    @Test func eachFunctionThatSteersSaysThatNoReplicaHasTheChange() throws {
+    @Test func eachControlReportsThatNoReplicaHasTheChange() throws {
         let (master, replicas) = try master(replicas: 1)
-        defer { stopped([master] + replicas) }
+        defer { stopAll([master] + replicas) }
         let store = BatchStore(master.configuration, keys: try Keys())
         let id = BatchID("a")
         for name in ["a", "b"] { _ = try store.perform(store.submit(BatchID(name)!, BatchOptions())) }
@@ -115,7 +115,8 @@ import Testing
             ("focus", { _ = try $0.focus(id, 0...3, only: false) }), ("clear", { try $0.clearFocus(id) }),
             ("limits", { try $0.setLimits(downloads: 3, filtrations: nil) }), ("no limits", { try $0.clearLimits() }),
             ("depend", { try $0.depend(id, on: [BatchID("b")]) }),
-            ("undepend", { _ = try $0.removeDependency(id, on: [BatchID("b")]) }), ("retry", { _ = try $0.retry(id) }),
+            ("remove dependency", { _ = try $0.removeDependency(id, on: [BatchID("b")]) }),
+            ("retry", { _ = try $0.retry(id) }),
             ("cancel a photo", { _ = try $0.cancel(PhotoRanges([0...0]), of: id) }),
             ("cancel", { _ = try $0.cancel(id) }), ("cancel all", { _ = try $0.cancelAll() }),
         ]
@@ -126,7 +127,7 @@ import Testing
         #expect(lacks.withLock { $0 }.allSatisfy { $0.subject == .change && $0.confirmed == 0 })
     }
 
-    @Test func stopsWaitingWhenItIsToldTo() throws {
+    @Test func stopsWaitingWhenItsCheckThrows() throws {
         struct Stopped: Error {}
         let server = try RedisServer()
         defer { server.stop() }

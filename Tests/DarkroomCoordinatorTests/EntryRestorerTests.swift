@@ -8,7 +8,7 @@ import Testing
 
 @testable import DarkroomCoordinator
 
-/// Failed photos whose names and URLs Redis has not kept, and the list they came from.
+/// Restores the entries of failed photos, which Redis has not kept, from the photo list of the batch.
 @Suite(.redisServer, .timeLimit(.minutes(5))) struct EntryRestorerTests {
     let store: BatchStore
     private let claims = Locked(0)
@@ -18,7 +18,7 @@ import Testing
         store = BatchStore(redis.configuration, keys: try Keys(namespace: redis.namespace()))
     }
 
-    /// A batch of photos of which those that `stateCode` says fail, in operations of 5; it has finished.
+    /// A finished batch in operations of 5 photos; `stateCode` decides which photos failed.
     func failedBatch(of count: Int, _ stateCode: (Int) -> Character) throws -> BatchFacts {
         var options = BatchOptions()
         options.operationSize = 5
@@ -29,7 +29,7 @@ import Testing
         return facts
     }
 
-    /// Claims all there is and reports these letters; returns the names of the photos that were new.
+    /// Claims and reports all queued operations with these state codes; returns the names of the photos that were new.
     @discardableResult
     func develop(_ stateCode: (Int) -> Character) throws -> [String] {
         var names: [String] = []
@@ -54,8 +54,8 @@ import Testing
         }
     }
 
-    /// As if more than 10,000 operations with failed photos had been kept already.
-    func drop(_ operations: ClosedRange<Int>, of batch: BatchFacts) throws {
+    /// Removes entries, as if Redis already kept 10,000 operations with failed photos.
+    func removeEntries(_ operations: ClosedRange<Int>, of batch: BatchFacts) throws {
         for number in operations {
             _ = try store.connection.call(RedisCommand("HDEL", store.keys.operations(batch.id), "\(number)"))
             _ = try store.connection.call(RedisCommand("HINCRBY", store.keys.batch(batch.id), "operations.kept", "-1"))
@@ -66,9 +66,9 @@ import Testing
         try store.perform(store.retry(batch.id, from: 1, through: batch.operations))
     }
 
-    @Test func failedPhotosOfWhichNothingWasKeptRunAgainWithTheList() throws {
+    @Test func failedPhotosWithoutEntriesAreRetriedWithTheList() throws {
         let batch = try failedBatch(of: 23) { $0 % 4 == 0 ? "i" : "F" }  // 0 4 8 12 16 20
-        try drop(2...5, of: batch)
+        try removeEntries(2...5, of: batch)
         #expect(try retry(batch) == .retried(photos: 2, notKept: 4, next: nil))
         #expect(try develop { _ in "F" } == ["photo 0", "photo 4"])
 
@@ -80,14 +80,14 @@ import Testing
         #expect(end.counts.filtered == 23 && end.counts.failed == 0 && end.state == .finished)
     }
 
-    @Test func listThatDiffersChangesNothing() throws {
+    @Test func differentListChangesNothing() throws {
         let batch = try failedBatch(of: 23) { _ in "j" }
-        try drop(1...5, of: batch)
+        try removeEntries(1...5, of: batch)
         let other = SampleList(count: 23, url: { "http://photos.example/\($0 == 21 ? 99 : $0).jpg" })
         for list in [SampleList(count: 22), SampleList(count: 24), SampleList(count: 230), other] {
             do {
                 _ = try Coordinator(store: store).restoreEntries(of: batch.id, from: list)
-                Issue.record("a list of \(list.count) photos was taken")
+                Issue.record("a different list of \(list.count) photos was accepted")
             } catch let error as CoordinatorError {
                 #expect(error.code == .listDiffers)
                 #expect(error.description.contains("is not the one it was fed from"))
@@ -96,9 +96,9 @@ import Testing
         #expect(try retry(batch) == .retried(photos: 0, notKept: 23, next: nil))
     }
 
-    @Test func listThatChangesWhileItIsReadIsNoticed() throws {
+    @Test func listThatChangesWhileItIsReadIsRefused() throws {
         let batch = try failedBatch(of: 23) { _ in "j" }
-        try drop(1...5, of: batch)
+        try removeEntries(1...5, of: batch)
         let reads = Locked(0)
         let list = SampleList(
             count: 23, onPhoto: { if $0 == 0 { reads.withLock { $0 += 1 } } },
@@ -108,15 +108,15 @@ import Testing
             })
         do {
             _ = try Coordinator(store: store).restoreEntries(of: batch.id, from: list)
-            Issue.record("a list that changed was taken")
+            Issue.record("a list that changed was accepted")
         } catch let error as CoordinatorError {
             #expect(error.code == .listDiffers && error.description.contains("it changed while it was read"))
         }
-        // Not the operation with photo 12, nor what comes after it.
+        // Neither the operation with photo 12 nor a later one was restored.
         for number in 3...5 { #expect(try store.entry(of: batch.id, operation: number) == nil) }
     }
 
-    @Test func whatIsFedSoFarCanBeRestoredFromTheWholeList() throws {
+    @Test func entriesOfAPartlyFedBatchAreRestoredFromTheWholeList() throws {
         struct Interrupted: Error {}
         let id = Locked<BatchID?>(nil)
         var options = BatchOptions()
@@ -129,13 +129,13 @@ import Testing
         let fed = try #require(try store.facts(of: submitted))
         #expect(fed.photos > 0 && !fed.sealed)
         try develop { _ in "h" }
-        try drop(1...1, of: fed)
+        try removeEntries(1...1, of: fed)
         #expect(try Coordinator(store: store).restoreEntries(of: fed.id, from: SampleList(count: 400)) == 1)
     }
 
     @Test func manyOperationsAreReadInParts() throws {
         let batch = try failedBatch(of: 5 * 2100) { $0 % 5000 == 7 ? "i" : "F" }  // 7 5007 10007
-        for photo in [7, 5007, 10007] { try drop(photo / 5 + 1...photo / 5 + 1, of: batch) }
+        for photo in [7, 5007, 10007] { try removeEntries(photo / 5 + 1...photo / 5 + 1, of: batch) }
         #expect(try Coordinator(store: store).restoreEntries(of: batch.id, from: SampleList(count: 10_500)) == 3)
     }
 }

@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomCoordinator
 
 @Suite struct FeedWindowTests {
-    @Test func sendsWholePipelinesUnlessUrgent() {
+    @Test func sendsFullPipelinesUnlessPartialOnesAreAllowed() {
         var window = FeedWindow(confirmed: 0)
         #expect(window.next(packed: 31, allowsPartial: false) == .wait)
         #expect(window.next(packed: 32, allowsPartial: false) == .send(1...32))
@@ -13,7 +13,7 @@ import Testing
         #expect(window.next(packed: 33, allowsPartial: true) == .wait)
     }
 
-    @Test func boundsWhatIsOnItsWay() {
+    @Test func limitsOperationsInFlight() {
         var window = FeedWindow(confirmed: 0)
         for first in stride(from: 1, through: FeedWindow.most, by: FeedWindow.pipeline) {
             #expect(window.next(packed: 5000, allowsPartial: true) == .send(first...first + FeedWindow.pipeline - 1))
@@ -23,7 +23,7 @@ import Testing
         #expect(window.next(packed: 5000, allowsPartial: true) == .send(1025...1025))
     }
 
-    @Test func goesOnFromTheFirstThatWasRefusedWhenAllHasComeBack() {
+    @Test func continuesFromTheFirstRefusedOperationAfterAllReplies() {
         var window = FeedWindow(confirmed: 0)
         #expect(window.next(packed: 4, allowsPartial: true) == .send(1...4))
         window.replied(.fed, to: 1)
@@ -39,7 +39,7 @@ import Testing
         #expect(window.confirmed == 2)
     }
 
-    @Test func asksAfterALostConnection() {
+    @Test func asksRedisForTheNextOperationAfterALostConnection() {
         var window = FeedWindow(confirmed: 7)
         #expect(window.next(packed: 10, allowsPartial: true) == .send(8...10))
         for number in 8...10 { window.failed(number) }
@@ -49,7 +49,7 @@ import Testing
         #expect(window.next(packed: 10, allowsPartial: true) == .send(10...10))
     }
 
-    @Test func takesThatAnotherFeederIsAhead() {
+    @Test func acceptsThatAnotherFeederIsAhead() {
         var window = FeedWindow(confirmed: 0)
         #expect(window.next(packed: 2, allowsPartial: true) == .send(1...2))
         window.replied(.expects(6), to: 1)
@@ -59,7 +59,7 @@ import Testing
         #expect(window.next(packed: 6, allowsPartial: true) == .send(6...6))
     }
 
-    @Test func startsAgainWhenRedisHasLostConfirmedOperations() {
+    @Test func restartsWhenRedisHasLostConfirmedOperations() {
         var window = FeedWindow(confirmed: 5)
         #expect(window.next(packed: 6, allowsPartial: true) == .send(6...6))
         window.replied(.expects(3), to: 6)
@@ -72,7 +72,7 @@ import Testing
         #expect(window.next(packed: 6, allowsPartial: true) == .restart)
     }
 
-    @Test(arguments: [FeedReply.gone, .sealed, .short]) func givesUp(reply: FeedReply) {
+    @Test(arguments: [FeedReply.gone, .sealed, .short]) func failsAfterAFinalRefusal(reply: FeedReply) {
         var window = FeedWindow(confirmed: 0)
         #expect(window.next(packed: 1, allowsPartial: true) == .send(1...1))
         window.replied(reply, to: 1)

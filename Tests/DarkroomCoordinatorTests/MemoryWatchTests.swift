@@ -2,9 +2,9 @@ import Testing
 
 @testable import DarkroomCoordinator
 
-/// What is said of a Redis that has no memory left, decided without one.
+/// When the coordinator reports that Redis has no memory left; tested without Redis.
 @Suite struct MemoryWatchTests {
-    /// A watch that is told what happens at so many seconds.
+    /// A watch whose events have times in seconds.
     private final class Watch {
         private var watch = MemoryWatch()
         private let start = ContinuousClock.now
@@ -15,7 +15,7 @@ import Testing
         private func at(_ seconds: Double) -> ContinuousClock.Instant { start + .milliseconds(Int(seconds * 1000)) }
     }
 
-    @Test func tellsOnceWhileSingleOperationsFindRoom() {
+    @Test func reportsOnceWhileSingleOperationsAreAccepted() {
         let watch = Watch()
         #expect(!watch.accepted(0))
         #expect(watch.refused(1) == .reportFull)
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func saysThatItIsOverWhenNothingWasRefusedForAWhile() {
+    @Test func reportsTheEndWhenNothingWasRefusedForTwoSeconds() {
         let watch = Watch()
         #expect(watch.refused(1) == .reportFull)
         #expect(!watch.accepted(2.9))
@@ -34,7 +34,7 @@ import Testing
         #expect(watch.refused(5) == .reportFull)
     }
 
-    @Test func looksForWorkEveryTenSecondsUntilItHasToldThatThereIsNone() {
+    @Test func checksForWorkEveryTenSecondsUntilItHasReportedThatThereIsNone() {
         let watch = Watch()
         #expect(watch.refused(0) == .reportFull)
         #expect(watch.refused(9.9) == nil)

@@ -1,7 +1,7 @@
 import DarkroomConcurrency
 import Foundation
 
-/// Something that blocks, on a thread of its own: a task would keep one of the few threads that tests run on.
+/// A blocking function on its own thread. A task would block one of the few threads that run the tests.
 final class OnThread<Value: Sendable>: Sendable {
     private let result = Locked<Result<Value, any Error>?>(nil)
     private let ended = DispatchSemaphore(value: 0)
@@ -14,7 +14,7 @@ final class OnThread<Value: Sendable>: Sendable {
         }.start()
     }
 
-    /// What came of it; nil when nothing has within 60 s.
+    /// The result of the function; nil if it does not return within 60 s.
     func value() throws -> Value? {
         guard ended.wait(timeout: .now() + 60) == .success else { return nil }
         return try result.withLock { $0 }?.get()

@@ -24,7 +24,7 @@ import Testing
         try body(OutputFolder(path: scratch.path("a/b")))
     }
 
-    @Test func makesTheFolderAndTheManifestsFolderAndNothingElse() throws {
+    @Test func createsOnlyTheFolderAndItsManifestFolder() throws {
         try withFolder { folder in
             #expect(try folder.batches() == [])
             try folder.prepare(for: batch, overwrite: false)
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func refusesTheFolderOfAnotherBatchUnlessTold() throws {
+    @Test func refusesTheFolderOfAnotherBatchWithoutOverwrite() throws {
         try withFolder { folder in
             try folder.prepare(for: other, overwrite: false)
             #expect(code { try folder.prepare(for: batch, overwrite: false) } == .outputTaken)
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func saysWhatIsInTheWay() throws {
+    @Test func unusableFolderIsRefused() throws {
         try withFolder { folder in
             try folder.create()
             let file = folder.path + "/file"
@@ -62,14 +62,14 @@ import Testing
         }
     }
 
-    @Test func emptyManifestOfASubmissionThatCameToNothingIsInNobodysWay() throws {
+    @Test func emptyManifestOfAFailedSubmissionIsIgnored() throws {
         let scratch = try ScratchFolder()
         let folder = OutputFolder(path: scratch.path("output"))
         try folder.prepare(for: other, overwrite: false, origin: 5)
         #expect(throws: CoordinatorError.self) { try folder.prepare(for: batch, overwrite: false, origin: 5) }
         try folder.prepare(for: batch, overwrite: false, origin: 5) { $0 == other }
         #expect(try folder.batches() == [batch, other])
-        // A worker has taken the folder for it, or has written to it.
+        // The manifest is not ignored if a worker has taken the folder for its batch or has written to it.
         let opened = try Folder(trusted: folder.path)
         #expect(try FolderHolder(owner: other.description, number: 7).take(ManifestPath.holder, in: opened) == nil)
         #expect(throws: CoordinatorError.self) { try folder.checkFree(for: batch, origin: 5) { _ in true } }
@@ -84,18 +84,18 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     }
 
-    @Test(arguments: [nil, 6]) func emptyManifestOfABatchOfAnotherRedisIsInTheWay(origin: Int?) throws {
+    @Test(arguments: [nil, 6]) func emptyManifestOfABatchOfAnotherRedisBlocksTheFolder(origin: Int?) throws {
         try withFolder { folder in
             try folder.prepare(for: other, overwrite: false, origin: origin)
             #expect(folder.isUntouched(by: other))
-            // A Redis that never heard of the batch cannot tell whether it is gone.
+            // A Redis that never had the batch cannot say whether the batch is gone.
             #expect(
                 code { try folder.prepare(for: batch, overwrite: false, origin: 5) { _ in true } } == .outputTaken)
             #expect(code { try folder.prepare(for: batch, overwrite: false) { _ in true } } == .outputTaken)
         }
     }
 
-    @Test func theNumberOfAFolderIsFoundWithoutTheManifestOfItsHolder() throws {
+    @Test func numberOfAFolderIsReadWithoutTheManifestOfItsHolder() throws {
         try withFolder { folder in
             #expect(folder.lastTaken == 0)
             try folder.prepare(for: other, overwrite: false)
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func aManifestThatCannotBeReadIsInTheWay() throws {
+    @Test func unreadableManifestBlocksTheFolder() throws {
         try withFolder { folder in
             try folder.prepare(for: other, overwrite: false, origin: 5)
             let manifest = folder.path + "/" + ManifestPath.folder(other)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import DarkroomCoordinator
 
-/// A Redis that comes back with an older state, as a replica does that was promoted before it had everything.
+/// Redis restarts with an older state, like a replica that was promoted before it had received all writes.
 @Suite(.timeLimit(.minutes(5))) struct RollbackTests {
     private let server: RedisServer
     private let store: BatchStore
@@ -18,7 +18,7 @@ import Testing
         store = BatchStore(server.configuration, keys: try Keys())
     }
 
-    /// Makes the server forget what came after its last snapshot.
+    /// Restarts the server with the state of its last snapshot.
     private func rollBack() throws {
         server.terminate()
         try server.restart()
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(arguments: [1, 4_000, 19_999, 20_000])
-    func whatWasLostIsFedAgain(snapshot: Int) throws {
+    func lostOperationsAreFedAgain(snapshot: Int) throws {
         defer { server.stop() }
         let notices = Locked<[String]>([])
         let reads = Locked(0)
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func aBatchThatWasLostAsAWholeIsSubmittedAgain() throws {
+    @Test func lostBatchIsSubmittedAgain() throws {
         defer { server.stop() }
         _ = try store.connection.call(RedisCommand("SAVE"))
         let isRolledBack = Locked(false)
@@ -69,7 +69,7 @@ import Testing
         #expect(try names(of: batch) == (0..<5_000).map { "photo \($0)" })
     }
 
-    @Test func aBatchThatWasForgottenDoesNotComeBackWithARestart() throws {
+    @Test func forgottenBatchIsNotSubmittedAgainAfterARestart() throws {
         defer { server.stop() }
         let id = Locked<BatchID?>(nil)
         let isRestarted = Locked(false)
@@ -81,7 +81,7 @@ import Testing
                 _ = try store.connection.call(RedisCommand("SAVE"))
                 try self.rollBack()
             }
-            // Once: a batch that comes back is fed to its end.
+            // Only once: if the batch were submitted again, it would be fed completely.
             if index == 9_500, !isForgotten.withLock({ $0 }) {
                 isForgotten.withLock { $0 = true }
                 while try store.perform(store.forget(batch, unfinished: true)) == .more {}
@@ -94,11 +94,11 @@ import Testing
         #expect(try store.batchIDs() == [])
     }
 
-    @Test func aSealThatWasLostIsSealedAgain() throws {
+    @Test func batchThatLostItsSealIsSealedAgain() throws {
         defer { server.stop() }
         let batch = try Coordinator(store: store).submit(SampleList(count: 120), options: .init())
         #expect(batch.sealed)
-        // As it was after the second operation, and not sealed.
+        // The batch as it was after its second operation, not sealed.
         let digest = Coordinator.digest(of: SampleList(count: 100), operationSize: 50)
         _ = store.connection.call([
             RedisCommand(
@@ -123,7 +123,7 @@ import Testing
         store = BatchStore(redis.configuration, keys: try Keys(namespace: redis.namespace()))
     }
 
-    /// Feeds a list of which another coordinator feeds and seals `others` photos while this one is in its midst.
+    /// Feeds a list. When this feed reaches photo 1000, another coordinator feeds and seals the first `others` photos.
     private func feed(_ count: Int, others: Int) throws -> (batch: BatchFacts, notices: [String]) {
         let id = Locked<BatchID?>(nil)
         let notices = Locked<[String]>([])
@@ -143,7 +143,7 @@ import Testing
         return (batch, notices.withLock { $0 })
     }
 
-    @Test func theOneThatIsOvertakenFindsTheBatchComplete() throws {
+    @Test func overtakenCoordinatorFindsTheBatchComplete() throws {
         let (batch, notices) = try feed(10_000, others: 10_000)
         #expect(batch.sealed && batch.photos == 10_000 && batch.operations == 200)
         #expect(notices.contains { $0.contains("another coordinator has fed and sealed the batch meanwhile") })
@@ -153,14 +153,14 @@ import Testing
     @Test func shorterListIsRefused() throws {
         do {
             _ = try feed(9_000, others: 10_000)
-            Issue.record("a list that ends before what was fed was taken")
+            Issue.record("a list shorter than the fed photos was accepted")
         } catch let error as CoordinatorError {
             #expect(error.code == .listDiffers, "\(error.description)")
         }
         #expect(try store.facts(of: store.batchIDs()).map(\.photos) == [10_000])
     }
 
-    @Test func longerListGoesOnBehindIt() throws {
+    @Test func longerListContinuesTheBatch() throws {
         let (batch, _) = try feed(10_000, others: 9_010)
         #expect(batch.sealed && batch.photos == 10_000)
         #expect(batch.feedDigest == Coordinator.digest(of: SampleList(count: 10_000), operationSize: 50))

@@ -1,6 +1,6 @@
 import DarkroomCoordinator
 
-/// A photo list in memory, which may change what it does when it is read again.
+/// A photo list in memory; `onPhoto` and `url` may act differently at each read.
 struct SampleList: PhotoListSource {
     var count: Int
     /// Called before each photo, with its index.
@@ -10,10 +10,10 @@ struct SampleList: PhotoListSource {
     func read(_ receive: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Bool) throws {
         for index in 0..<count {
             try onPhoto(index)
-            let goesOn = "photo \(index)".utf8.withContiguousStorageIfAvailable { name in
+            let continues = "photo \(index)".utf8.withContiguousStorageIfAvailable { name in
                 Array(url(index).utf8).withUnsafeBytes { receive(UnsafeRawBufferPointer(name), $0) }
             }
-            if goesOn == false { return }
+            if continues == false { return }
         }
     }
 

@@ -4,7 +4,7 @@ import ErrorExpectations
 import Testing
 
 @Suite struct FileNameTemplateTests {
-    let nameOnly = try! FileNameTemplate("{name}", namesAreUnique: true)  // a good template, see below
+    let nameOnly = try! FileNameTemplate("{name}", namesAreUnique: true)  // a valid template
     let indexAndName = try! FileNameTemplate("{index}-{name}", namesAreUnique: false)
 
     @Test(arguments: [
@@ -39,7 +39,7 @@ import Testing
         #expect(indexAndName.path(index: index, name: name, ending: "jpg") == numbered)
     }
 
-    @Test func encodesWhatIsNoUTF8() {
+    @Test func encodesInvalidUTF8() {
         for (name, safe) in [
             ([0xe9], "%E9"), ([0xc3, 0xa9], "é"), ([0xc0, 0xaf], "%C0%AF"), ([0xed, 0xa0, 0x80], "%ED%A0%80"),
             ([0xf0, 0x9f, 0x98], "%F0%9F%98"),
@@ -62,7 +62,7 @@ import Testing
                 !path.contains("\u{fffd}") && !stem.dropLast(33).hasSuffix("%") && !stem.dropLast(33).hasSuffix("%2"))
             #expect(indexAndName.path(index: 5_000_000, name: name, ending: "jpg").utf8.count <= 210)
         }
-        // The hash is SHA-256's: its first half for 201 digits, computed by sha256sum.
+        // The suffix is the first half of the SHA-256 of the 201 bytes, computed with sha256sum.
         #expect(
             nameOnly.path(index: 0, name: digits + "x", ending: "jpg").hasSuffix(
                 "~3525d32c5fc6d38f74a43b1be174fdf6.jpg"))
@@ -75,14 +75,14 @@ import Testing
         ("{index}\u{202e}", "control"), ("-{index}", "option"),
         ("{index}{index}", "twice"),
         ("{index}" + String(repeating: "x", count: 101), "101 bytes"), ("", "neither"),
-    ]) func refusesTemplates(text: String, found: String) {
+    ]) func rejectsInvalidTemplates(text: String, found: String) {
         let problem = expectError(FileNameTemplate.Problem.self) {
             try FileNameTemplate(text, namesAreUnique: false)
         }
         #expect(problem?.description.contains(found) == true, "\(problem?.description ?? "")")
     }
 
-    @Test func writesNoEndingTwiceWhereNamesAreUniqueWithoutIt() throws {
+    @Test func replacesTheEndingIfTheStemsAreUnique() throws {
         let standard = FileNameTemplate.standard(for: .propertyList, namesAreDistinct: true, stemsAreDistinct: true)
         let template = try FileNameTemplate(standard, namesAreUnique: true, stemsAreUnique: true)
         for (name, path) in [("x.jpg", "x.jpg"), ("x.PNG", "x.jpg"), ("x", "x.jpg"), (".jpg", "%2Ejpg.jpg")] {
@@ -94,20 +94,20 @@ import Testing
         #expect(throws: FileNameTemplate.Problem.self) { try FileNameTemplate("{stem}{name}", namesAreUnique: true) }
     }
 
-    @Test func takesLiteralText() throws {
+    @Test func keepsLiteralText() throws {
         let template = try FileNameTemplate("sepia {name} (no {index})", namesAreUnique: false)
         #expect(template.path(index: 7, name: "Cat.png", ending: "webp") == "sepia Cat (no 000007).webp")
     }
 
-    /// Found by fuzzing, seed 972315: a name that is empty left a dot at the beginning.
-    @Test func hidesNoFileOfAnEmptyName() throws {
+    /// Found by fuzzing with seed 972315: the file of an empty name began with a dot.
+    @Test func fileOfAnEmptyNameIsNotHidden() throws {
         let template = try FileNameTemplate("{name}.large", namesAreUnique: true)
         #expect(template.path(index: 0, name: "", ending: "jpg") == "~.large.jpg")
         #expect(template.path(index: 0, name: "~", ending: "jpg") == "%7E.large.jpg")
     }
 
-    /// Both would end in a1000001; their folders tell them apart.
-    @Test func tellsAnIndexFromANamesDigits() throws {
+    /// Both file names are a1000001.jpg. Only their folders differ.
+    @Test func distinguishesAnIndexFromDigitsOfAName() throws {
         let template = try FileNameTemplate("{name}{index}", namesAreUnique: false)
         #expect(template.path(index: 1, name: "a1", ending: "jpg") == "a1000001.jpg")
         #expect(template.path(index: 1_000_001, name: "a", ending: "jpg") == "00100/a1000001.jpg")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DarkroomFiles
 
-/// Who may put files in place in a folder.
+/// Which batch may write files to a folder.
 @Suite struct FolderHolderTests {
     let scratch: GuardedFolder
     let folder: Folder
@@ -25,16 +25,16 @@ import Testing
         return error == 0
     }
 
-    @Test func lastToTakeAFolderHasIt() throws {
+    @Test func lastTakerHoldsTheFolder() throws {
         #expect(try FolderHolder.read("holder", in: folder) == nil)
-        #expect(mayWrite(first), "nobody has taken it")
+        #expect(mayWrite(first), "a folder without a holder cannot be written")
         #expect(try first.take("holder", in: folder) == nil)
         #expect(try first.take("holder", in: folder) == nil)
         #expect(mayWrite(first) && !mayWrite(second))
         #expect(try second.take("holder", in: folder) == nil)
         #expect(!mayWrite(first) && mayWrite(second))
-        #expect(try first.take("holder", in: folder) == second, "an older one does not get it back")
-        // Unless it takes it anew.
+        #expect(try first.take("holder", in: folder) == second, "an older take replaced a newer one")
+        // A new take with a higher number succeeds.
         let again = FolderHolder(owner: first.owner, number: 300)
         #expect(try again.take("holder", in: folder) == nil)
         #expect(mayWrite(first) && !mayWrite(second))
@@ -42,13 +42,14 @@ import Testing
         #expect(try FolderHolder.read("holder", in: folder) == again)
     }
 
-    /// Another process of the taking batch finds the name of its batch, and may not write before the files of others are in place.
-    @Test func nobodyOfTheTakingBatchIsAheadOfWhoPutsAFileInPlace() throws {
+    /// If `holder` already names its batch, another process of that batch may write only after the writes of the previous
+    /// holder have ended.
+    @Test func processesOfTheTakingBatchWriteAfterThePreviousHolder() throws {
         #expect(try first.take("holder", in: folder) == nil)
         let order = Locked<[String]>([])
         let written = DispatchSemaphore(value: 0)
         try first.whileHolding("holder", in: folder) {
-            // If this or the write below fails, the order of the writes is another.
+            // If this take or the write below fails, the order of the writes is wrong.
             Thread.detachNewThread { [self] in _ = try? second.take("holder", in: folder) }
             let deadline = ContinuousClock.now + .seconds(20)
             while (try? FolderHolder.read("holder", in: folder)) != second, .now < deadline { usleep(1000) }
@@ -63,7 +64,7 @@ import Testing
         #expect(order.withLock { $0 } == ["first", "second"])
     }
 
-    @Test func takerWaitsForWhoPutsAFileInPlace() throws {
+    @Test func takerWaitsForWritesOfThePreviousHolder() throws {
         #expect(try first.take("holder", in: folder) == nil)
         let order = Locked<[String]>([])
         let taken = DispatchSemaphore(value: 0)
@@ -73,18 +74,18 @@ import Testing
                 order.withLock { $0.append("taken") }
                 taken.signal()
             }
-            // It has written its name already, and waits.
+            // The taker has written its name and waits.
             let deadline = ContinuousClock.now + .seconds(20)
             while (try? FolderHolder.read("holder", in: folder)) != second, .now < deadline { usleep(1000) }
-            #expect(!mayWrite(first), "nothing more begins")
+            #expect(!mayWrite(first), "the previous holder began another write")
             order.withLock { $0.append("placed") }
         }
         taken.wait()
         #expect(order.withLock { $0 } == ["placed", "taken"])
     }
 
-    /// Also a process of the taking batch that finds the name of its batch there already.
-    @Test func everyTakerOfABatchWaitsForWhoPutsAFileInPlace() throws {
+    /// A process of the taking batch also waits if `holder` names its batch already.
+    @Test func everyTakerOfABatchWaitsForThePreviousHolder() throws {
         #expect(try first.take("holder", in: folder) == nil)
         try first.whileHolding("holder", in: folder) {
             for _ in 0..<2 {
@@ -100,7 +101,7 @@ import Testing
             scratch.text("inside/holder")?.split(separator: " ").map(String.init) == ["\(second.owner)", "200", "\n"])
     }
 
-    @Test func takerThatIsOvertakenWhileItWaitsDoesNotHaveIt() throws {
+    @Test func takerThatIsOvertakenWhileItWaitsIsNotTheHolder() throws {
         let third = FolderHolder(owner: "20261121-090502000-0002", number: 300)
         #expect(try first.take("holder", in: folder) == nil)
         let others = Locked<[FolderHolder: FolderHolder?]>([:])
@@ -121,7 +122,7 @@ import Testing
         #expect(!mayWrite(second) && mayWrite(third))
     }
 
-    @Test func ofManyTakersAtOnceTheLastOneHasIt() throws {
+    @Test func highestNumberOfManyTakersIsTheHolder() throws {
         let holders = (1...8).map { FolderHolder(owner: "b\($0)", number: $0) }
         DispatchQueue.concurrentPerform(iterations: holders.count) { at in
             _ = try? holders[at].take("holder", in: folder)
@@ -130,20 +131,20 @@ import Testing
     }
 
     @Test(arguments: ["x", "a b c\n", "../x 5\n", "b 99999999999999999999\n", "b -\n"])
-    func damagedFileLetsNobodyWrite(text: String) throws {
+    func damagedFileBlocksAllWrites(text: String) throws {
         try scratch.write("inside/holder", text)
         #expect(!mayWrite(first))
         #expect(failure { () throws(SystemFailure) in _ = try first.take("holder", in: folder) } == EINVAL)
     }
 
-    /// What some file systems leave of a file after a power cut.
-    @Test(arguments: ["\0", " "]) func fileWithoutAWordIsTaken(byte: String) throws {
+    /// After a power cut, some file systems leave such a file.
+    @Test(arguments: ["\0", " "]) func blankFileCountsAsNoHolder(byte: String) throws {
         try scratch.write("inside/holder", String(repeating: byte, count: 96))
         #expect(try first.take("holder", in: folder) == nil)
         #expect(mayWrite(first) && !mayWrite(second))
     }
 
-    @Test func linkOrPipeInItsPlaceIsNotFollowed() throws {
+    @Test func linkOrPipeInPlaceOfTheFileIsRefused() throws {
         try scratch.link("holder", to: scratch.path + "/outside/file")
         #expect(!mayWrite(first))
         #expect(failure { () throws(SystemFailure) in _ = try first.take("holder", in: folder) } == ELOOP)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DarkroomFiles
 
-/// What is done below a folder stays there, whatever others have put there. Every test runs with openat2 and without it.
+/// Operations below a folder stay below it, even if other users put links there. Every test runs with and without openat2.
 @Suite struct FolderTests {
     let scratch: GuardedFolder
 
@@ -28,14 +28,15 @@ import Testing
         #expect(try scratch.contents("inside").isEmpty)
     }
 
-    /// Paths that lead out. With a combining character behind it a slash is another `Character`, and the same slash for the system.
+    /// Paths that lead out of the folder. In Swift, a slash and a following combining character are one `Character`; for the
+    /// system the slash is a separator.
     private static let pathsOut = [
         "..", "../outside/file", "a/../../outside/file", "/etc/passwd", "a/..", "a\0/b", "../\u{301}x", "/\u{301}x",
         "a/..//\u{301}x", "../\u{301}x/../outside/file", "a/\u{301}b/../../..",
     ]
 
     @Test(arguments: ways, pathsOut)
-    func refusesPathsThatLeadOut(way: PathResolution, path: String) throws {
+    func refusesPathsThatLeaveTheFolder(way: PathResolution, path: String) throws {
         let folder = try scratch.inside(way)
         #expect([EXDEV, EINVAL].contains(failure { () throws(SystemFailure) in _ = try folder.open(path, O_RDONLY) }))
         #expect([EXDEV, EINVAL].contains(failure { () throws(SystemFailure) in _ = try folder.create(path) }))
@@ -48,14 +49,14 @@ import Testing
         #expect(try scratch.contents("") == ["inside", "inside/a", "inside/a/b", "outside", "outside/file"])
     }
 
-    @Test(arguments: ways) func slashBeforeACombiningCharacterDividesAPath(way: PathResolution) throws {
+    @Test(arguments: ways) func slashBeforeACombiningCharacterIsASeparator(way: PathResolution) throws {
         let folder = try scratch.inside(way)
         try folder.replace("a/\u{301}b", with: [1])
         try folder.rename("a/\u{301}b", to: "a/b/\u{301}c")
         #expect(try folder.folder("a/b").names().map { Array($0.utf8) } == [Array("\u{301}c".utf8)])
         _ = try folder.makeFolder("x/\u{301}y/\u{301}z")
         #expect(try folder.folder("x/\u{301}y").names().map { Array($0.utf8) } == [Array("\u{301}z".utf8)])
-        // Dots and a combining character are a name like others.
+        // Dots with a combining character are an ordinary name.
         _ = try folder.makeFolder("..\u{301}/.\u{301}")
         #expect(try folder.status(of: "..\u{301}/.\u{301}") != nil)
         for name in ["a", "x", "..\u{301}"] { try folder.removeTree(name) }
@@ -72,7 +73,7 @@ import Testing
     }
 
     private func followNoLink(_ folder: Folder, _ link: String, _ name: String) throws {
-        // One that leads out, one that stays inside, one to nothing.
+        // A link out of the folder, a link inside it, a link without a target.
         for target in [scratch.path + "/outside", ".", "missing"] {
             try scratch.link(link, to: target)
             let file = link + "/" + name
@@ -88,11 +89,11 @@ import Testing
             #expect(failure { () throws(SystemFailure) in try folder.rename("a", to: file) } == ELOOP)
             #expect(failure { () throws(SystemFailure) in try folder.replace(file, with: [1]) } == ELOOP)
             try folder.removeTree(link)
-            #expect(try folder.status(of: link) == nil, "the link itself is removed")
+            #expect(try folder.status(of: link) == nil, "removeTree did not remove the link")
         }
     }
 
-    @Test(arguments: ways) func newFileTakesThePlaceOfWhatOthersPutThere(way: PathResolution) throws {
+    @Test(arguments: ways) func newFileReplacesPlantedLinksAndPipes(way: PathResolution) throws {
         let folder = try scratch.inside(way)
         let place = scratch.path + "/inside/new"
         try scratch.link("new", to: scratch.path + "/outside/file")
@@ -114,7 +115,7 @@ import Testing
         #expect(scratch.text("inside/hard") == "mine" && scratch.text("outside/file") == "precious")
     }
 
-    @Test(arguments: ways) func readsRegularFilesAndWaitsForNoWriter(way: PathResolution) throws {
+    @Test(arguments: ways) func readsRegularFilesOnly(way: PathResolution) throws {
         let folder = try scratch.inside(way)
         #expect(mkfifo(scratch.path + "/inside/pipe", 0o666) == 0)
         #expect(failure { () throws(SystemFailure) in _ = try folder.contents(of: "pipe") } == EINVAL)
@@ -127,7 +128,7 @@ import Testing
         #expect(try folder.contents(of: "large", maxBytes: 1000).count == 1000)
     }
 
-    @Test(arguments: ways) func folderSwappedForALinkMeanwhileLeadsNowhere(way: PathResolution) throws {
+    @Test(arguments: ways) func folderReplacedByALinkDuringAWriteIsNotFollowed(way: PathResolution) throws {
         let folder = try scratch.inside(way)
         let root = scratch.path
         let isOver = Latch()
@@ -135,14 +136,14 @@ import Testing
             while !isOver.isSet {
                 _ = rename(root + "/inside/a", root + "/inside/away")
                 _ = symlink(root + "/outside", root + "/inside/a")
-                usleep(20)  // so that the link is met as often as the folder, however many cores there are
+                usleep(20)  // so that writes meet the link as often as the folder on any number of cores
                 unlink(root + "/inside/a")
                 _ = rename(root + "/inside/away", root + "/inside/a")
                 usleep(20)
             }
         }
         swapper.start()
-        // Until both were met often: the folder, and the link in its place.
+        // Until the writes have met both the folder and the link often enough.
         var (written, refused) = (0, 0)
         let deadline = ContinuousClock.now + .seconds(20)
         while written < 20 || refused < 20, .now < deadline {
@@ -164,7 +165,7 @@ import Testing
         #expect(try folder.status().st_ino == scratch.inside(.kernel).status().st_ino)
     }
 
-    @Test func folderThatOthersMayUseIsNotPrivate() throws {
+    @Test func folderThatOthersMayUseIsNotAcceptedAsPrivate() throws {
         let folder = try scratch.inside(.supported)
         _ = try folder.makePrivateFolder("own")
         #expect(try folder.makePrivateFolder("own").status().st_mode & 0o777 == 0o700)

@@ -3,7 +3,7 @@ import Foundation
 
 @testable import DarkroomFiles
 
-/// A folder `inside` that a test works in, and beside it `outside`, where nothing may change.
+/// A folder `inside` for the test, and beside it a folder `outside`, which must not change.
 final class GuardedFolder: Sendable {
     private let scratch: ScratchFolder
 
@@ -15,12 +15,12 @@ final class GuardedFolder: Sendable {
 
     var path: String { scratch.path }
 
-    /// The folder `inside`, with paths looked up in a way.
+    /// The folder `inside`, with this way of path resolution.
     func inside(_ resolution: PathResolution) throws -> Folder { try Folder(trusted: path + "/inside", resolution) }
 
     func write(_ name: String, _ text: String) throws { try scratch.write(name, text) }
 
-    /// Puts a symbolic link in `inside` that leads to `outside`.
+    /// Creates a symbolic link in `inside`.
     func link(_ name: String, to target: String) throws {
         try FileManager.default.createSymbolicLink(atPath: path + "/inside/" + name, withDestinationPath: target)
     }
@@ -29,13 +29,13 @@ final class GuardedFolder: Sendable {
         FileManager.default.contents(atPath: path + "/" + name).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// What is below a folder, in order.
+    /// The sorted paths below a folder.
     func contents(_ name: String) throws -> [String] {
         try FileManager.default.subpathsOfDirectory(atPath: path + "/" + name).sorted()
     }
 }
 
-/// The system's number of the failure that `body` throws; 0 when it throws none.
+/// The `errno` of the failure that `body` throws; 0 if it throws nothing.
 func failure(_ body: () throws(SystemFailure) -> Void) -> Int32 {
     do throws(SystemFailure) {
         try body()

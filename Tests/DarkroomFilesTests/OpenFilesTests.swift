@@ -2,11 +2,11 @@ import CSystem
 import Glibc
 import Testing
 
-/// What is closed before another program is started.
+/// Which files are closed before another program starts.
 @Suite struct OpenFilesTests {
-    /// The way of kernels without close_range(2).
+    /// The method for kernels without close_range(2).
     @Test func listedFilesAreClosed() throws {
-        // More than one call of getdents64(2) lists.
+        // More files than one call of getdents64(2) returns.
         let files = (0..<300).map { _ in fcntl(STDERR_FILENO, F_DUPFD, 600) }
         defer { for file in files { close(file) } }
         try #require(files.allSatisfy { $0 >= 600 })

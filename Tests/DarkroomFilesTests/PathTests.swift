@@ -2,7 +2,7 @@ import Testing
 
 @testable import DarkroomFiles
 
-/// Paths are taken apart at the slashes that the system sees.
+/// Paths are split at the bytes of slashes, as the system does.
 @Suite struct PathTests {
     @Test(
         arguments: [

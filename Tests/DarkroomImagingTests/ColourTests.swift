@@ -10,19 +10,19 @@ import Testing
         found.count == expected.count && zip(found, expected).allSatisfy { abs($0 - $1) <= tolerance }
     }
 
-    @Test(arguments: [8, 16]) func greyWithAProfileGoesToSRGBFirst(bits: Int) throws {
+    @Test(arguments: [8, 16]) func greyWithAProfileIsConvertedToSRGBFirst(bits: Int) throws {
         let top = bits == 16 ? 65535 : 255
         let input = Pixels(width: 5, height: 1, bands: 1, bits: bits) { x, _, _ in x * top / 4 }
         let file = TIFF.file(input, .grey, profile: GreyProfile.linear)
         let pixels = try PNG.pixels(of: develop(file, Self.options).bytes)
-        // Half of the light is 188 of 255 in sRGB, a quarter 137, three quarters 225.
+        // Half of the light is level 188 of 255 in sRGB, a quarter is 137, three quarters are 225.
         for (x, level) in [0, 137, 188, 225, 255].enumerated() {
             let scaled = bits == 16 ? level * 257 : level
             #expect(Self.near(pixels[x, 0], [scaled, scaled, scaled], within: top / 100), "\(pixels[x, 0])")
         }
     }
 
-    @Test func greyJPEGWithAProfileGoesToSRGBFirst() throws {
+    @Test func greyJPEGWithAProfileIsConvertedToSRGBFirst() throws {
         let grey = JPEG.file(Pixels(width: 32, height: 32, bands: 1) { _, _, _ in 128 }, .grey)
         let profile: [UInt8] = Array("ICC_PROFILE\0\u{1}\u{1}".utf8) + GreyProfile.linear
         let file = JPEG.inserting([(0xE2, profile)], into: grey)
@@ -31,10 +31,10 @@ import Testing
         #expect(Self.near(pixels[9, 9], SepiaTests.expected([188, 188, 188], thousandths: 800), within: 3))
     }
 
-    @Test func cmykGoesToSRGB() throws {
+    @Test func cmykIsConvertedToSRGB() throws {
         let inks = [[0, 0, 0, 0], [255, 0, 0, 0], [0, 255, 0, 0], [0, 0, 255, 0], [0, 0, 0, 255]]
         let input = Pixels(width: 5 * 32, height: 32, bands: 4) { x, _, band in inks[x / 32][band] }
-        // Photoshop writes inks inverted, with its marker, which libjpeg writes for CMYK too.
+        // JPEGs with the Adobe marker have inverted inks; libjpeg writes this marker for CMYK.
         let inverted = Pixels(width: 5 * 32, height: 32, bands: 4) { x, _, band in 255 - inks[x / 32][band] }
         for file in [TIFF.file(input, .cmyk), JPEG.file(inverted, .cmyk)] {
             let pixels = try PNG.pixels(of: develop(file, Self.options).bytes)
@@ -49,11 +49,11 @@ import Testing
         }
     }
 
-    @Test func labGoesToSRGB() throws {
-        // L 100 % as 255, a and b signed bytes: white and a red.
+    @Test func labIsConvertedToSRGB() throws {
+        // A white and a red pixel: L as 255 for 100 %, a and b as signed bytes.
         let input = Pixels(width: 2, height: 1, bands: 3) { x, _, band in [[255, 0, 0], [136, 80, 67]][x][band] }
         let pixels = try PNG.pixels(of: develop(TIFF.file(input, .lab), Self.options).bytes)
-        // libvips takes the L of 255 as 99.6 %.
+        // libvips reads an L of 255 as 99.6 %.
         #expect(Self.near(pixels[0, 0], [255, 255, 255], within: 4), "\(pixels[0, 0])")
         #expect(Self.near(pixels[1, 0], [255, 0, 0], within: 15), "\(pixels[1, 0])")
     }
@@ -80,7 +80,7 @@ import Testing
             Self.near(pixels[8, 16], [255, 255, 255], within: 3) && Self.near(pixels[56, 16], [10, 10, 10], within: 3))
     }
 
-    @Test(arguments: ImageFormat.allCases, [1, 2, 3, 4]) func everyFormatTakesEveryKindOfPixels(
+    @Test(arguments: ImageFormat.allCases, [1, 2, 3, 4]) func everyFormatAcceptsEveryKindOfPixels(
         format: ImageFormat, bands: Int
     ) throws {
         for bits in [8, 16] {
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func theFirstFrameOfAnAnimationIsDeveloped() throws {
+    @Test func firstFrameOfAnAnimationIsDeveloped() throws {
         let frame: [UInt8] = [0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2]
         let red = frame + [0x44, 0x01, 0]
         let blue = frame + [0x4C, 0x01, 0]
@@ -110,11 +110,11 @@ import Testing
         #expect(Array(pixels[0, 0].prefix(3)) == [255, 0, 0])
     }
 
-    @Test func everyFormatOfThisMachineCanBeSaved() {
+    @Test func everyFormatCanBeSavedOnThisMachine() {
         for format in ImageFormat.allCases { #expect(Imaging.canSave(format), "\(format)") }
     }
 
-    @Test(arguments: [ImageFormat.png, .tiff, .jxl, .avif, .heic]) func sixteenBitsAreKeptWhereTheFormatCan(
+    @Test(arguments: [ImageFormat.png, .tiff, .jxl, .avif, .heic]) func sixteenBitsAreKeptIfTheFormatHasThem(
         format: ImageFormat
     ) throws {
         let input = Pixels.gradient(width: 300, height: 20, bands: 3, bits: 16)

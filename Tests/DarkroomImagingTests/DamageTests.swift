@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    /// A picture with detail everywhere, in every format.
+    /// A picture with detail in all its parts.
     private static func file(_ format: ImageFormat) throws -> [UInt8] {
         try files.get()[format]!
     }
@@ -33,14 +33,14 @@ import Testing
     static let formatsButJPEG = ImageFormat.allCases.filter { $0 != .jpeg }
 
     @Test(arguments: formatsButJPEG, [10, 50, 90, 99])
-    func whatIsCutOffIsDamaged(format: ImageFormat, percent: Int) throws {
+    func truncatedFileIsDamaged(format: ImageFormat, percent: Int) throws {
         let whole = try Self.file(format)
         let error = Self.failure(Array(whole.prefix(whole.count * percent / 100)), DevelopOptions(format: .png))
         #expect(error?.code == .damaged, "\(String(describing: error))")
     }
 
     @Test(arguments: Route.allCases, [JPEG.Kind.baseline, .progressive, .restarts])
-    func aJPEGCutOffAnywhereIsDamaged(route: Route, kind: JPEG.Kind) throws {
+    func truncatedJPEGIsDamaged(route: Route, kind: JPEG.Kind) throws {
         let photo = try pixelsByStrips(Samples.sample("coffee.jpg"), [])
         let whole = JPEG.file(photo, kind)
         for count in [3, 100, 700, whole.count / 10, whole.count / 2, whole.count - 100, whole.count - 3] {
@@ -65,8 +65,8 @@ import Testing
         #expect(error?.code == .damaged, "\(String(describing: error))")
     }
 
-    @Test func aJPEGOfEndlessScansIsRefused() throws {
-        // A progressive picture with one of its scans repeated: each costs a pass over all coefficients.
+    @Test func jpegWithManyRepeatedScansIsRefused() throws {
+        // The last scan of a progressive picture is repeated; each scan is a pass over all coefficients.
         let whole = JPEG.file(Pixels.gradient(width: 400, height: 300), .progressive)
         let starts = whole.indices.dropLast().filter { whole[$0] == 0xFF && whole[$0 + 1] == 0xDA }
         let last = try #require(starts.last)
@@ -88,18 +88,18 @@ import Testing
         ("NO URL", .notAnImage),
         ("", .notAnImage),
     ])
-    func otherContentIsNoImage(content: String, code: ImagingError.Code) {
+    func otherContentIsNotAnImage(content: String, code: ImagingError.Code) {
         #expect(Self.failure(Array(content.utf8))?.code == code)
     }
 
-    @Test func thePlainBeginningDecidesWhatAPolyglotIs() throws {
-        // Begins as a JPEG, goes on as a page: libvips' own search for a loader is never asked.
+    @Test func firstBytesDecideTheFormatOfAPolyglot() throws {
+        // The file begins as a JPEG and continues as HTML. Darkroom does not use the loader search of libvips.
         #expect(Self.failure([0xFF, 0xD8, 0xFF, 0xFE] + Array("<html><svg></svg></html>".utf8))?.code == .damaged)
         let gif = Array("GIF89a=1;/*".utf8) + Array("<svg xmlns='http://www.w3.org/2000/svg'/>".utf8)
         #expect(Self.failure(gif)?.code == .damaged)
     }
 
-    @Test func onlyTheLoadersOfOurFormatsCanBeReached() throws {
+    @Test func onlyTheLoadersOfSupportedFormatsAreEnabled() throws {
         try Imaging.start()
         let path = FileManager.default.temporaryDirectory.appending(path: "darkroom-\(UUID().uuidString).svg").path
         try #"<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>"#.write(
@@ -147,7 +147,7 @@ import Testing
         }
         for format in [ImageFormat.avif, .heic] {
             var bytes = try Self.file(format)
-            // The property "image spatial extents" (ISO 23008-12, 6.5.3): version and flags, width, height.
+            // The property "image spatial extents" (ISO 23008-12, 6.5.3) has version and flags, width, height.
             let size = try #require(bytes.firstRange(of: Array("ispe".utf8))).upperBound + 4
             bytes.replaceSubrange(size..<size + 8, with: PNG.bigEndian(60_000) + PNG.bigEndian(60_000))
             let error = Self.failure(bytes)
@@ -155,15 +155,15 @@ import Testing
         }
     }
 
-    @Test func sidesTheOutputCannotHoldAreSaidClearly() throws {
+    @Test func errorSaysWhichSideIsTooLongForTheFormat() throws {
         let long = PNG.file(Pixels(width: 17_000, height: 2, bands: 1) { x, _, _ in x & 255 })
         let error = Self.failure(long, DevelopOptions(format: .webp))
         #expect(error?.code == .filterFailed)
         #expect(error?.detail.contains("at most 16383 pixels") == true)
     }
 
-    @Test func failuresOfOneThreadStayItsOwn() throws {
-        // libvips has one error buffer for all threads; what failed must not be told from it.
+    @Test func errorsOfOneThreadDoNotAffectOthers() throws {
+        // libvips has one error buffer for all threads, so it cannot show which picture failed.
         let good = try PNG.file(PNG.pixels(of: Self.file(.png)))
         let damaged = Array(good.prefix(good.count / 2))
         let found = Locked<[ImagingError.Code?]>([])
@@ -177,14 +177,14 @@ import Testing
     @Test(arguments: [ImageFormat.jpeg, .png]) func cancelStopsBetweenStrips(format: ImageFormat) throws {
         let file = JPEG.file(Pixels.gradient(width: 1000, height: 2000), .baseline)
         for route in Route.allCases {
-            let asked = Locked(0)
+            let checks = Locked(0)
             let error = expectError(ImagingError.self) {
                 try file.withBytes { bytes throws(ImagingError) in
                     try Imaging.run(
                         route == .usual ? darkroom_develop : darkroom_develop_by_vips, bytes,
                         DevelopOptions(format: format)
                     ) {
-                        asked.withLock { count in
+                        checks.withLock { count in
                             count += 1
                             return count == 5
                         }
@@ -192,11 +192,11 @@ import Testing
                 }
             }
             #expect(error?.code == .cancelled)
-            #expect(asked.withLock { $0 } < 12)
+            #expect(checks.withLock { $0 } < 12)
         }
     }
 
-    @Test(arguments: ImageFormat.allCases) func cancelOfAnythingIsCancelled(format: ImageFormat) throws {
+    @Test(arguments: ImageFormat.allCases) func everyFormatCanBeCancelled(format: ImageFormat) throws {
         let file = try Self.file(format)
         for filters in [[Filter.standard], [.standard, .tiltShift(radius: 3)]] {
             let error = expectError(ImagingError.self) {

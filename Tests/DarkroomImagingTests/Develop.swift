@@ -3,12 +3,12 @@ import Foundation
 
 @testable import DarkroomImaging
 
-/// The two ways a JPEG can take.
+/// The two implementations that develop a JPEG.
 enum Route: CaseIterable {
     case usual, vips
 }
 
-/// Develops bytes; by libvips alone when told.
+/// Develops `bytes`; with `.vips`, by libvips alone.
 func develop(
     _ bytes: [UInt8], _ options: DevelopOptions = DevelopOptions(), by route: Route = .usual
 ) throws(ImagingError) -> DevelopedImage {
@@ -18,7 +18,7 @@ func develop(
     }
 }
 
-/// The pixels as they are before encoding: of strips, or of libvips by way of PNG, which loses nothing.
+/// The pixels before encoding, developed by strips.
 func pixelsByStrips(_ bytes: [UInt8], _ filters: [Filter]) throws -> Pixels {
     let image = try bytes.withBytes { bytes throws(ImagingError) in
         try Imaging.run(darkroom_strip_pixels, bytes, DevelopOptions(filters: filters), isCancelled: { false })
@@ -29,6 +29,7 @@ func pixelsByStrips(_ bytes: [UInt8], _ filters: [Filter]) throws -> Pixels {
     return Pixels(width: image.width, height: image.height, bands: 3, values: values)
 }
 
+/// The pixels before encoding, developed by libvips; PNG keeps them without loss.
 func pixelsByVips(_ bytes: [UInt8], _ filters: [Filter]) throws -> Pixels {
     try PNG.pixels(of: develop(bytes, DevelopOptions(filters: filters, format: .png), by: .vips).bytes)
 }
@@ -37,7 +38,7 @@ extension DevelopedImage {
     var bytes: [UInt8] { withUnsafeBytes { Array($0) } }
 }
 
-/// Files that tests read.
+/// The files that tests read.
 enum Samples {
     private static let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
 
@@ -49,8 +50,8 @@ enum Samples {
         "astronaut", "chelsea", "china", "coffee", "flower", "grace_hopper", "hubble_deep_field", "rocket",
     ].map { "\($0).jpg" }
 
-    /// The lossless pictures of the Kodak suite, which may not be copied here.
+    /// The lossless pictures of the Kodak suite, whose licence does not allow a copy in this repository.
     static let kodak = tests.deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "shared/photos/kodak")
-    static var kodakIsThere: Bool { FileManager.default.fileExists(atPath: kodak.path) }
+    static var hasKodak: Bool { FileManager.default.fileExists(atPath: kodak.path) }
 }

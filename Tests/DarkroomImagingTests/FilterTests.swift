@@ -15,7 +15,7 @@ import Testing
         ("tilt-shift=radius:3", .tiltShift(radius: 3), "tilt-shift=radius:3"),
         ("tilt-shift=radius:2.5", .tiltShift(radius: 2.5), "tilt-shift=radius:2.5"),
     ])
-    func readsItsGrammar(text: String, filter: Filter, canonical: String) throws {
+    func parsesFiltersAndWritesTheirCanonicalText(text: String, filter: Filter, canonical: String) throws {
         #expect(try Filter(parsing: text) == filter)
         #expect(filter.description == canonical)
         #expect(try Filter(parsing: canonical) == filter)
@@ -26,7 +26,7 @@ import Testing
         "tilt-shift=3", "tilt-shift=radius", "tilt-shift=radius:", "tilt-shift=radius:0", "tilt-shift=radius:101",
         "tilt-shift=radius:inf",
     ])
-    func refusesOtherTextWithWhatToWrite(text: String) {
+    func errorSaysWhatToWriteInsteadOfInvalidText(text: String) {
         let error = expectError(FilterSyntaxError.self) { try Filter(parsing: text) }
         #expect(error?.description.hasPrefix("filter \"\(text)\": ") == true)
         #expect(error?.problem.contains("sepia") == true || error?.problem.contains("tilt-shift=radius:3") == true)

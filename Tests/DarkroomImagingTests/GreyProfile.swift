@@ -1,4 +1,4 @@
-/// A colour profile for grey (ICC.1, version 2) whose values are light itself, not as the eye sees it.
+/// A grey colour profile (ICC.1, version 2) with linear light, that is, gamma 1.
 enum GreyProfile {
     static let linear: [UInt8] = {
         func number(_ value: Int) -> [UInt8] { PNG.bigEndian(value) }

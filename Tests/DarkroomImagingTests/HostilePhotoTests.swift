@@ -4,7 +4,7 @@ import Testing
 
 @testable import DarkroomImaging
 
-/// Small files that ask for much, and files that are more than a picture.
+/// Small files that need much memory or time, and files that contain more than a picture.
 @Suite struct HostilePhotoTests {
     private static func failure(_ bytes: [UInt8], _ options: DevelopOptions = DevelopOptions()) -> ImagingError? {
         do throws(ImagingError) {
@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    /// A text chunk that a few bytes are unpacked to.
+    /// A compressed text chunk that expands to `count` bytes.
     fileprivate static func packedText(_ count: Int) -> [UInt8] {
         let text = [UInt8](repeating: 0x61, count: count)
         var packed = [UInt8](repeating: 0, count: Int(compressBound(UInt(count))))
@@ -24,7 +24,7 @@ import Testing
         return Array("Comment\0\0".utf8) + packed.prefix(Int(size))
     }
 
-    @Test func aPNGOfManyPackedTextsIsRefused() {
+    @Test func pngWithManyCompressedTextsIsRefused() {
         let text = (type: "zTXt", bytes: Self.packedText(100_000))
         let plain = (type: "iTXt", bytes: Array("Comment\0\0\0\0\0a".utf8))
         let pixels = Pixels.gradient(width: 9, height: 9)
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func aPictureOfManyBytesAPixelCountsForMore() {
+    @Test func pictureWithManyBytesPerPixelCountsAsMorePixels() {
         let deep = Pixels(width: 40, height: 40, bands: 100, value: { x, y, _ in x + y })
         let error = Self.failure(TIFF.file(deep, .grey), DevelopOptions(format: .jpeg, maxPixels: 10_000))
         #expect(error?.code == .tooManyPixels)
@@ -46,11 +46,11 @@ import Testing
         #expect(Self.failure(TIFF.file(deep, .grey), DevelopOptions(format: .jpeg, maxPixels: 20_001)) == nil)
     }
 
-    /// Each scan is a pass over the whole picture, and of an even one takes a few bytes.
+    /// Each scan is a pass over the whole picture; in a picture of one colour a scan has only a few bytes.
     @Test(arguments: [
         (400, 200, 200, 0), (400, 200, 201, 200), (400, 200, 600, 200), (5120, 2560, 20, 0), (5120, 2560, 195, 190),
     ])
-    func aJPEGOfManyScansIsRefused(width: Int, height: Int, scans: Int, limit: Int) {
+    func jpegWithManyScansIsRefused(width: Int, height: Int, scans: Int, limit: Int) {
         let even = Pixels(width: width, height: height, bands: 1, values: Array(repeating: 128, count: width * height))
         let error = Self.failure(JPEG.file(even, .grey, scans: scans))
         #expect(error?.code == (limit == 0 ? nil : .damaged))
@@ -62,25 +62,25 @@ import Testing
     func oddSubsamplingIsReadOrRefused(horizontal: Int32, vertical: Int32) {
         let pixels = Pixels.gradient(width: 37, height: 29)
         for sampling in [[(horizontal, vertical), (1, 1), (1, 1)], [(1, 1), (horizontal, vertical), (1, 1)]] {
-            // Blocks of an MCU (ISO 10918-1, B.2.3).
+            // An MCU has at most 10 blocks (ISO 10918-1, B.2.3).
             guard sampling.reduce(0, { $0 + $1.0 * $1.1 }) <= 10 else { continue }
             let error = Self.failure(JPEG.file(pixels, .baseline, sampling: sampling))
             #expect(error == nil || error?.code == .unsupportedFormat, "\(sampling): \(String(describing: error))")
         }
     }
 
-    /// What a server might hand on to somebody who reads it as something else.
+    /// Another program could read data after a picture as another format.
     @Test(arguments: [
         JPEG.file(.gradient(width: 20, height: 20), .baseline), PNG.file(.gradient(width: 20, height: 20)),
     ])
-    func whatFollowsAPictureIsLeftOut(picture: [UInt8]) throws {
+    func dataAfterAPictureIsNotCopied(picture: [UInt8]) throws {
         for tail in ["%PDF-1.7 tail", "PK\u{3}\u{4} tail", "<script>tail</script>", "<?php tail"] {
             let image = try develop(picture + Array(tail.utf8))
             #expect(!image.bytes.contains(Array("tail".utf8)))
         }
     }
 
-    /// XML that would read a file or ask a server is no picture, whatever it is called and wherever it hides.
+    /// XML that refers to a file or a server is refused, also if other bytes precede it.
     @Test func documentsAreNotRead() {
         let entity = "<!DOCTYPE svg [<!ENTITY x SYSTEM 'file:///etc/passwd'>]>"
         let svg = "<svg xmlns='http://www.w3.org/2000/svg'><image href='http://127.0.0.1:1/x'/>&x;</svg>"
@@ -123,29 +123,29 @@ import Testing
     }
 
     @Test(
-        .enabled(if: dlsym(nil, "__asan_init") == nil, "the address sanitizer needs memory of its own"),
+        .enabled(if: dlsym(nil, "__asan_init") == nil, "the address sanitizer needs additional memory"),
         arguments: Bomb.allCases)
-    func memoryIsBounded(bomb: Bomb) async throws {
+    func memoryIsLimited(bomb: Bomb) async throws {
         #if compiler(>=6.3)
             await #expect(processExitsWith: .success) { [bomb = bomb as Bomb] in
-                try HostilePhotoTests.developInBoundedMemory(bomb)
+                try HostilePhotoTests.developInLimitedMemory(bomb)
             }
         #else
-            try Self.developInBoundedMemory(bomb)
+            try Self.developInLimitedMemory(bomb)
         #endif
     }
 
-    fileprivate static func developInBoundedMemory(_ bomb: Bomb) throws {
+    fileprivate static func developInLimitedMemory(_ bomb: Bomb) throws {
         try Imaging.start()
         let bytes = bomb.make()
         let before = try residentPeak(resetting: true)
-        // Whether it can be done or not.
+        // It may fail or succeed; only the memory counts.
         _ = try? develop(bytes)
         let grown = try residentPeak(resetting: false) - before
         precondition(grown < 400 << 10, "\(bomb) of \(bytes.count) bytes took \(grown) KiB")
     }
 
-    /// The most memory that the process had, in KiB (proc(5), `VmHWM`).
+    /// The peak resident memory of the process, in KiB (proc(5), `VmHWM`).
     fileprivate static func residentPeak(resetting: Bool) throws -> Int {
         if resetting { try Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs")) }
         let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)

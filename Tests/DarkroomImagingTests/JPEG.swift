@@ -1,15 +1,15 @@
 import CJPEG
 import Foundation
 
-/// Makes JPEGs of every kind that photos come in.
+/// Writes JPEGs of all kinds that occur in photos.
 enum JPEG {
     enum Kind: CaseIterable {
         case baseline, progressive, grey, storedAsRGB, cmyk, arithmetic, restarts, fullColour
     }
 
-    /// `pixels` has the bands of the kind: 1, 3 or 4.
-    /// `sampling` has the factors of each component where they are not the usual ones, `scans` the number of scans of a grey
-    /// picture, each of one bit of one coefficient.
+    /// `pixels` must have the bands of the kind: 1, 3 or 4.
+    /// `sampling` replaces the default sampling factors of each component. `scans` is the number of scans of a grey
+    /// picture; each scan has one bit of one coefficient.
     static func file(
         _ pixels: Pixels, _ kind: Kind, quality: Int32 = 95, sampling: [(Int32, Int32)] = [], scans: Int = 0
     ) -> [UInt8] {
@@ -55,7 +55,7 @@ enum JPEG {
         return Array(UnsafeBufferPointer(start: bytes, count: Int(count)))
     }
 
-    /// The first scans of 1 + 63 * 11: the mean of each block, then each coefficient bit by bit (ISO 10918-1, G.1.2).
+    /// The first `count` of 1 + 63 * 11 scans: the mean of each block, then each coefficient bit by bit (ISO 10918-1, G.1.2).
     private static func scanScript(_ count: Int) -> UnsafeMutableBufferPointer<jpeg_scan_info> {
         let script = UnsafeMutableBufferPointer<jpeg_scan_info>.allocate(capacity: count)
         for number in 0..<count {
@@ -71,7 +71,7 @@ enum JPEG {
         return script
     }
 
-    /// The file with more markers right after its start.
+    /// The file with additional markers directly after its start.
     static func inserting(_ markers: [(code: UInt8, bytes: [UInt8])], into file: [UInt8]) -> [UInt8] {
         let inserted = markers.flatMap { marker in
             let length = marker.bytes.count + 2
@@ -80,7 +80,7 @@ enum JPEG {
         return Array(file.prefix(2)) + inserted + Array(file.dropFirst(2))
     }
 
-    /// An APP1 marker's bytes: camera, orientation and, when asked for, a thumbnail.
+    /// The bytes of an APP1 marker: camera, orientation and, if requested, a thumbnail.
     static func exif(orientation: Int, thumbnail: Bool = false, bigEndian: Bool = true) -> [UInt8] {
         func bytes(_ number: Int, _ count: Int) -> [UInt8] {
             let little = (0..<count).map { UInt8(number >> (8 * $0) & 255) }

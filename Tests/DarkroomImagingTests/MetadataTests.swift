@@ -6,13 +6,13 @@ import Testing
 @Suite struct MetadataTests {
     private static let model = Array("Darkroom test camera".utf8)
 
-    /// A picture of four flat quarters, red and green above blue and white, 48 wide and 32 high.
+    /// A picture of 48 x 32 pixels with four quarters of one colour each: red and green above blue and white.
     private static let quarters = Pixels(width: 48, height: 32, bands: 3) { x, y, band in
         let colour = y < 16 ? (x < 24 ? [255, 0, 0] : [0, 255, 0]) : (x < 24 ? [0, 0, 255] : [255, 255, 255])
         return colour[band]
     }
 
-    /// Which stored quarter (0 red, 1 green, 2 blue, 3 white) is seen above left, above right, below left and below right
+    /// Which stored quarter (0 red, 1 green, 2 blue, 3 white) is shown top left, top right, bottom left and bottom right
     /// (CIPA DC-008, table 6).
     private static let turned = [
         1: [0, 1, 2, 3], 2: [1, 0, 3, 2], 3: [3, 2, 1, 0], 4: [2, 3, 0, 1], 5: [0, 2, 1, 3], 6: [2, 0, 3, 1],
@@ -37,7 +37,7 @@ import Testing
         let pixels = try pixelsByStrips(image.bytes, [])
         #expect((pixels.width, pixels.height) == (image.width, image.height))
         #expect(Self.seen(pixels) == Self.turned[orientation])
-        // What is upright must not be turned once more by who shows it.
+        // A viewer must not turn the upright picture again.
         let again = try develop(image.bytes, DevelopOptions(filters: [.sepia(intensity: 0)]))
         #expect((again.width, again.height) == (image.width, image.height))
         #expect(image.bytes.contains(Self.model))
@@ -58,8 +58,8 @@ import Testing
         #expect(Self.seen(pixels) == Self.turned[orientation])
     }
 
-    /// HEIF's EXIF has to outlive the image that libvips loaded it into.
-    @Test(arguments: [ImageFormat.avif, .heic]) func exifOfHEIFSurvivesFiltersThatNeedMemory(format: ImageFormat) throws
+    /// The EXIF data of HEIF must stay valid after libvips frees the loaded image.
+    @Test(arguments: [ImageFormat.avif, .heic]) func exifOfHEIFIsKeptByFiltersThatNeedMemory(format: ImageFormat) throws
     {
         let file = JPEG.inserting([(0xE1, JPEG.exif(orientation: 1))], into: JPEG.file(Self.quarters, .baseline))
         let heif = try develop(file, DevelopOptions(format: format)).bytes
@@ -67,14 +67,14 @@ import Testing
         #expect(blurred.contains(Self.model))
     }
 
-    @Test(arguments: [0, 9, 300]) func anOrientationThatIsNoneIsIgnored(orientation: Int) throws {
+    @Test(arguments: [0, 9, 300]) func invalidOrientationIsIgnored(orientation: Int) throws {
         let exif = JPEG.exif(orientation: orientation)
         let file = JPEG.inserting([(0xE1, exif)], into: JPEG.file(Self.quarters, .baseline))
         let image = try develop(file)
         #expect((image.width, image.height) == (48, 32))
     }
 
-    @Test func exifThatIsCutOffIsIgnored() throws {
+    @Test func truncatedEXIFIsIgnored() throws {
         let exif = JPEG.exif(orientation: 6)
         for count in 0..<exif.count {
             let file = JPEG.inserting([(0xE1, Array(exif.prefix(count)))], into: JPEG.file(Self.quarters, .baseline))
@@ -90,7 +90,7 @@ import Testing
         ]
     }
 
-    /// The sRGB profile that libvips attaches when it converts.
+    /// The sRGB profile that libvips attaches to converted pictures.
     private static func profile() throws -> [UInt8] {
         let grey = TIFF.file(Pixels.gradient(width: 8, height: 8, bands: 1), .grey, profile: GreyProfile.linear)
         let bytes = try develop(grey, DevelopOptions(format: .jpeg)).bytes
@@ -108,18 +108,18 @@ import Testing
         #expect(!bare.contains(Self.model) && !bare.contains(profile) && !bare.contains(Array("by darkroom".utf8)))
     }
 
-    /// What survives into each format: EXIF, XMP, profile. JPEG XL has the first two from libvips 8.15 on.
+    /// Whether each format keeps EXIF, XMP and the profile. JPEG XL keeps EXIF and XMP since libvips 8.15.
     @Test(arguments: [
         (ImageFormat.jpeg, [true, true, true]), (.png, [true, true, true]), (.webp, [true, true, true]),
         (.avif, [true, true, true]), (.heic, [true, true, true]), (.jxl, [false, false, true]),
         (.tiff, [false, true, true]), (.gif, [false, false, false]),
     ])
-    func otherFormatsKeepWhatTheyCarry(format: ImageFormat, kept: [Bool]) throws {
+    func otherFormatsKeepTheirMetadata(format: ImageFormat, kept: [Bool]) throws {
         let file = JPEG.inserting(try Self.markers(), into: JPEG.file(Self.quarters, .baseline))
         let bytes = try develop(file, DevelopOptions(format: format)).bytes
-        // PNG packs the profile and gives it a name; reading the picture back shows it whatever the packing.
+        // PNG compresses the profile, so the test reads the picture again and looks for the plain profile.
         let again = try develop(bytes, DevelopOptions(format: .jpeg)).bytes
-        // JPEG XL writes sRGB as a number, so not the same profile comes back, but one.
+        // JPEG XL stores sRGB as a number, so the result has a profile, but not the same one.
         let profile = format == .jxl ? Array("ICC_PROFILE".utf8) : try Self.profile()
         let found = [Self.model, Array("kept by darkroom".utf8), profile].map { again.contains($0) }
         let isOld = Imaging.vipsVersion.hasPrefix("8.14.")
@@ -130,7 +130,7 @@ import Testing
         #expect(format == .jxl || !bare.bytes.contains(profile))
     }
 
-    @Test(arguments: Route.allCases) func theThumbnailOfBeforeIsGone(route: Route) throws {
+    @Test(arguments: Route.allCases) func oldThumbnailIsRemoved(route: Route) throws {
         let exif = JPEG.exif(orientation: 1, thumbnail: true)
         let file = JPEG.inserting([(0xE1, exif)], into: JPEG.file(Self.quarters, .baseline))
         let bytes = try develop(file, by: route).bytes
@@ -142,7 +142,7 @@ import Testing
         }
         let first = number(4, 4)
         let next = number(first + 2 + 12 * number(first, 2), 4)
-        // libexif may leave a second directory, but without the tag that says where the picture lies.
+        // libexif may leave a second directory, but without the tag that has the offset of the thumbnail.
         if next != 0 {
             let tags = (0..<number(next, 2)).map { number(next + 2 + 12 * $0, 2) }
             #expect(!tags.contains(0x201))
@@ -152,7 +152,7 @@ import Testing
 
     @Test func densityIsKept() throws {
         var file = JPEG.file(Self.quarters, .baseline)
-        // JFIF, 300 dots an inch.
+        // JFIF, 300 dots per inch.
         file.replaceSubrange(13..<18, with: [1, 1, 44, 1, 44])
         #expect(Array(try develop(file).bytes[13..<18]) == [1, 1, 44, 1, 44])
     }

@@ -4,9 +4,9 @@ import FuzzSupport
 
 @testable import DarkroomImaging
 
-/// Small pictures of every format and of many kinds, damaged.
+/// Damaged small pictures of every format and of many kinds.
 struct MutatedImages {
-    /// A case: bytes and what is to be made of them.
+    /// A test case: a damaged file and the options to develop it with.
     struct Case {
         let format: ImageFormat
         let bytes: [UInt8]
@@ -14,7 +14,7 @@ struct MutatedImages {
         let route: Route
     }
 
-    /// Pictures larger than this are refused, so that a case takes milliseconds.
+    /// Larger pictures are refused, so that a case takes milliseconds.
     private static let maxPixels = 1_000_000
     private let files: [(format: ImageFormat, bytes: [UInt8])]
 
@@ -43,7 +43,7 @@ struct MutatedImages {
         let whole = JPEG.inserting([(0xE1, exif)], into: JPEG.file(pixels, .baseline))
         for format in [ImageFormat.webp, .gif, .heic, .tiff, .png, .avif, .jxl] {
             let made = try develop(whole, DevelopOptions(format: format)).bytes
-            // Once more for formats of which there is one file only.
+            // Repeated for formats with only one file, so that each format is chosen often enough.
             files += Array(repeating: (format, made), count: [.webp, .gif, .heic].contains(format) ? 4 : 1)
         }
         let transparent = PNG.file(alpha)
@@ -52,7 +52,7 @@ struct MutatedImages {
         self.files = files
     }
 
-    /// The case of a seed, always the same.
+    /// The case of a seed; a seed always has the same case.
     func makeCase(_ seed: UInt64) -> Case {
         var mutator = ByteMutator(SeededGenerator(seed: seed))
         let (format, whole) = mutator.generator.pick(files)
@@ -67,7 +67,7 @@ struct MutatedImages {
         return Case(format: format, bytes: bytes, options: options, route: route)
     }
 
-    /// Develops the cases of these seeds; crashes with one that crashes a decoder.
+    /// Develops the cases of these seeds. If a case crashes a decoder, the process ends.
     func run(_ seeds: Range<UInt64>, note: FuzzNote) {
         for seed in seeds {
             note.begin(seed, seconds: 20)
@@ -85,7 +85,7 @@ struct MutatedImages {
         note.end(seeds.upperBound)
     }
 
-    /// A PNG whose chunks have the checksums of what is in them, so that readers go on to that.
+    /// Corrects the checksums of the chunks of a PNG, so that decoders read the damaged content.
     private static func withChecksums(_ file: [UInt8]) -> [UInt8] {
         var file = file
         var offset = 8

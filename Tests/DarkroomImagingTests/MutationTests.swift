@@ -4,14 +4,14 @@ import Testing
 
 @testable import DarkroomImaging
 
-/// Damaged pictures, each the work of a seed: what cannot be read fails, and nothing worse. They are developed in processes of their
-/// own, so that a decoder that crashes names its seed and the others are still tried. The long run:
+/// Develops damaged pictures, each generated from a seed. A picture may fail, but not crash the process. The pictures are
+/// developed in child processes, so that a crash reports its seed and the other seeds still run. For a long run:
 /// `DARKROOM_FUZZ_COUNT=100000 swift test --filter MutationTests`.
 @Suite struct MutationTests {
-    @Test func mutatedImagesCrashNothing() async throws {
+    @Test func mutatedImagesDoNotCrash() async throws {
         let run = FuzzRun("mutated images", count: 2000)
         print(run)
-        let culprits = await run.inPieces(of: 500) { seeds, path in
+        let failures = await run.inPieces(of: 500) { seeds, path in
             let (first, last) = (seeds.lowerBound, seeds.upperBound)
             #if compiler(>=6.3)
                 await #expect(processExitsWith: .success) {
@@ -24,7 +24,7 @@ import Testing
                 }
             #endif
         }
-        for seed in culprits {
+        for seed in failures {
             let image = try MutatedImages().makeCase(seed)
             let file = FileManager.default.temporaryDirectory.appending(
                 path: "darkroom-\(seed).\(image.format.fileExtension)")

@@ -1,6 +1,6 @@
 import CZlib
 
-/// Just enough PNG to write pictures and read what libvips wrote, without libvips.
+/// Writes PNGs, and reads PNGs that libvips wrote, without libvips.
 enum PNG {
     static func file(_ pixels: Pixels, chunks: [(type: String, bytes: [UInt8])] = []) -> [UInt8] {
         var rows: [UInt8] = []
@@ -38,7 +38,7 @@ enum PNG {
 
     struct Malformed: Error {}
 
-    /// Reads grey and RGB, each perhaps with alpha, of 8 or 16 bits, not interlaced.
+    /// Reads grey and RGB with or without alpha, of 8 or 16 bits, not interlaced.
     static func pixels(of file: some Collection<UInt8>) throws -> Pixels {
         let file = Array(file)
         var packed: [UInt8] = []

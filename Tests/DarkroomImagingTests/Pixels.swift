@@ -1,4 +1,4 @@
-/// Pixels in memory, band by band interleaved, for making pictures in tests and looking at what became of them.
+/// Pixels in memory, with interleaved bands: the input and the output pictures of tests.
 struct Pixels: Equatable {
     let width: Int
     let height: Int
@@ -33,13 +33,13 @@ struct Pixels: Equatable {
         return values[start..<start + bands].map(Int.init)
     }
 
-    /// The largest difference between two values at the same place; nil when the shapes differ.
+    /// The largest difference between two values at the same place; nil if the sizes, bands or bits differ.
     func distance(to other: Pixels) -> Int? {
         guard (width, height, bands, bits) == (other.width, other.height, other.bands, other.bits) else { return nil }
         return zip(values, other.values).reduce(0) { max($0, abs(Int($1.0) - Int($1.1))) }
     }
 
-    /// Smooth and colourful, so that JPEG keeps it well.
+    /// Smooth colours, which JPEG changes little.
     static func gradient(width: Int, height: Int, bands: Int = 3, bits: Int = 8) -> Pixels {
         let top = bits == 16 ? 65535 : 255
         return Pixels(width: width, height: height, bands: bands, bits: bits) { x, y, band in

@@ -3,7 +3,7 @@ import Testing
 
 @testable import DarkroomImaging
 
-/// The processor time that a picture may take.
+/// The limit of the processor time of a picture.
 @Suite struct ProcessorTimeTests {
     private static func failure(_ bytes: [UInt8], _ options: DevelopOptions) -> ImagingError? {
         do throws(ImagingError) {
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func largePicturesGetMoreInProportion() {
+    @Test func limitGrowsInProportionToLargePictures() {
         let options = DevelopOptions(processorTime: .seconds(60))
         #expect(options.processorTime(pixels: 0) == .seconds(60))
         #expect(options.processorTime(pixels: 20_000_000) == .seconds(60))
@@ -34,26 +34,26 @@ import Testing
         #expect(DevelopOptions().processorTime(pixels: 100_000_000) == nil)
     }
 
-    @Test func clockThatIsExtendedGoesOn() {
+    @Test func extendedClockContinues() {
         let clock = ProcessorClock(limit: .nanoseconds(1))
         clock.extend(to: .seconds(60))
         #expect(!clock.check() && !clock.isExhausted)
         let other = ProcessorClock(limit: .nanoseconds(1))
         #expect(other.check() && other.isExhausted)
         other.extend(to: .seconds(60))
-        #expect(other.check(), "what is over stays over")
+        #expect(other.check(), "an exhausted clock was extended")
     }
 
-    @Test func sizeIsToldBeforeAnyPixelIsDecoded() throws {
+    @Test func sizeIsReportedBeforeAnyPixelIsDecoded() throws {
         for (name, size) in [("coffee.jpg", 600 * 400), ("moon.png", 512 * 512)] {
-            var told: [Int] = []
+            var sizes: [Int] = []
             _ = try? Imaging.develop(
-                Samples.sample(name), DevelopOptions(), sizeIsKnown: { told.append($0) }, isCancelled: { true })
-            #expect(Set(told) == [size], "\(name)")
+                Samples.sample(name), DevelopOptions(), sizeIsKnown: { sizes.append($0) }, isCancelled: { true })
+            #expect(Set(sizes) == [size], "\(name)")
         }
     }
 
-    /// What a batch says that somebody else has written into Redis.
+    /// The options of a batch that another program has written into Redis.
     @Test func optionsOutOfRangeAreClampedOrRefused() throws {
         let photo = try Samples.sample("coffee.jpg")
         for quality in [Int.min, -1, 0, 101, 99_999_999_999, Int.max] {
@@ -72,18 +72,18 @@ import Testing
         #expect(error?.code == .filterFailed)
     }
 
-    /// Segments before the first scan that are damaged concern no pixel.
+    /// Damaged segments before the first scan do not affect the pixels.
     @Test func damagedSegmentsBeforeThePixelsDoNotFailAPicture() throws {
         let photo = JPEG.file(Pixels.gradient(width: 64, height: 48), .baseline)
         let pixels = try pixelsByStrips(photo, [.standard])
-        let adobe = Array("Adobe".utf8) + [0, 100, 0, 0, 0, 0, 7]  // 7 is no colour transform (T.872, 6.5.3)
+        let adobe = Array("Adobe".utf8) + [0, 100, 0, 0, 0, 0, 7]  // 7 is not a colour transform (T.872, 6.5.3)
         let jfif = Array("JFIF\0".utf8) + [9, 9, 0, 0, 1, 0, 1, 0, 0]
         for segment in [(code: UInt8(0xEE), bytes: adobe), (0xE0, jfif)] {
             let damaged = JPEG.inserting([segment], into: photo)
             #expect(try pixelsByStrips(damaged, [.standard]) == pixels)
             _ = try develop(damaged, DevelopOptions(format: .png))
         }
-        // A Photoshop segment whose length is too small: its last bytes stand between segments.
+        // A Photoshop segment whose length is too small, so that its last bytes are between segments.
         let photoshop = JPEG.inserting([(code: 0xED, bytes: Array("Photoshop 3.0\0 more".utf8))], into: photo)
         var short = photoshop
         let length = try #require(short.firstRange(of: [0xFF, 0xED])).upperBound + 1

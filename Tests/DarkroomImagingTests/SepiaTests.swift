@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomImaging
 
 @Suite struct SepiaTests {
-    /// Input, sepia=0.8, sepia=1, worked out by hand.
+    /// Input, sepia=0.8 and sepia=1, computed by hand.
     static let table: [(input: [Int], most: [Int], full: [Int])] = [
         ([0, 0, 0], [0, 0, 0], [0, 0, 0]),
         ([255, 255, 255], [255, 255, 242], [255, 255, 239]),
@@ -17,7 +17,7 @@ import Testing
         ([200, 100, 50], [172, 137, 101], [165, 147, 114]),
     ]
 
-    /// The matrix times `intensity` and the rest of the identity, rounded to nearest, halves up, in whole numbers.
+    /// The matrix times `intensity` plus the identity times `1 - intensity`, in integers, rounded to nearest, halves up.
     static func expected(_ input: [Int], thousandths intensity: Int, top: Int = 255) -> [Int] {
         let full = [[393, 769, 189], [349, 686, 168], [272, 534, 131]]
         return (0..<3).map { row in
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [3, 4]) func givesTheBytesOfTheTable(bands: Int) throws {
+    @Test(arguments: [3, 4]) func matchesTheTable(bands: Int) throws {
         let input = Pixels(width: Self.table.count, height: 1, bands: bands) { x, _, band in
             band < 3 ? Self.table[x].input[band] : 10 + x
         }
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(arguments: [800, 1000, 100, 700, 0], [3, 4]) func isExactForEveryColour(thousandths: Int, bands: Int) {
-        // Every fifth level and both ends: 140,608 colours.
+        // Every fifth level from 0 to 255: 140,608 colours.
         let levels = Array(stride(from: 0, through: 255, by: 5))
         var pixels: [UInt8] = []
         for r in levels {
@@ -65,7 +65,7 @@ import Testing
         #expect(wrong == 0)
     }
 
-    @Test func roundsSixteenBitsInSixteenBits() throws {
+    @Test func sixteenBitsAreRoundedInSixteenBits() throws {
         let input = Pixels.gradient(width: 64, height: 32, bits: 16)
         let output = try PNG.pixels(of: develop(PNG.file(input)).bytes)
         #expect(output.bits == 16)
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func sixteenBitsBecomeTheNearestOfEight() throws {
+    @Test func sixteenBitsAreRoundedToEightBits() throws {
         let input = Pixels.gradient(width: 256, height: 8, bits: 16)
         let options = DevelopOptions(filters: [.sepia(intensity: 0)], format: .gif)
         #expect(try develop(PNG.file(input), options).format == .gif)
@@ -92,13 +92,13 @@ import Testing
         }
     }
 
-    @Test func anEmptyChainChangesNothing() throws {
+    @Test func emptyChainChangesNothing() throws {
         let input = Pixels.gradient(width: 40, height: 30, bands: 4)
         let output = try PNG.pixels(of: develop(PNG.file(input), DevelopOptions(filters: [])).bytes)
         #expect(output == input)
     }
 
-    @Test(.enabled(if: Samples.kodakIsThere, "the Kodak suite is not at ../shared/photos/kodak"))
+    @Test(.enabled(if: Samples.hasKodak, "the Kodak suite is not at ../shared/photos/kodak"))
     func isExactOnPhotos() throws {
         let files = try FileManager.default.contentsOfDirectory(at: Samples.kodak, includingPropertiesForKeys: nil)
         for file in files.sorted(by: { $0.path < $1.path }).prefix(3) {

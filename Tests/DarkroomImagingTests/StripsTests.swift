@@ -9,7 +9,7 @@ import Testing
     static let kindsButCMYK = JPEG.Kind.allCases.filter { $0 != .cmyk }
 
     @Test(arguments: kindsButCMYK, [(1, 1), (17, 33), (640, 427)])
-    func agreeWithLibvips(kind: JPEG.Kind, size: (Int, Int)) throws {
+    func stripsAgreeWithLibvips(kind: JPEG.Kind, size: (Int, Int)) throws {
         let pixels = Pixels.gradient(width: size.0, height: size.1, bands: Self.bands(kind))
         let file = JPEG.file(pixels, kind)
         for filters in [[Filter.sepia(intensity: 0.8)], [.sepia(intensity: 1), .sepia(intensity: 0.3)]] {
@@ -18,13 +18,13 @@ import Testing
         }
     }
 
-    @Test(arguments: Samples.jpegs) func agreeWithLibvipsOnPhotos(name: String) throws {
+    @Test(arguments: Samples.jpegs) func stripsAgreeWithLibvipsOnPhotos(name: String) throws {
         let file = try Samples.sample(name)
         let distance = try pixelsByStrips(file, [.standard]).distance(to: pixelsByVips(file, [.standard]))
         #expect(try #require(distance) <= 1)
     }
 
-    @Test(arguments: Samples.jpegs) func writeTheSameFileAsLibvips(name: String) throws {
+    @Test(arguments: Samples.jpegs) func stripsWriteTheSameFileAsLibvips(name: String) throws {
         let options = DevelopOptions(strip: true)
         let file = try Samples.sample(name)
         let (strips, vips) = (try develop(file, options), try develop(file, options, by: .vips))
@@ -34,14 +34,14 @@ import Testing
         #expect(abs(strips.byteCount - vips.byteCount) < 200)
     }
 
-    @Test(arguments: [89, 90]) func choosesSubsamplingByQualityAsLibvipsDoes(quality: Int) throws {
+    @Test(arguments: [89, 90]) func subsamplingDependsOnQualityAsInLibvips(quality: Int) throws {
         let file = try Samples.sample("coffee.jpg")
         let options = DevelopOptions(quality: quality, strip: true)
         let (strips, vips) = (try develop(file, options), try develop(file, options, by: .vips))
         #expect(strips.bytes.suffix(2000) == vips.bytes.suffix(2000))
     }
 
-    @Test func growTheOutputWhereItIsLargerThanExpected() throws {
+    @Test func outputBufferGrowsIfTheFileIsLargerThanExpected() throws {
         var state: UInt32 = 1
         let noise = Pixels(width: 300, height: 200, bands: 3) { _, _, _ in
             state = state &* 1_664_525 &+ 1_013_904_223

@@ -1,4 +1,4 @@
-/// Just enough TIFF to write pictures of kinds that no other format has.
+/// Writes TIFFs with kinds of pixels that no other format has.
 enum TIFF {
     /// Values of the tag PhotometricInterpretation (262).
     enum Photometric: Int {
@@ -20,14 +20,14 @@ enum TIFF {
             bands: pixels.bands, bits: pixels.bits, photometric, orientation: orientation, profile: profile)
     }
 
-    /// A picture of 32-bit floating point.
+    /// A picture of 32-bit floating-point samples.
     static func file(floats: [Float], width: Int, height: Int, bands: Int, _ photometric: Photometric) -> [UInt8] {
         let samples = floats.flatMap { value in withUnsafeBytes(of: value.bitPattern.littleEndian) { Array($0) } }
         return file(
             samples: samples, width: width, height: height, bands: bands, bits: 32, photometric, sampleFormat: 3)
     }
 
-    /// A file of many pages of one pixel, all the same.
+    /// A file of `count` equal pages of one pixel.
     static func pages(_ count: Int) -> [UInt8] {
         let page = file(Pixels(width: 1, height: 1, bands: 1, values: [7]), .grey)
         let start = page[4..<8].reversed().reduce(0) { $0 << 8 | Int($1) }

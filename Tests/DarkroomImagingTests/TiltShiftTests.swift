@@ -4,7 +4,8 @@ import Testing
 @testable import DarkroomImaging
 
 @Suite struct TiltShiftTests {
-    /// The filter in double precision: separable Gaussian cut where it is below a hundredth, edges extended, and the mask.
+    /// The filter in double precision: a separable Gaussian that ends where it is below 0.01, with extended edges, and the
+    /// mask.
     static func reference(_ input: Pixels, sigma: Double) -> [[Double]] {
         let radius = Int((sigma * (2 * log(100)).squareRoot()).rounded(.up)) - 1
         let raw = (-radius...radius).map { exp(-Double($0 * $0) / (2 * sigma * sigma)) }
@@ -44,7 +45,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [1.0, 3.0, 6.5], [1, 3]) func followsTheFormula(sigma: Double, bands: Int) throws {
+    @Test(arguments: [1.0, 3.0, 6.5], [1, 3]) func matchesTheReference(sigma: Double, bands: Int) throws {
         let input = Self.noise(width: 61, height: 83, bands: bands)
         let options = DevelopOptions(filters: [.tiltShift(radius: sigma)])
         let output = try PNG.pixels(of: develop(PNG.file(input), options).bytes)
@@ -55,12 +56,12 @@ import Testing
                 largest = max(largest, abs(Double(output.values[y * row.count + i]) - expected))
             }
         }
-        // Half a step of rounding, and what single precision adds.
+        // 0.5 for rounding and 0.01 for single precision.
         #expect(largest < 0.51)
     }
 
-    @Test func mixesByTheRowsOfTheTable() throws {
-        // Stripes of one pixel: the blur is flat grey, so what is left of them shows the mask.
+    @Test func maskDependsOnTheRow() throws {
+        // Stripes of one pixel: the blur of the stripes is plain grey, so their remaining contrast is 1 - mask.
         let input = Pixels(width: 64, height: 400, bands: 1, bits: 16) { x, _, _ in x % 2 == 0 ? 0 : 60000 }
         let options = DevelopOptions(filters: [.tiltShift(radius: 3)])
         let output = try PNG.pixels(of: develop(PNG.file(input), options).bytes)
@@ -95,7 +96,7 @@ import Testing
     }
 
     @Test func transparentColoursDoNotBleed() throws {
-        // Opaque grey beside green that is not to be seen.
+        // Opaque grey beside transparent green.
         let input = Pixels(width: 40, height: 40, bands: 4) { x, _, band in
             x < 20 ? [100, 100, 100, 255][band] : [0, 255, 0, 0][band]
         }
@@ -106,7 +107,7 @@ import Testing
         #expect(output[5, 20] == [100, 100, 100, 255])
     }
 
-    @Test(arguments: Route.allCases) func turnsUprightFirst(route: Route) throws {
+    @Test(arguments: Route.allCases) func turnsThePictureUprightFirst(route: Route) throws {
         let file = JPEG.inserting(
             [(0xE1, JPEG.exif(orientation: 6))],
             into: JPEG.file(Self.noise(width: 64, height: 200, bands: 3), .fullColour))

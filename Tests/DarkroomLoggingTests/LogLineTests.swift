@@ -3,7 +3,7 @@ import Testing
 
 @testable import DarkroomLogging
 
-/// What a line looks like, whatever stands in it.
+/// The format of log lines, for any content.
 @Suite struct LogLineTests {
     private static let time = 1_795_251_901_007  // 2026-11-21T09:05:01.007Z
 
@@ -16,7 +16,7 @@ import Testing
         try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
     }
 
-    @Test func readableLineHasItsValuesInOneOrder() {
+    @Test func readableLineHasItsValuesInAFixedOrder() {
         let metadata: LogMetadata = [
             "reason": "timeout", .url: .url("http://ann:secret@h/a.jpg?token=secret"), .photo: 17,
             "seconds": .seconds(.microseconds(1_250_400)), .operation: 3, "last": true, .batch: "20261121-1",
@@ -45,7 +45,7 @@ import Testing
         ("x\u{2028}y\u{202e}z\u{e0041}", #""x\u{2028}y\u{202e}z\u{e0041}""#), ("gr\u{fc}n", "\"gr\u{fc}n\""),
         ("\r\n", #""\r\n""#),
     ])
-    func noNameForgesALine(_ name: String, _ shown: String) throws {
+    func namesCannotForgeALine(_ name: String, _ shown: String) throws {
         #expect(line(["name": .text(name)]).hasSuffix("photo failed name=\(shown)\n"))
         let json = line(["name": .text(name)], .json)
         #expect(try object(json)["name"] as? String == name)
@@ -54,7 +54,7 @@ import Testing
         #expect(json.utf8.filter { $0 == 10 }.count == 1)
     }
 
-    @Test(arguments: LogFormat.allCases) func noLineIsLongerThanAPipeTakesWhole(_ format: LogFormat) throws {
+    @Test(arguments: LogFormat.allCases) func linesFitIntoOneAtomicPipeWrite(_ format: LogFormat) throws {
         let long = String(repeating: "\u{1}", count: 5000)
         let value = LogMetadata.Value.text(long)
         let metadata: LogMetadata = [.batch: "b", "a": value, "c": value, "d": value, "e": value]
@@ -68,7 +68,7 @@ import Testing
         #expect(wide.contains("\u{1F4F7}\u{2026}\"") && !wide.contains("\u{fffd}"))
     }
 
-    @Test func ofTwoValuesWithOneNameTheLastCounts() {
+    @Test func lastValueOfANameCounts() {
         var metadata: LogMetadata = ["a": 1, "a": 2, "level": "x"]
         #expect(line(metadata).hasSuffix(" a=2 level_=x\n"))
         metadata["a"] = nil

@@ -3,9 +3,9 @@ import Testing
 
 @testable import DarkroomLogging
 
-/// Events as texts for programs that show them among lines of their own.
+/// Log events as texts, for programs that show them among their own lines.
 @Suite struct NoteLogTests {
-    @Test func passesTextsOnWithoutTheirTimeAndOnceASecond() {
+    @Test func passesTextsWithoutTimeAndRepeatsOnceASecond() {
         let (elapsed, texts) = (Locked(0), Locked<[String]>([]))
         let clock = LogClock(now: { 0 }, elapsed: { elapsed.withLock { $0 } })
         let log = NoteLog(clock: clock) { text in texts.withLock { $0.append(text) } }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import DarkroomLogging
 
-/// Repeats: which are written, and that none is forgotten.
+/// Repeated events: the limiter writes some of them and counts the others.
 @Suite struct RepeatLimiterTests {
     private func event(_ photo: Int, _ key: String? = "k", level: LogLevel = .warning) -> LogEvent {
         LogEvent(level: level, label: "l", message: "m", metadata: [.photo: .number(photo)], key: key)
@@ -12,23 +12,23 @@ import Testing
         lines.map { "\($0.event.metadata.items.map { "\($0.value.kind)" }.joined())+\($0.leftOut)" }
     }
 
-    @Test func firstAtOnceThenOneASecondWithHowManyWereLeftOut() {
+    @Test func writesTheFirstAtOnceThenOneASecondWithACount() {
         var limiter = RepeatLimiter()
         #expect(photos(limiter.take(event(1), time: 0, now: 100)) == ["integer(1)+0"])
         for now in [200, 500, 1099] { #expect(limiter.take(event(2), time: now, now: now).isEmpty) }
-        // The sweep of this moment finds the last one left out; what comes with it waits for its own second.
+        // The limiter writes the last repeat, which is due. The new event waits for the next second.
         #expect(photos(limiter.take(event(3), time: 1100, now: 1100)) == ["integer(2)+2"])
         #expect(photos(limiter.due(now: 2200)) == ["integer(3)+0"])
         #expect(limiter.due(now: 3300).isEmpty && limiter.count == 0)
         #expect(photos(limiter.take(event(4), time: 3400, now: 3400)) == ["integer(4)+0"])
     }
 
-    @Test func repeatAfterItsSecondSaysHowManyWereLeftOut() {
+    @Test func repeatAfterASecondHasTheCountOfOmittedEvents() {
         var limiter = RepeatLimiter()
         _ = limiter.take(event(0, "other"), time: 0, now: 0)
         _ = limiter.take(event(1), time: 0, now: 500)
         _ = limiter.take(event(2), time: 0, now: 900)
-        _ = limiter.take(event(0, "other"), time: 0, now: 1100)  // sweeps, too early for the others
+        _ = limiter.take(event(0, "other"), time: 0, now: 1100)  // writes due events; the others are not due
         #expect(photos(limiter.take(event(3), time: 0, now: 1600)) == ["integer(3)+1"])
     }
 
@@ -40,17 +40,17 @@ import Testing
         #expect(limiter.all().count == 5 && limiter.count == 0)
     }
 
-    @Test func floodOfDifferentMessagesTakesNoMoreMemoryAndLosesNothing() {
+    @Test func floodOfDifferentMessagesNeedsBoundedMemoryAndLosesNoEvent() {
         var limiter = RepeatLimiter(capacity: 100)
-        var told = 0
+        var total = 0
         for number in 0..<10_000 {
             for _ in 0..<2 {
                 let lines = limiter.take(event(number, "\(number)"), time: 0, now: number / 100)
-                told += lines.reduce(0) { $0 + 1 + $1.leftOut }
+                total += lines.reduce(0) { $0 + 1 + $1.leftOut }
             }
             #expect(limiter.count <= 100)
         }
-        told += limiter.all().reduce(0) { $0 + 1 + $1.leftOut }
-        #expect(told == 20_000)
+        total += limiter.all().reduce(0) { $0 + 1 + $1.leftOut }
+        #expect(total == 20_000)
     }
 }

@@ -10,7 +10,7 @@ import Testing
     private let pipe = Pipe()
     private var descriptor: Int32 { pipe.fileHandleForWriting.fileDescriptor }
 
-    /// What was written; closes the writing end.
+    /// Closes the write end of the pipe and returns the written lines.
     private func lines() throws -> [Substring] {
         try pipe.fileHandleForWriting.close()
         return Self.text(of: pipe).split(separator: "\n")
@@ -20,10 +20,10 @@ import Testing
         String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     }
 
-    @Test func logsWhatIsOfItsLevelWithWhatTheLoggerSaysAlways() throws {
+    @Test func logsEventsOfItsLevelWithTheMetadataOfTheLogger() throws {
         let logger = Logger(label: "claims", handler: StreamLog(descriptor: descriptor)).with([.worker: "w-1"])
         func unwanted() -> LogMetadata {
-            Issue.record("the metadata of what is not logged were evaluated")
+            Issue.record("the metadata of an event below the level was evaluated")
             return [:]
         }
         logger.debug("claimed", unwanted())
@@ -76,11 +76,11 @@ import Testing
         #expect(try lines() == ["\(head)1", "\(head)5 leftOut=3", "\(head)6"].map { $0[...] })
     }
 
-    @Test func whatNobodyTakesIsDroppedAndCountedAndHoldsNobodyUp() throws {
+    @Test func unreadLinesAreDroppedAndCountedWithoutBlocking() throws {
         let logger = Logger(label: "l", handler: StreamLog(descriptor: descriptor))
         let filler = String(repeating: "x", count: 900)
         for number in 0..<1000 { logger.info("line", ["number": .number(number), "filler": .text(filler)]) }
-        // A pipe is 64 KiB unless told otherwise.
+        // By default, a pipe holds 64 KiB.
         var waiting: Int32 = 0
         #expect(ioctl(descriptor, UInt(FIONREAD), &waiting) == 0)
         let taken = try #require(try pipe.fileHandleForReading.read(upToCount: Int(waiting)))
@@ -92,8 +92,8 @@ import Testing
         #expect(lines[0].hasSuffix(" warning log: the log was not read, lines were dropped lines=\(1000 - written)"))
     }
 
-    /// As by Ctrl-S, or by selecting text in it.
-    @Test func aTerminalThatIsStoppedHoldsNobodyUp() throws {
+    /// As after Ctrl-S, or while text is selected.
+    @Test func stoppedTerminalDoesNotBlock() throws {
         let pair = try TerminalPair()
         defer { pair.close() }
         let logger = Logger(label: "l", handler: StreamLog(descriptor: pair.terminal))
@@ -111,7 +111,7 @@ import Testing
         #expect(shown.contains("the log was not read, lines were dropped lines=1000\r\n"), "\(shown)")
     }
 
-    @Test func aPipeThatNobodyReadsEndsNothing() throws {
+    @Test func closedPipeDoesNotEndTheProcess() throws {
         try pipe.fileHandleForReading.close()
         let logger = Logger(label: "l", handler: StreamLog(descriptor: descriptor))
         let isAsBefore = Locked(false)

@@ -1,7 +1,7 @@
 import DarkroomModel
 import Testing
 
-/// What is said of a batch's rates and times.
+/// The rates and times of a batch.
 @Suite struct BatchProgressTests {
     static let now = 1_795_252_101_000
 
@@ -10,20 +10,20 @@ import Testing
         return try #require(BatchFacts(id: BatchID("b"), fields: all, reasons: reasons))
     }
 
-    @Test func cancelledPhotosAreNoWork() throws {
+    @Test func cancelledPhotosDoNotCountInTheRate() throws {
         let fields = ["photos": "100000", "count.filtered": "90", "count.failed": "10", "count.cancelled": "99000"]
         #expect(try batch(fields).photosPerSecond(now: Self.now) == 10)
         let cancelled = try batch(["photos": "100000", "count.filtered": "100", "flag.cancelled": "1"])
         #expect(cancelled.photosPerSecond(now: Self.now) == 10)
     }
 
-    @Test func photosThatFailedInTheirDownloadAreNoDownloads() throws {
+    @Test func failedDownloadsDoNotCountAsDownloads() throws {
         let fields = ["photos": "100", "count.downloaded": "5", "count.filtered": "20", "count.failed": "12"]
-        // 4 whose name was not found, 6 that answered 404, 2 that are damaged.
+        // 4 photos whose host name was not found, 6 with HTTP status 404, 2 damaged.
         #expect(try batch(fields, reasons: ["d": "4", "i": "6", "p": "2"]).downloads == 27)
     }
 
-    @Test func timeOfAllRoundsCountsAndThePausesBetweenThemDoNot() throws {
+    @Test func timeCountsAllRoundsWithoutThePausesBetweenThem() throws {
         let fields = ["photos": "100", "count.filtered": "100", "spent": "40000", "state": "finished", "round": "2"]
         let ended = ["started": "\(Self.now - 60_000)", "finished": "\(Self.now - 50_000)"]
         let batch = try batch(fields.merging(ended) { $1 })
@@ -32,7 +32,7 @@ import Testing
         #expect(try self.batch(fields.merging(["state": "ready", "started": ""]) { $1 }).seconds(now: Self.now) == 40)
     }
 
-    @Test func timeLeftIsKnownOnlyWhileItGoesOn() throws {
+    @Test func timeLeftIsKnownOnlyWhileTheBatchProgresses() throws {
         let fields = ["photos": "200", "count.filtered": "100", "count.cancelled": "20"]
         #expect(try batch(fields).secondsLeft(at: 10, problems: []) == 8)
         let facts = JSON(try batch(fields), now: Self.now).text

@@ -8,7 +8,7 @@ import Testing
             ("x:sketch", "sketch"), ("x:A_b-9", "A_b-9"), ("x:", nil), ("x:a b", nil), ("x:a=1", nil), ("x:ä", nil),
             ("X:sketch", nil), ("sepia=0.8", nil), ("sketch", nil), ("", nil),
         ] as [(String, String?)])
-    func nameIsWhatStandsBehindTheColon(_ filter: String, _ name: String?) {
+    func nameFollowsTheColon(_ filter: String, _ name: String?) {
         #expect(CustomFilter.name(of: filter) == name)
     }
 
@@ -17,7 +17,7 @@ import Testing
         #expect(!CustomFilter.isName(String(repeating: "a", count: 65)))
     }
 
-    @Test func isTheOnlyFilterOfItsBatch() throws {
+    @Test func customFilterMustBeTheOnlyFilterOfItsBatch() throws {
         #expect(try CustomFilter.name(in: ["x:sketch"]) == "sketch")
         #expect(try CustomFilter.name(in: ["sepia=0.8", "tilt-shift=radius:3"]) == nil)
         #expect(try CustomFilter.name(in: []) == nil)

@@ -3,7 +3,7 @@ import DarkroomModel
 import Foundation
 import FuzzSupport
 
-/// Lists, names, URLs and templates that nobody would write on purpose but an attacker.
+/// Damaged and hostile lists, names, URLs and templates.
 struct FuzzedLists {
     private static let samples = [
         ("a", "http://photos.example/a.jpg"), ("../../etc/passwd", "https://user:pw@h:8080/x/..%2f..%2fb.png?q#f"),
@@ -37,7 +37,7 @@ struct FuzzedLists {
         ) throws -> [UInt8] {
             Array(try PropertyListSerialization.data(fromPropertyList: list, format: format, options: 0))
         }
-        // In an order of its own, which Foundation's would not have in every process.
+        // Written by hand, because Foundation's order of keys differs between processes.
         let pairs = Self.samples.dropFirst(5).map { "<key>\($0.0)</key><string>\($0.1)</string>" }.joined()
         let dictionary = "<?xml version=\"1.0\"?><plist version=\"1.0\"><dict>\(pairs)</dict></plist>"
         lists = [
@@ -53,7 +53,7 @@ struct FuzzedLists {
         self.urls = urls.map { Array($0.utf8) }
     }
 
-    /// Tries the cases of these seeds; ends the process where one is read otherwise than it should.
+    /// Runs the cases of these seeds. If a case is read wrongly, the process ends.
     func run(_ seeds: Range<UInt64>, note: FuzzNote) {
         for seed in seeds {
             note.begin(seed, seconds: 20)
@@ -73,12 +73,12 @@ struct FuzzedLists {
         let whole = Result { try entries(of: list, named: ending) }
         let step = 1 + mutator.generator.number(in: 0..<max(1, min(list.count, 4000)))
         let stepped = Result { try entries(of: list, named: ending, step: step) }
-        // What is handed on before an error may differ; whether there is one and all that is handed on without may not.
+        // Both readings must fail, or both must return the same entries. Before an error their entries may differ.
         switch (whole, stepped) {
         case (.success(let one), .success(let other)):
             let difference =
                 zip(one, other).first { $0 != $1 }.map { "\($0) and \($1)" } ?? "\(one.count) and \(other.count)"
-            precondition(one == other, "otherwise in steps of \(step): \(difference)")
+            precondition(one == other, "different entries in steps of \(step): \(difference)")
             for entry in one { checkEntry(entry, &mutator) }
         case (.failure, .failure): break
         default: preconditionFailure("\(whole) but in steps of \(step) \(stepped)")
@@ -96,7 +96,7 @@ struct FuzzedLists {
                     name: UnsafeRawBufferPointer(name), url: UnsafeRawBufferPointer(url), operationSize: 50, to: &bytes)
             }
         }
-        // Escaping may double it, and what is then too long is cut.
+        // Escaping may double the length of an entry; an entry that is then too long is cut.
         let isLong = entry.name.utf8.count + entry.url.utf8.count > OperationEntry.maxBytes / 50 / 2
         let records = OperationEntry.records(of: bytes, firstIndex: 7)
         precondition(records.count == 1 && records[0].index == 7)
@@ -120,7 +120,8 @@ struct FuzzedLists {
         checkName(name, &mutator, template: String(decoding: text, as: UTF8.self))
     }
 
-    /// A photo's file lies in the output folder or a folder of 10,000 in it, is not hidden, and its name is one that can be written.
+    /// The path of a photo's file must be in the output folder or in one of its subfolders for 10,000 photos each. The file
+    /// must not be hidden, and its name must be valid in a file system.
     private func checkName(_ name: [UInt8], _ mutator: inout ByteMutator, template text: String? = nil) {
         guard let template = try? FileNameTemplate(text ?? mutator.generator.pick(templates), namesAreUnique: true)
         else { return }

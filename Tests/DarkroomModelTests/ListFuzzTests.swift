@@ -2,13 +2,14 @@ import Foundation
 import FuzzSupport
 import Testing
 
-/// Lists, names and URLs, damaged, each the work of a seed: no crash, no file outside of the output folder. The long run:
+/// Reads damaged lists, names and URLs, each generated from a seed. No case may crash or name a file outside the output
+/// folder. For a long run:
 /// `DARKROOM_FUZZ_COUNT=1000000 swift test --filter ListFuzzTests`.
 @Suite struct ListFuzzTests {
-    @Test func fuzzedListsCrashNothingAndLeaveNoFolder() async throws {
+    @Test func fuzzedListsNeitherCrashNorLeaveTheFolder() async throws {
         let run = FuzzRun("fuzzed lists", count: 20_000)
         print(run)
-        let culprits = await run.inPieces(of: 10_000) { seeds, path in
+        let failures = await run.inPieces(of: 10_000) { seeds, path in
             let (first, last) = (seeds.lowerBound, seeds.upperBound)
             #if compiler(>=6.3)
                 await #expect(processExitsWith: .success) {
@@ -21,6 +22,6 @@ import Testing
                 }
             #endif
         }
-        for seed in culprits { Issue.record("DARKROOM_FUZZ_SEED=\(seed) DARKROOM_FUZZ_COUNT=1 ends its process") }
+        for seed in failures { Issue.record("DARKROOM_FUZZ_SEED=\(seed) DARKROOM_FUZZ_COUNT=1 ends its process") }
     }
 }

@@ -3,7 +3,7 @@ import DarkroomRedis
 import Foundation
 import Testing
 
-/// The results of commands that are on their way, to be waited for.
+/// Sends commands; `wait` returns their results.
 final class Answers: Sendable {
     private let results = Locked<[Result<RedisValue, RedisError>]>([])
     private let arrived = DispatchSemaphore(value: 0)
@@ -21,10 +21,10 @@ final class Answers: Sendable {
     }
 }
 
-/// Waits until `count` clients of the server are blocked; the server says so, no clock does.
+/// Waits until `INFO clients` of the server reports `count` blocked clients.
 func waitUntilBlocked(_ count: Int, on connection: RedisConnection) throws {
     let deadline = ContinuousClock.now + .seconds(20)
     while try connection.call(RedisCommand("INFO", "clients")).string?.contains("blocked_clients:\(count)") != true {
-        try #require(ContinuousClock.now < deadline, "no \(count) blocked clients")
+        try #require(ContinuousClock.now < deadline, "the server did not report \(count) blocked clients")
     }
 }

@@ -3,7 +3,7 @@ import Testing
 @testable import DarkroomRedis
 
 struct BackoffTests {
-    @Test func attemptsAreLongerAndLongerApartUpToHalfASecond() throws {
+    @Test func delaysBetweenAttemptsDoubleUpTo500Milliseconds() throws {
         var backoff = Backoff()
         let now = ContinuousClock.now
         #expect(!backoff.mustWait(at: now))

@@ -2,12 +2,13 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-/// An authority, with a server's and a client's certificate signed by it, made by openssl in a temporary folder.
+/// A certificate authority and the certificates of a server and a client that it signed; openssl makes them in a
+/// temporary folder.
 struct Certificates {
     private let scratch: ScratchFolder
     var folder: String { scratch.path }
 
-    /// The server's certificate is for the name `localhost`, and not for 127.0.0.1.
+    /// The certificate of the server is valid for `localhost`, not for 127.0.0.1.
     init() throws {
         scratch = try ScratchFolder()
         try make("authority", ["-subj", "/CN=Authority of a test", "-addext", "keyUsage=keyCertSign"])
@@ -38,6 +39,6 @@ struct Certificates {
             posix_spawnp(&child, "openssl", &actions, nil, &pointers, environ) == 0, "openssl is not installed")
         try #require(waitpid(child, &status, 0) == child)
         let log = try String(contentsOfFile: "\(folder)/log", encoding: .utf8)
-        try #require(status == 0, "openssl says: \(log)")
+        try #require(status == 0, "openssl failed: \(log)")
     }
 }

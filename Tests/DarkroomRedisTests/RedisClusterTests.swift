@@ -4,10 +4,10 @@ import ErrorExpectations
 import Foundation
 import Testing
 
-/// A real Redis Cluster: everything of Darkroom lies on the one slot of its namespace.
+/// A real Redis Cluster. All keys of a Darkroom namespace are in one slot.
 @Suite final class RedisClusterTests {
     let cluster: RedisCluster
-    /// A namespace whose slot the first node has.
+    /// A namespace whose slot belongs to the first node.
     let namespace: String
     let slot: Int
 
@@ -26,7 +26,7 @@ import Testing
 
     deinit { cluster.stop() }
 
-    /// Writes keys of the slot that are not declared, and publishes.
+    /// Writes an undeclared key of the slot, and publishes a message.
     private let script = RedisScript(
         name: "count",
         source: Array(
@@ -44,10 +44,10 @@ import Testing
         try RedisConfiguration(url: "redis://127.0.0.1:\(cluster.ports[index])")
     }
 
-    @Test func worksFromAnyNodeAndKeepsTheOrder() throws {
+    @Test func connectsThroughAnyNodeAndKeepsTheOrder() throws {
         for index in 0..<4 {
             let connection = RedisConnection(try configuration(ofNode: index), scripts: [script])
-            // A pipeline larger than what is sent at once, the first of which brings the redirection.
+            // The pipeline is larger than one write. Its first command receives the redirection.
             let results = connection.call((0..<2000).map { _ in count(String(repeating: "x", count: 200)) })
             let expected = (0..<2000).map { Result<RedisValue, RedisError>.success(.integer(index * 2000 + $0 + 1)) }
             #expect(results == expected)
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func whatAScriptPublishesIsHeardAtEveryNode() throws {
+    @Test func messageOfAScriptReachesSubscribersOfEveryNode() throws {
         let all = (0..<4).map { _ in SubscriptionEvents() }
         let subscriptions = try all.enumerated().map { index, events in
             RedisSubscription(
@@ -71,9 +71,9 @@ import Testing
         }
     }
 
-    /// A script names one key and uses others. While some of them are here and some are there, no node could carry it out:
-    /// the answer ASK is not followed, since a script at the other node would find half of a batch.
-    @Test func aSlotThatIsMovedIsWaitedForAndFollowed() throws {
+    /// A script declares one key and uses others. While a slot moves, each node has only some of the keys, so the connection
+    /// does not follow ASK: at the other node the script would find only a part of a batch.
+    @Test func waitsForASlotThatMovesAndFollowsIt() throws {
         let connection = RedisConnection(try configuration(ofNode: 0), scripts: [script])
         #expect(try connection.call(count()) == .integer(1))
         let (from, to) = (cluster.nodes[0], cluster.nodes[1])
@@ -89,7 +89,7 @@ import Testing
         #expect(try connection.call(count()) == .integer(2))
     }
 
-    @Test func aNodeThatDiedIsReplacedByItsReplica() throws {
+    @Test func usesTheReplicaOfACrashedNode() throws {
         let connection = RedisConnection(try configuration(ofNode: 0), scripts: [script])
         #expect(try connection.call(count()) == .integer(1))
         #expect(try connection.call(RedisCommand("WAIT", "1", "5000")) == .integer(1))
@@ -112,10 +112,10 @@ import Testing
         #expect(try connection.call(RedisCommand("CONFIG", "GET", "port")).array?.last?.int == cluster.ports[3])
     }
 
-    @Test func aClusterThatIsDownIsWaitedFor() throws {
+    @Test func waitsForAClusterThatIsDown() throws {
         let connection = RedisConnection(try configuration(ofNode: 0), scripts: [script])
         #expect(try connection.call(count()) == .integer(1))
-        // Two of three masters stand still: the third knows that it may have been replaced, and serves nobody.
+        // With two of three masters stopped, the third cannot exclude that it was replaced, and refuses commands.
         for node in cluster.nodes[1...2] { kill(node.processIdentifier, SIGSTOP) }
         defer { for node in cluster.nodes[1...2] { kill(node.processIdentifier, SIGCONT) } }
         try cluster.wait("the cluster is down") {
@@ -124,7 +124,7 @@ import Testing
             return error.serverErrorName == "CLUSTERDOWN"
         }
         for node in cluster.nodes[1...2] { kill(node.processIdentifier, SIGCONT) }
-        try cluster.wait("it serves again") {
+        try cluster.wait("the cluster serves commands again") {
             if case .success = connection.call([count()])[0] { true } else { false }
         }
     }

@@ -45,7 +45,7 @@ import Testing
         #expect(withoutUser.displayName == "unix:///run/redis.sock")
     }
 
-    @Test func readsTheCredentialsOfSentinelsAndAPasswordFromElsewhere() throws {
+    @Test func readsTheCredentialsOfSentinelsAndASeparatePassword() throws {
         let both = try RedisConfiguration(
             url: "redis+sentinel://ann:a@s:1/m?sentinel-user=bob&sentinel-password=b%26c")
         #expect(both.user == "ann" && both.password == "a")
@@ -88,7 +88,7 @@ import Testing
         ("redis+sentinel://a/m?password=secret", "?password"),
         ("redis+sentinel://a/m?sentinel-user=secret", "sentinel-user without a password"),
     ])
-    func refusesWhatIsNoAddressWithoutShowingPasswords(url: String, found: String) throws {
+    func refusesInvalidAddressesWithoutShowingPasswords(url: String, found: String) throws {
         let error = try requireError(RedisError.self) { try RedisConfiguration(url: url) }
         #expect(error.code == .invalidAddress)
         #expect(error.message.contains(found))

@@ -4,31 +4,31 @@ import ErrorExpectations
 import Foundation
 import Testing
 
-/// Addresses and passwords that are wrong: what failed, on what, what was found.
+/// Errors for wrong addresses and passwords: what failed, on what, what was found.
 @Suite(.redisServer) struct RedisConnectErrorTests {
     let redis = RedisServer.current
 
-    @Test func nothingListensThere() throws {
+    @Test func portWithoutAListener() throws {
         let port = try RedisServer.freePort()
         let error = try failure("redis://127.0.0.1:\(port)")
         #expect(error.code == .cannotConnect)
         #expect(error.description.hasPrefix("connect to redis://127.0.0.1:\(port): Connection refused; "))
     }
 
-    @Test func thereIsNoSuchSocket() throws {
+    @Test func missingSocketFile() throws {
         let error = try failure("unix://\(redis.folder)/missing.sock")
         #expect(error.code == .cannotConnect)
         #expect(error.description.contains("missing.sock: No such file or directory; "))
     }
 
-    @Test func theHostHasNoAddress() throws {
-        // No label of a name is as long: no name server is asked.
+    @Test func hostNameWithoutAnAddress() throws {
+        // A label of a host name has at most 63 characters, so no name server is asked.
         let error = try failure("redis://\(String(repeating: "x", count: 70)).invalid")
         #expect(error.code == .cannotConnect)
         #expect(error.message.contains("host"))
     }
 
-    @Test func passwordIsWrongMissingOrNotWanted() throws {
+    @Test func wrongMissingOrUnexpectedPassword() throws {
         let locked = try RedisServer(arguments: ["--user", "ann", "on", ">open sesame", "~*", "&*", "+@all"])
         defer { locked.stop() }
         let administrator = RedisConnection(locked.configuration)
@@ -56,7 +56,7 @@ import Testing
         #expect(error.message.contains("without any password"))
     }
 
-    @Test func theDatabaseDoesNotExist() throws {
+    @Test func missingDatabase() throws {
         var configuration = redis.configuration
         configuration.database = 999
         let error = try requireError(RedisError.self) { try RedisConnection(configuration).connect() }
@@ -64,26 +64,26 @@ import Testing
         #expect(error.message.contains("DB index is out of range"))
     }
 
-    @Test func theServerIsFull() throws {
+    @Test func serverWithTooManyClients() throws {
         let port = try RedisServer.freePort()
         let full = try RedisServer(port: port)
         defer { full.stop() }
         let first = RedisConnection(full.configuration)
-        // Not from the beginning: whoever waited until the server was there may not have left yet.
+        // Set only now, because the connection that waited for the start of the server may still be open.
         _ = try first.call(RedisCommand("CONFIG", "SET", "maxclients", "1"))
         let error = try failure("redis://127.0.0.1:\(port)")
         #expect(error.code == .cannotConnect)
         #expect(error.message.contains("max number of clients"))
     }
 
-    @Test func whatListensThereIsNoRedis() throws {
+    @Test func listenerThatIsNotRedis() throws {
         let stub = try StubServer(answer: Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8))
         let error = try failure("redis://127.0.0.1:\(stub.port)")
         #expect(error.code == .protocolError)
         #expect(error.message.contains("is a Redis listening there?"))
     }
 
-    @Test func whatListensThereNeverAnswers() throws {
+    @Test func listenerThatNeverReplies() throws {
         let stub = try StubServer(answer: [])
         var configuration = try RedisConfiguration(url: "redis://127.0.0.1:\(stub.port)")
         configuration.connectTimeout = .seconds(2)
@@ -98,7 +98,7 @@ import Testing
     }
 }
 
-/// Listens on a port and gives every connection one answer, whatever it says, then lets it be.
+/// Listens on a port and sends each connection the same reply, whatever the client sends. It closes no connection.
 private final class StubServer: Sendable {
     let port: Int
     private let descriptor: Int32

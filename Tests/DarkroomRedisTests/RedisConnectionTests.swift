@@ -9,7 +9,7 @@ import Testing
     let redis = RedisServer.current
     let connection = RedisConnection(RedisServer.current.configuration)
 
-    @Test func answersBlockingAndAsynchronousCalls() async throws {
+    @Test func performsBlockingAndAsynchronousCalls() async throws {
         let key = redis.namespace()
         #expect(try connection.call(RedisCommand("SET", key, "41")) == .status("OK"))
         #expect(try connection.call(RedisCommand("INCR", key)).int == 42)
@@ -18,7 +18,7 @@ import Testing
         #expect(connection.call([]) == [])
     }
 
-    @Test func keepsBytesAsTheyAre() throws {
+    @Test func transfersArbitraryBytesUnchanged() throws {
         let key = Array(redis.namespace().utf8) + [0, 13, 10, 255]
         let value = (0..<1000).map { UInt8(truncatingIfNeeded: $0) } + Array("\r\n$5\r\n*1\r\n".utf8)
         for value in [value, []] {
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func carriesLargeValues() throws {
+    @Test func transfersLargeValues() throws {
         let key = redis.namespace()
         var generator = SystemRandomNumberGenerator()
         var value = [UInt8](repeating: 0, count: 10 << 20)
@@ -41,8 +41,8 @@ import Testing
         let results = connection.call([set, RedisCommand("STRLEN", key), RedisCommand("GET", key), set])
         #expect(results[0] == .success(.status("OK")))
         #expect(results[1] == .success(.integer(value.count)))
-        let cameBack = try results[2].get().bytes == value
-        #expect(cameBack)
+        let isUnchanged = try results[2].get().bytes == value
+        #expect(isUnchanged)
         #expect(results[3] == .success(.status("OK")))
     }
 
@@ -58,7 +58,7 @@ import Testing
         #expect(reply.array?[3].array?[0].string == "OK")
     }
 
-    @Test func carriesAPipelineOf100000Commands() {
+    @Test func sendsAPipelineOf100000Commands() {
         let key = redis.namespace()
         let results = connection.call(Array(repeating: RedisCommand("INCR", key), count: 100_000))
         #expect(results.count == 100_000)
@@ -66,7 +66,7 @@ import Testing
         #expect(firstWrong == nil)
     }
 
-    @Test func keepsEachCallsRepliesInOrderWhenManyThreadsSend() throws {
+    @Test func keepsTheOrderOfRepliesWhenManyThreadsSend() throws {
         let wrong = Locked<[String]>([])
         let left = DispatchGroup()
         for thread in 0..<8 {
@@ -95,11 +95,11 @@ import Testing
                 if number == 999 { done.signal() }
             }
         }
-        try #require(done.wait(timeout: .now() + 20) == .success, "the last completion did not come")
+        try #require(done.wait(timeout: .now() + 20) == .success, "the last completion was not called")
         #expect(order.withLock { $0 } == Array(0..<1000))
     }
 
-    @Test func failsOnlyTheCommandThatTheServerRefuses() throws {
+    @Test func onlyTheRefusedCommandFails() throws {
         let key = redis.namespace()
         let results = connection.call([
             RedisCommand("SET", key, "text"), RedisCommand("INCR", key), RedisCommand("GET", key),
@@ -113,7 +113,7 @@ import Testing
         #expect(error.description.contains("not an integer"))
     }
 
-    @Test func failsWhatComesAfterClosing() throws {
+    @Test func commandsAfterClosingFail() throws {
         let connection = RedisConnection(redis.configuration)
         try connection.connect()
         connection.close()
@@ -122,7 +122,7 @@ import Testing
         #expect(error.code == .closed)
     }
 
-    @Test func failsWhatIsInFlightWhenItIsClosed() throws {
+    @Test func closingFailsCommandsInFlight() throws {
         let connection = RedisConnection(redis.configuration)
         try connection.connect()
         let answers = Answers(of: [RedisCommand("BLPOP", redis.namespace(), "0")], on: connection)
@@ -132,7 +132,7 @@ import Testing
         #expect(error.code == .closed)
     }
 
-    @Test func closesInsideACompletion() async throws {
+    @Test func canBeClosedInsideACompletion() async throws {
         let connection = RedisConnection(redis.configuration)
         await withCheckedContinuation { continuation in
             connection.send([RedisCommand("PING")]) { _ in
@@ -143,7 +143,7 @@ import Testing
         #expect(throws: RedisError.self) { try connection.call(RedisCommand("PING")) }
     }
 
-    @Test func givesUpAServerThatIsSilent() throws {
+    @Test func timesOutOnASilentServer() throws {
         var configuration = redis.configuration
         configuration.replyTimeout = .seconds(2)
         let connection = RedisConnection(configuration)

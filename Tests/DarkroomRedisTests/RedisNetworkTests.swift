@@ -5,22 +5,22 @@ import ErrorExpectations
 import Foundation
 import Testing
 
-/// Networks that are slow, that cut, and that vanish without a word: a proxy between a connection and a real server.
+/// Slow networks, cut connections and peers that stop silently. A proxy between a connection and a real server makes them.
 @Suite final class RedisNetworkTests {
     let redis: RedisServer
     let proxy: TCPProxy
     let configuration: RedisConfiguration
-    /// The same for who is to notice that nothing comes.
-    let impatient: RedisConfiguration
+    /// The same configuration with a reply timeout of 2 s, for tests in which no reply comes.
+    let shortTimeout: RedisConfiguration
 
     init() throws {
         let port = try RedisServer.freePort()
         redis = try RedisServer(port: port)
         proxy = try TCPProxy(to: port)
         configuration = try RedisConfiguration(url: "redis://127.0.0.1:\(proxy.port)")
-        var impatient = configuration
-        impatient.replyTimeout = .seconds(2)
-        self.impatient = impatient
+        var shortTimeout = configuration
+        shortTimeout.replyTimeout = .seconds(2)
+        self.shortTimeout = shortTimeout
     }
 
     deinit {
@@ -28,8 +28,8 @@ import Testing
         redis.stop()
     }
 
-    @Test func aPeerThatVanishedIsNoticedAndLeft() throws {
-        let connection = RedisConnection(impatient)
+    @Test func silentPeerTimesOutAndIsReplaced() throws {
+        let connection = RedisConnection(shortTimeout)
         try connection.connect()
         proxy.freeze()
         let began = ContinuousClock.now
@@ -41,9 +41,9 @@ import Testing
         #expect(proxy.accepted == 2)
     }
 
-    /// What goes out says nothing of the other side: the socket takes it as long as its buffer has room.
-    @Test func aPeerThatVanishedIsNoticedWhileOthersKeepSending() throws {
-        let connection = RedisConnection(impatient)
+    /// A successful write does not show that the peer is reachable: the socket accepts bytes while its buffer has room.
+    @Test func silentPeerTimesOutWhileOthersKeepSending() throws {
+        let connection = RedisConnection(shortTimeout)
         try connection.connect()
         proxy.freeze()
         let began = ContinuousClock.now
@@ -52,26 +52,26 @@ import Testing
             connection.send([RedisCommand("PING")]) { results in
                 if case .failure(let error) = results[0], error.code == .timedOut { failed.set() }
             }
-            usleep(100_000)  // each well within the reply timeout of the one before
+            usleep(100_000)  // well within the reply timeout of the previous command
         }
-        #expect(failed.isSet, "the first command waits as long as others are sent")
+        #expect(failed.isSet, "the first command did not time out while others were sent")
     }
 
-    @Test func aSubscriptionNoticesAPeerThatVanished() throws {
+    @Test func subscriptionTimesOutOnASilentPeer() throws {
         let events = SubscriptionEvents()
-        let subscription = RedisSubscription(impatient, channels: ["c"], onEvent: events.add)
+        let subscription = RedisSubscription(shortTimeout, channels: ["c"], onEvent: events.add)
         defer { subscription.close() }
         #expect(try events.next() == .subscribed)
         proxy.freeze()
         let began = ContinuousClock.now
         let error = try events.nextLoss()
         #expect(error.code == .timedOut)
-        #expect(began.duration(to: .now) < .milliseconds(3800), "not the reply timeout, but twice that")
+        #expect(began.duration(to: .now) < .milliseconds(3800), "took twice the reply timeout")
         proxy.thaw()
         #expect(try events.next() == .subscribed)
     }
 
-    @Test func comesBackAfterEachOf20Cuts() throws {
+    @Test func reconnectsAfterEachOf20Cuts() throws {
         let connection = RedisConnection(configuration)
         for round in 1...20 {
             #expect(try connection.call(RedisCommand("INCR", "n")).int == round)
@@ -89,10 +89,10 @@ import Testing
 
     @Test(arguments: [1, 50]) func worksOverASlowNetwork(milliseconds: Int) throws {
         proxy.delay(.milliseconds(milliseconds))
-        let connection = RedisConnection(impatient)
+        let connection = RedisConnection(shortTimeout)
         let results = connection.call(Array(repeating: RedisCommand("INCR", "n"), count: 5000))
         #expect(results.last == .success(.integer(5000)))
-        // Takes longer than the reply timeout where the network is slow, but something comes back all the time.
+        // With the slow network this takes longer than the reply timeout, but replies keep arriving.
         let value = [UInt8](repeating: 65, count: 150_000)
         let set = RedisCommand(arguments: [Array("SET".utf8), Array("k".utf8), value])
         let stored = connection.call(Array(repeating: set, count: 30))
@@ -101,7 +101,7 @@ import Testing
         #expect(proxy.accepted == 1)
     }
 
-    @Test func waitsLongerAndLongerBetweenAttempts() throws {
+    @Test func waitsLongerBeforeEachAttempt() throws {
         let connection = RedisConnection(configuration)
         try connection.connect()
         proxy.close()

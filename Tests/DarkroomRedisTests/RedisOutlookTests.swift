@@ -4,7 +4,7 @@ import ErrorExpectations
 import Foundation
 import Testing
 
-/// Which failures of real servers pass, and what becomes of the connection.
+/// Which errors of real servers are temporary, and whether the connection is replaced.
 @Suite struct RedisOutlookTests {
     let redis: RedisServer
     let connection: RedisConnection
@@ -17,11 +17,11 @@ import Testing
         ])
         connection = RedisConnection(redis.configuration)
         administrator = RedisConnection(redis.configuration)
-        // Now: who comes when a server lacks its master is not let in.
+        // Connected in advance, because a replica without its master refuses new connections.
         try administrator.connect()
     }
 
-    @Test func aDemotedMasterIsLeftAndAskedAgain() throws {
+    @Test func demotedMasterIsDisconnectedAndTriedAgain() throws {
         defer { redis.stop() }
         let before = try #require(try connection.call(RedisCommand("CLIENT", "ID")).int)
         try administer("REPLICAOF", "127.0.0.1", "1")
@@ -35,13 +35,13 @@ import Testing
         #expect(error.serverErrorName == "READONLY" && error.isPassing)
 
         let after = try #require(try connection.call(RedisCommand("CLIENT", "ID")).int)
-        #expect(after > before, "no new connection")
+        #expect(after > before, "the connection was not replaced")
         try administer("REPLICAOF", "NO", "ONE")
         #expect(try connection.call(RedisCommand("SET", "k", "1")) == .status("OK"))
         #expect(try scripts.call(writing.command(keys: [])) == .status("OK"))
     }
 
-    @Test func allOfAPipelineIsAnsweredBeforeADemotedMasterIsLeft() throws {
+    @Test func pipelineIsAnsweredBeforeADemotedMasterIsDisconnected() throws {
         defer { redis.stop() }
         try administer("REPLICAOF", "127.0.0.1", "1")
         let results = connection.call(
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func aReplicaWithoutItsMasterPasses() throws {
+    @Test func errorOfAReplicaWithoutItsMasterIsTemporary() throws {
         defer { redis.stop() }
         try administer("CONFIG", "SET", "replica-serve-stale-data", "no")
         try administer("REPLICAOF", "127.0.0.1", "1")
@@ -65,7 +65,7 @@ import Testing
         #expect(try connection.call(RedisCommand("GET", "k")) == .null)
     }
 
-    @Test func aServerThatLoadsPasses() throws {
+    @Test func errorOfALoadingServerIsTemporary() throws {
         defer { redis.stop() }
         try administer("CONFIG", "SET", "key-load-delay", "200")
         let stored = connection.call((0..<5000).map { RedisCommand("SET", "key\($0)", "value") })
@@ -78,7 +78,7 @@ import Testing
         #expect(try connection.call(RedisCommand("GET", "key1")).string == "value")
     }
 
-    @Test func missingReplicasAndMemoryAndAFullDiskPass() throws {
+    @Test func errorsForMissingReplicasMemoryAndDiskAreTemporary() throws {
         defer { redis.stop() }
         try administer("CONFIG", "SET", "min-replicas-to-write", "1")
         #expect(try failure(of: RedisCommand("SET", "k", "1")).serverErrorName == "NOREPLICAS")
@@ -89,7 +89,7 @@ import Testing
         #expect(try failure(of: RedisCommand("SET", "k", "1")).outlook == .full)
         try administer("CONFIG", "SET", "maxmemory", "0")
 
-        // A snapshot that cannot be written: its temporary file's folder is none.
+        // The snapshot cannot be written, because no file can be created in this folder.
         try administer("SET", "k", "1")
         try administer("CONFIG", "SET", "dir", "/proc/self")
         try administer("CONFIG", "SET", "save", "3600 1")
@@ -100,12 +100,12 @@ import Testing
         }
         let error = try failure(of: RedisCommand("SET", "k", "1"))
         #expect(error.serverErrorName == "MISCONF" && error.isPassing)
-        // Who comes now and reads is served, though PING is refused.
+        // A new connection can read, although the server refuses PING.
         #expect(try RedisConnection(redis.configuration).call(RedisCommand("GET", "k")).string == "1")
-        try administer("CONFIG", "SET", "save", "")  // else it does not end before it has saved
+        try administer("CONFIG", "SET", "save", "")  // or the server would not stop until it has saved
     }
 
-    @Test func aScriptThatRunsTooLongPasses() throws {
+    @Test func errorDuringALongScriptIsTemporary() throws {
         defer { redis.stop() }
         try administer("CONFIG", "SET", "busy-reply-threshold", "10")
         try connection.connect()
@@ -118,7 +118,7 @@ import Testing
         #expect(try connection.call(RedisCommand("GET", "k")) == .null)
     }
 
-    @Test func mistakesLast() throws {
+    @Test func errorsOfTheCallerAreLasting() throws {
         defer { redis.stop() }
         #expect(try failure(of: RedisCommand("NO-SUCH-COMMAND")).outlook == .lasting)
         #expect(try failure(of: RedisCommand("EVAL", "return nil + 1", "0")).outlook == .lasting)
@@ -135,7 +135,7 @@ import Testing
         try requireError(RedisError.self) { try connection.call(command) }
     }
 
-    /// The failure of the first reading command that fails.
+    /// The error of the first GET that fails.
     private func firstFailure() throws -> RedisError {
         let deadline = ContinuousClock.now + .seconds(20)
         while ContinuousClock.now < deadline {

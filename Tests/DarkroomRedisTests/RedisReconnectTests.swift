@@ -4,11 +4,11 @@ import ErrorExpectations
 import Foundation
 import Testing
 
-/// Connections whose server goes away: each test has a server to itself.
+/// Connections whose server stops. Each test has its own server.
 @Suite struct RedisReconnectTests {
     let script = RedisScript(name: "twice", source: Array("return ARGV[1] * 2".utf8))
 
-    @Test func failsWhatIsInFlightAndComesBackWithItsScriptsAfterARestart() throws {
+    @Test func failsCommandsInFlightAndLoadsItsScriptsAfterARestart() throws {
         let redis = try RedisServer()
         defer { redis.stop() }
         let connection = RedisConnection(redis.configuration, scripts: [script])
@@ -20,7 +20,7 @@ import Testing
         try waitUntilBlocked(1, on: observer)
         redis.terminate()
         let results = try answers.wait()
-        #expect(results[0] == .success(.status("PONG")), "what was answered keeps its answer")
+        #expect(results[0] == .success(.status("PONG")), "a reply that had arrived was lost")
         for result in results[1...] {
             let error = try requireError(RedisError.self) { try result.get() }
             #expect(error.code == .disconnected)
@@ -30,12 +30,12 @@ import Testing
         #expect(error.code == .cannotConnect)
 
         try redis.restart()
-        // Loaded by the reconnect itself: a new server has no script, and this is no EVALSHA.
+        // The reconnect loaded the script: a new server has no script, and no EVALSHA was sent before.
         #expect(try connection.call(RedisCommand("SCRIPT", "EXISTS", script.sha1)) == .array([.integer(1)]))
         #expect(try connection.call(call) == .integer(42))
     }
 
-    @Test func comesBackAfterItsConnectionWasKilled() throws {
+    @Test func reconnectsAfterItsConnectionWasKilled() throws {
         let redis = try RedisServer()
         defer { redis.stop() }
         let connection = RedisConnection(redis.configuration)
@@ -43,14 +43,14 @@ import Testing
         let other = RedisConnection(redis.configuration)
         #expect(try other.call(RedisCommand("CLIENT", "KILL", "ID", "\(identity)")) == .integer(1))
 
-        // The loss may show in the first command or before it.
+        // The connection may notice the loss with the first command or before it.
         let first = connection.call([RedisCommand("CLIENT", "ID")])[0]
         if case .failure(let error) = first { #expect(error.code == .disconnected) }
         let now = try #require(try connection.call(RedisCommand("CLIENT", "ID")).int)
         #expect(now > identity)
     }
 
-    @Test func failsAllWhoWaitWhileNothingAnswers() throws {
+    @Test func failsAllCommandsWhileTheServerIsStopped() throws {
         let redis = try RedisServer()
         defer { redis.stop() }
         let connection = RedisConnection(redis.configuration)
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func aServerProcessSaysWhyItDoesNotStart() throws {
+    @Test func errorSaysWhyAServerProcessDoesNotStart() throws {
         let redis = try RedisServer()
         defer { redis.stop() }
         let error = try requireError(RedisError.self) { try RedisServer(arguments: ["--maxmemory", "lots"]) }
@@ -76,8 +76,8 @@ import Testing
         #expect(tooLong.message.contains("107"))
     }
 
-    @Test func aServerProcessIsReadyWhenItHasLoadedItsData() throws {
-        // Loading takes a second (200 us a key); every 1,024 keys the server answers PING, with LOADING.
+    @Test func serverProcessIsReadyWhenItHasLoadedItsData() throws {
+        // Loading takes a second (200 µs a key); every 1,024 keys the server replies to PING with LOADING.
         let redis = try RedisServer(arguments: [
             "--appendonly", "yes", "--appendfsync", "no", "--key-load-delay", "200",
         ])
@@ -91,7 +91,7 @@ import Testing
         #expect(try RedisConnection(redis.configuration).call(RedisCommand("DBSIZE")) == .integer(5000))
     }
 
-    @Test func aServerProcessIsGoneWhenTerminateReturns() throws {
+    @Test func serverProcessHasEndedWhenTerminateReturns() throws {
         let redis = try RedisServer()
         defer { redis.stop() }
         let identifier = redis.processIdentifier

@@ -4,7 +4,7 @@ import ErrorExpectations
 import Foundation
 import Testing
 
-/// SCRIPT FLUSH concerns every client of a server, so these tests do not share theirs with other suites.
+/// SCRIPT FLUSH affects all clients of a server, so these tests do not share their server with other suites.
 @Suite(.redisServer, .serialized) struct RedisScriptTests {
     let redis = RedisServer.current
     let append = RedisScript(
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func sendsAScriptAgainThatTheServerHasLost() throws {
+    @Test func sendsALostScriptAgain() throws {
         let connection = RedisConnection(redis.configuration, scripts: [append])
         let key = redis.namespace()
         let calls = (1...50).map { append.command(keys: [Array(key.utf8)], arguments: [Array("\($0)".utf8)]) }
@@ -32,11 +32,11 @@ import Testing
         #expect(Array(results[2..<52]) == (1...50).map { .success(.integer($0)) })
         #expect(results[52] == .success(.bytes(Array("b".utf8))))
         let list = try connection.call(RedisCommand("LRANGE", key, "0", "-1")).array?.compactMap(\.int)
-        #expect(list == Array(1...50), "in the order in which they were given")
+        #expect(list == Array(1...50), "the calls ran in another order")
         #expect(try connection.call(RedisCommand("SCRIPT", "EXISTS", append.sha1)) == .array([.integer(1)]))
     }
 
-    @Test func keepsTheOrderOfScriptsThatAreSentWhileOthersAreLost() throws {
+    @Test func keepsTheOrderOfCallsWhileAScriptIsLost() throws {
         let connection = RedisConnection(redis.configuration, scripts: [append])
         let key = redis.namespace()
         _ = try connection.call(RedisCommand("SCRIPT", "FLUSH"))
@@ -46,12 +46,12 @@ import Testing
             let call = append.command(keys: [Array(key.utf8)], arguments: [Array("\(number)".utf8)])
             connection.send([call]) { _ in left.leave() }
         }
-        try #require(left.wait(timeout: .now() + 20) == .success, "a call was not answered")
+        try #require(left.wait(timeout: .now() + 20) == .success, "a call received no reply")
         let list = try connection.call(RedisCommand("LRANGE", key, "0", "-1")).array?.compactMap(\.int)
         #expect(list == Array(1...5000))
     }
 
-    @Test func namesTheScriptInErrors() throws {
+    @Test func errorNamesTheScript() throws {
         let fail = RedisScript(name: "fail", source: Array("return redis.error_reply('NOPE because')".utf8))
         let connection = RedisConnection(redis.configuration, scripts: [fail])
         let error = try requireError(RedisError.self) { try connection.call(fail.command(keys: [])) }
@@ -59,7 +59,7 @@ import Testing
         #expect(error.serverErrorName == "NOPE")
     }
 
-    @Test func failsToConnectWithAScriptThatIsNotLua() throws {
+    @Test func connectFailsWithAScriptThatIsNotLua() throws {
         let wrong = RedisScript(name: "wrong", source: Array("retrun 1".utf8))
         let connection = RedisConnection(redis.configuration, scripts: [wrong])
         let error = try requireError(RedisError.self) { try connection.connect() }
@@ -68,7 +68,7 @@ import Testing
         #expect(error.description.contains("compiling"))
     }
 
-    @Test func leavesUnknownScriptsToTheCaller() throws {
+    @Test func unknownScriptIsAnErrorOfTheCaller() throws {
         let connection = RedisConnection(redis.configuration)
         let error = try requireError(RedisError.self) {
             try connection.call(RedisCommand("EVALSHA", String(repeating: "0", count: 40), "0"))

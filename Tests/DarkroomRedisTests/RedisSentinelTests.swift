@@ -4,23 +4,23 @@ import ErrorExpectations
 import Foundation
 import Testing
 
-/// Real sentinels, a master and two replicas; the master fails in every way it can.
+/// Real sentinels, a master and two replicas. The master is killed, stopped or demoted.
 @Suite struct RedisSentinelTests {
     private enum Fault: CaseIterable {
-        /// The process is gone: its machine says so to everybody.
+        /// The process is killed; its machine closes all connections.
         case killed
-        /// Nothing is said any more and nothing closed, as when a machine has lost its power.
+        /// The process sends nothing and closes nothing, as after a power failure of its machine.
         case silent
-        /// An administrator moves the master; the old one lives on as a replica.
+        /// An administrator requests a failover; the old master keeps running as a replica.
         case moved
     }
 
-    @Test(arguments: [0, 1, 2]) func isAtWorkAgainSoonAfterThePromotion(fault index: Int) throws {
+    @Test(arguments: [0, 1, 2]) func worksAgainSoonAfterThePromotion(fault index: Int) throws {
         let fault = Fault.allCases[index]
         let redis = try RedisSentinels()
         defer { redis.stop() }
         var configuration = try RedisConfiguration(url: redis.url)
-        // The master's end is to be seen, and not its silence.
+        // Long, so that the connection must notice the failover before its reply timeout.
         configuration.replyTimeout = .seconds(60)
         let script = RedisScript(name: "count", source: Array("#!lua\nreturn redis.call('INCR', KEYS[1])".utf8))
         let count = script.command(keys: [Array("n".utf8)])
@@ -43,11 +43,11 @@ import Testing
             #expect(reply == .status("OK"))
         }
         defer { kill(master.processIdentifier, SIGCONT) }
-        // One that is in flight when the master dies; the connection is not asked for anything else meanwhile.
+        // A command is in flight when the master stops; the connection sends no other command meanwhile.
         let inFlight = fault == .silent ? Answers(of: [RedisCommand("PING")], on: connection) : nil
         let deadline = ContinuousClock.now + .seconds(90)
         while try redis.promoted() == nil {
-            try #require(ContinuousClock.now < deadline, "nobody was promoted")
+            try #require(ContinuousClock.now < deadline, "no replica was promoted")
             usleep(10_000)
         }
         let promotion = ContinuousClock.now
@@ -62,22 +62,23 @@ import Testing
             switch (results[0], results[1]) {
             case (.success(let port), .success(let value)) where port.array?.last?.int == promoted: counted = value.int
             case (_, .failure(let error)): #expect(error.isPassing, "\(error)")
-            default: break  // the old master lives and has not been told yet
+            default: break  // the old master runs and has not been demoted yet
             }
-            try #require(promotion.duration(to: .now) < .seconds(20), "not at work after the promotion")
+            try #require(
+                promotion.duration(to: .now) < .seconds(20), "the connection does not work after the promotion")
             usleep(20_000)
         }
-        if fault != .moved { #expect(counted == 2, "what was replicated is not there") }
+        if fault != .moved { #expect(counted == 2, "the replicated value is missing") }
 
         _ = try events.nextLoss()
         #expect(try events.next() == .subscribed)
         #expect(promotion.duration(to: .now) < .seconds(20))
-        // That it listens to the new master and not to one of its replicas: PUBLISH tells how many hear it there.
+        // The reply of PUBLISH counts the subscribers of the new master, so the subscription is not at one of its replicas.
         #expect(try connection.call(RedisCommand("PUBLISH", "c", "x")) == .integer(1))
         #expect(try events.next() == .message(channel: "c", payload: [120]))
     }
 
-    @Test func asksAnotherSentinelWhenOneIsGoneAndKnowsTheirPasswords() throws {
+    @Test func asksAnotherSentinelWhenOneIsStoppedAndSendsTheirPassword() throws {
         let redis = try RedisSentinels(
             replicas: 1, sentinels: 3, password: "servers-secret", sentinelPassword: "sentinels-secret")
         defer { redis.stop() }
@@ -109,10 +110,10 @@ import Testing
         #expect(gone.description.contains("Connection refused"))
     }
 
-    @Test func doesNotTakeAReplicaForTheMaster() throws {
+    @Test func doesNotUseAReplicaAsTheMaster() throws {
         let redis = try RedisSentinels(replicas: 1, sentinels: 1)
         defer { redis.stop() }
-        // The sentinel names the first server; it is made a replica behind its back.
+        // The first server, which the sentinel names as the master, becomes a replica without the sentinel.
         let administrator = RedisConnection(redis.servers[0].configuration)
         _ = try administrator.call(RedisCommand("REPLICAOF", "127.0.0.1", "1"))
         let error = try requireError(RedisError.self) {
@@ -122,8 +123,8 @@ import Testing
         #expect(error.message.contains("but it is a replica"))
     }
 
-    /// By names, as the certificate has them: the sentinel announces what it was given.
-    @Test func speaksTLSToTheSentinelAndToTheMaster() throws {
+    /// The certificate has host names, so the sentinel must announce host names.
+    @Test func usesTLSForTheSentinelAndTheMaster() throws {
         let certificates = try Certificates()
         let (port, sentinelPort) = (try RedisServer.freePort(), try RedisServer.freePort())
         let tls = [

@@ -8,7 +8,7 @@ import Testing
     let redis = RedisServer.current
     let connection = RedisConnection(RedisServer.current.configuration)
 
-    @Test func receivesWhatIsPublished() throws {
+    @Test func receivesPublishedMessages() throws {
         let name = redis.namespace()
         let events = SubscriptionEvents()
         let subscription = RedisSubscription(
@@ -40,7 +40,7 @@ import Testing
         #expect(try events.next() == .message(channel: name, payload: Array("again".utf8)))
     }
 
-    @Test func waitsForAServerThatIsNotThereYet() throws {
+    @Test func waitsForAServerThatIsNotRunningYet() throws {
         let own = try RedisServer()
         defer { own.stop() }
         own.terminate()
@@ -53,7 +53,7 @@ import Testing
         #expect(try events.next() == .subscribed)
     }
 
-    @Test func staysWhenNothingIsPublished() throws {
+    @Test func staysSubscribedWhenNothingIsPublished() throws {
         var configuration = redis.configuration
         configuration.replyTimeout = .seconds(1)
         let name = redis.namespace()
@@ -61,18 +61,18 @@ import Testing
         let subscription = RedisSubscription(configuration, channels: [name], onEvent: events.add)
         defer { subscription.close() }
         #expect(try events.next() == .subscribed)
-        // Its own PINGs, counted by the server, show that several silent periods went by.
+        // The server counts the PINGs of the subscription; each PING follows a silent period.
         let before = try pings()
         let deadline = ContinuousClock.now + .seconds(20)
         while try pings() < before + 2 {
-            try #require(ContinuousClock.now < deadline, "it does not ask")
-            usleep(20_000)  // the server counts and tells nobody
+            try #require(ContinuousClock.now < deadline, "the subscription sends no PING")
+            usleep(20_000)  // the server has no notification for its counters
         }
         #expect(try connection.call(RedisCommand("PUBLISH", name, "late")) == .integer(1))
         #expect(try events.next() == .message(channel: name, payload: Array("late".utf8)))
     }
 
-    @Test func noticesAServerThatHangs() throws {
+    @Test func timesOutOnAServerThatHangs() throws {
         let own = try RedisServer()
         defer { own.stop() }
         var configuration = own.configuration

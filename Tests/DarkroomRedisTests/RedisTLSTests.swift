@@ -4,7 +4,7 @@ import Foundation
 import ErrorExpectations
 import Testing
 
-/// A redis-server that wants TLS, a client certificate and a password.
+/// A redis-server that requires TLS, a client certificate and a password.
 @Suite final class RedisTLSTests {
     let certificates: Certificates
     let redis: RedisServer
@@ -39,23 +39,24 @@ import Testing
             key: certificates.key("client"))
     }
 
-    @Test func speaksTLSWithAClientCertificate() throws {
+    @Test func usesTLSWithAClientCertificate() throws {
         let connection = RedisConnection(try configuration(good))
         try connection.connect()
-        // More than a socket takes at once, both ways at the same time: writes are interrupted and continued.
+        // More bytes than a socket accepts in one call, in both directions at the same time: writes are interrupted and
+        // continued.
         let value = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         let echo = RedisCommand(arguments: [Array("ECHO".utf8), value])
         let results = connection.call([echo, RedisCommand("PING"), echo, echo])
         for index in [0, 2, 3] {
-            let cameBack = try results[index].get().bytes == value
-            #expect(cameBack)
+            let isUnchanged = try results[index].get().bytes == value
+            #expect(isUnchanged)
         }
         #expect(results[1] == .success(.status("PONG")))
         let many = connection.call(Array(repeating: RedisCommand("INCR", "counter"), count: 20_000))
         #expect(many.last == .success(.integer(20_000)))
     }
 
-    @Test func subscribesByTLS() throws {
+    @Test func subscribesOverTLS() throws {
         let subscribed = DispatchSemaphore(value: 0)
         let subscription = RedisSubscription(try configuration(good), channels: ["c"]) { event in
             if event == .subscribed { subscribed.signal() }
@@ -64,9 +65,9 @@ import Testing
         #expect(subscribed.wait(timeout: .now() + 20) == .success)
     }
 
-    @Test func saysThatTheClientCertificateIsMissing() throws {
+    @Test func errorSaysThatTheClientCertificateIsMissing() throws {
         let error = try failure(configuration(RedisConfiguration.TLS(authorities: certificates.authority)))
-        // The server's alert can be lost with the connection; then it looks like one that was cut.
+        // If the alert of the server is lost with the connection, the error is the one of a cut connection.
         #expect([.tlsFailed, .cannotConnect].contains(error.code))
         #expect(error.message.contains("client certificate"))
     }
@@ -89,14 +90,14 @@ import Testing
         #expect(error.message.contains("rediss://"))
     }
 
-    @Test func saysThatThePortSpeaksNoTLS() throws {
+    @Test func errorSaysThatThePortDoesNotUseTLS() throws {
         let plainPort = try RedisServer.freePort()
         let plain = try RedisServer(port: plainPort)
         defer { plain.stop() }
         var configuration = try RedisConfiguration(url: "rediss://127.0.0.1:\(plainPort)")
         configuration.tls = good
         configuration.connectTimeout = .milliseconds(300)
-        // Redis takes the greeting of TLS for the beginning of a command, and waits for more.
+        // Redis reads the TLS handshake as the beginning of a command and waits for more bytes.
         let error = try failure(configuration)
         #expect(error.code == .cannotConnect)
         #expect(error.message.contains("speaks TLS"))

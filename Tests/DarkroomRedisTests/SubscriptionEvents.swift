@@ -3,7 +3,7 @@ import DarkroomRedis
 import Foundation
 import Testing
 
-/// The events of a subscription, to be waited for one by one.
+/// The events of a subscription; `next` waits for the next event.
 final class SubscriptionEvents: Sendable {
     private let waiting = Locked<[RedisSubscriptionEvent]>([])
     private let arrived = DispatchSemaphore(value: 0)
@@ -14,7 +14,7 @@ final class SubscriptionEvents: Sendable {
     }
 
     func next() throws -> RedisSubscriptionEvent {
-        try #require(arrived.wait(timeout: .now() + 20) == .success, "no event came")
+        try #require(arrived.wait(timeout: .now() + 20) == .success, "no event arrived")
         return waiting.withLock { $0.removeFirst() }
     }
 

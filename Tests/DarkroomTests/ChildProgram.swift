@@ -1,18 +1,18 @@
 import Foundation
 import Testing
 
-/// A program that runs to its end.
+/// A program that a test runs to its end.
 struct ChildProgram {
     /// The folder of the programs that are built with the tests.
     static let built = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
 
     let program: URL
     let arguments: [String]
-    /// Its working folder.
+    /// The working folder of the program.
     let folder: String
 
-    /// Runs it, 60 s at most unless another limit is given.
-    /// - Returns: its status, and what it has printed on standard output and standard error.
+    /// Runs the program, by default for at most 60 s.
+    /// - Returns: The exit status, and the output on standard output and standard error.
     func run(within limit: Duration = .seconds(60)) throws -> (status: Int32, text: String) {
         let path = folder + "/\(UUID().uuidString).out"
         try Data().write(to: URL(fileURLWithPath: path))
@@ -26,7 +26,7 @@ struct ChildProgram {
         process.standardError = output
         let ended = DispatchSemaphore(value: 0)
         process.terminationHandler = { _ in ended.signal() }
-        // A child inherits the mask; where tests run, it may block the signals that end the child.
+        // A child inherits the signal mask. The mask of the tests may block the signals that end the child.
         var all = sigset_t()
         var before = sigset_t()
         sigemptyset(&all)

@@ -6,7 +6,7 @@ import ErrorExpectations
 import Foundation
 import Testing
 
-/// Photos without an end.
+/// An endless photo list.
 private struct EndlessPhotos: Collection, Sendable {
     let startIndex = 0
     let endIndex = Int.max
@@ -32,7 +32,7 @@ struct DarkroomClientTests {
         return options
     }
 
-    /// Claims what there is as a worker does, and reports the same letter for all photos.
+    /// Claims operations as a worker does, and reports the same state code for all photos.
     func develop(_ stateCode: UInt8) throws {
         let number = claims.withLock { number in
             number += 1
@@ -40,7 +40,7 @@ struct DarkroomClientTests {
         }
         let claim = client.store.claim(worker: "tester", number: number)
         guard case .claimed(let claimed) = try client.store.perform(claim) else {
-            Issue.record("the claim number \(number) was old")
+            Issue.record("Redis rejected claim \(number) as old")
             return
         }
         for operation in claimed.operations {
@@ -54,7 +54,7 @@ struct DarkroomClientTests {
 
     // MARK: - Submitting and reading
 
-    @Test func submitsRecordsAndReadsWhatThereIs() async throws {
+    @Test func submitsRecordsAndReadsTheBatch() async throws {
         let id = Locked<BatchID?>(nil)
         var options = Self.options
         options.name = "holidays"
@@ -75,7 +75,7 @@ struct DarkroomClientTests {
         await client.close()
     }
 
-    @Test func submitsAFileWithTheFileNamesThatSuitIt() async throws {
+    @Test func submitsAFileWithSuitableFileNames() async throws {
         let path = redis.folder + "/\(UUID().uuidString).csv"
         try Data("name,url\nLake,http://photos.example/lake.jpg\n".utf8).write(to: URL(fileURLWithPath: path))
         let first = try await client.submit(contentsOf: path, options: Self.options)
@@ -90,7 +90,7 @@ struct DarkroomClientTests {
         }
     }
 
-    @Test func taskThatIsCancelledStopsFeeding() async throws {
+    @Test func cancelledTaskStopsFeeding() async throws {
         let begun = Locked<BatchID?>(nil)
         let task = Task { [client] in
             try await client.submit(EndlessPhotos(), options: Self.options) { id in begun.withLock { $0 = id } }
@@ -104,7 +104,7 @@ struct DarkroomClientTests {
         #expect(try await client.facts(of: id) == nil)
     }
 
-    @Test func goesOnWithAnInterruptedFeed() async throws {
+    @Test func resumesAnInterruptedFeed() async throws {
         let id = BatchID(submittedAt: try client.store.time())
         _ = try client.store.perform(client.store.submit(id, Self.options))
         let batch = try await client.resume(id, with: Self.photos)
@@ -113,9 +113,9 @@ struct DarkroomClientTests {
         await #expect(throws: DarkroomError.self) { try await client.resume(id, with: others) }
     }
 
-    // MARK: - Steering
+    // MARK: - Controls
 
-    @Test func steersABatch() async throws {
+    @Test func controlsABatch() async throws {
         let id = try await client.submit(Self.photos, options: Self.options).id
         #expect(try await client.suspend(id))
         #expect(try await client.suspend(id, .downloads))
@@ -137,7 +137,7 @@ struct DarkroomClientTests {
         await #expect(throws: DarkroomError.self) { try await client.suspend(id) }
     }
 
-    @Test func steersTheCluster() async throws {
+    @Test func controlsTheCluster() async throws {
         #expect(try await client.suspendAll(.filtrations))
         try await client.setLimits(downloads: 7)
         var cluster = try await client.cluster()
@@ -161,12 +161,12 @@ struct DarkroomClientTests {
         #expect(try await client.removeDependency(second.id, on: [first]))
         #expect(try await client.addDependency(second.id, on: [first]) == [first])
         try await client.cancel(first)
-        // Heartbeats release it, also those of who waits.
+        // Heartbeats make the second batch ready. The waiting client sends heartbeats, too.
         _ = try await client.wait(for: first)
         #expect(try await client.facts(of: second.id)?.state == .ready)
     }
 
-    @Test func retriesWhatFailed() async throws {
+    @Test func retriesFailedPhotos() async throws {
         let id = try await client.submit(Self.photos, options: Self.options).id
         try develop(FailureReason.timeout.stateCode)
         #expect(try await client.retry(id, reasons: [.damaged]).photos == 0)
@@ -176,7 +176,7 @@ struct DarkroomClientTests {
         #expect(try await client.wait(for: id).succeeded)
     }
 
-    @Test func whatHasNotFinishedIsNotForgottenUnlessTold() async throws {
+    @Test func forgetsAnUnfinishedBatchOnlyOnRequest() async throws {
         let id = try await client.submit(Self.photos, options: Self.options).id
         let error = await expectError(DarkroomError.self) { try await client.forget(id) }
         #expect(error?.code == .batchUnfinished)
@@ -193,10 +193,10 @@ struct DarkroomClientTests {
         async let waited = client.waitForAll()
         try develop(PhotoState.filtered.stateCode)
         #expect(try await waited.map(\.id) == ids)
-        #expect(try await client.wait(for: ids + ids).count == 4, "at once")
+        #expect(try await client.wait(for: ids + ids).count == 4, "finished batches return at once")
     }
 
-    @Test func waitingEndsInTime() async throws {
+    @Test func waitEndsAtItsTimeoutAndWithItsTask() async throws {
         let id = try await client.submit(Self.photos, options: Self.options).id
         let late = await expectError(DarkroomError.self) {
             try await client.wait(for: id, timeout: .milliseconds(50))
@@ -209,7 +209,7 @@ struct DarkroomClientTests {
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test func waitingOutlastsARedisThatIsAway() async throws {
+    @Test func waitContinuesAfterAnOutageOfRedis() async throws {
         let own = try RedisServer(arguments: ["--appendonly", "yes", "--appendfsync", "always"])
         defer { own.stop() }
         let client = DarkroomClient(RedisLocation(own.configuration, try Keys()))
@@ -218,7 +218,7 @@ struct DarkroomClientTests {
         own.terminate()
         await #expect(throws: DarkroomError.self) { try await client.batches() }
         try own.restart()
-        // An attempt to connect that began before the server was there may still fail.
+        // A connection attempt from before the restart may still fail.
         while true {
             do {
                 try await client.cancel(id)
@@ -232,7 +232,7 @@ struct DarkroomClientTests {
 
     // MARK: - Calls
 
-    @Test func cancelledTaskDoesNotWaitForARedisThatIsSilent() async throws {
+    @Test func cancelledTaskDoesNotWaitForASilentRedis() async throws {
         let stub = try RedisServer()
         let client = DarkroomClient(RedisLocation(stub.configuration, try Keys()))
         try await client.connect()
@@ -246,7 +246,7 @@ struct DarkroomClientTests {
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test func manyCallsAtOnceHoldUpNoTask() async throws {
+    @Test func runsManyCallsAtOnce() async throws {
         _ = try await client.submit(Self.photos, options: Self.options)
         let counts = try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<200 { group.addTask { [client] in try await client.batches().count } }
@@ -263,26 +263,27 @@ struct DarkroomClientTests {
 
     // MARK: - Events
 
-    @Test func tellsWhatChanges() async throws {
+    @Test func reportsChanges() async throws {
         var all = client.events().makeAsyncIterator()
         #expect(await all.next() == .subscribed)
         let id = try await client.submit(Self.photos, options: Self.options).id
         try await client.suspendAll()
         try await client.prioritize(id, .low)
         try await client.cancel(id)
-        var told: [BatchEvent] = []
-        while !told.contains(where: { if case .completion = $0.kind { true } else { false } }) {
+        var received: [BatchEvent] = []
+        while !received.contains(where: { if case .completion = $0.kind { true } else { false } }) {
             guard case .event(let event)? = await all.next() else { continue }
-            told.append(event)
+            received.append(event)
         }
-        #expect(told.first?.kind == .submitted && told.first?.batch == id)
-        #expect(told.contains { $0.kind == .isSuspended(.everything, true) && $0.batch == nil })
-        #expect(told.contains { $0.kind == .priority(.low) && $0.batch == id })
-        #expect(told.contains { $0.kind == .isCancelled(true) } && told.contains { $0.kind == .isFinished(true) })
-        #expect(told.allSatisfy { $0.time > 1_700_000_000_000 })
+        #expect(received.first?.kind == .submitted && received.first?.batch == id)
+        #expect(received.contains { $0.kind == .isSuspended(.everything, true) && $0.batch == nil })
+        #expect(received.contains { $0.kind == .priority(.low) && $0.batch == id })
+        #expect(received.contains { $0.kind == .isCancelled(true) })
+        #expect(received.contains { $0.kind == .isFinished(true) })
+        #expect(received.allSatisfy { $0.time > 1_700_000_000_000 })
     }
 
-    @Test func tellsWhenToReadAgain() async throws {
+    @Test func reportsDisconnectionsAndSubscriptions() async throws {
         let own = try RedisServer()
         defer { own.stop() }
         let client = DarkroomClient(RedisLocation(own.configuration, try Keys()))
@@ -290,14 +291,14 @@ struct DarkroomClientTests {
         #expect(await events.next() == .subscribed)
         own.terminate()
         guard case .disconnected? = await events.next() else {
-            Issue.record("the loss of Redis was not told")
+            Issue.record("the loss of Redis was not reported")
             return
         }
         try own.restart()
         #expect(await events.next() == .subscribed)
     }
 
-    @Test func observingAllEndsWithItsTask() async throws {
+    @Test func observationEndsWithItsTask() async throws {
         let task = Task { [client] in
             for await _ in client.events() {}
         }

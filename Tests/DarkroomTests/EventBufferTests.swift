@@ -3,11 +3,11 @@ import Testing
 
 @testable import Darkroom
 
-/// What an observer is told who is slower than what happens.
+/// The events for an observer that reads more slowly than events arrive.
 @Suite(.timeLimit(.minutes(1))) struct EventBufferTests {
     private func event(_ time: Int) -> ClusterUpdate { .event(BatchEvent(.submitted, time: time)) }
 
-    @Test func handsOnInOrder() async {
+    @Test func deliversEventsInOrder() async {
         let buffer = EventBuffer(capacity: 10)
         buffer.add(.subscribed)
         for time in 0..<9 { buffer.add(event(time)) }
@@ -15,7 +15,7 @@ import Testing
         for time in 0..<9 { #expect(await buffer.next() == event(time)) }
     }
 
-    @Test func whatDoesNotFitIsCountedWhereItIsMissing() async {
+    @Test func countsMissedEventsAtTheirPosition() async {
         let buffer = EventBuffer(capacity: 3)
         for time in 0..<8 { buffer.add(event(time)) }
         #expect(await buffer.next() == .missed(5))
@@ -24,7 +24,7 @@ import Testing
         for time in 6..<9 { #expect(await buffer.next() == event(time)) }
     }
 
-    @Test func wakesWhoWaits() async {
+    @Test func wakesAWaitingReader() async {
         let buffer = EventBuffer(capacity: 3)
         async let next = buffer.next()
         buffer.add(event(1))
@@ -37,6 +37,6 @@ import Testing
         task.cancel()
         #expect(await task.value == nil)
         buffer.add(event(1))
-        #expect(await buffer.next() == nil, "for good")
+        #expect(await buffer.next() == nil, "the end is final")
     }
 }

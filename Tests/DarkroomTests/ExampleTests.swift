@@ -17,7 +17,7 @@ struct ExampleTests {
         ).run()
     }
 
-    @Test func steersABatch() async throws {
+    @Test func controlsABatch() async throws {
         let namespace = redis.namespace()
         let output = redis.folder + "/\(namespace)"
         var configuration = PhotoWorkerConfiguration()
@@ -26,21 +26,21 @@ struct ExampleTests {
             RedisLocation(redis.configuration.displayName, namespace: namespace), configuration)
         try await worker.start()
         let outcome = try run(
-            "SteerBatch", redis.configuration.displayName, Self.samples.path, output, namespace)
+            "ControlBatch", redis.configuration.displayName, Self.samples.path, output, namespace)
         #expect(outcome.status == 0, "\(outcome.text)")
-        for told in [
+        for expected in [
             "submitted 9 photos as ", "event: focus(", "event: priority(DarkroomModel.BatchPriority.high)",
             "finished: 9 of 9",
             "9 of 9 photos developed, 0 failed",
-        ] { #expect(outcome.text.contains(told), "\(outcome.text)") }
+        ] { #expect(outcome.text.contains(expected), "\(outcome.text)") }
         await worker.stop()
     }
 
-    @Test func runsAnOperationOfItsOwn() throws {
+    @Test func runsACustomOperation() throws {
         let namespace = redis.namespace()
         let output = redis.folder + "/\(namespace)"
         let outcome = try run(
-            "OwnOperation", redis.configuration.displayName, Self.samples.path, output, "A. Photographer", namespace)
+            "CustomOperation", redis.configuration.displayName, Self.samples.path, output, "A. Photographer", namespace)
         #expect(outcome.status == 0, "\(outcome.text)")
         #expect(outcome.text == "8 of 9 photos signed\n1 failed: filter-failed\n")
         var entries: [ManifestEntry] = []
@@ -57,7 +57,7 @@ struct ExampleTests {
         #expect(entries.first { $0.state == .failed(.filterFailed) }?.record.name.contains("moon") == true)
     }
 
-    @Test(arguments: ["SteerBatch", "OwnOperation"]) func saysHowItIsUsedAndWhatIsWrong(_ name: String) throws {
+    @Test(arguments: ["ControlBatch", "CustomOperation"]) func printsUsageAndErrors(_ name: String) throws {
         let usage = try run(name)
         #expect(usage.status == 2 && usage.text.hasPrefix("usage: \(name) REDIS "))
         let failed = try run(name, "unix:///nowhere/redis.sock", Self.samples.path, "/tmp/nothing", "someone")

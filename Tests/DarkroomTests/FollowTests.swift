@@ -4,7 +4,7 @@ import ErrorExpectations
 import Foundation
 import Testing
 
-/// Following a batch from its present facts to its end, on a real Redis.
+/// Following a batch from its current facts to its end, on a real Redis.
 @Suite(.redisServer, .timeLimit(.minutes(1)))
 struct FollowTests {
     let redis = RedisServer.current
@@ -32,7 +32,7 @@ struct FollowTests {
 
     private func isOutage(_ update: BatchUpdate) -> Bool { if case .disconnected = update { true } else { false } }
 
-    @Test func batchThatHasFinishedIsOneUpdate() async throws {
+    @Test func finishedBatchIsOneUpdate() async throws {
         let id = try await submit(to: client)
         try await client.cancel(id)
         var updates: [BatchUpdate] = []
@@ -41,7 +41,7 @@ struct FollowTests {
         #expect(updates == [.facts(facts)])
     }
 
-    @Test func beginsWithTheFactsAndEndsWithThem() async throws {
+    @Test func beginsAndEndsWithTheFacts() async throws {
         let id = try await submit(to: client)
         var iterator = client.follow(id).makeAsyncIterator()
         let facts = try #require(try await client.facts(of: id))
@@ -50,7 +50,7 @@ struct FollowTests {
         try await client.cancel(id)
         let updates = try await rest(of: &iterator)
         #expect(isEnd(updates.last), "\(updates)")
-        #expect(try await iterator.next() == nil, "for good")
+        #expect(try await iterator.next() == nil, "the end is final")
     }
 
     @Test func reportsEventsInTheirOrder() async throws {
@@ -63,10 +63,10 @@ struct FollowTests {
             if case .event(let event) = update { event.kind } else { nil }
         }
         #expect(kinds.prefix(3) == [.isSuspended(.everything, true), .isCancelled(true), .isFinished(true)])
-        #expect(kinds.count == 4, "and its completion: \(kinds)")
+        #expect(kinds.count == 4, "the last event must be the completion: \(kinds)")
     }
 
-    @Test func endIsFoundThatCameWhileTheConnectionWasAway() async throws {
+    @Test func findsAnEndDuringALostConnection() async throws {
         let port = try RedisServer.freePort()
         let server = try RedisServer(port: port)
         defer { server.stop() }
@@ -90,7 +90,7 @@ struct FollowTests {
         #expect(try await rest(of: &other) == [.forgotten])
     }
 
-    @Test func outlastsARestartOfRedis() async throws {
+    @Test func continuesAfterARestartOfRedis() async throws {
         let server = try RedisServer(arguments: ["--appendonly", "yes", "--appendfsync", "always"])
         defer { server.stop() }
         let client = DarkroomClient(RedisLocation(server.configuration, try Keys()))
@@ -105,7 +105,7 @@ struct FollowTests {
         #expect(isEnd(try await rest(of: &iterator).last))
     }
 
-    @Test func slowLoopReadsAgainWhatItHasMissed() async throws {
+    @Test func slowLoopReadsTheFactsAfterMissedEvents() async throws {
         let id = try await submit(to: client)
         var iterator = client.follow(id).makeAsyncIterator()
         _ = try await iterator.next()
@@ -124,7 +124,7 @@ struct FollowTests {
         #expect(try await rest(of: &iterator).last == .forgotten)
     }
 
-    @Test func batchThatIsNotThereIsAnError() async throws {
+    @Test func missingBatchIsAnError() async throws {
         var iterator = client.follow("nothing").makeAsyncIterator()
         let error = await expectError(DarkroomError.self) { try await iterator.next() }
         #expect(error?.code == .noSuchBatch && error?.attempted == "follow batch nothing")
@@ -138,7 +138,7 @@ struct FollowTests {
         #expect(error?.code == .batchDamaged)
     }
 
-    @Test func redisThatIsAwayAtTheBeginningIsAnError() async throws {
+    @Test func unreachableRedisAtTheStartIsAnError() async throws {
         var iterator = try DarkroomClient("unix:///nowhere/redis.sock").follow("nothing").makeAsyncIterator()
         let error = await expectError(DarkroomError.self) { try await iterator.next() }
         #expect(error?.code == .redisUnreachable)

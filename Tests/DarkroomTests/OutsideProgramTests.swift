@@ -3,11 +3,11 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-/// Programs outside of the package: the README's lines run, nothing below the public types compiles, and the public types are those that
-/// are listed.
+/// Programs outside of the package. The code in the README runs, code that uses internal types does not compile, and
+/// the list of public types is complete.
 ///
-/// `deploy/outside` builds the README's program by SwiftPM from a package that depends on this one by path. That takes minutes, so here the
-/// program is linked against the modules that are built for the tests.
+/// `deploy/outside` builds the program of the README with SwiftPM, in a package that depends on this package by path.
+/// That takes minutes, so these tests link the program with the modules that are built for the tests.
 @Suite(.redisServer, .serialized, .timeLimit(.minutes(5)))
 struct OutsideProgramTests {
     private static let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
@@ -16,7 +16,7 @@ struct OutsideProgramTests {
 
     let redis = RedisServer.current
 
-    @Test func linesOfTheREADMEFollowABatchToItsEnd() async throws {
+    @Test func codeOfTheREADMEFollowsABatchToItsEnd() async throws {
         let namespace = redis.namespace()
         let folder = redis.folder + "/" + namespace
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -41,14 +41,16 @@ struct OutsideProgramTests {
         let outcome = try ChildProgram(program: URL(fileURLWithPath: program), arguments: [], folder: folder).run()
         #expect(outcome.status == 0, "\(outcome.text)")
         let last = outcome.text.split(separator: "\n").last ?? ""
-        #expect(last.hasPrefix("facts(") && last.contains("BatchState.finished"), "\(outcome.text)")
-        // The batch is over before anybody follows it.
+        #expect(last == "61 of 61", "\(outcome.text)")
+        // This program follows the batch after its end.
         let again = try compile(
             """
             import Darkroom
             let client = try DarkroomClient("\(redis.configuration.displayName)", namespace: "\(namespace)")
             let batch = try await client.batches()[0]
-            for try await update in client.follow(batch.id) { print(update) }
+            for try await update in client.follow(batch.id) {
+                if case .facts(let facts) = update { print(facts.counts.done, "of", facts.photos) }
+            }
             """, ["-o", program])
         try #require(again.status == 0, "\(again.text)")
         let late = try ChildProgram(program: URL(fileURLWithPath: program), arguments: [], folder: folder).run()
@@ -56,7 +58,7 @@ struct OutsideProgramTests {
         await worker.stop()
     }
 
-    @Test func allLinesOfTheDocumentationCompile() throws {
+    @Test func codeOfTheDocumentationCompiles() throws {
         let pages = ["README.md", "Sources/Darkroom/Darkroom.docc/Darkroom.md"]
         let source = try pages.flatMap(Self.blocks(of:)).map { block in
             "func block\(UInt32.random(in: 0...UInt32.max))() async throws {\n"
@@ -71,13 +73,13 @@ struct OutsideProgramTests {
         ("client.control.cancelAll()", "'control' is inaccessible"),
         ("BatchStore.self", "cannot find 'BatchStore' in scope"), ("JSON.self", "cannot find 'JSON' in scope"),
         ("BatchFacts(id: \"x\", fields: [:], reasons: [:])", "is inaccessible"),
-    ]) func whatIsBelowTheLibraryDoesNotCompile(_ expression: String, _ message: String) throws {
+    ]) func codeWithInternalTypesDoesNotCompile(_ expression: String, _ message: String) throws {
         let source = "import Darkroom\nfunc call(_ client: DarkroomClient) throws { _ = try \(expression) }\n"
         let check = try compile(source, ["-typecheck", "-parse-as-library"])
         #expect(check.status != 0 && check.text.contains(message), "\(check.text)")
     }
 
-    @Test func publicTypesAreThoseThatAreListed() throws {
+    @Test func listOfPublicTypesIsComplete() throws {
         var found: Set<String> = []
         for module in ["Darkroom", "DarkroomModel"] {
             let folder = redis.folder + "/symbols"
@@ -107,7 +109,7 @@ struct OutsideProgramTests {
             }
         }
         #expect(found.subtracting(list).isEmpty, "not listed")
-        #expect(Set(list).subtracting(found).isEmpty, "listed, but not there")
+        #expect(Set(list).subtracting(found).isEmpty, "listed, but missing")
         #expect(list.filter { !$0.contains(".") }.count <= 36)
     }
 
@@ -120,7 +122,7 @@ struct OutsideProgramTests {
             .map { $0.components(separatedBy: "```")[0] }
     }
 
-    /// Compiles a program as a package outside would, without the name of this package.
+    /// Compiles a program like a program of another package, without the name of this package.
     private func compile(_ source: String, _ options: [String]) throws -> (status: Int32, text: String) {
         let isLinking = options.contains("-o")
         let file = redis.folder + "/main\(isLinking ? "" : "-checked").swift"
@@ -132,7 +134,7 @@ struct OutsideProgramTests {
 
     private func compiler() throws -> URL { URL(fileURLWithPath: try Self.arguments("module")[0]) }
 
-    /// What the compiler needs to find the built modules, and their objects.
+    /// The compiler flags for the built modules and, if `isLinking`, the flags and objects for the linker.
     private func flags(isLinking: Bool) throws -> [String] {
         var flags: [String] = []
         var rest = try Self.arguments("module").dropFirst()[...]
@@ -144,26 +146,27 @@ struct OutsideProgramTests {
         }
         guard isLinking else { return flags }
         flags += try Self.arguments("exe").filter { $0.hasPrefix("-l") || $0.hasPrefix("-L/") }
-        let list = ChildProgram.built.appendingPathComponent("SteerBatch.product/Objects.LinkFileList")
+        let list = ChildProgram.built.appendingPathComponent("ControlBatch.product/Objects.LinkFileList")
         return flags
             + (try String(contentsOf: list, encoding: .utf8)).split(separator: "\n").map { line in
                 line.trimmingCharacters(in: ["'", "\""])
-            }.filter { !$0.contains("/SteerBatch.build/") }
+            }.filter { !$0.contains("/ControlBatch.build/") }
     }
 
-    /// The arguments with which SwiftPM has compiled (`module`) or linked (`exe`) an example, from the description of its build.
+    /// The arguments with which SwiftPM compiles (`module`) or links (`exe`) an example, from its build description.
     private static func arguments(_ step: String) throws -> [String] {
         let built = ChildProgram.built
         let description = built.deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent(built.lastPathComponent + ".yaml")
         let lines = try String(contentsOf: description, encoding: .utf8).split(separator: "\n")
-        let start = try #require(lines.firstIndex { $0.hasPrefix("  \"C.SteerBatch-") && $0.hasSuffix(".\(step)\":") })
+        let start = try #require(
+            lines.firstIndex { $0.hasPrefix("  \"C.ControlBatch-") && $0.hasSuffix(".\(step)\":") })
         let arguments = try #require(lines[start...].first { $0.hasPrefix("    args: ") })
         return try JSONDecoder().decode([String].self, from: Data(arguments.dropFirst("    args: ".count).utf8))
     }
 }
 
-/// What `swift-symbolgraph-extract` writes, as far as it is used here.
+/// The output of `swift-symbolgraph-extract`, with the fields that the test uses.
 private struct SymbolGraph: Decodable {
     struct Symbol: Decodable {
         struct Kind: Decodable { let identifier: String }
@@ -174,7 +177,7 @@ private struct SymbolGraph: Decodable {
         let pathComponents: [String]
         let docComment: Comment?
 
-        /// Whether it comes from a conformance, and is documented there.
+        /// True if the symbol comes from a conformance, which has its documentation.
         var isSynthesized: Bool { identifier.precise.contains("::SYNTHESIZED::") }
     }
 

@@ -3,14 +3,14 @@ import Foundation
 import FuzzSupport
 import Testing
 
-/// What strangers' text may do where it is printed: nothing.
+/// Printed text of others has no effect on a terminal.
 @Suite struct PrintableTextTests {
     @Test(arguments: [
         "", "plain", "Ärger 日本.jpg", "e\u{301}", "مرحبا", "می\u{200c}خواهم", "ක්\u{200d}ර", "\u{2764}\u{fe0f}",
         "\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467}", "\u{2764}\u{fe0f}\u{200d}\u{1f525}", "\u{a9}\u{fe0f}",
         "葛\u{e0100}", "\u{1f44d}\u{1f3fd}", "\u{fffd}",
     ])
-    func textOfAnyScriptStays(_ text: String) {
+    func keepsTextOfAnyScript(_ text: String) {
         #expect(PrintableText.escaped(text) == text)
         #expect(quoted(text, .json) == "\"\(text)\"")
     }
@@ -26,11 +26,11 @@ import Testing
         ("soft\u{ad}hyphen", #"soft\u{ad}hyphen"#), ("tag\u{e0041}", #"tag\u{e0041}"#), ("\u{3164}", #"\u{3164}"#),
         ("\u{fffa}", #"\u{fffa}"#), ("\u{2065}", #"\u{2065}"#),
     ])
-    func whatHasNoLookIsShown(_ text: String, _ shown: String) {
+    func escapesInvisibleCharacters(_ text: String, _ shown: String) {
         #expect(PrintableText.escaped(text) == shown)
     }
 
-    @Test func lineKeepsTabsAndNothingElse() {
+    @Test func lineKeepsOnlyTabs() {
         #expect(PrintableText.line("a\tb\nc\u{1b}") == "a\tb\\nc\\u{1b}")
         #expect(PrintableText.escaped("a\tb\nc\u{1b}", keeping: ["\n"]) == "a\\tb\nc\\u{1b}")
     }
@@ -43,7 +43,7 @@ import Testing
         #expect(decoded as? String == text)
     }
 
-    @Test func bytesThatAreNoTextBecomeReplacementCharacters() {
+    @Test func invalidBytesBecomeReplacementCharacters() {
         for bytes: [UInt8] in [[0xC0, 0xAF], [0xED, 0xA0, 0x80], [0xFF], [0xF0, 0x9F, 0x98], [0x9B, 0x41]] {
             let shown = PrintableText.escaped(String(decoding: bytes, as: UTF8.self))
             #expect(shown.unicodeScalars.allSatisfy { $0 == "\u{fffd}" || $0 == "A" }, "\(bytes)")
@@ -56,9 +56,9 @@ import Testing
         #expect(String(decoding: bytes, as: UTF8.self) == "\"" + String(repeating: #"\u{1}"#, count: 4) + "\u{2026}\"")
     }
 
-    /// Any text at all, in every form: what is printed holds no code point that acts on a terminal, JSON reads as the text
-    /// that it was, and printing what was printed changes nothing.
-    @Test func noTextSteersATerminal() throws {
+    /// Random text in every form. The output has no code point that acts on a terminal, the JSON decodes to the same
+    /// text, and escaping the output again changes nothing.
+    @Test func randomTextHasNoEffectOnATerminal() throws {
         let run = FuzzRun("printable text", count: 4000)
         for number in 0..<run.count {
             var generator = SeededGenerator(seed: run.seed &+ UInt64(number))
@@ -85,26 +85,26 @@ import Testing
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Code points that act on what stands around them, by their numbers and not by the properties that the code asks.
+    /// Code points that act on the text around them, by number. The code uses Unicode properties instead.
     private static let acting: [ClosedRange<UInt32>] = [
         0...0x1F, 0x7F...0x9F, 0xAD...0xAD, 0x34F...0x34F, 0x61C...0x61C, 0x115F...0x1160, 0x17B4...0x17B5,
         0x180E...0x180E, 0x200B...0x200B, 0x200E...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0x3164...0x3164,
         0xD800...0xDFFF, 0xFEFF...0xFEFF, 0xFFA0...0xFFA0, 0xFFF0...0xFFFB, 0xE0000...0xE00FF, 0xE01F0...0xE0FFF,
     ]
 
-    /// Whether the code point at `position` acts on a terminal, or has no look of its own and stands where it has no purpose.
+    /// Returns whether the code point at `position` acts on a terminal, or is invisible and without a purpose there.
     private static func acts(_ scalars: [Unicode.Scalar], _ position: Int) -> Bool {
         let value = scalars[position].value
         if acting.contains(where: { $0.contains(value) }) { return true }
         let isJoiner = (0x200C...0x200D).contains(value)
         let isSelector = (0xFE00...0xFE0F).contains(value) || (0xE0100...0xE01EF).contains(value)
         guard isJoiner || isSelector else { return false }
-        // Behind nothing, a control, a blank or a letter of ASCII there is nothing to join or to select.
+        // At the start, and after an ASCII character, there is nothing to join or to select.
         guard position > 0, scalars[position - 1].value > 0x7F else { return true }
         return isJoiner && (position + 1 == scalars.count || scalars[position + 1].value <= 0x7F)
     }
 
-    /// Pieces of everything: bytes, any code points, and those that act, close together.
+    /// A short random text of bytes, any code points, and code points that act on a terminal.
     private static func text(_ generator: inout SeededGenerator) -> String {
         var text = ""
         for _ in 0..<generator.number(in: 0..<12) {

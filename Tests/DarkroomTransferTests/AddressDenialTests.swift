@@ -5,29 +5,29 @@ import Testing
 
 @testable import DarkroomTransfer
 
-/// What is dialled, seen at the listening socket and not at the reply.
+/// Which addresses the engine connects to, checked at the listening socket and not by the reply.
 @Suite(.timeLimit(.minutes(2))) struct AddressDenialTests {
     @Test(arguments: [
         "127.0.0.1", "localhost", "2130706433", "0x7f.1", "0177.1", "127.1", "0.0.0.0", "0", "%31%32%37.1",
         "[::1]", "[::]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[::127.0.0.1]",
     ])
-    func dialsNothingOnThisMachineUnlessAllowed(host: String) async throws {
+    func connectsToThisMachineOnlyIfAllowed(host: String) async throws {
         let server = try EveryAddressServer { _ in EveryAddressServer.body("a") }
         let url = "http://\(host):\(server.port)/a"
         let error = await TransferEngine(TransferConfiguration()).fetch(url).error
         #expect(error?.code == .addressDenied, "\(error?.detail ?? "no error")")
         #expect(error?.attempts == 1)
         #expect(server.connections.isEmpty)
-        // The same is dialled when it may be, so it was not for another reason that nothing came. No kernel routes ::127.0.0.1.
+        // The control: the same URL connects if it is allowed, so the check caused the refusal. No kernel routes ::127.0.0.1.
         guard host != "[::127.0.0.1]" else { return }
         #expect(await TransferEngine(.local()).fetch(url).body == Array("a".utf8))
         #expect(server.connections.values.reduce(0, +) == 1)
     }
 
-    @Test func asksAgainBeforeAConnectionIsUsedAgain() async throws {
+    @Test func checksTheAddressAgainBeforeAConnectionIsReused() async throws {
         let server = try EveryAddressServer { _ in EveryAddressServer.body("a") }
         let asked = Locked(0)
-        // The connection, its first request; not the second.
+        // Allows the connection and its first request, not the second request.
         let engine = TransferEngine(.local()) { _ in
             asked.withLock { count in
                 count += 1
@@ -42,7 +42,7 @@ import Testing
         #expect(server.requests == 1)
     }
 
-    @Test func dialsAnAllowedNetworkAndNoOther() async throws {
+    @Test func connectsToAnAllowedNetworkOnly() async throws {
         let server = try EveryAddressServer { path in
             path == "/a"
                 ? EveryAddressServer.body("a")
@@ -55,19 +55,19 @@ import Testing
         let error = await engine.fetch("http://127.0.0.2:\(server.port)/\(server.port)").error
         #expect(error?.code == .addressDenied)
         #expect(error?.detail.contains("127.0.0.3") == true, "\(error?.detail ?? "no error")")
-        // Connections are taken in the order they came, so when this one was, others would have been.
+        // Connections are accepted in order, so an earlier connection would be counted by now.
         #expect(await TransferEngine(.local()).fetch("http://127.0.0.4:\(server.port)/a").body == Array("a".utf8))
         #expect(server.connections.keys.sorted() == ["::ffff:127.0.0.2", "::ffff:127.0.0.4"])
     }
 }
 
-/// A URL that may lie anywhere, since a user has named it, and where its redirects may lead. What of this machine's addresses
-/// is "public" is the test's to say.
+/// A URL that a user gives may have any address; its redirects are restricted. In these tests 127.0.0.8 and 127.0.0.9
+/// count as public.
 @Suite(.timeLimit(.minutes(2))) struct StartAnywhereTests {
     private let server: EveryAddressServer
 
     init() throws {
-        // `/<host>/<host>/...`: a redirect to each in turn.
+        // `/<host>/<host>/...` redirects to each host in turn.
         let own = Locked(UInt16(0))
         let server = try EveryAddressServer { path in
             let hosts = path.split(separator: "/")
@@ -89,19 +89,19 @@ import Testing
     }
 
     @Test(arguments: [(2, "/end"), (8, "/end"), (2, "/3/end"), (2, "/8/end"), (8, "/9/end"), (2, "/3/8/9/end")])
-    func leadsOnToTheInternet(host: Int, path: String) async {
+    func redirectMayLeadToThePublicInternet(host: Int, path: String) async {
         #expect(await fetch(path, from: host).body == Array("a".utf8))
     }
 
     @Test(arguments: [(8, "/2/end", 1), (8, "/9/2/end", 2), (2, "/8/3/end", 2), (2, "/8/2/end", 2)])
-    func leadsNotBackFromThere(host: Int, path: String, dialled: Int) async {
+    func redirectMayNotLeadBackFromThePublicInternet(host: Int, path: String, dialled: Int) async {
         let error = await fetch(path, from: host).error
         #expect(error?.code == .addressDenied)
         #expect(error?.detail.contains("but the redirect comes from the public internet") == true)
         #expect(server.connections.values.reduce(0, +) == dialled)
     }
 
-    @Test func everyTransferBeginsAnew() async {
+    @Test func redirectsOfOneTransferDoNotRestrictTheNext() async {
         var configuration = TransferConfiguration()
         configuration.mayStartAnywhere = true
         let engine = TransferEngine(configuration) { $0.description == "127.0.0.8" }
@@ -111,10 +111,10 @@ import Testing
     }
 }
 
-/// What is dialled in a network of the test's own, where every address of the internet is this machine's.
-@Suite(.timeLimit(.minutes(2)), .enabled(if: NetworkNamespace.isAvailable, "needs root and the ip program"))
+/// Which addresses the engine connects to in a network namespace in which every address of the internet is local.
+@Suite(.timeLimit(.minutes(2)), .enabled(if: NetworkNamespace.isAvailable, "requires root and the ip program"))
 struct AddressDenialInANamespaceTests {
-    /// As a URL writes them; what is dialled for it, where the system dials it at all.
+    /// `host` as in a URL; `dialled` is the address that the system would connect to, nil if it would not connect.
     private static let denied: [(host: String, dialled: String?)] = [
         ("0.1.2.3", "::ffff:0.1.2.3"), ("10.0.0.1", "::ffff:10.0.0.1"), ("0x0a.1", "::ffff:10.0.0.1"),
         ("100.64.0.1", "::ffff:100.64.0.1"), ("127.0.0.1", "::ffff:127.0.0.1"), ("127.8.8.8", "::ffff:127.8.8.8"),
@@ -135,7 +135,7 @@ struct AddressDenialInANamespaceTests {
         ("[fec0::1]", "fec0::1"), ("[ff02::1%25lo]", nil), ("[100::1]", "100::1"), ("[5f00::1]", "5f00::1"),
     ]
 
-    @Test func nothingDeniedIsDialledDirectlyOrByARedirect() async throws {
+    @Test func connectsToNoDeniedAddressDirectlyOrByARedirect() async throws {
         try await NetworkNamespace.run {
             let locations = Self.denied.map(\.host)
             let server = try EveryAddressServer { path in
@@ -143,7 +143,7 @@ struct AddressDenialInANamespaceTests {
                 return EveryAddressServer.redirect(to: "http://\(locations[number])/end")
             }
             let port = server.port
-            // Redirects have no port of their own in the list: connect-to brings them to the server's.
+            // The redirects in the list have no port; connect-to maps them to the port of the server.
             var configuration = TransferConfiguration()
             configuration.retries = 0
             configuration.connectTo = [":80::\(port)"]
@@ -159,11 +159,11 @@ struct AddressDenialInANamespaceTests {
                     #expect(error?.code == .addressDenied, "\(target.host): \(error?.detail ?? "no error")")
                 }
             }
-            // Connections are taken in the order they came, so when this one was, the others would have been.
+            // Connections are accepted in order, so an earlier connection would be counted by now.
             #expect(guarded.fetchHere("http://1.1.1.1/a").body == Array("a".utf8))
             #expect(Set(server.connections.keys) == Set(before.keys).union(["::ffff:1.1.1.1"]))
 
-            // The control: with everything allowed each of them is dialled, so the listener would have seen it.
+            // The control: if every address is allowed, the listener receives each of these connections.
             configuration.allowPrivate = true
             let unguarded = TransferEngine(configuration)
             for (number, target) in Self.denied.enumerated() where target.dialled != nil {
@@ -175,12 +175,12 @@ struct AddressDenialInANamespaceTests {
         }
     }
 
-    @Test func aNameThatChangesItsMindIsCheckedWhereItLeads() async throws {
+    @Test func addressOfANameIsCheckedAtEachLookup() async throws {
         try await NetworkNamespace.run {
             let hosts = FileManager.default.temporaryDirectory.appending(path: "darkroom-hosts-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: hosts) }
             @Sendable func point(_ addresses: String...) throws {
-                // Over the bytes of the same file, which is the one that is mounted.
+                // Overwrites the file in place, because this file is mounted.
                 let handle = try FileHandle(forWritingTo: hosts)
                 try handle.truncate(atOffset: 0)
                 try handle.write(contentsOf: Data(addresses.map { "\($0) moving.example\n" }.joined().utf8))
@@ -191,7 +191,7 @@ struct AddressDenialInANamespaceTests {
             let second = try EveryAddressServer { _ in EveryAddressServer.body("b") }
             let port = second.port
             let first = try EveryAddressServer { _ in
-                // While the answer to the first look-up is on its way, the name moves. Another port is another look-up.
+                // The name gets another address before the redirect. The other port makes another look-up.
                 try? point("169.254.169.254")
                 return EveryAddressServer.redirect(to: "http://moving.example:\(port)/b")
             }
@@ -202,7 +202,7 @@ struct AddressDenialInANamespaceTests {
             #expect(first.connections == ["::ffff:8.8.8.8": 1])
             #expect(second.connections.isEmpty)
 
-            // A name with a denied and a public address leads to the public one.
+            // If a name has a denied and a public address, the engine connects to the public one.
             try point("10.0.0.1", "8.8.4.4")
             let fetched = TransferEngine(TransferConfiguration()).fetchHere("http://moving.example:\(port)/b")
             #expect(fetched.body == Array("b".utf8), "\(fetched)")
@@ -212,7 +212,7 @@ struct AddressDenialInANamespaceTests {
 }
 
 extension TransferEngine {
-    /// Fetches and waits, on a thread that may block.
+    /// Fetches and blocks until the result arrives.
     fileprivate func fetchHere(_ url: String) -> Result<Download, TransferError> {
         let result = Locked<Result<Download, TransferError>?>(nil)
         let isDone = DispatchSemaphore(value: 0)

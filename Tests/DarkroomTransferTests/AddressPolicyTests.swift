@@ -16,7 +16,7 @@ import Testing
         "2606:4700::200:5efe:a9fe:a9fe", "fbff::1", "fc00::1", "fd00:ec2::254", "fdff::1", "fe80::1", "febf::1",
         "fec0::1", "ff02::1", "100::1", "4000::1", "8000::1",
     ])
-    func deniesWhatIsNotOfThePublicInternet(address: String) throws {
+    func deniesAddressesOutsideThePublicInternet(address: String) throws {
         #expect(try isAllowed(address, by: .publicInternet()) == false)
         #expect(try isAllowed(address, by: .everything))
     }
@@ -36,11 +36,11 @@ import Testing
         ("10.1.0.0/16", "10.1.255.255", "10.2.0.1"), ("127.0.0.1", "127.0.0.1", "127.0.0.2"),
         ("10.1.0.0/16", "::ffff:10.1.2.3", "::ffff:10.2.2.3"), ("::ffff:10.1.0.0/112", "10.1.2.3", "10.2.2.3"),
         ("fd00:1::/32", "fd00:1::7", "fd00:2::7"), ("::1/128", "::1", "::2"),
-        // What a translator would reach is another way to it, and has to be named itself.
+        // The NAT64 form of an address is not in the network of the address; it must be allowed separately.
         ("10.1.0.0/16", "10.1.0.1", "64:ff9b::a01:1"), ("64:ff9b::a01:0/112", "64:ff9b::a01:1", "10.1.0.1"),
         ("0.0.0.0/0", "169.254.169.254", "fd00:ec2::254"), ("::/0", "fd00:ec2::254", "::ffff:169.254.169.254"),
     ])
-    func aNamedNetworkIsAllowedAndNoOther(network: String, within: String, outside: String) throws {
+    func onlyTheGivenNetworkIsAllowed(network: String, within: String, outside: String) throws {
         let policy = AddressPolicy.publicInternet(and: [try NetworkRange(parsing: network)])
         #expect(try isAllowed(within, by: policy))
         #expect(try isAllowed(outside, by: policy) == false)
@@ -53,7 +53,7 @@ import Testing
         #expect(!AddressPolicy.everything.allows(&address))
     }
 
-    /// Asks with a socket address, as libcurl gives it.
+    /// Checks a socket address, as libcurl passes it.
     private func isAllowed(_ text: String, by policy: AddressPolicy) throws -> Bool {
         var hints = addrinfo()
         hints.ai_flags = AI_NUMERICHOST
@@ -81,7 +81,7 @@ import Testing
         "fe80::%lo/64",
         "[::1]", "::ffff:10.0.0.0/64", "example.org", "10.0.0.0/8,fd00::/8", "*",
     ])
-    func refusesWhatIsNoNetwork(text: String) {
+    func refusesInvalidNetworks(text: String) {
         #expect(throws: InvalidNetworkRange.self) { try NetworkRange(parsing: text) }
     }
 }

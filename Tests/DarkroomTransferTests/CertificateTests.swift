@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomTransfer
 
 @Suite(.timeLimit(.minutes(1))) struct CertificateTests {
-    @Test func trustsNoCertificateThatNobodySigned() async throws {
+    @Test func trustsNoSelfSignedCertificate() async throws {
         let scratch = try ScratchFolder()
         let folder = scratch.url
         let request = try openssl(
@@ -27,7 +27,7 @@ import Testing
         #expect(error?.code == .tlsFailed, "\(error?.detail ?? "no error")")
         #expect(error?.attempts == 1)
         guard case .failure(let refused) = await WebPostTests.post("{}", to: url) else {
-            Issue.record("a post took a certificate that nobody signed")
+            Issue.record("a post accepted a self-signed certificate")
             return
         }
         #expect(refused.code == .tlsFailed)

@@ -3,7 +3,7 @@ import Foundation
 
 @testable import DarkroomTransfer
 
-/// What tests ask of every transfer.
+/// Helpers of the transfer tests.
 extension TransferEngine {
     func fetch(_ url: String) async -> Result<Download, TransferError> {
         let started = Locked<Transfer?>(nil)
@@ -19,7 +19,7 @@ extension TransferEngine {
 }
 
 extension TransferConfiguration {
-    /// For servers on this machine; without further attempts, so that each fault shows.
+    /// A configuration for servers on this machine, without retries, so that each fault is an error.
     static func local(_ change: (inout TransferConfiguration) -> Void = { _ in }) -> TransferConfiguration {
         var configuration = TransferConfiguration()
         configuration.allowPrivate = true
@@ -37,7 +37,7 @@ extension Result where Success == Download, Failure == TransferError {
     }
 }
 
-/// Collects results that come on other threads and tells when there are enough.
+/// Collects values from other threads; `wait` returns when there are enough.
 final class Collected<Value: Sendable>: Sendable {
     private struct State {
         var values: [Value] = []
@@ -58,7 +58,7 @@ final class Collected<Value: Sendable>: Sendable {
 
     var values: [Value] { state.withLock { $0.values } }
 
-    /// Waits until there are `count` values; at the end of the test's own time limit it returns those that there are.
+    /// Waits until there are `count` values. At the time limit of the test it returns the values collected so far.
     func wait(for count: Int) async -> [Value] {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

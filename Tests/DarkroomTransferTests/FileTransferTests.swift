@@ -57,13 +57,13 @@ import Testing
         "outside.jpg", "photos/out.jpg", "photos/../outside.jpg", "photos/%2e%2e/outside.jpg", "photos/up/outside.jpg",
         "photos-not/d.jpg", "missing.jpg", "photos/../missing.jpg", "photos/nowhere/../../missing.jpg", "photos",
     ])
-    func readsNothingElse(path: String) async {
+    func readsNoFileOutsideTheFolders(path: String) async {
         let error = await fetch(path).error
         #expect(error?.code == .schemeDenied, "\(error?.detail ?? "no error")")
     }
 
-    /// With a combining character behind it a slash is another `Character`, and the same slash for the system.
-    @Test func tellsNothingOfWhatLiesElsewhere() {
+    /// In Swift, a slash and a following combining character are one `Character`; for the system the slash is a separator.
+    @Test func errorDoesNotRevealFilesOutsideTheFolders() {
         let folders = ReadableFolders(folders: [photos.path], maxBytes: 100)
         for path in ["/../\u{301}missing.jpg", "/nowhere/..//../\u{301}missing.jpg"] {
             let refusal = expectError(TransferError.self) {
@@ -73,29 +73,29 @@ import Testing
         }
     }
 
-    @Test func readsNothingUnlessTold() async {
+    @Test func readsNoFileByDefault() async {
         #expect(await fetch("photos/a%20b.jpg", folders: []).error?.code == .schemeDenied)
     }
 
     @Test(arguments: ["photos/missing.jpg", "photos/deep", "photos/pipe", "photos/a%20b.jpg/x"])
-    func saysWhatIsNoFile(path: String) async {
+    func otherPathsAreNotFound(path: String) async {
         let error = await fetch(path).error
         #expect(error?.code == .fileNotFound, "\(error?.detail ?? "no error")")
     }
 
-    @Test func readsNothingThatNobodyWantsAnyMore() throws {
+    @Test func cancelledReadIsRefused() throws {
         let folders = ReadableFolders(folders: [photos.path], maxBytes: 100)
-        let unwanted = Latch()
-        #expect(try folders.contents(ofFile: photos.path + "/a b.jpg", unless: unwanted).count == 14)
-        unwanted.set()
+        let cancelled = Latch()
+        #expect(try folders.contents(ofFile: photos.path + "/a b.jpg", unless: cancelled).count == 14)
+        cancelled.set()
         let refusal = expectError(TransferError.self) {
-            try folders.contents(ofFile: photos.path + "/a b.jpg", unless: unwanted)
+            try folders.contents(ofFile: photos.path + "/a b.jpg", unless: cancelled)
         }
         #expect(refusal?.code == .cancelled)
     }
 
-    /// What a path leads to may change between the look at it and the opening.
-    @Test func folderSwappedForALinkMeanwhileLeadsNowhere() throws {
+    /// The target of a path may change between the check and the opening of the file.
+    @Test func folderReplacedByALinkDuringAReadIsNotFollowed() throws {
         let folders = ReadableFolders(folders: [photos.path], maxBytes: 100)
         let (deep, away) = (photos.path + "/deep", photos.path + "/away")
         let other = root.appendingPathComponent("photos-not").path
@@ -105,7 +105,7 @@ import Testing
             while !isOver.isSet {
                 _ = rename(deep, away)
                 _ = symlink(other, deep)
-                usleep(20)  // so that the link is met as often as the folder, however many cores there are
+                usleep(20)  // so that reads meet the link as often as the folder on any number of cores
                 unlink(deep)
                 _ = rename(away, deep)
                 usleep(20)

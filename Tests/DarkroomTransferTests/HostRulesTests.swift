@@ -26,10 +26,12 @@ import Testing
         ("0x0a.1", "http://10.0.0.1/"), ("::1", "http://[0:0:0:0:0:0:0:1]/"), ("[::1]", "http://[::1]:80/"),
         ("fe80::1", "http://[fe80::1%25lo]/"), ("*.example.org", "http://a_b.example.org/"),
     ])
-    func aPatternMatchesInEverySpelling(pattern: String, url: String) throws {
+    func patternMatchesEverySpellingOfAHost(pattern: String, url: String) throws {
         #expect(try isAllowed(url, allow: [pattern]))
         #expect(try !isAllowed(url, deny: [pattern]))
-        #expect(try !isAllowed(url, allow: [pattern], deny: [pattern]), "what is denied wins")
+        #expect(
+            try !isAllowed(url, allow: [pattern], deny: [pattern]), "a host that is both allowed and denied was allowed"
+        )
     }
 
     @Test(arguments: [
@@ -39,7 +41,7 @@ import Testing
         ("example.org", "http://evil.net/example.org"), ("example.org", "http://evil.net#@example.org/"),
         ("10.0.0.1", "http://10.0.0.10/"), ("*.0.0.1.example", "http://10.0.0.1/"),
     ])
-    func aPatternMatchesNothingElse(pattern: String, url: String) throws {
+    func patternMatchesNoOtherHost(pattern: String, url: String) throws {
         #expect(try !isAllowed(url, allow: [pattern]))
         #expect(try isAllowed(url, deny: [pattern]))
     }
@@ -49,7 +51,7 @@ import Testing
         "user@example.org",
         "[::1", "*.[::1]", "*.10.0.0.1", "example.org,example.net", "[fe80::1%25lo]",
     ])
-    func refusesWhatIsNoPattern(text: String) {
+    func refusesInvalidPatterns(text: String) {
         #expect(throws: InvalidHostPattern.self) { try HostPattern(parsing: text) }
     }
 }

@@ -26,7 +26,7 @@ import Testing
         (0..<(index * 3000)).map { UInt8(truncatingIfNeeded: $0 &* index) }
     }
 
-    @Test func servesWhatIsInTheFolderAndNothingElse() async throws {
+    @Test func servesOnlyTheFilesOfTheFolder() async throws {
         let server = try PhotoServer(folder: folder.path)
         let engine = TransferEngine(.local())
         let photo = try await engine.fetch(server.url("more photos/\u{e9}.PNG")).get()
@@ -46,12 +46,12 @@ import Testing
         #expect(await engine.fetch(server.url("/3.jpg")).error?.code == .connectFailed)
     }
 
-    @Test func answersSeveralRequestsOnOneConnection() throws {
+    @Test func servesSeveralRequestsOnOneConnection() throws {
         let server = try PhotoServer(folder: folder.path)
         let connection = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(connection) }
-        var patience = timeval(tv_sec: 20, tv_usec: 0)
-        setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        var timeout = timeval(tv_sec: 20, tv_usec: 0)
+        setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = server.port.bigEndian
@@ -65,20 +65,20 @@ import Testing
         let request = "GET /0.jpg HTTP/1.1\r\nHost: a\r\n"
         let requests = Array("\(request)\r\n\(request)Connection: close\r\n\r\n".utf8)
         #expect(send(connection, requests, requests.count, 0) == requests.count)
-        var answers: [UInt8] = []
+        var replies: [UInt8] = []
         var block = [UInt8](repeating: 0, count: 4096)
-        while case let count = recv(connection, &block, block.count, 0), count > 0 { answers += block[..<count] }
-        #expect(String(decoding: answers, as: UTF8.self).components(separatedBy: "HTTP/1.1 200 OK").count == 3)
+        while case let count = recv(connection, &block, block.count, 0), count > 0 { replies += block[..<count] }
+        #expect(String(decoding: replies, as: UTF8.self).components(separatedBy: "HTTP/1.1 200 OK").count == 3)
     }
 
-    @Test func saysWhyItCannotStart() throws {
+    @Test func errorSaysWhyTheServerCannotStart() throws {
         #expect(throws: PhotoServerError.self) { try PhotoServer(folder: folder.path + "/missing") }
         let server = try PhotoServer(folder: folder.path)
         let error = expectError(PhotoServerError.self) { try PhotoServer(folder: folder.path, port: server.port) }
         #expect(error?.message.contains("\(server.port)") == true)
     }
 
-    @Test func twoThousandDownloadsAtOnceGetTheRightBytes() async throws {
+    @Test func serves2000SimultaneousDownloads() async throws {
         raiseDescriptorLimit()
         let server = try PhotoServer(folder: folder.path)
         let engine = TransferEngine(.local { $0.perHost = nil })
@@ -92,7 +92,7 @@ import Testing
         #expect(server.requests["/7.jpg"] == 100)
     }
 
-    /// Both ends of 2,000 connections are in this process.
+    /// This process has both ends of 2,000 connections.
     private func raiseDescriptorLimit() {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)

@@ -16,7 +16,7 @@ import Testing
         ("http://ann:pw@a.org/1", "http://bob@a.org/2", "http://bob@a.org/2"),
         ("http://a.org/1", "http://a.org/2", "http://a.org/2"),
     ])
-    func staysAtHome(start: String, location: String, url: String) throws {
+    func redirectToTheSameOriginKeepsCredentials(start: String, location: String, url: String) throws {
         #expect(try hop(start, location) == Redirects.Hop(url: url, host: "a.org"))
     }
 
@@ -24,11 +24,11 @@ import Testing
         "http://b.org/2", "https://a.org/2", "http://a.org:8080/2", "http://sub.a.org/2", "http://a.org.evil.net/",
         "http://a.org@evil.net/",
     ])
-    func takesNothingElsewhere(location: String) throws {
+    func redirectToAnotherOriginDropsCredentials(location: String) throws {
         let hop = try hop("http://ann:pw@a.org/1", location)
         #expect(hop.url == location && !hop.isAtHome)
         let plain = try self.hop("https://ann:pw@a.org/1", "http://a.org/1")
-        #expect(!plain.isAtHome && plain.isExposed, "without encryption, neither")
+        #expect(!plain.isAtHome && plain.isExposed, "a redirect from https to http kept the credentials")
     }
 
     @Test(arguments: [
@@ -36,12 +36,12 @@ import Testing
         ("ftp://a.org/", .schemeDenied), ("gopher://a.org/", .schemeDenied), ("javascript:1", .notAURL),
         ("http://", .notAURL), ("data:image/png;base64,AA", .notAURL), ("dict://127.0.0.1:6379/", .schemeDenied),
     ])
-    func goesNowhereElse(location: String, code: TransferError.Code) {
+    func refusesOtherSchemesAndInvalidURLs(location: String, code: TransferError.Code) {
         let refusal = expectError(TransferError.self) { try hop("http://a.org/1", location) }
         #expect(refusal?.code == code, "\(refusal?.detail ?? "")")
     }
 
-    @Test func endsAtItsLimitAndAsksTheRulesForEachHop() throws {
+    @Test func endsAtItsLimitAndChecksTheRulesForEachHop() throws {
         let rules = HostRules(allowed: [], denied: [try HostPattern(parsing: "*.evil.net")])
         var redirects = Redirects(from: "http://a.org/", limit: 2, rules: rules)
         _ = try redirects.follow("http://b.org/")
@@ -50,7 +50,7 @@ import Testing
         #expect(refusal?.code == .tooManyRedirects)
     }
 
-    // MARK: On the wire
+    // MARK: Requests
 
     private static let secrets = [
         "Authorization: Bearer secret", "Cookie: id=secret", "X-Api-Key: secret", "Proxy-Authorization: secret",
@@ -76,7 +76,7 @@ import Testing
         #expect(Self.harmless.allSatisfy { head.contains($0) }, "\(head)")
     }
 
-    @Test func aHeaderOfAHostGoesToThatHostOnly() async throws {
+    @Test func headerOfAHostIsSentToThatHostOnly() async throws {
         let other = try HostileServer(["/there": .answer(body: [2])])
         let home = try HostileServer(["/a": .redirect(to: "http://other.example:\(other.port)/there")])
         let header = try RequestHeader(parsing: "http://home.example:\(home.port)=X-Api-Key: secret")
@@ -95,7 +95,7 @@ import Testing
         #expect((home.log.heads + other.log.heads).allSatisfy { $0.contains("Accept: image/*") })
     }
 
-    @Test func aHeaderOfAHostFollowsNoRedirectThatIsNotEncryptedAnyMore() throws {
+    @Test func headerOfAHostFollowsNoRedirectFromHTTPSToHTTP() throws {
         let header = try RequestHeader(parsing: "*.a.org=Cookie: id=secret")
         #expect(try hop("https://x.a.org/", "https://y.a.org/").takes(header))
         #expect(try !hop("https://x.a.org/", "http://y.a.org/").takes(header))
@@ -124,9 +124,9 @@ import Testing
         ("8.8.8.8=X-Api-Key: x", "http://8.8.8.8/", false), ("a.org=Accept: x", "http://a.org:8080/", true),
         ("a.org:81=Accept: x", "http://a.org:8080/", false),
     ])
-    func aHeaderOfAHostGoesToItsSchemeAndPortOnly(header: String, url: String, isTaken: Bool) throws {
+    func headerOfAHostIsSentToItsSchemeAndPortOnly(header: String, url: String, isTaken: Bool) throws {
         guard case .web(let url, let host) = try TransferURL(parsing: url) else {
-            Issue.record("\(url) is no web address")
+            Issue.record("\(url) is not a web address")
             return
         }
         #expect(try Redirects.Hop(url: url, host: host).takes(RequestHeader(parsing: header)) == isTaken)
@@ -137,7 +137,7 @@ import Testing
         "Private-Token: x", "X-Amz-Security-Token: x", "Client-Secret: x", "X-Session-Id: x", "X-Password: x",
         "X-Amz-Credential: x", "X-Signature: x", "X-JWT: x",
     ])
-    func aHeaderThatCarriesASecretMustNameItsHost(line: String) throws {
+    func headerWithASecretMustNameItsHost(line: String) throws {
         #expect(throws: InvalidRequestHeader.self) { try RequestHeader(parsing: line) }
         #expect(
             try RequestHeader(parsing: "a.org=" + line) == RequestHeader(line, hosts: HostPattern(parsing: "a.org")))
@@ -156,18 +156,20 @@ import Testing
         #expect(header.line == line && header.hosts?.description == host)
     }
 
-    @Test func sendsSecretsAgainWhenTheWayComesBack() async throws {
-        // What home sends to itself by way of another is still its own.
+    @Test func sendsSecretsAgainOnlyInATransferToTheirOrigin() async throws {
+        // Home redirects to another server, which redirects to itself; neither request there has the secret.
         let away = try HostileServer(["/x": .inTurn([.redirect(to: "/y")]), "/y": .answer(body: [3])])
         let home = try HostileServer(["/a": .redirect(to: away.url("/x"))])
         let engine = TransferEngine(.local { $0.headers = [RequestHeader("X-Api-Key: secret")] })
         #expect(await engine.fetch(home.url("/a")).body == [3])
         #expect(away.log.heads.count == 2 && !away.log.heads.contains { $0.contains("secret") })
         #expect(await engine.fetch(away.url("/y")).body == [3])
-        #expect(away.log.heads.last?.contains("X-Api-Key: secret") == true, "a transfer of its own has its own home")
+        #expect(
+            away.log.heads.last?.contains("X-Api-Key: secret") == true,
+            "a transfer that starts at the other server has no secret")
     }
 
-    @Test func sendsTheHeadersOfTheNextAttemptFromTheBeginning() async throws {
+    @Test func nextAttemptStartsWithTheHeadersOfTheFirstOrigin() async throws {
         let away = try HostileServer(["/x": .inTurn([.hangUp, .answer(body: [4])])])
         let home = try HostileServer(["/a": .redirect(to: away.url("/x"))])
         let engine = TransferEngine(
@@ -180,7 +182,7 @@ import Testing
         #expect(!away.log.heads.contains { $0.contains("secret") })
     }
 
-    @Test func asksNoDeniedHost() async throws {
+    @Test func connectsToNoDeniedHost() async throws {
         let server = try HostileServer(["/a": .redirect(to: "http://localhost:1/x")])
         let configuration = TransferConfiguration.local {
             $0.deniedHosts = [.localhost]
@@ -195,7 +197,7 @@ import Testing
         #expect(server.log.requests == ["/a": 1])
     }
 
-    @Test func countsTheTimeOfAllRedirectsTogether() async throws {
+    @Test func timeoutCoversAllRedirectsTogether() async throws {
         let server = try HostileServer(["/a": .inTurn([.redirect(to: "/b")]), "/b": .stall])
         let engine = TransferEngine(.local { $0.timeout = .milliseconds(300) })
         let began = ContinuousClock.now
@@ -203,7 +205,7 @@ import Testing
         #expect(.now - began < .seconds(10))
     }
 
-    @Test func endsARedirectWhosePageNeverEnds() async throws {
+    @Test func failsARedirectWithATooLargeBody() async throws {
         let endless = "HTTP/1.1 302 Found\r\nLocation: /b\r\n\r\n" + String(repeating: "page ", count: 200_000)
         let server = try HostileServer(["/a": .raw(Array(endless.utf8)), "/b": .answer(body: [5])])
         #expect(await TransferEngine(.local()).fetch(server.url("/a")).error?.code == .tooLarge)

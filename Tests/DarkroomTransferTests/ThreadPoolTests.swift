@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct ThreadPoolTests {
-    @Test func jobsRunAtOnceAsFarAsThereAreThreads() {
+    @Test func runsAsManyJobsAtOnceAsItHasThreads() {
         let pool = ThreadPool("pool", maxThreads: 3)
         let arrived = DispatchSemaphore(value: 0)
         let go = DispatchSemaphore(value: 0)
@@ -17,19 +17,19 @@ import Testing
             }
         }
         for _ in 0..<3 {
-            #expect(arrived.wait(timeout: .now() + 20) == .success, "a job waits although a thread is due")
+            #expect(arrived.wait(timeout: .now() + 20) == .success, "a job waits although the pool has a free thread")
         }
         for _ in 0..<10 { go.signal() }
         for _ in 0..<7 { #expect(arrived.wait(timeout: .now() + 20) == .success) }
         #expect(running.withLock { $0.most } == 3)
     }
 
-    @Test func idleThreadThatWasWokenTakesOneJobOnly() {
+    @Test func wokenThreadTakesOneJobOnly() {
         let pool = ThreadPool("pool", maxThreads: .max)
         let first = DispatchSemaphore(value: 0)
         pool.perform { first.signal() }
         first.wait()
-        // However the thread of the first job stands: none of these may wait for another.
+        // None of these jobs may wait for another, whether or not the first thread is idle already.
         let meeting = Locked(0)
         let met = DispatchSemaphore(value: 0)
         let left = DispatchSemaphore(value: 0)
@@ -46,25 +46,25 @@ import Testing
         for _ in 0..<8 { #expect(left.wait(timeout: .now() + 30) == .success) }
     }
 
-    @Test func whatAJobHeldIsLetGoWhenItIsDone() {
+    @Test func finishedJobIsReleased() {
         final class Held: Sendable {
-            let gone: DispatchSemaphore
+            let released: DispatchSemaphore
 
-            init(_ gone: DispatchSemaphore) { self.gone = gone }
+            init(_ released: DispatchSemaphore) { self.released = released }
 
-            deinit { gone.signal() }
+            deinit { released.signal() }
         }
         let pool = ThreadPool("pool", maxThreads: 1)
-        let gone = DispatchSemaphore(value: 0)
+        let released = DispatchSemaphore(value: 0)
         for _ in 0..<3 {
-            let held = Held(gone)
+            let held = Held(released)
             pool.perform { withExtendedLifetime(held) {} }
         }
-        for _ in 0..<3 { #expect(gone.wait(timeout: .now() + 20) == .success, "the pool keeps a job that is done") }
+        for _ in 0..<3 { #expect(released.wait(timeout: .now() + 20) == .success, "the pool keeps a finished job") }
         withExtendedLifetime(pool) {}
     }
 
-    @Test func closedPoolForgetsWhatWaitsAndLetsItsThreadsEnd() {
+    @Test func closedPoolDiscardsWaitingJobsAndEndsItsThreads() {
         let ended = DispatchSemaphore(value: 0)
         let pool = ThreadPool("pool", maxThreads: 1, threadEnds: { ended.signal() })
         let began = DispatchSemaphore(value: 0)

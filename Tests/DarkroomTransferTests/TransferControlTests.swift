@@ -21,7 +21,7 @@ import Testing
         #expect(results.values.count == 1)
     }
 
-    @Test func cancelReachesWhatWaitsForItsHost() async throws {
+    @Test func cancelsATransferThatWaitsForItsHost() async throws {
         let server = try HostileServer(["/held": .held(.answer(body: [1])), "/b": .answer(body: [2])])
         let engine = TransferEngine(.local { $0.perHost = 1 })
         let first = Collected<Result<Download, TransferError>>()
@@ -40,18 +40,18 @@ import Testing
         #expect(server.log.requests == ["/held": 1, "/b": 1])
     }
 
-    @Test func cancelReachesWhatPausesBeforeItsNextAttempt() async throws {
+    @Test func cancelsATransferThatWaitsForItsNextAttempt() async throws {
         let server = try HostileServer(["/a": .answer(status: 503, headers: ["Retry-After: 50"]), "/b": .answer()])
         let engine = TransferEngine(.local { $0.retries = 3 })
         let results = Collected<Result<Download, TransferError>>()
         let transfer = engine.start(server.url("/a"), completion: results.add)
         #expect(await server.wait { $0.requests["/a"] == 1 && $0.running == 0 })
-        _ = await engine.fetch(server.url("/b"))  // the answer to the first is through by now
+        _ = await engine.fetch(server.url("/b"))  // by now the engine has the reply to the first request
         transfer.cancel()
         #expect(await results.wait(for: 1).first?.error?.code == .cancelled)
     }
 
-    @Test func withdrawReachesOnlyWhatHasNotBegun() async throws {
+    @Test func withdrawCancelsOnlyTransfersThatHaveNotBegun() async throws {
         let server = try HostileServer(["/held": .held(.answer(body: [1]))])
         let engine = TransferEngine(.local { $0.perHost = 1 })
         let first = Collected<Result<Download, TransferError>>()
@@ -67,18 +67,18 @@ import Testing
         #expect(server.log.requests["/held"] == 1)
     }
 
-    @Test func withdrawReachesWhatPausesBeforeItsNextAttempt() async throws {
+    @Test func withdrawCancelsATransferThatWaitsForItsNextAttempt() async throws {
         let server = try HostileServer(["/a": .answer(status: 503, headers: ["Retry-After: 50"]), "/b": .answer()])
         let engine = TransferEngine(.local { $0.retries = 3 })
         let results = Collected<Result<Download, TransferError>>()
         let transfer = engine.start(server.url("/a"), completion: results.add)
         #expect(await server.wait { $0.requests["/a"] == 1 && $0.running == 0 })
-        _ = await engine.fetch(server.url("/b"))  // the answer to the first is through by now
+        _ = await engine.fetch(server.url("/b"))  // by now the engine has the reply to the first request
         transfer.withdraw()
         #expect(await results.wait(for: 1).first?.error?.code == .cancelled)
     }
 
-    @Test func whatMayNotBeginGivesItsPlaceToTheNext() async throws {
+    @Test func transferThatMayNotBeginFreesItsPlace() async throws {
         let server = try HostileServer(["/held": .held(.answer(body: [1])), "/b": .answer(body: [2])])
         let engine = TransferEngine(.local { $0.perHost = 1 })
         let refused = Collected<Result<Download, TransferError>>()
@@ -93,7 +93,7 @@ import Testing
         #expect(server.log.requests["/b"] == 1)
     }
 
-    @Test func whoIsMoreUrgentGetsTheNextPlaceAtAHost() async throws {
+    @Test func higherPriorityGetsTheNextPlaceAtAHost() async throws {
         let server = try HostileServer(["/held": .held(.answer(body: [1]))])
         let engine = TransferEngine(.local { $0.perHost = 1 })
         let order = Collected<String>()
@@ -101,18 +101,18 @@ import Testing
         #expect(await server.wait { $0.running == 1 })
         engine.start(server.url("/held"), completion: { _ in order.add("ordinary") })
         engine.start(
-            server.url("/held"), order: TransferOrder(priority: 1), completion: { _ in order.add("urgent") })
+            server.url("/held"), order: TransferOrder(priority: 1), completion: { _ in order.add("high") })
         engine.start(server.url("/held"), completion: { _ in order.add("promoted") })
             .reorder(TransferOrder(priority: 2))
-        // What comes last has been taken when its withdrawal is answered, and so has all that came before it.
+        // When the withdrawal of this last transfer completes, the engine has processed all earlier calls.
         let last = Collected<Result<Download, TransferError>>()
         engine.start(server.url("/held"), completion: last.add).withdraw()
         #expect(await last.wait(for: 1).first?.error?.code == .cancelled)
         server.release()
-        #expect(await order.wait(for: 3) == ["promoted", "urgent", "ordinary"])
+        #expect(await order.wait(for: 3) == ["promoted", "high", "ordinary"])
     }
 
-    @Test func keepsToTheLimitOfAHostAndLetsOtherHostsGoOn() async throws {
+    @Test func limitOfAHostDoesNotStopOtherHosts() async throws {
         let server = try HostileServer(["/held": .held(.answer(body: [1])), "/b": .answer(body: [2])])
         let engine = TransferEngine(.local { $0.perHost = 6 })
         let results = Collected<Result<Download, TransferError>>()
@@ -120,7 +120,7 @@ import Testing
         #expect(await server.wait { $0.running == 6 })
         #expect(await engine.fetch("http://localhost:\(server.port)/b").body == [2])
         #expect(server.log.requests["/held"] == 6)
-        // Once they are answered, a server may see the next request before it has left the one before.
+        // The server may count the next request before it has ended the previous one.
         #expect(server.log.mostRunning <= 7)
         server.release()
         #expect(await results.wait(for: 20).allSatisfy { $0.body == [1] })
@@ -146,7 +146,7 @@ import Testing
         #expect(await engine.fetch(server.url("/stall")).error?.code == .cancelled)
     }
 
-    @Test func anEngineThatIsLetGoEndsItsTransfers() async throws {
+    @Test func deallocatedEngineCancelsItsTransfers() async throws {
         let server = try HostileServer(["/stall": .stall])
         let results = Collected<Result<Download, TransferError>>()
         var engine: TransferEngine? = TransferEngine(.local())

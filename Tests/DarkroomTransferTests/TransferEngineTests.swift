@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct TransferEngineTests {
     static let photo = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
 
-    @Test func deliversTheBytesAndWhatTheServerSaidOfThem() async throws {
+    @Test func returnsTheBodyAndItsContentType() async throws {
         let server = try HostileServer(["/a.jpg": .answer(headers: ["Content-Type: image/jpeg"], body: Self.photo)])
         let engine = TransferEngine(
             .local {
@@ -23,7 +23,7 @@ import Testing
         #expect(head.contains("X-Test: yes\r\n") && head.contains("User-Agent: darkroom/test\r\n"))
     }
 
-    @Test func takesBodiesOfUnknownLengthChunkedAndEmptyOnes() async throws {
+    @Test func acceptsUndeclaredChunkedAndEmptyBodies() async throws {
         let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nabcd\r\n3\r\nefg\r\n0\r\n\r\n"
         let server = try HostileServer([
             "/undeclared": .undeclared(body: Self.photo), "/chunked": .raw(Array(chunked.utf8)), "/empty": .answer(),
@@ -36,7 +36,7 @@ import Testing
         #expect(await engine.fetch(server.url("/drip")).body == Array("drop by drop".utf8))
     }
 
-    @Test func asksForNoCompressionAndDecodesNone() async throws {
+    @Test func requestsNoCompressionAndDecodesNone() async throws {
         let gzipped: [UInt8] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0]
         let server = try HostileServer(["/a": .answer(headers: ["Content-Encoding: gzip"], body: gzipped)])
         let engine = TransferEngine(.local())
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func takesBodiesOfExactlyTheLargestSize() async throws {
+    @Test func acceptsBodiesOfExactlyTheLargestSize() async throws {
         let server = try HostileServer(["/a": .answer(body: Self.photo), "/b": .undeclared(body: Self.photo)])
         let engine = TransferEngine(.local { $0.maxBytes = Self.photo.count })
         #expect(await engine.fetch(server.url("/a")).body == Self.photo)
@@ -73,7 +73,7 @@ import Testing
         ("/half", .stalled), ("/drip", .timeout), ("/loop", .tooManyRedirects), ("/ftp", .schemeDenied),
         ("/file", .schemeDenied), ("/badchunk", .truncated),
     ])
-    func namesEachFault(path: String, code: TransferError.Code) async throws {
+    func reportsEachFaultWithItsCode(path: String, code: TransferError.Code) async throws {
         let server = try HostileServer([
             "/404": .answer(status: 404, body: Array("<html>".utf8)), "/410": .answer(status: 410),
             "/page": .answer(status: 403, body: [UInt8](repeating: 32, count: 2 << 20)),
@@ -102,31 +102,31 @@ import Testing
     }
 
     @Test(arguments: ["NO URL", "", "ftp://127.0.0.1/x.jpg", "file:///etc/hostname"])
-    func refusesURLsWithoutTrying(url: String) async {
+    func refusesURLsWithoutAnAttempt(url: String) async {
         let error = await TransferEngine(.local()).fetch(url).error
         #expect(error?.code == (url.contains(":") ? .schemeDenied : .notAURL))
     }
 
-    @Test func tellsAServerThatRefusesFromANameThatDoesNotExist() async throws {
+    @Test func distinguishesARefusedConnectionFromAnUnknownName() async throws {
         let engine = TransferEngine(.local())
         let server = try HostileServer([:])
         let url = server.url("/")
         server.stop()
         #expect(await engine.fetch(url).error?.code == .connectFailed)
-        // A label that no name server is asked about, so that the test needs no network.
+        // A label may have at most 63 characters, so no name server is asked and the test needs no network.
         let name = String(repeating: "x", count: 70) + ".invalid"
         #expect(await engine.fetch("http://\(name)/a.jpg").error?.code == .nameNotFound)
     }
 
-    @Test func tellsFaultsOfTLSApart() async throws {
+    @Test func distinguishesFaultsOfTLS() async throws {
         let noTLS = try HostileServer(["hello": .raw(Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8))])
         let silent = try HostileServer(["hello": .stall])
-        let rude = try HostileServer(["hello": .reset])
+        let resetting = try HostileServer(["hello": .reset])
         let engine = TransferEngine(.local())
-        let hasty = TransferEngine(.local { $0.connectTimeout = .milliseconds(300) })
+        let shortTimeout = TransferEngine(.local { $0.connectTimeout = .milliseconds(300) })
         #expect(await engine.fetch("https://127.0.0.1:\(noTLS.port)/").error?.code == .tlsFailed)
-        #expect(await hasty.fetch("https://127.0.0.1:\(silent.port)/").error?.code == .timeout)
-        #expect(await engine.fetch("https://127.0.0.1:\(rude.port)/").error?.code == .connectFailed)
+        #expect(await shortTimeout.fetch("https://127.0.0.1:\(silent.port)/").error?.code == .timeout)
+        #expect(await engine.fetch("https://127.0.0.1:\(resetting.port)/").error?.code == .connectFailed)
     }
 
     @Test func followsRedirects() async throws {
@@ -137,7 +137,7 @@ import Testing
         #expect(await TransferEngine(.local()).fetch(server.url("/a.jpg")).body == Self.photo)
     }
 
-    @Test func connectsElsewhereWhenTold() async throws {
+    @Test func connectToReplacesTheAddress() async throws {
         let server = try HostileServer(["/a.jpg": .answer(body: Self.photo)])
         let connectTo = ["photos.example.org:80:127.0.0.1:\(server.port)"]
         let engine = TransferEngine(.local { $0.connectTo = connectTo })

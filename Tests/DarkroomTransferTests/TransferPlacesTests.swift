@@ -4,9 +4,9 @@ import Testing
 
 @testable import DarkroomTransfer
 
-/// What holds one of the places that transfers run in, and what does not.
+/// Which transfers occupy one of the `maxRunning` places.
 @Suite(.timeLimit(.minutes(1))) struct TransferPlacesTests {
-    @Test func whoPausesBeforeAnotherAttemptHoldsNoPlace() async throws {
+    @Test func transferThatWaitsForItsNextAttemptHasNoPlace() async throws {
         let server = try HostileServer([
             "/busy": .answer(status: 503, headers: ["Retry-After: 50"]), "/b": .answer(body: [2]),
         ])
@@ -26,7 +26,7 @@ import Testing
         #expect(await busy.wait(for: 1).first?.error?.code == .cancelled)
     }
 
-    @Test func whoWaitsForItsHostHoldsNoPlace() async throws {
+    @Test func transferThatWaitsForItsHostHasNoPlace() async throws {
         let server = try HostileServer(["/held": .held(.answer(body: [1])), "/b": .answer(body: [2])])
         defer { server.stop() }
         let engine = TransferEngine(
@@ -45,7 +45,7 @@ import Testing
         #expect(await results.wait(for: 5).allSatisfy { $0.body == [1] })
     }
 
-    @Test func aMoreUrgentOneWaitsForNoPlaceOfOthers() async throws {
+    @Test func higherPriorityDoesNotWaitForLowerPriorities() async throws {
         let server = try HostileServer(["/held": .held(.answer(body: [1])), "/b": .answer(body: [2])])
         defer { server.stop() }
         let engine = TransferEngine(
@@ -56,9 +56,9 @@ import Testing
         let results = Collected<Result<Download, TransferError>>()
         for _ in 0..<10 { engine.start(server.url("/held"), completion: results.add) }
         #expect(await server.wait { $0.running == 3 })
-        let urgent = Collected<Result<Download, TransferError>>()
-        engine.start(server.url("/b"), order: TransferOrder(priority: 1), completion: urgent.add)
-        #expect(await urgent.wait(for: 1).first?.body == [2])
+        let high = Collected<Result<Download, TransferError>>()
+        engine.start(server.url("/b"), order: TransferOrder(priority: 1), completion: high.add)
+        #expect(await high.wait(for: 1).first?.body == [2])
         #expect(server.log.requests["/held"] == 3)
         engine.setMaxRunning(5)
         #expect(await server.wait { $0.running == 5 })
@@ -66,7 +66,7 @@ import Testing
         #expect(await results.wait(for: 10).allSatisfy { $0.body == [1] })
     }
 
-    @Test func whatRunsCountsWithThePriorityThatItIsGiven() async throws {
+    @Test func runningTransferCountsWithItsNewPriority() async throws {
         let server = try HostileServer(["/held": .held(.answer(body: [1])), "/b": .answer(body: [2])])
         defer { server.stop() }
         let engine = TransferEngine(.local { $0.maxRunning = 1 })
@@ -77,43 +77,43 @@ import Testing
         let waits = Collected<Bool>()
         engine.start(
             server.url("/b"), order: TransferOrder(priority: 1), waits: { waits.add(true) }, completion: results.add)
-        #expect(await waits.wait(for: 1) == [true], "it has taken a place that is not free")
+        #expect(await waits.wait(for: 1) == [true], "the transfer took a place that is not free")
         server.release()
         #expect(await results.wait(for: 2).map(\.body) == [[1], [2]])
     }
 
-    @Test func filesWaitForTheirReadersByUrgency() async throws {
+    @Test func filesAreReadInTheOrderOfTheirPriorities() async throws {
         let engine = TransferEngine(.local { $0.fileFolders = ["/etc"] })
         let results = Collected<Result<Download, TransferError>>()
         let begun = Collected<Int>()
-        let allAreThere = DispatchSemaphore(value: 0)
+        let allAreQueued = DispatchSemaphore(value: 0)
         func start(_ number: Int, priority: Int = 0) {
             engine.start(
                 "file:///etc/hostname", order: TransferOrder(priority: priority),
                 mayBegin: {
-                    // Called on the engine's thread: until then nothing else begins.
-                    if number == 0 { allAreThere.wait() }
+                    // Blocks the thread of the engine, so that no other transfer begins.
+                    if number == 0 { allAreQueued.wait() }
                     begun.add(number)
                     return true
                 }, completion: results.add)
         }
         for number in 0..<50 { start(number) }
         start(50, priority: 1)
-        allAreThere.signal()
+        allAreQueued.signal()
         #expect(await results.wait(for: 51).allSatisfy { $0.body?.isEmpty == false })
         #expect(begun.values == Array(0..<FileReader.maxThreads) + [50] + Array(FileReader.maxThreads..<50))
     }
 
-    // MARK: The least rate
+    // MARK: The minimum rate
 
     @Test(arguments: [(1_000_000, true), (10, false), (0, false)])
-    func serverMustSendAtTheLeastRate(least: Int, isTooSlow: Bool) async throws {
+    func serverMustSendAtTheMinimumRate(minimum: Int, isTooSlow: Bool) async throws {
         let body = [UInt8](repeating: 1, count: 60)
         let server = try HostileServer(["/drip": .drip(body: body, pause: .milliseconds(10))])
         defer { server.stop() }
         let engine = TransferEngine(
             .local {
-                $0.minBytesPerSecond = least
+                $0.minBytesPerSecond = minimum
                 $0.minRateSpan = .milliseconds(100)
             })
         let result = await engine.fetch(server.url("/drip"))
@@ -121,8 +121,8 @@ import Testing
         #expect(!isTooSlow || result.error?.detail.contains("less than 1000000") == true, "\(result)")
     }
 
-    /// The first span does not count: a server may think before it answers.
-    @Test func whatComesLateButFastIsTaken() async throws {
+    /// The first span does not count, because a server may need time before it replies.
+    @Test func lateButFastReplyIsAccepted() async throws {
         let server = try HostileServer([
             "/late": .held(.answer(body: [1, 2, 3])), "/clock": .drip(body: [1, 2], pause: .milliseconds(1600)),
         ])

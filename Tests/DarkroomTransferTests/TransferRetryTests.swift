@@ -7,7 +7,7 @@ import Testing
     private static let good = HostileServer.Route.answer(body: Array("photo".utf8))
 
     @Test(arguments: ["/500", "/408", "/429", "/reset", "/hangup", "/cut", "/stall"])
-    func triesAgainUntilItSucceeds(path: String) async throws {
+    func retriesUntilItSucceeds(path: String) async throws {
         let server = try HostileServer([
             "/500": .inTurn([.answer(status: 500), .answer(status: 502), Self.good]),
             "/408": .inTurn([.answer(status: 408), .answer(status: 425), Self.good]),
@@ -30,7 +30,7 @@ import Testing
         #expect(server.log.requests == [path: 3])
     }
 
-    @Test func givesUpAfterTheLastAttempt() async throws {
+    @Test func failsAfterTheLastAttempt() async throws {
         let server = try HostileServer(["/a": .answer(status: 500)])
         let error = await TransferEngine(.local { $0.retries = 2 }).fetch(server.url("/a")).error
         #expect(error?.code == .httpServerError(500))
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: ["/404", "/large", "/loop"])
-    func triesOnlyOnceWhatCannotPass(path: String) async throws {
+    func doesNotRetryLastingFaults(path: String) async throws {
         let server = try HostileServer([
             "/404": .answer(status: 404), "/large": .answer(body: [1, 2, 3]), "/loop": .redirect(to: "ftp://x/"),
         ])
@@ -52,8 +52,8 @@ import Testing
         #expect(server.log.requests == [path: 1])
     }
 
-    /// What is no part of the body counts for its limit, too.
-    @Test(arguments: [100_000, 10]) func endsABodyWhoseChunksAreMostlyExtensions(bytes: Int) async throws {
+    /// Chunk extensions count towards the limit of the body, too.
+    @Test(arguments: [100_000, 10]) func failsABodyWithEndlessChunkExtensions(bytes: Int) async throws {
         let server = try HostileServer(["/a": .endlessExtensions(bytes: bytes)])
         let engine = TransferEngine(
             .local {
@@ -68,8 +68,8 @@ import Testing
         #expect(server.log.requests == ["/a": 1])
     }
 
-    @Test func bodyInSmallChunksIsTaken() async throws {
-        // Six bytes for each of the body's.
+    @Test func bodyInSmallChunksIsAccepted() async throws {
+        // Six bytes for each byte of the body.
         let chunks =
             Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n".utf8)
             + Array(String(repeating: "1\r\nx\r\n", count: 200_000).utf8)
@@ -78,7 +78,7 @@ import Testing
         #expect(try await engine.fetch(server.url("/a")).get().body.count == 200_000)
     }
 
-    @Test(arguments: [true, false]) func whatTakesTooLongIsTriedAgainUnlessSomethingCame(hasBody: Bool) async throws {
+    @Test(arguments: [true, false]) func timeoutIsRetriedUnlessBytesArrived(hasBody: Bool) async throws {
         let body = HostileServer.Route.drip(body: [UInt8](repeating: 9, count: 1000), pause: .milliseconds(100))
         let server = try HostileServer(["/a": hasBody ? body : .stall])
         let engine = TransferEngine(
@@ -90,7 +90,7 @@ import Testing
         #expect(error?.code == .timeout && error?.attempts == (hasBody ? 1 : 2), "\(error as TransferError?)")
     }
 
-    @Test func triesConnectionsThatAreRefusedAgain() async throws {
+    @Test func retriesRefusedConnections() async throws {
         let server = try HostileServer([:])
         server.stop()
         let error = await TransferEngine(.local { $0.retries = 1 }).fetch(server.url("/")).error

@@ -23,7 +23,7 @@ import Testing
     @Test(arguments: [
         "", "NO URL", "example.org/a.jpg", "/a.jpg", "http://", "http://a b/", "http:///", "file://other/x",
     ])
-    func refusesWhatIsNoURL(text: String) {
+    func refusesInvalidURLs(text: String) {
         let refusal = expectError(TransferError.self) { try TransferURL(parsing: text) }
         #expect(refusal?.code == .notAURL)
     }
@@ -36,7 +36,7 @@ import Testing
 }
 
 @Suite struct HostQueuesTests {
-    /// One of `host` ends, and the next begins.
+    /// Ends a transfer of `host` and returns the next element to start.
     private func next<Element>(
         _ queues: inout HostQueues<Element>, after host: String = "a", _ priority: Int = 0
     ) -> Element? {
@@ -44,7 +44,7 @@ import Testing
         return queues.next()
     }
 
-    @Test func runsAsManyOfAHostAsAllowedAndTheOthersInOrder() {
+    @Test func startsUpToTheLimitOfAHostAndTheOthersInOrder() {
         var queues = HostQueues<Int>(limit: 2)
         let admitted = [1, 2, 3, 4].map { queues.admit($0, host: "a") }
         #expect(admitted == [true, true, false, false])
@@ -56,7 +56,7 @@ import Testing
         #expect(again == [true, false])
     }
 
-    @Test func theMoreUrgentAreNext() {
+    @Test func higherPrioritiesAreNext() {
         var queues = HostQueues<Int>(limit: 1)
         _ = queues.admit(0, host: "a")
         for (element, priority) in [(1, 2), (2, 5), (3, 2), (4, 5)] {
@@ -81,7 +81,7 @@ import Testing
         #expect(released == ["a1", "b1", "a2", "b2", "a3", "a4"])
     }
 
-    @Test func anotherOrderCountsAtOnce() {
+    @Test func newOrderAppliesAtOnce() {
         var queues = HostQueues<Int>(limit: 1)
         for element in 0...3 { _ = queues.admit(element, host: "a") }
         queues.reorder("a", to: TransferOrder(priority: 1)) { $0 == 3 }
@@ -90,13 +90,13 @@ import Testing
         #expect(released == [3, 2, nil])
     }
 
-    @Test func hasNoLimitUnlessTold() {
+    @Test func hasNoLimitByDefault() {
         var queues = HostQueues<Int>(limit: nil)
         let admitted = (0..<1000).filter { queues.admit($0, host: "a") }
         #expect(admitted.count == 1000)
     }
 
-    @Test func thoseOfAPriorityShareTheirPlacesWithTheMoreUrgentOnly() {
+    @Test func placesOfAPriorityAreSharedWithHigherPrioritiesOnly() {
         var queues = HostQueues<String>(limit: nil, maxRunning: 2)
         func admit(_ element: String, _ priority: Int) -> Bool {
             queues.admit(element, host: element, order: TransferOrder(priority: priority))
@@ -104,7 +104,7 @@ import Testing
         #expect([admit("low1", 0), admit("low2", 0), admit("low3", 0)] == [true, true, false])
         #expect([admit("high1", 1), admit("high2", 1), admit("high3", 1)] == [true, true, false])
         queues.release("low1", priority: 0)
-        #expect(queues.next() == nil, "of priority 0 and above there are three still")
+        #expect(queues.next() == nil, "three elements of priority 0 or higher still run")
         queues.release("high1", priority: 1)
         #expect(queues.next() == "high3")
         for (host, priority) in [("high2", 1), ("high3", 1)] { queues.release(host, priority: priority) }
@@ -132,8 +132,8 @@ import Testing
 }
 
 @Suite struct HeaderSizeTests {
-    /// One line that is too long, and many that are.
-    @Test(arguments: [(120_000, 1), (60_000, 6)]) func answerWithAHugeHeaderIsTooLarge(bytes: Int, lines: Int)
+    /// One line that is too long, and several lines that are too long together.
+    @Test(arguments: [(120_000, 1), (60_000, 6)]) func replyWithAHugeHeaderIsTooLarge(bytes: Int, lines: Int)
         async throws
     {
         let headers = (0..<lines).map { "X-Filler-\($0): \(String(repeating: "a", count: bytes))" }
@@ -152,7 +152,7 @@ import Testing
         TransferError.Code.nameNotFound, .connectFailed, .timeout, .stalled, .truncated, .httpServerError(500),
         .httpServerError(503), .httpClientError(408), .httpClientError(425), .httpClientError(429),
     ])
-    func triesAgainWhatMayPass(code: TransferError.Code) {
+    func retriesTemporaryFaults(code: TransferError.Code) {
         #expect(RetryPolicy.isPassing(code))
     }
 
@@ -160,11 +160,11 @@ import Testing
         TransferError.Code.cancelled, .notAURL, .schemeDenied, .addressDenied, .tlsFailed, .httpClientError(404),
         .httpClientError(400), .tooManyRedirects, .tooLarge, .fileNotFound, .outOfMemory, .other,
     ])
-    func failsAtOnceOtherwise(code: TransferError.Code) {
+    func doesNotRetryLastingFaults(code: TransferError.Code) {
         #expect(!RetryPolicy.isPassing(code))
     }
 
-    @Test func pausesLongerAndLongerWithFullJitter() {
+    @Test func pausesDoubleWithFullJitter() {
         var generator = SystemRandomNumberGenerator()
         for (attempt, ceiling) in [(1, 200), (2, 400), (3, 800), (9, 51_200), (30, 51_200)] {
             let pauses = (0..<500).map { _ in RetryPolicy.pause(after: attempt, retryAfter: nil, using: &generator) }
@@ -176,7 +176,7 @@ import Testing
     }
 
     @Test(arguments: [(-5, 0), (0, 0), (7, 7), (60, 60), (3600, 60)])
-    func waitsAsTheServerAskedUpToAMinute(seconds: Int, granted: Int) {
+    func waitsForRetryAfterUpToAMinute(seconds: Int, granted: Int) {
         var generator = SystemRandomNumberGenerator()
         let pause = RetryPolicy.pause(after: 1, retryAfter: .seconds(seconds), using: &generator)
         #expect(pause >= .seconds(granted) && pause <= .seconds(granted) + .milliseconds(200))

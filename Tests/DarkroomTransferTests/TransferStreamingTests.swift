@@ -14,7 +14,7 @@ import Testing
         return (pieces.values.flatMap { $0 }, result)
     }
 
-    @Test func handsOverTheBodyPieceByPiece() async throws {
+    @Test func deliversTheBodyInPieces() async throws {
         let body = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
         let server = try HostileServer([
             "/list": .inTurn([.answer(status: 500, body: [9, 9]), .undeclared(body: body)])
@@ -25,7 +25,7 @@ import Testing
         #expect(try result.get().attempts == 2)
     }
 
-    @Test func triesNothingAgainOnceBytesWereHandedOver() async throws {
+    @Test func doesNotRetryAfterBytesWereDelivered() async throws {
         let server = try HostileServer(["/list": .closeHalfWay(body: [1, 2], declared: 3)])
         let (bytes, result) = await stream(server.url("/list"), TransferEngine(.local { $0.retries = 3 }))
         #expect(bytes == [1, 2])
@@ -33,7 +33,7 @@ import Testing
         #expect(server.log.requests == ["/list": 1])
     }
 
-    @Test func handsOverNothingOfAnError() async throws {
+    @Test func deliversNoBodyOfAnError() async throws {
         let server = try HostileServer(["/list": .answer(status: 404, body: [1, 2])])
         let (bytes, result) = await stream(server.url("/list"), TransferEngine(.local()))
         #expect(bytes == [])

@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomTransfer
 
 @Suite(.timeLimit(.minutes(1))) struct WebPostTests {
-    /// Posts on a thread of its own, as every caller does.
+    /// Posts on a separate thread, as all callers do.
     static func post(
         _ body: String, to url: String, headers: [String] = [], timeout: Duration = .seconds(10),
         isCancelled: @escaping @Sendable () -> Bool = { false }
@@ -41,7 +41,8 @@ import Testing
         let body = String(repeating: "x", count: 3 << 20)
         #expect(try await Self.post(body, to: server.url("/hook")).get() == 200)
         #expect(server.log.bodies == [Array(body.utf8)])
-        #expect(server.log.heads.allSatisfy { !$0.contains("Expect") }, "it waited for leave to send the body")
+        #expect(
+            server.log.heads.allSatisfy { !$0.contains("Expect") }, "the post sent Expect and waited for 100 Continue")
     }
 
     @Test func followsNoRedirect() async throws {
@@ -51,18 +52,18 @@ import Testing
         #expect(server.log.requests == ["/hook": 1])
     }
 
-    @Test func statusOfAnErrorIsAnAnswer() async throws {
+    @Test func statusOfAnErrorIsReturned() async throws {
         let server = try HostileServer(["/hook": .answer(status: 503, body: Array("later".utf8))])
         defer { server.stop() }
         #expect(try await Self.post("{}", to: server.url("/hook")).get() == 503)
     }
 
-    @Test func endlessAnswerIsCutOffAndItsStatusCounts() async throws {
+    @Test func endlessReplyIsCutOffAndItsStatusIsReturned() async throws {
         let server = try HostileServer(["/hook": .endless])
         defer { server.stop() }
         let began = ContinuousClock.now
         #expect(try await Self.post("{}", to: server.url("/hook")).get() == 200)
-        #expect(.now - began < .seconds(5), "it was read until the time was up")
+        #expect(.now - began < .seconds(5), "the reply was read until the timeout")
         #expect(await server.wait { $0.departures["/hook"] == 1 })
     }
 
@@ -73,13 +74,13 @@ import Testing
         #expect(await server.wait { $0.departures["/hook"] == 1 })
     }
 
-    @Test func serverThatNeverAnswersTimesOut() async throws {
+    @Test func serverThatNeverRepliesTimesOut() async throws {
         let server = try HostileServer(["/hook": .stall])
         defer { server.stop() }
         #expect(await code(Self.post("{}", to: server.url("/hook"), timeout: .milliseconds(200))) == .timeout)
     }
 
-    @Test func serverThatHangsUpIsNoAnswer() async throws {
+    @Test func serverThatHangsUpIsAnError() async throws {
         let server = try HostileServer(["/hook": .hangUp])
         defer { server.stop() }
         #expect(await code(Self.post("{}", to: server.url("/hook"))) == .connectFailed)
@@ -94,10 +95,10 @@ import Testing
         cancelled.set()
         let began = ContinuousClock.now
         #expect(await code(result) == .cancelled)
-        #expect(.now - began < .seconds(5), "it went on until the time was up")
+        #expect(.now - began < .seconds(5), "the post continued until the timeout")
     }
 
-    @Test func otherSchemesAreNotPostedTo() async throws {
+    @Test func refusesOtherSchemes() async throws {
         let result = await Self.post("{}", to: "file:///etc/passwd")
         #expect(code(result) != nil)
     }
@@ -111,7 +112,7 @@ import Testing
         ("https://user:pass@x.example:8443/h", "https", "x.example", 8443), ("http://0x7f.1/", "http", "127.0.0.1", 80),
         ("http://[::1]:8080/", "http", "[::1]", 8080), ("http://a.example@b.example/", "http", "b.example", 80),
     ])
-    func originIsWhereLibcurlGoes(_ url: String, _ scheme: String, _ host: String, _ port: Int) throws {
+    func originIsTheHostThatLibcurlConnectsTo(_ url: String, _ scheme: String, _ host: String, _ port: Int) throws {
         let origin = try #require(Origin(url: url))
         #expect(origin.scheme == scheme && origin.host == host && origin.port == port)
     }

@@ -11,7 +11,7 @@ public struct FuzzRun: CustomStringConvertible {
     public let count: Int
     private let name: String
 
-    /// A run of `count` cases by default.
+    /// Creates a run of `count` cases that starts at `seed`, unless the environment has other values.
     public init(_ name: String, count: Int, seed: UInt64 = 20_260_701) {
         let environment = ProcessInfo.processInfo.environment
         self.name = name
@@ -25,8 +25,8 @@ public struct FuzzRun: CustomStringConvertible {
     /// Runs the cases in pieces, each in its own process.
     ///
     /// - Parameter perform: Runs the cases with these seeds in another process, which writes a ``FuzzNote`` at the
-    ///   path. Exit tests with arguments require Swift 6.3. An older compiler runs the cases in the test process, which
-    ///   a crash then ends.
+    ///   path. Exit tests with arguments require Swift 6.3. With an older compiler, the cases run in the test process,
+    ///   and a crash ends the test.
     /// - Returns: The seeds that ended their process.
     public func inPieces(of size: Int, _ perform: (_ seeds: Range<UInt64>, _ note: String) async -> Void) async
         -> [UInt64]

@@ -3,23 +3,23 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-/// Real workers on file systems that are full, read-only, failing or not there any more.
+/// Real workers on file systems that are full, read-only, failing or unmounted.
 @Suite(.redisServer, .serialized, .enabled(if: MountNamespace.isAvailable)) struct DiskTests {
     private let small = ["astronaut.jpg", "chelsea.jpg", "coffee.jpg", "grace_hopper.jpg"]
 
-    @Test func fullDiskIsWaitedForAndNothingFails() throws {
+    @Test func workerWaitsForAFullDiskWithoutFailures() throws {
         let disk = try MountedOutput(
             "mkdir output && mount -t tmpfs -o size=6m none output && head -c 6000000 /dev/zero >output/filler")
         let id = try disk.submit(40, small)
         let worker = try disk.worker()
         try worker.waitFor("error worker: output cannot be written, its batches wait")
         try disk.wait(id, "refused") { _ in try disk.refusal(of: id).contains("No space left on device") }
-        // What has no bytes here is for others to take, and nothing has failed.
-        let facts = try disk.wait(id, "handed back") { $0.executing < 8 }
+        // The worker releases the photos whose bytes it does not hold. No photo has failed.
+        let facts = try disk.wait(id, "released") { $0.executing < 8 }
         #expect(facts.counts.failed == 0 && facts.counts.filtered < 40)
         let status = try disk.queue.run("status", "\(id)")
         #expect((status.standardOutput + status.standardError).contains("1 worker refused it: "), "\(status)")
-        // Whoever looks whether there is room again has a file for a moment.
+        // The check for free space creates a file `.room-*` for a short time.
         let hidden = try FileManager.default.subpathsOfDirectory(atPath: disk.seen)
             .filter { $0.hasPrefix(".") && !$0.hasPrefix(".room-") }
         #expect(hidden.isEmpty)
@@ -31,18 +31,18 @@ import Testing
         worker.send(SIGTERM)
         let outcome = try worker.outcome()
         #expect(outcome.status == 0)
-        let said = outcome.standardError.components(separatedBy: "output cannot be written").count - 1
-        #expect(said == 1, "\(outcome.standardError)")
+        let reports = outcome.standardError.components(separatedBy: "output cannot be written").count - 1
+        #expect(reports == 1, "\(outcome.standardError)")
         try disk.check(id)
     }
 
-    @Test func workerThatStopsHandsBackWhatWaitsForRoom() throws {
+    @Test func stoppingWorkerReleasesPhotosThatWaitForSpace() throws {
         let disk = try MountedOutput(
             "mkdir output && mount -t tmpfs -o size=6m none output && head -c 6250000 /dev/zero >output/filler")
         let id = try disk.submit(5, ["china.jpg"])
         let worker = try disk.worker("--filtrations", "2")
         try worker.waitFor("output cannot be written, its batches wait")
-        // The bytes of its photos are held, for a while.
+        // The worker holds the bytes of its photos for a while.
         #expect(try disk.queue.store.facts(of: id)?.executing == 1)
         worker.send(SIGTERM)
         #expect(try worker.outcome().status == 0)
@@ -50,12 +50,12 @@ import Testing
         #expect(facts.executing == 0 && facts.counts.new == 5 && facts.counts.failed == 0)
     }
 
-    @Test func fullDiskFailsPhotosWhenToldTo() throws {
-        // Room for the manifest and the small photos, not for one of the large ones.
+    @Test func fullDiskFailsPhotosWithWhenDiskFullFail() throws {
+        // There is space for the manifest and the small photos, but not for a large photo.
         let disk = try MountedOutput(
             "mkdir output && mount -t tmpfs -o size=6m none output && head -c 6150000 /dev/zero >output/filler")
         let id = try disk.submit(6, ["hubble_deep_field.jpg", "chelsea.jpg", "china.jpg"])
-        // One after the other: what one of them takes before it fails is missed by none.
+        // One filtration at a time. Otherwise the partial file of a large photo could take the space of a small photo.
         let worker = try disk.worker("--when-disk-full", "fail", "--no-fsync", "--filtrations", "1")
         let facts = try disk.wait(id, "finished") { $0.state == .finished }
         #expect(facts.failures == [.diskFull: 4] && facts.counts.filtered == 2)
@@ -66,7 +66,7 @@ import Testing
         try disk.check(id)
     }
 
-    @Test func fullFolderOfOriginalsIsWaitedFor() throws {
+    @Test func workerWaitsForAFullFolderOfOriginals() throws {
         let disk = try MountedOutput(
             "mkdir output originals && mount -t tmpfs -o size=2m none originals"
                 + " && head -c 2000000 /dev/zero >originals/filler")
@@ -87,7 +87,7 @@ import Testing
         ("umount -l output", "mount --bind share output"), ("mv share/manifest away", "mv away share/manifest"),
         ("mv output away", "mv away output"),
     ])
-    func shareThatVanishesIsWaitedForAndItsMountPointStaysEmpty(vanish: String, comeBack: String) throws {
+    func workerWaitsForALostShareAndLeavesItsMountPointEmpty(vanish: String, comeBack: String) throws {
         let disk = try MountedOutput(
             vanish.contains("mv output") ? "mkdir output" : "mkdir share output && mount --bind share output")
         let id = try disk.submit(300, small)
@@ -96,7 +96,7 @@ import Testing
         try disk.mounts.run(vanish)
         try worker.waitFor("its batches wait")
         try disk.wait(id, "refused") { _ in try disk.refusal(of: id).contains("is gone (No such file or directory)") }
-        let facts = try disk.wait(id, "handed back") { $0.executing < 60 }
+        let facts = try disk.wait(id, "released") { $0.executing < 60 }
         #expect(facts.counts.failed == 0 && facts.counts.filtered < 300)
         if vanish.hasPrefix("umount") {
             #expect(try FileManager.default.contentsOfDirectory(atPath: disk.seen).isEmpty)
@@ -113,8 +113,8 @@ import Testing
         #expect(below.isEmpty, "written below the mount point: \(below)")
     }
 
-    /// The private Redis of a run writes to the disk that is full, too.
-    @Test func runGoesOnWhenThereIsRoomAgain() throws {
+    /// The private Redis of `run` writes to the same full disk.
+    @Test func runContinuesOnceTheDiskHasSpace() throws {
         let disk = try MountedOutput(
             "mkdir output && mount -t tmpfs -o size=8m none output && head -c 8000000 /dev/zero >output/filler")
         let list = disk.mounts.folder + "/list.txt"
@@ -129,12 +129,12 @@ import Testing
         #expect((facts["counts"] as? [String: Int])?["filtered"] == 40)
     }
 
-    @Test func diskThatBecameReadOnlyIsWaitedFor() throws {
+    @Test func workerWaitsForAReadOnlyDisk() throws {
         let disk = try MountedOutput("mkdir output && mount -t tmpfs -o size=64m none output")
         let id = try disk.submit(300, small)
         let worker = try disk.worker("--downloads", "2", "--filtrations", "2")
         try disk.wait(id, "at work") { $0.counts.filtered >= 10 }
-        // It is busy while a file is being written.
+        // Remounting fails while the worker writes a file.
         try disk.mounts.run("until mount -o remount,ro output; do :; done")
         try worker.waitFor("its batches wait")
         try disk.wait(id, "refused") { _ in try disk.refusal(of: id).contains("Read-only file system") }
@@ -145,10 +145,11 @@ import Testing
         try disk.check(id)
     }
 
-    /// An ext4 file system in a file, on a disk that has less room than it believes: what was written is lost when it is
-    /// brought to the disk, and only syncfs(2) tells, once.
+    /// An ext4 file system in a file, on a disk with less space than the file system. Writes succeed, but their data is
+    /// lost when the kernel writes it to the disk. Only syncfs(2) reports the loss, once.
     ///
-    /// Page by page: a loop device takes a write of several of which only the first found room for one that went well.
+    /// The device writes single pages. A loop device reports the success of a write of several pages even if only the
+    /// first page had space.
     @Test(.enabled(if: MountNamespace.hasLoopDevices)) func filesThatTheDiskLostAreWrittenAgain() throws {
         let disk = try MountedOutput(
             """
@@ -158,10 +159,10 @@ import Testing
             && echo 4 >/sys/block/$(cat device)/queue/max_sectors_kb \
             && mount $device output && losetup --detach $device && rmdir output/lost+found
             """)
-        // The device outlives the test: it is to write as it did before. Should that fail, it is slower.
+        // The device outlives the test, so the test restores its setting. If that fails, the device stays slower.
         defer { try? disk.mounts.run("echo 0 >/sys/block/$(cat device)/queue/max_sectors_kb") }
         let id = try disk.submit(60, ["china.jpg", "hubble_deep_field.jpg"])
-        // What the file system itself needs has its room, only files have not.
+        // The metadata of the file system has its space now. Only files lack space.
         try disk.mounts.run("sync -f output")
         let worker = try disk.worker()
         try worker.waitFor("error worker: files may be lost, their operations run again")
@@ -173,9 +174,9 @@ import Testing
         worker.send(SIGTERM)
         let outcome = try worker.outcome()
         #expect(outcome.status == 0)
-        // What is read now comes from the disk.
+        // After this mount, reads come from the disk.
         try disk.mounts.run("umount output && mount -o loop store/image output")
-        #expect(throws: Never.self, "the worker said: \(outcome.standardError)") { try disk.check(id) }
+        #expect(throws: Never.self, "the log of the worker: \(outcome.standardError)") { try disk.check(id) }
         try disk.mounts.run("umount output")
     }
 }

@@ -8,19 +8,19 @@ import Testing
 
 @testable import DarkroomCommand
 
-/// An output folder on a file system of a test's own, and a real worker that writes there.
+/// An output folder on a separate file system, and real workers that write to it.
 final class MountedOutput {
     let queue: Queue
     let mounts: MountNamespace
     let server: PhotoServer
-    /// The output folder's path, as the worker sees it.
+    /// The path of the output folder in the workers.
     let output: String
     private var workers: [Program] = []
 
     private static let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Samples").path
 
-    /// - Parameter setup: makes the folder `output`, in the folder of the mounts.
+    /// - Parameter setup: The shell commands that create the folder `output`. They run in the folder of the mounts.
     init(_ setup: String) throws {
         queue = try Queue()
         mounts = try MountNamespace(setup)
@@ -33,10 +33,10 @@ final class MountedOutput {
         server.stop()
     }
 
-    /// The output folder's path, as the test sees it.
+    /// The path of the output folder in the test.
     var seen: String { mounts.path(output) }
 
-    /// Submits `count` photos, of the samples in turn, in operations of 5.
+    /// Submits `count` photos in operations of 5. The photos are the samples `names`, in turn.
     func submit(_ count: Int, _ names: [String], _ change: (inout BatchOptions) -> Void = { _ in }) throws -> BatchID {
         let id = try queue.submit((0..<count).map { server.url(names[$0 % names.count]) }) { options in
             options.output = output
@@ -49,7 +49,7 @@ final class MountedOutput {
         return id
     }
 
-    /// Starts a worker that sees the mounts.
+    /// Starts a worker with the mounts.
     func worker(_ arguments: String...) throws -> Program {
         let worker = try Program(
             ["worker", "--allow-private", "--namespace", queue.namespace] + arguments, environment: queue.environment,
@@ -58,7 +58,7 @@ final class MountedOutput {
         return worker
     }
 
-    /// Asks again and again until `condition` holds of the batch; 60 s at most.
+    /// Polls the batch until `condition` returns true, for at most 60 s.
     @discardableResult
     func wait(_ id: BatchID, _ awaited: String, until condition: (BatchFacts) throws -> Bool) throws -> BatchFacts {
         let deadline = ContinuousClock.now + .seconds(60)
@@ -69,18 +69,18 @@ final class MountedOutput {
                 Issue.record("batch \(id) is not \(awaited) within 60 s: \(facts)")
                 return facts
             }
-            // Redis is asked, there is no signal to wait for; a blocking read keeps the pace.
+            // Redis sends no signal for these conditions. The blocking read waits 20 ms.
             _ = try queue.store.connection.call(.init("BLPOP", "{\(queue.namespace)}:nothing", "0.02"))
         }
     }
 
-    /// What the worker says in Redis of the batches that it refuses.
+    /// The reasons that workers publish in Redis for refusing the batch.
     func refusal(of id: BatchID) throws -> String {
         try queue.store.workers().compactMap { $0.refusal(of: id) }.joined()
     }
 
-    /// What must hold of a batch that has finished: each photo has a line, each that is filtered its file, whole, and no temporary
-    /// file is left.
+    /// Checks a finished batch: each photo has a manifest line, each filtered photo has its complete file, and no
+    /// temporary file is left.
     func check(_ id: BatchID) throws {
         let facts = try #require(try queue.store.facts(of: id))
         var lines: [Int: ManifestLine] = [:]
@@ -92,7 +92,7 @@ final class MountedOutput {
         for line in lines.values where line.state == "filtered" {
             let file = try #require(line.file)
             files.insert(file)
-            let bytes = try #require(FileManager.default.contents(atPath: "\(seen)/\(file)"), "\(file) is not there")
+            let bytes = try #require(FileManager.default.contents(atPath: "\(seen)/\(file)"), "\(file) is missing")
             #expect(Hexadecimal.text(SHA256Digest.hash(of: Array(bytes))) == line.sha256)
         }
         #expect(files.count == facts.counts.filtered)
@@ -101,7 +101,7 @@ final class MountedOutput {
             _ = FileManager.default.fileExists(atPath: "\(seen)/\(path)", isDirectory: &isFolder)
             return !isFolder.boolValue && !path.hasPrefix("manifest/") && path != "filler"
         }
-        #expect(Set(found) == files, "files without a line, or temporary ones: \(Set(found).subtracting(files))")
+        #expect(Set(found) == files, "files without a line, or temporary files: \(Set(found).subtracting(files))")
         let manifest = try FileManager.default.subpathsOfDirectory(atPath: "\(seen)/manifest")
         #expect(!manifest.contains { $0.split(separator: "/").last?.hasPrefix(".") == true }, "\(manifest)")
     }

@@ -7,7 +7,7 @@ import Testing
 
 /// `doctor` as a program, on real redis-servers.
 @Suite(.serialized) struct DoctorCommandTests {
-    /// What it finds, by the name of the check; of several with one name the last.
+    /// The findings by the names of their checks. Of several findings with one name, the last one counts.
     private func findings(_ outcome: Program.Outcome) throws -> [String: (verdict: String, found: String)] {
         let document = try #require(try outcome.json() as? [String: Any])
         let list = try #require(document["findings"] as? [[String: Any]])
@@ -38,7 +38,7 @@ import Testing
             "Redis scripts", "clock", "output space", "output writing", "socket of run", "redis-server", "DNS",
             "formats to read", "formats to write", "transfers",
         ] {
-            // What is measured is slow now and then on a machine that others use, too.
+            // Measurements are sometimes slow on a shared machine.
             let isGood = findings[check].map {
                 Self.measured.contains(check) ? $0.verdict != "problem" : $0.verdict == "ok"
             }
@@ -85,7 +85,7 @@ import Testing
         #expect(finding == ("problem", "this is a replica of 127.0.0.1:\(port)"))
     }
 
-    @Test func userWithoutRightsIsToldWhichItNeeds() throws {
+    @Test func reportsMissingPermissionsOfTheUser() throws {
         let redis = try RedisServer()
         defer { redis.stop() }
         let rights = "ACL SETUSER ann on >secret ~* +ping +info +time +select".split(separator: " ").map {
@@ -101,7 +101,7 @@ import Testing
         #expect(!outcome.standardOutput.contains("secret"))
     }
 
-    @Test func withoutRedisTheRestIsCheckedAllTheSame() throws {
+    @Test func withoutRedisTheOtherChecksRun() throws {
         let file = try ScratchFolder().write("file", "x")
         let port = try RedisServer.freePort()
         let outcome = try Program.run(
@@ -111,7 +111,7 @@ import Testing
         let findings = try findings(outcome)
         #expect(findings["Redis"]?.verdict == "problem" && findings["Redis version"] == nil)
         #expect(findings["Redis"]?.found.contains("Connection refused") == true)
-        #expect(findings["output folder"]?.verdict == "warning")  // gone with its folder
+        #expect(findings["output folder"]?.verdict == "warning")  // deleted with its scratch folder
         #expect(findings["DNS"]?.verdict == "problem")
         #expect(findings["memory"] != nil && findings["transfers"]?.verdict == "ok")
     }

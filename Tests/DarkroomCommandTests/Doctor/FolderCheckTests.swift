@@ -5,11 +5,11 @@ import Testing
 
 @testable import DarkroomCommand
 
-/// Output folders, and what `run` needs.
+/// Checks of output folders, and of the requirements of `run`.
 @Suite struct FolderCheckTests {
     private func findings(_ path: String) -> [Finding] { FolderCheck(facts: FolderProbe(path: path).facts()).findings }
 
-    @Test func folderThatIsNoneIsSaid() throws {
+    @Test func filesAndMissingFoldersAreReported() throws {
         let folder = try ScratchFolder()
         let file = try folder.write("file", "x")
         #expect(findings(file).map(\.found) == ["not a folder: \(file)"] && findings(file)[0].verdict == .problem)
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test func folderThatCannotBeWrittenIsAProblem() throws {
-        // The kernel's own file system takes no folders, from nobody.
+        // No user can create a file in procfs.
         let finding = try #require(findings("/proc").last)
         #expect(finding.verdict == .problem && finding.found.hasPrefix("cannot make files in /proc: "))
         for (error, advice) in [(EROFS, "mount it for writing"), (ENOSPC, "free some space"), (EACCES, "change its")] {
@@ -41,7 +41,7 @@ import Testing
         #expect(FolderCheck(facts: facts).findings.map(\.verdict) == verdicts)
     }
 
-    @Test func socketOfRunLiesWhereItCan() throws {
+    @Test func choosesAFolderForTheSocketOfRun() throws {
         let folder = try ScratchFolder()
         func findings(_ runtime: String, _ path: String = "", temporary: String = "/tmp") -> [Finding] {
             let environment = ["XDG_RUNTIME_DIR": runtime, "PATH": path]

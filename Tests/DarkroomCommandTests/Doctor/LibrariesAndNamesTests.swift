@@ -7,9 +7,9 @@ import Testing
 
 @testable import DarkroomCommand
 
-/// What libraries can do, whether names are found, and options that say what is logged.
+/// Capabilities of the libraries, name lookups, and log options.
 @Suite struct LibrariesAndNamesTests {
-    @Test func formatsThatAreMissingAreNamed() {
+    @Test func reportsMissingFormats() {
         func facts(readable: Set<ImageFormat>, tls: String? = "OpenSSL", asynchronous: Bool = true) -> LibraryFacts {
             LibraryFacts(
                 imaging: "8.14", readable: readable, writable: Set(ImageFormat.allCases), transfer: "7.88", tls: tls,
@@ -24,7 +24,7 @@ import Testing
         #expect(bare.map(\.verdict) == [.problem, .ok, .problem])
     }
 
-    @Test func namesThatAreNotFoundAreAProblemWhereTheyWereAsked() {
+    @Test func failedLookUpIsAProblemOnlyIfRequested() {
         func verdict(_ outcome: Result<Int, NameLookUp.Failure>, asked: Bool = true, seconds: Int = 0) -> Verdict {
             let lookUp = NameLookUp(name: "h", isAsked: asked, outcome: outcome, took: .seconds(seconds))
             return NamesCheck(lookUps: [lookUp]).findings[0].verdict

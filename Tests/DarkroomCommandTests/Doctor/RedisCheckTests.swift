@@ -4,7 +4,7 @@ import Testing
 
 @testable import DarkroomCommand
 
-/// What is said to facts of a Redis that are rare.
+/// Findings for rare facts of a Redis server.
 @Suite struct RedisCheckTests {
     private func information(_ fields: String...) -> ServerInformation {
         ServerInformation("# Section\r\n" + fields.joined(separator: "\r\n"))
@@ -79,7 +79,7 @@ import Testing
         #expect(ClockCheck(difference: .seconds(2)).findings[0].found == "Redis is 2.0 s ahead of this machine")
     }
 
-    @Test func kernelOfTheRedisHere() throws {
+    @Test func kernelSettingsForALocalRedis() throws {
         let root = try SystemRoot([
             "/proc/sys/vm/overcommit_memory": "0\n",
             "/sys/kernel/mm/transparent_hugepage/enabled": "[always] madvise never\n",

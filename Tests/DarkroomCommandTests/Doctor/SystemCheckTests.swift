@@ -5,7 +5,7 @@ import Testing
 
 @testable import DarkroomCommand
 
-/// Limits of the system, read from files like the kernel's.
+/// System limits, read from files in the format of the kernel.
 @Suite struct SystemCheckTests {
     private func load(downloads: Int = 32, filtrations: Int = 2) -> WorkerLoad {
         var load = WorkerLoad()
@@ -14,7 +14,7 @@ import Testing
         return load
     }
 
-    @Test func limitsOfAControlGroupAndOfThoseAboveItAreFound() throws {
+    @Test func findsTheLimitsOfAControlGroupAndItsParents() throws {
         let second = try SystemRoot([
             "/proc/self/cgroup": "0::/system.slice/darkroom.service\n",
             "/sys/fs/cgroup/system.slice/darkroom.service/memory.max": "max\n",
@@ -36,7 +36,7 @@ import Testing
         #expect(none.memoryLimit == nil && none.coreQuota == nil)
     }
 
-    @Test func memoryIsComparedWithWhatAWorkerMayHold() throws {
+    @Test func comparesTheMemoryWithTheNeedsOfAWorker() throws {
         let load = load()
         func verdict(_ facts: MemoryFacts) -> Verdict? { MemoryCheck(facts: facts, load: load).findings.first?.verdict }
         #expect(verdict(MemoryFacts()) == nil)
@@ -59,7 +59,7 @@ import Testing
         #expect(quota.verdict == .warning && quota.advice?.hasSuffix("--filtrations 2") == true)
     }
 
-    @Test func openFilesAreComparedWithTheDownloads() {
+    @Test func comparesOpenFilesWithTheDownloads() {
         func finding(_ soft: Int, _ hard: Int, _ downloads: Int) -> Finding {
             OpenFilesCheck(limit: (soft, hard), load: load(downloads: downloads)).findings[0]
         }
@@ -71,7 +71,7 @@ import Testing
         #expect(SystemLimits.openFiles.soft > 0)
     }
 
-    @Test func helpersThatAreNotConfinedAreWarnedOf() {
+    @Test func warnsOfUnconfinedHelpers() {
         let all = ConfinementCheck(facts: ConfinementFacts(filtersCalls: true, landlock: 3, hasNamespaces: true))
         #expect(
             all.findings == [

@@ -3,10 +3,10 @@ import Foundation
 
 @testable import DarkroomCommand
 
-/// A folder with files as the kernel has them, which goes with it.
+/// A temporary folder with files in the format of the kernel. It is deleted with this object.
 final class SystemRoot {
     private let folder: ScratchFolder
-    /// What reads them.
+    /// Reads the files of the folder.
     let files: SystemFiles
 
     init(_ texts: [String: String]) throws {

@@ -4,7 +4,7 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-/// A list that is larger than the memory that Redis may take: `submit` waits, workers drain.
+/// A list that is larger than the memory limit of Redis. `submit` waits until workers have finished operations.
 @Suite(.timeLimit(.minutes(5)), .serialized) struct FullRedisTests {
     private static let photos = 3000
 
@@ -18,7 +18,7 @@ import Testing
         queue = try Queue(redis)
         scratch = try ScratchFolder()
         let photo = try scratch.write("photo.png", Self.smallPhoto)
-        // What stands behind a question mark is no part of a file's path, and random digits take memory: some 1.2 MB.
+        // The query of a file URL is not part of the path. Its random digits use about 1.2 MB of memory.
         list = try scratch.write(
             "list.txt",
             (0..<Self.photos).map { index in
@@ -34,7 +34,7 @@ import Testing
         return [UInt8](Data(base64Encoded: text) ?? Data())
     }()
 
-    /// Lets Redis take so much more than it has now.
+    /// Limits the memory of Redis to its present size plus `more` bytes.
     private func limitMemory(to more: Int) throws {
         let information = ServerInformation(
             try queue.store.connection.call(RedisCommand("INFO", "memory")).string ?? "")
@@ -44,7 +44,7 @@ import Testing
 
     private func batch() throws -> BatchFacts? { try queue.store.facts(of: queue.store.batchIDs()).first }
 
-    @Test func submitWaitsAndSaysWhyWhileWorkersDrain() throws {
+    @Test func submitReportsAFullRedisAndWaitsForWorkers() throws {
         defer { redis.stop() }
         try limitMemory(to: 1 << 20)
         let submit = try queue.start("submit", list, "-o", scratch.path("out"))
@@ -64,11 +64,11 @@ import Testing
         #expect(done.operationsEnded == done.operations && done.counts.failed == 0)
         #expect(try Program.run("manifest", scratch.path("out")).lines.count == Self.photos)
 
-        // Whoever feeds slower than workers drain is through with it, and may meet it again.
-        let said = ["Redis has no memory left", "Redis has memory again"].map { words in
+        // Redis may be full several times. `submit` may finish before it has reported memory again.
+        let reports = ["Redis has no memory left", "Redis has memory again"].map { words in
             outcome.standardError.components(separatedBy: words).count - 1
         }
-        #expect(said[0] == said[1] || said[0] == said[1] + 1, "\(outcome.standardError)")
+        #expect(reports[0] == reports[1] || reports[0] == reports[1] + 1, "\(outcome.standardError)")
         for text in [
             " MB used, maxmemory ", "waiting until workers have drained it", "--window", "raise maxmemory",
         ] { #expect(outcome.standardError.contains(text), "\(outcome.standardError)") }
@@ -77,7 +77,7 @@ import Testing
         #expect(try worker.outcome().status == 0)
     }
 
-    @Test(arguments: [SIGINT, SIGTERM]) func withoutWorkersNothingIsLostAndSubmitCanBeStopped(signal: Int32) throws {
+    @Test(arguments: [SIGINT, SIGTERM]) func interruptedSubmitLosesNothing(signal: Int32) throws {
         defer { redis.stop() }
         try limitMemory(to: 1 << 20)
         let submit = try queue.start("submit", list, "-o", scratch.path("out"))
@@ -97,7 +97,7 @@ import Testing
         #expect(all.sealed && all.photos == Self.photos && all.counts.new == Self.photos)
     }
 
-    @Test func waitsAlsoWhenNotEvenTheBatchFits() throws {
+    @Test func waitsIfTheBatchItselfDoesNotFit() throws {
         defer { redis.stop() }
         _ = try queue.store.connection.call(RedisCommand("CONFIG", "SET", "maxmemory", "1"))
         let interrupted = try queue.start("submit", list, "-o", scratch.path("out"))
@@ -108,7 +108,7 @@ import Testing
         #expect(try queue.store.batchIDs().isEmpty)
 
         let submit = try queue.start("submit", list, "-o", scratch.path("other"))
-        // Nothing is there that could be drained: waiting alone does not help.
+        // No operation exists whose end would free memory, so waiting alone does not help.
         try submit.waitFor("no operation is queued or executing whose end would free some: raise maxmemory")
         _ = try queue.store.connection.call(RedisCommand("CONFIG", "SET", "maxmemory", "0"))
         #expect(try submit.outcome().status == 0)

@@ -4,7 +4,7 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-/// `submit --replicas` with real replicas, one of which stands still.
+/// `submit --replicas` with real replicas, some of which are stopped by SIGSTOP.
 @Suite(.timeLimit(.minutes(3)), .serialized) struct ReplicaTests {
     private let redis: RedisSentinels
     private let queue: Queue
@@ -22,7 +22,7 @@ import Testing
         return try Program(arguments, environment: ["DARKROOM_REDIS": redis.url]).outcome()
     }
 
-    @Test func warnsWhenFewerHaveItThanWereAskedForAndSucceeds() throws {
+    @Test func succeedsWithAWarningIfAReplicaDoesNotConfirm() throws {
         defer { redis.stop() }
         let all = try submit("-o", scratch.path("1"), "--replicas", "2")
         #expect(all.status == 0 && !all.standardError.contains("replica"), "\(all)")
@@ -34,16 +34,16 @@ import Testing
             #expect(sealed.string == "1")
         }
 
-        let standing = redis.servers[1].processIdentifier
-        kill(standing, SIGSTOP)
-        defer { kill(standing, SIGCONT) }
+        let stopped = redis.servers[1].processIdentifier
+        kill(stopped, SIGSTOP)
+        defer { kill(stopped, SIGCONT) }
         let two = try submit("-o", scratch.path("2"), "--replicas", "2", "--json")
         #expect(two.status == 0, "\(two)")
-        // After 5 s without a word the master counts it out.
+        // After 5 s without a reply, the master does not count the replica as connected.
         let warning = /warning: 2 replicas should have the batch, but Redis has [12] connected, of which 1 confirmed it/
         #expect(try warning.firstMatch(in: two.standardError) != nil, "\(two)")
         #expect((try two.json() as? [String: Any])?["photos"] as? Int == 1)
-        // One is enough where nothing is asked for, and what was resumed may ask for it as well.
+        // By default one replica is enough. `--resume` accepts `--replicas`, too.
         for more in [["--resume", id, "--replicas", "1"], ["--resume", id], ["--resume", id, "--replicas", "0"]] {
             let outcome = try Program(
                 ["submit", scratch.path("list.txt"), "--namespace", queue.namespace] + more,
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func saysThatFewerAreConnected() throws {
+    @Test func warnsIfFewerReplicasAreConnected() throws {
         defer { redis.stop() }
         let outcome = try submit("-o", scratch.path("1"), "--replicas", "3")
         #expect(outcome.status == 0)
@@ -61,7 +61,7 @@ import Testing
             outcome.standardError.contains("3 replicas should have the batch, but Redis has 2 connected, of which 2"))
     }
 
-    @Test func steeringReturnsWhenAReplicaHasIt() throws {
+    @Test func controlsReturnOnceAReplicaHasTheChange() throws {
         defer { redis.stop() }
         let id = try #require(try submit("-o", scratch.path("out")).lines.first)
         func start(_ arguments: [String]) throws -> Program {
@@ -72,22 +72,22 @@ import Testing
             let key = queue.store.keys.control
             return try RedisConnection(server.configuration).call(RedisCommand("HGET", key, "suspended")).string == "1"
         }
-        // For the master a replica that stands still must stay connected until all is done.
+        // The master must keep the stopped replicas connected until the end of the test.
         let master = RedisConnection(redis.servers[0].configuration)
         _ = try master.call(RedisCommand("CONFIG", "SET", "repl-timeout", "60"))
-        let standing = redis.servers.dropFirst().map(\.processIdentifier)
-        for replica in standing { kill(replica, SIGSTOP) }
-        defer { for replica in standing { kill(replica, SIGCONT) } }
+        let stopped = redis.servers.dropFirst().map(\.processIdentifier)
+        for replica in stopped { kill(replica, SIGSTOP) }
+        defer { for replica in stopped { kill(replica, SIGCONT) } }
         let waiting = try start(["suspend", "--all"])
         let deadline = ContinuousClock.now + .seconds(30)
         while try !isSuspended(redis.servers[0]) { try #require(ContinuousClock.now < deadline) }
-        #expect(!waiting.ends(within: .seconds(1)), "it ended although a failover would undo the change")
-        for replica in standing { kill(replica, SIGCONT) }
+        #expect(!waiting.ends(within: .seconds(1)), "the command ended although a failover would undo the change")
+        for replica in stopped { kill(replica, SIGCONT) }
         let outcome = try waiting.outcome()
         #expect(outcome.status == 0 && !outcome.standardError.contains("replica"), "\(outcome)")
         #expect(try redis.servers.dropFirst().contains { try isSuspended($0) })
 
-        for replica in standing { kill(replica, SIGSTOP) }
+        for replica in stopped { kill(replica, SIGSTOP) }
         for arguments in [["resume", "--all"], ["forget", id, "--force"]] {
             let lacking = try start(arguments).outcome()
             #expect(lacking.status == 0, "\(lacking)")
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func aRunAsksForReplicasOfASharedRedisOnly() throws {
+    @Test func rejectsReplicasOfAPrivateRedisAndNegativeCounts() throws {
         defer { redis.stop() }
         for arguments in [
             ["run", "list", "-o", "out", "--replicas", "1"], ["submit", "l", "-o", "o", "--replicas", "-1"],

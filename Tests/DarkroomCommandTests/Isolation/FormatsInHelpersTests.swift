@@ -6,7 +6,7 @@ import Testing
 
 @testable import DarkroomCommand
 
-/// Confined helper processes develop what unconfined ones do.
+/// Confined helper processes read and write the same formats as unconfined processes.
 @Suite(.redisServer) struct FormatsInHelpersTests {
     @Test func everyFormatIsReadAndWritten() throws {
         let queue = try Queue()
@@ -17,7 +17,7 @@ import Testing
         }
         let worker = try queue.start("worker", "--isolate", "--files-under", queue.folder)
         defer { worker.send(SIGTERM) }
-        // One after the other: a folder belongs to one batch at a time.
+        // One batch at a time, since an output folder belongs to one batch at a time.
         for format in ImageFormat.allCases {
             let id = try queue.submit(urls) { options in
                 options.format = PhotoFormat(stored: format.rawValue)

@@ -2,7 +2,7 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-/// A process of the program `HostileWorker` on a queue, and the helpers that it has.
+/// A process of the program `HostileWorker` on a queue, and its helpers.
 final class HostileWorkerProcess {
     let process: BoundProcess
 
@@ -10,17 +10,17 @@ final class HostileWorkerProcess {
         let program = Program.executable.deletingLastPathComponent().appendingPathComponent("HostileWorker").path
         let redis = queue.redis.configuration.displayName
         process = try BoundProcess(
-            // A report of each crash would take longer than all the rest.
+            // Backtraces of the crashes would take longer than the rest of the test.
             (privileged ? [] : Self.withoutPrivileges)
                 + ["env", "SWIFT_BACKTRACE=enable=no", "SECRET=token", program, redis, queue.namespace, queue.folder]
                 + (isolated ? ["isolated"] : []) + (filtered ? [] : ["unfiltered"]),
             log: queue.folder + "/hostile.log")
     }
 
-    /// What lets root run a command as any other user would.
+    /// The command that runs another command without the privileges of root.
     static let withoutPrivileges = getuid() == 0 ? ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] : []
 
-    /// Whether another process of the same user may read the memory and the environment of a process.
+    /// Returns whether another process of the same user may read the memory and the environment of a process.
     static func canBeRead(_ process: Int32) throws -> Bool {
         let reader = try BoundProcess(withoutPrivileges + ["cat", "/proc/\(process)/environ"], log: "/dev/null")
         #expect(reader.wait(within: .seconds(20)))
@@ -39,21 +39,21 @@ final class HostileWorkerProcess {
 
     /// The processes that a process has started and that have not ended.
     static func children(of parent: Int32) -> [Int32] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []  // none: none
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []  // unreadable: empty
         return names.compactMap { Int32($0) }.filter { identifier in
-            // One that has ended meanwhile has no file.
+            // A process that has ended has no file.
             guard let text = FileManager.default.contents(atPath: "/proc/\(identifier)/stat") else { return false }
             let words = String(decoding: text, as: UTF8.self).split(separator: ")").last?.split(separator: " ") ?? []
             return words.count > 1 && words[0] != "Z" && words[1] == "\(parent)"
         }
     }
 
-    /// Waits until none of these processes is left, 10 s at most.
+    /// Waits until all these processes have ended, for at most 10 s.
     static func waitUntilGone(_ processes: [Int32]) -> Bool {
         let deadline = ContinuousClock.now + .seconds(10)
         while processes.contains(where: { kill($0, 0) == 0 }) {
             guard ContinuousClock.now < deadline else { return false }
-            usleep(5000)  // whoever is nobody's child signals nobody
+            usleep(5000)  // polled, since only the end of a child sends a signal
         }
         return true
     }

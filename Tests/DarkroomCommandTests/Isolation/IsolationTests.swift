@@ -8,10 +8,10 @@ import Testing
 
 @testable import DarkroomCommand
 
-/// Photos that end the process that develops them: helper processes end in place of workers.
+/// Photos that end or overload the process that develops them. With helper processes, the worker continues.
 @Suite(.redisServer, .serialized)
 struct IsolationTests {
-    /// A batch for `x:hostile`: a photo for each name.
+    /// Submits a batch with the custom operation `x:hostile` and one photo for each name.
     private func submit(_ names: [String], to queue: Queue) throws -> BatchID {
         try Data("bytes".utf8).write(to: URL(fileURLWithPath: queue.folder + "/photo.txt"))
         let list = PhotoRecords(names.map { (name: $0, url: "file://\(queue.folder)/photo.txt") })
@@ -32,7 +32,7 @@ struct IsolationTests {
             })
     }
 
-    @Test func whatEndsOrOverloadsItsProcessFailsAndNothingElseDoes() throws {
+    @Test func onlyPhotosThatEndOrOverloadTheirProcessFail() throws {
         let queue = try Queue()
         let names = [
             "fine 1", "crash 1", "fine 2", "trap", "exit", "fine 3", "loop", "memory", "files", "about", "fine 4",
@@ -42,7 +42,7 @@ struct IsolationTests {
         let worker = try HostileWorkerProcess(queue, isolated: true)
         defer { worker.process.stop() }
         let ends = try wait(for: id, in: queue)
-        // Who dies of what another photo left behind is tried again in a process of its own.
+        // A photo that crashed because of an earlier photo is tried again in a separate process.
         for name in names where name.hasPrefix("fine") || name.hasPrefix("break") || name == "about" {
             #expect(ends[name] == "filtered", "\(name)")
         }
@@ -57,7 +57,7 @@ struct IsolationTests {
         #expect((3000...5300).contains(memory))
         let files = try #require(failures.firstMatch(of: /(\d+) files were given/).flatMap { Int($0.1) })
         #expect((40...61).contains(files))
-        // Nothing of the worker is open in a helper, nothing of its environment is known there, and no file can be written.
+        // A helper has none of the open files and environment variables of the worker, and cannot write files.
         let about = try #require(FileManager.default.contents(atPath: queue.folder + "/out/000009-about.txt"))
         let lines = String(decoding: about, as: UTF8.self).split(separator: "\n")
         // libvips sets VIPSHOME itself.
@@ -67,7 +67,7 @@ struct IsolationTests {
     }
 
     @Test(.enabled(if: ConfinementFacts.found().filtersCalls, "the kernel has no seccomp"))
-    func photoThatTakesOverItsHelperReachesNothing() throws {
+    func photoThatTakesOverItsHelperIsConfined() throws {
         let queue = try Queue()
         let attacks = [
             "exec", "fork", "clone3", "tcp", "unix", "read", "library", "look", "remove", "environ", "write", "peek",
@@ -84,8 +84,8 @@ struct IsolationTests {
         #expect(!worker.process.wait(within: .zero), "the worker has ended")
     }
 
-    /// The layers below the filter of system calls, which would hide them: each is to hold by itself.
-    @Test func helperHasEveryLayerThatTheKernelHas() throws {
+    /// The layers below the system call filter. The filter would hide their failures, so each layer is checked alone.
+    @Test func helperHasEveryLayerOfTheKernel() throws {
         let facts = ConfinementFacts.found()
         let queue = try Queue()
         let id = try submit(["loop"], to: queue)
@@ -98,12 +98,12 @@ struct IsolationTests {
                 $0.split(whereSeparator: \.isWhitespace).joined(separator: " ")
             }
         }
-        // The filter comes last. Where there are no namespaces, the first process that is tried ends at once.
+        // A helper installs the filter last. Without namespaces, the first helper process ends at once.
         let deadline = ContinuousClock.now + .seconds(20)
         while !lines("status").contains("Seccomp: \(facts.filtersCalls ? 2 : 0)"), .now < deadline {
             helper = HostileWorkerProcess.waitForChildren(of: worker.process.identifier).first ?? 0
         }
-        #expect(helper != 0, "batch \(id) has begun no helper")
+        #expect(helper != 0, "no helper has started for batch \(id)")
         #expect(lines("status").contains("NoNewPrivs: 1"))
         #expect(lines("status").contains("Seccomp: 2") == facts.filtersCalls)
         let limits = lines("limits")
@@ -112,48 +112,48 @@ struct IsolationTests {
         guard facts.hasNamespaces else { return }
         #expect(limits.contains("Max processes 4096 4096 processes"))
         for kind in ["net", "user"] {
-            let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/ns/\(kind)")
-            let its = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(helper)/ns/\(kind)")
-            #expect(own != its)
+            let ofTest = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/ns/\(kind)")
+            let ofHelper = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(helper)/ns/\(kind)")
+            #expect(ofHelper != ofTest)
         }
     }
 
     @Test(.enabled(if: ConfinementFacts.found().landlock > 0, "the kernel has no Landlock"))
-    func filesAreKeptFromAHelperWithoutTheFilterToo() throws {
+    func landlockAloneDeniesFiles() throws {
         let scratch = try ScratchFolder()
         let own = try scratch.write("own", "text")
         let new = scratch.path("new")
-        let answers = ConfinedThread.run {
+        let results = ConfinedThread.run {
             let files = [(own, O_RDONLY), (own, O_WRONLY), (new, O_WRONLY | O_CREAT), ("/etc/passwd", O_RDONLY)]
             return files.map { path, flags in
                 open(path, flags | O_CLOEXEC, 0o600) >= 0 ? 0 : errno
             } + [unlink(own) == 0 ? 0 : errno, open("/usr/bin/env", O_RDONLY | O_CLOEXEC) >= 0 ? 0 : errno]
         }
-        #expect(answers == [EACCES, EACCES, EACCES, EACCES, EACCES, 0], "libraries can be read, and nothing else")
+        #expect(results == [EACCES, EACCES, EACCES, EACCES, EACCES, 0], "only libraries can be read")
         #expect(scratch.exists("own") && !scratch.exists("new"))
     }
 
-    @Test func photoThatTakesOverItsHelperGetsNoMoreTimeAndMemory() throws {
+    @Test func photoThatTakesOverItsHelperGetsNoMoreTimeOrMemory() throws {
         let queue = try Queue()
         let id = try submit(["spin"], to: queue)
         let worker = try HostileWorkerProcess(queue, isolated: true)
         defer { worker.process.stop() }
         let deadline = ContinuousClock.now + .seconds(20)
         var limits = ""
-        // Where there are no namespaces, the first process that is tried ends at once.
+        // Without namespaces, the first helper process ends at once.
         while !limits.contains(#/Max cpu time +\d/#), .now < deadline {
             let helper = HostileWorkerProcess.waitForChildren(of: worker.process.identifier).first ?? 0
             limits = (try? String(contentsOfFile: "/proc/\(helper)/limits", encoding: .utf8)) ?? ""
         }
         #expect(limits.contains(#/Max address space +\d+ +\d+ +bytes/#), "\(limits)")
-        // --photo-timeout is 1 s here, and so 5 s for the largest photo.
+        // `--photo-timeout` is 1 s here, which allows 5 s for the largest photo.
         #expect(limits.contains(#/Max cpu time +24 +24 +seconds/#), "\(limits)")
         #expect(try wait(for: id, in: queue)["spin"] == "filter-timeout")
         let failures = try queue.run("photos", "\(id)", "--state", "failed").standardOutput
         #expect(failures.contains("more processor time than a photo"), "\(failures)")
     }
 
-    @Test func answersOutOfBoundsEndTheHelper() throws {
+    @Test func invalidRepliesEndTheHelper() throws {
         let queue = try Queue()
         let bad = ["answer-much", "answer-header", "answer-sizes"]
         let id = try submit(bad + ["answer-detail", "fine"], to: queue)
@@ -183,21 +183,21 @@ struct IsolationTests {
         #expect(failures.contains("Permission denied"), "\(failures)")
     }
 
-    /// A helper with a user namespace of its own can be read by its user, who owns the namespace; it knows nothing secret.
+    /// A helper has its own user namespace. The user owns the namespace and can read the helper, which has no secrets.
     @Test func memoryAndEnvironmentOfAWorkerAreHidden() throws {
         let queue = try Queue()
         let id = try submit(["loop"], to: queue)
         let worker = try HostileWorkerProcess(queue, isolated: true, privileged: false)
         defer { worker.process.stop() }
         let helpers = HostileWorkerProcess.waitForChildren(of: worker.process.identifier)
-        #expect(!helpers.isEmpty, "batch \(id) has begun no helper")
+        #expect(!helpers.isEmpty, "no helper has started for batch \(id)")
         #expect(try !HostileWorkerProcess.canBeRead(worker.process.identifier))
         let other = try BoundProcess(HostileWorkerProcess.withoutPrivileges + ["sleep", "60"], log: "/dev/null")
         defer { other.stop() }
-        #expect(try HostileWorkerProcess.canBeRead(other.identifier), "the test reads other processes")
+        #expect(try HostileWorkerProcess.canBeRead(other.identifier), "the test must be able to read other processes")
     }
 
-    @Test func photoThatEndsItsWorkerDoesSoTwiceAndFails() throws {
+    @Test func photoFailsAfterItHasCrashedTwoWorkers() throws {
         let queue = try Queue()
         let names = (0..<9).map { "fine \($0)" } + ["crash"]
         let id = try submit(names, to: queue)
@@ -216,13 +216,13 @@ struct IsolationTests {
         #expect(ended == 2)
     }
 
-    @Test func helpersEndWithTheirWorkerHoweverItEnds() throws {
+    @Test func helpersEndWithTheirWorker() throws {
         for signal in [SIGTERM, SIGKILL] {
             let queue = try Queue()
             let id = try submit((0..<3).map { "loop \($0)" }, to: queue)
             let worker = try HostileWorkerProcess(queue, isolated: true)
             let helpers = HostileWorkerProcess.waitForChildren(of: worker.process.identifier)
-            #expect(!helpers.isEmpty, "batch \(id) has begun no helper")
+            #expect(!helpers.isEmpty, "no helper has started for batch \(id)")
             kill(worker.process.identifier, signal)
             #expect(worker.process.wait(within: .seconds(20)))
             #expect(HostileWorkerProcess.waitUntilGone(helpers))

@@ -2,13 +2,13 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-/// Encoders that find too little memory: what they write is a picture, or they fail.
+/// Encoders with too little memory write a valid picture or fail.
 @Suite struct LittleMemoryTests {
     private static let sample = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Samples/hubble_deep_field.jpg").path
 
-    /// Of address space, in millions of bytes: not enough for the libraries, nearly enough for the encoder, and enough for both.
-    @Test(arguments: [300, 440, 480, 2000]) func whatIsWrittenCanBeRead(megabytes: Int) throws {
+    /// Limits of the address space in MB: too small for the libraries, slightly too small for the encoder, and enough.
+    @Test(arguments: [300, 440, 480, 2000]) func writtenPicturesAreValid(megabytes: Int) throws {
         let folder = try ScratchFolder()
         let file = folder.path("small.avif")
         let log = folder.path("log")

@@ -6,9 +6,9 @@ import Testing
 
 @testable import DarkroomCommand
 
-/// `--photo-timeout`: photos that take more processor time than they may.
+/// `--photo-timeout`: photos that need more processor time than allowed.
 @Suite(.redisServer) struct PhotoTimeoutTests {
-    @Test func photoThatTakesTooLongFailsAndOthersGoOn() throws {
+    @Test func slowPhotosFailAndOthersContinue() throws {
         let queue = try Queue()
         let files = [
             "slow.png": SlowPhoto.png(), "fine.png": SamplePhoto.bytes(.png), "fine.jpg": SamplePhoto.bytes(.jpeg),
@@ -30,12 +30,12 @@ import Testing
     }
 }
 
-/// A PNG of 20 KB whose rows are single pixels: nearly all the time goes to what each row costs.
+/// A PNG of 20 KB with a width of one pixel. Decoding spends nearly all its time on the overhead of each row.
 enum SlowPhoto {
     static func png(isInterlaced: Bool = false) -> [UInt8] {
         let height = 9_999_999
         let header = number(1) + number(height) + [8, 0, 0, 0, isInterlaced ? 1 : 0]
-        // Of width 1 the passes of Adam7 have the same rows in another order.
+        // At width 1, the passes of Adam7 have the same rows in a different order.
         let rows = [UInt8](repeating: 0, count: 2 * height)
         let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
         return signature + chunk("IHDR", header) + chunk("IDAT", Deflate.compress(rows)) + chunk("IEND", [])
@@ -48,7 +48,7 @@ enum SlowPhoto {
         return number(bytes.count) + body + number(Int(checksum(body)))
     }
 
-    /// CRC-32 as PNG has it (section 5.5).
+    /// The CRC-32 of PNG (section 5.5).
     private static func checksum(_ bytes: [UInt8]) -> UInt32 {
         ~bytes.reduce(~UInt32(0)) { crc, byte in
             (0..<8).reduce(crc ^ UInt32(byte)) { crc, _ in crc >> 1 ^ (crc & 1 == 1 ? 0xEDB8_8320 : 0) }

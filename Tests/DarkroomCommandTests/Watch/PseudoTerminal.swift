@@ -4,15 +4,15 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-/// A terminal of 80 columns and 24 lines that a program runs on, and what the program has written to it.
+/// A program on a terminal of 80 columns and 24 lines, with the output of the program.
 ///
-/// Unchecked: `process` is set up in `init`; from then on it is only signalled and waited for.
+/// Unchecked: `init` configures `process`; the other methods only send signals to it and wait for it.
 final class PseudoTerminal: @unchecked Sendable {
     private let pair: TerminalPair
     private let process = Process()
     private let ended = DispatchSemaphore(value: 0)
     private let written = Locked<[UInt8]>([])
-    private let news = Signal()
+    private let outputArrived = Signal()
     private let settings: termios
 
     /// Starts the program on a new terminal.
@@ -40,24 +40,24 @@ final class PseudoTerminal: @unchecked Sendable {
         pair.close()
     }
 
-    /// Gives the terminal another size.
+    /// Changes the size of the terminal.
     func resize(_ columns: UInt16, _ rows: UInt16) {
         var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
         _ = ioctl(pair.screen, UInt(TIOCSWINSZ), &size)
-        // It is no controlling terminal, so that the kernel tells nobody.
+        // The kernel sends no SIGWINCH, since this is no controlling terminal.
         if process.isRunning { send(SIGWINCH) }
     }
 
     /// Sends a signal to the program.
     func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
 
-    /// Presses keys.
+    /// Sends keys to the program.
     func press(_ keys: String) { _ = keys.withCString { write(pair.screen, $0, strlen($0)) } }
 
-    /// All that was written, with escape sequences.
+    /// All output of the program, with escape sequences.
     var text: String { String(decoding: written.withLock { $0 }, as: UTF8.self) }
 
-    /// Waits until `awaited` was written behind what `mark` had been, 30 s at most; where it ends.
+    /// Waits until the output after the position `mark` contains `awaited`, for at most 30 s. Returns where it ends.
     @discardableResult
     func waitFor(_ awaited: String, after mark: Int = 0) throws -> Int {
         let deadline = ContinuousClock.now + .seconds(30)
@@ -66,14 +66,14 @@ final class PseudoTerminal: @unchecked Sendable {
             let found = String(decoding: bytes.dropFirst(mark), as: UTF8.self)
             if let range = found.range(of: awaited) { return mark + found[..<range.upperBound].utf8.count }
             try #require(ContinuousClock.now < deadline, "\"\(awaited)\" was not written, but: \(found)")
-            news.wait(timeout: .milliseconds(200))
+            outputArrived.wait(timeout: .milliseconds(200))
         }
     }
 
-    /// Waits for the end of the program, 30 s at most, and for all that it has written.
+    /// Waits for the end of the program, for at most 30 s, and for its last output. Returns its exit status.
     func status() throws -> Int32 {
         try #require(ended.wait(timeout: .now() + 30) == .success, "the program has not ended; it wrote: \(text)")
-        // The terminal hands on in order, so all that was written before this has been read when this has.
+        // The terminal keeps the order of its input. All output of the program arrives before this text.
         let end = "the end of what the program wrote"
         _ = end.withCString { write(pair.terminal, $0, strlen($0)) }
         try waitFor(end)
@@ -81,7 +81,7 @@ final class PseudoTerminal: @unchecked Sendable {
         return process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus
     }
 
-    /// True when the settings are those from before the program.
+    /// True if the terminal has the settings from before the program.
     var isRestored: Bool {
         var now = termios()
         tcgetattr(pair.terminal, &now)
@@ -94,7 +94,7 @@ final class PseudoTerminal: @unchecked Sendable {
             let count = Glibc.read(pair.screen, &buffer, buffer.count)
             guard count > 0 || (count < 0 && errno == EINTR) else { return }
             if count > 0 { written.withLock { $0 += buffer[..<count] } }
-            news.raise()
+            outputArrived.raise()
         }
     }
 }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import DarkroomCommand
 
-/// Lines of a terminal: how wide they are, and how they are cut.
+/// The width and the truncation of lines on a terminal.
 @Suite struct StyledLineTests {
     @Test(arguments: [
         ("", 0), ("abc", 3), ("Copán", 5), ("日本", 4), ("e\u{301}", 1), ("\u{1f600}", 2), ("\u{2764}\u{fe0f}", 2),
@@ -27,7 +27,7 @@ import Testing
         for width in 0...8 { #expect(line.cut(to: width).columns <= width) }
     }
 
-    @Test func stylesNothingThatSteersTheTerminal() {
+    @Test func escapesControlCharacters() {
         #expect(StyledLine("a\u{1b}[2Jb\r\n").ansi == "a\\u{1b}[2Jb\\r\\n")
     }
 
@@ -37,8 +37,8 @@ import Testing
         #expect(StyledLine.flow(items, width: 20).map(\.text) == ["new 5   downloaded 7", "filtered 9"])
         #expect(StyledLine.flow(items, width: 19).map(\.text) == ["new 5", "downloaded 7", "filtered 9"])
         #expect(StyledLine.flow(items, width: 10, indent: 2).map(\.text) == ["new 5", "  downloa…", "  filtere…"])
-        let wrapped = StyledLine.wrapped("no living worker takes it", .warning, width: 10, most: 2)
-        #expect(wrapped.map(\.text) == ["no living", "worker ta…"])
+        let wrapped = StyledLine.wrapped("no active worker takes it", .warning, width: 10, most: 2)
+        #expect(wrapped.map(\.text) == ["no active", "worker ta…"])
     }
 
     @Test func putsTextsAtBothEnds() {
@@ -47,7 +47,7 @@ import Testing
         #expect(StyledLine.ends("name", "state", width: 10).text == "name")
     }
 
-    @Test func keysAreLettersAndNotSequences() {
+    @Test func readsLettersAndIgnoresSequences() {
         var reader = KeyReader()
         #expect(reader.keys(Array("sq".utf8)) == ["s", "q"])
         #expect(reader.keys([0x1b, 0x5b, 0x41] + Array("c".utf8)) == ["c"])  // up

@@ -9,7 +9,7 @@ struct WatchCommandTests {
     private static let urls = (0..<4).map { "http://photos.example/\($0)" }
 
     @Test(arguments: [("F", 0), ("FFFi", 3)] as [(String, Int32)])
-    func whatHasFinishedIsToldAtOnce(_ stateCodes: String, _ status: Int32) throws {
+    func finishedBatchIsPrintedAtOnce(_ stateCodes: String, _ status: Int32) throws {
         let queue = try Queue()
         let id = try queue.submit(Self.urls) { $0.name = "summer" }
         try queue.develop(stateCodes)
@@ -18,7 +18,7 @@ struct WatchCommandTests {
         #expect(outcome.lines.count == 1 && outcome.lines[0].hasPrefix("\(id) \"summer\": finished, "))
     }
 
-    @Test func printsALineForEachChangeUntilTheBatchIsOver() throws {
+    @Test func printsALineForEachChangeUntilTheBatchEnds() throws {
         let queue = try Queue()
         let id = try queue.submit(Self.urls) { $0.operationSize = 2 }
         let watching = try queue.start("watch", "\(id)")
@@ -45,10 +45,10 @@ struct WatchCommandTests {
         watching.send(SIGINT)
         let outcome = try watching.outcome()
         #expect(outcome.status == 130)
-        #expect(!outcome.standardOutput.contains("\(old): finished"), "it was over before anybody looked")
+        #expect(!outcome.standardOutput.contains("\(old): finished"), "it had finished before the program started")
     }
 
-    @Test func saysThatRedisIsGoneAndBack() throws {
+    @Test func reportsAnOutageOfRedisAndItsEnd() throws {
         let server = try RedisServer(arguments: ["--appendonly", "yes", "--appendfsync", "always"])
         defer { server.stop() }
         let queue = try Queue(server)
@@ -62,10 +62,10 @@ struct WatchCommandTests {
         try queue.develop("F")
         let outcome = try watching.outcome()
         #expect(outcome.status == 0, "\(outcome)")
-        #expect(outcome.standardError.components(separatedBy: "Redis cannot be used").count == 2, "said once")
+        #expect(outcome.standardError.components(separatedBy: "Redis cannot be used").count == 2, "reported once")
     }
 
-    @Test func whatIsForgottenMeanwhileIsAnError() throws {
+    @Test func forgettingTheBatchIsAnError() throws {
         let queue = try Queue()
         let id = try queue.submit(Self.urls)
         let watching = try queue.start("watch", "\(id)")
@@ -76,7 +76,7 @@ struct WatchCommandTests {
         #expect(outcome.standardError.contains("batch \(id) was forgotten while it was watched; it had 0 of 4 photos"))
     }
 
-    @Test func batchThatIsNotThereIsAnError() throws {
+    @Test func missingBatchIsAnError() throws {
         let queue = try Queue()
         let outcome = try queue.run("watch", "nothing")
         #expect(outcome.status == 1 && outcome.standardError.contains("no batch \"nothing\""))

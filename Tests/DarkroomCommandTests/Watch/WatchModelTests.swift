@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomCommand
 @testable import DarkroomStore
 
-/// What `watch` shows and what its keys do, without a terminal.
+/// The lines and the keys of `watch`, without a terminal.
 @Suite struct WatchModelTests {
     static let time = WatchScene.start + .seconds(5)
 
@@ -13,14 +13,14 @@ import Testing
         lines(model, width, height).joined(separator: "\n") + "\n"
     }
 
-    /// The lines without spaces at their ends.
+    /// The lines without trailing spaces.
     static func lines(_ model: WatchModel, _ width: Int, _ height: Int) -> [String] {
         model.lines(width: width, height: height, at: time).map { line in
             String(line.text.reversed().drop { $0 == " " }.reversed())
         }
     }
 
-    /// The picture in `Tests/Fixtures/Watch`.
+    /// The expected picture from `Tests/Fixtures/Watch`.
     static func picture(_ name: String) throws -> String {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("Fixtures/Watch")
@@ -39,7 +39,7 @@ import Testing
         #expect(try text == Self.picture("all-\(width)"), "\n\(text)")
     }
 
-    @Test func showsWhatIsOver() throws {
+    @Test func showsAFinishedBatch() throws {
         let model = try WatchScene.oneBatch([
             "state": "finished", "flag.cancelled": "1", "executing": "0", "count.filtered": "6000",
             "finished": "\(WatchScene.now - 10_000)",
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func longListsSayHowManyMoreThereAre() throws {
+    @Test func longListsShowTheNumberOfHiddenEntries() throws {
         let model = try WatchScene.allBatches { snapshot in
             let batch = snapshot.batches[1]
             snapshot.batches += (10..<40).map { number in
@@ -85,7 +85,7 @@ import Testing
         #expect(lines.last == "s suspend all workers   c cancel all   q leave")
     }
 
-    @Test func saysWhatHindersABatch() throws {
+    @Test func showsTheProblemsOfABatch() throws {
         var model = WatchModel(
             redis: "redis://queue:6379", namespace: "darkroom", watched: WatchScene.holidays, hasKeys: true)
         let batch = try WatchScene.holidays(at: 0, ["sealed": "0", "feeder.seen": "\(WatchScene.now - 40_000)"])
@@ -98,7 +98,7 @@ import Testing
         #expect(text.contains("fed         10,000 photos so far") && text.contains("no worker   start one with"))
     }
 
-    @Test func saysWhatSteersABatch() throws {
+    @Test func showsTheControlsOfABatch() throws {
         let focus = ["focus.first": "40", "focus.last": "60", "focus.only": "1", "flag.downloads.suspended": "1"]
         let one = Self.lines(try WatchScene.oneBatch(focus), 80, 24)
         #expect(one[0].hasSuffix("executing, downloads suspended") && one[2] == "focus on photos 40-60 only")
@@ -109,7 +109,7 @@ import Testing
         #expect(rows.count == 1 && rows[0].hasSuffix("  focus on photos 40-60 only"), "\(rows)")
     }
 
-    @Test func saysThatRedisIsAwayAndSinceWhen() throws {
+    @Test func showsAnOutageOfRedisAndItsDuration() throws {
         var model = try WatchScene.oneBatch()
         model.lose("connect to redis://queue:6379: refused", at: Self.time - .seconds(3))
         model.lose("connect to redis://queue:6379: refused", at: Self.time)
@@ -120,7 +120,7 @@ import Testing
         #expect(!Self.text(model, 80, 24).contains("cannot be used"))
     }
 
-    @Test func timeLeftIsNotToldOfWhatDoesNotGoOn() throws {
+    @Test func hidesTheRemainingTimeOfSuspendedAndUnsealedBatches() throws {
         #expect(Self.text(try WatchScene.oneBatch(), 80, 24).contains(" left"))
         #expect(!Self.text(try WatchScene.oneBatch(["flag.suspended": "1"]), 80, 24).contains(" left"))
         #expect(!Self.text(try WatchScene.oneBatch(["sealed": "0"]), 80, 24).contains(" left"))
@@ -141,7 +141,7 @@ import Testing
         #expect(model.press("s") == .perform(.resume(nil)))
     }
 
-    @Test func cancelsOnlyAfterAYes() throws {
+    @Test func cancelsOnlyAfterAConfirmation() throws {
         var model = try WatchScene.oneBatch()
         for no in "nqsc \u{1b}" {
             #expect(model.press("c") == nil)
@@ -159,7 +159,7 @@ import Testing
         #expect(model.press("Y") == .perform(.cancel(nil)))
     }
 
-    @Test func whatIsOverIsLeftAlone() throws {
+    @Test func ignoresControlKeysForACancelledBatch() throws {
         var model = try WatchScene.oneBatch(["flag.cancelled": "1"])
         #expect(model.press("s", at: Self.time) == nil && model.press("c", at: Self.time) == nil)
         #expect(Self.lines(model, 80, 24).last == "the batch is over: there is nothing to cancel")

@@ -4,7 +4,7 @@ import Testing
 @testable import DarkroomCommand
 @testable import DarkroomStore
 
-/// What the pictures of `watch` are tested with: two batches, two workers.
+/// The test data for the pictures of `watch`: batches, workers and failures.
 enum WatchScene {
     static let start = ContinuousClock.now
     static let holidays = BatchID("20261121-090501123-7f3a")
@@ -12,7 +12,7 @@ enum WatchScene {
     static let old = BatchID("20261120-120000000-4e11")
     static let now = 1_795_252_101_000
 
-    /// A batch that is being developed, `seconds` after the scene began.
+    /// The facts of an executing batch, `seconds` after the start of the scene.
     static func holidays(at seconds: Int, _ changes: [String: String] = [:]) throws -> BatchFacts {
         let done = 1000 + 40 * seconds
         let fields = [
@@ -26,7 +26,7 @@ enum WatchScene {
         return try facts(holidays, fields.merging(changes) { $1 }, reasons)
     }
 
-    /// The facts of a batch with these fields; the others are those of a batch without photos.
+    /// The facts of a batch with these fields. The other fields are those of a batch without photos.
     static func facts(
         _ id: BatchID, _ fields: [String: String], _ reasons: [String: String] = [:]
     ) throws -> BatchFacts {
@@ -81,7 +81,7 @@ enum WatchScene {
         WatchSnapshot.Failure(index: 7, name: "b\u{1b}[2Jad", reason: "damaged", detail: "premature end of JPEG file"),
     ]
 
-    /// A view of one batch that has gone on for four seconds.
+    /// A view of one batch after four seconds.
     static func oneBatch(_ changes: [String: String] = [:], hasKeys: Bool = true) throws -> WatchModel {
         var model = WatchModel(redis: "redis://queue:6379", namespace: "darkroom", watched: holidays, hasKeys: hasKeys)
         for seconds in [0, 2, 4] {
@@ -92,7 +92,7 @@ enum WatchScene {
         return model
     }
 
-    /// A view of all batches that have gone on for four seconds.
+    /// A view of all batches after four seconds.
     static func allBatches(_ change: (inout WatchSnapshot) -> Void = { _ in }) throws -> WatchModel {
         var model = WatchModel(redis: "redis://queue:6379", namespace: "darkroom", watched: nil, hasKeys: true)
         for seconds in [0, 2, 4] {

@@ -18,7 +18,7 @@ struct WatchTerminalTests {
             environment: queue.environment.merging(environment) { $1 })
     }
 
-    @Test func keysSteerAndTheEndStaysOnTheNormalScreen() throws {
+    @Test func keysControlTheBatchAndTheResultStaysOnTheNormalScreen() throws {
         let queue = try Queue()
         let id = try queue.submit(Self.urls) { $0.name = "summer" }
         let terminal = try watch(queue, "summer")
@@ -30,7 +30,7 @@ struct WatchTerminalTests {
         terminal.press("s")
         mark = try terminal.waitFor("resumed", after: mark)
         #expect(try queue.store.facts(of: id)?.suspended == false)
-        terminal.press("\u{1b}[Ac")  // an arrow, which is no key
+        terminal.press("\u{1b}[Ac")  // an arrow key, which is ignored
         mark = try terminal.waitFor("cancel summer? 4 photos not done. y/n", after: mark)
         terminal.press("n")
         mark = try terminal.waitFor("c cancel", after: mark)
@@ -93,19 +93,19 @@ struct WatchTerminalTests {
         #expect(terminal.isRestored)
     }
 
-    @Test func drawsAgainWhenTheSizeChanges() throws {
+    @Test func redrawsAfterAChangeOfTheSize() throws {
         let queue = try Queue()
-        try queue.submit(Self.urls) { $0.name = "a name of which little is seen where columns are few" }
+        try queue.submit(Self.urls) { $0.name = "a long name that a narrow terminal cannot show in full" }
         let terminal = try watch(queue)
         let mark = try terminal.waitFor("s suspend")
-        #expect(!terminal.text.contains("a name of which little is seen where columns are few"))
+        #expect(!terminal.text.contains("a long name that a narrow terminal cannot show in full"))
         terminal.resize(200, 40)
-        try terminal.waitFor("a name of which little is seen where columns are few", after: mark)
+        try terminal.waitFor("a long name that a narrow terminal cannot show in full", after: mark)
         terminal.press("q")
         #expect(try terminal.status() == 0)
     }
 
-    @Test func saysThatRedisIsGoneAndGoesOn() throws {
+    @Test func reportsAnOutageOfRedisAndContinues() throws {
         let server = try RedisServer(arguments: ["--appendonly", "yes", "--appendfsync", "always"])
         defer { server.stop() }
         let queue = try Queue(server)
@@ -123,7 +123,7 @@ struct WatchTerminalTests {
         #expect(try terminal.status() == 0)
     }
 
-    @Test func terminalThatCannotDrawGetsLines() throws {
+    @Test func dumbTerminalGetsPlainLines() throws {
         let queue = try Queue()
         let id = try queue.submit(Self.urls)
         let terminal = try watch(queue, "\(id)", environment: ["TERM": "dumb"])

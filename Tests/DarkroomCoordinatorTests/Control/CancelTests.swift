@@ -5,14 +5,14 @@ import Testing
 
 @testable import DarkroomCoordinator
 
-/// Cancelling batches, all of them, and single photos.
+/// Cancels single batches, all batches, and photos of a batch.
 @Suite(.redisServer) struct CancelTests {
     let fixture: ControlFixture
     var control: BatchController { fixture.control }
 
     init() throws { fixture = try ControlFixture() }
 
-    @Test func cancelledBatchStaysSoAndHandsOutNothing() throws {
+    @Test func cancelledBatchStaysCancelledAndIsNotClaimed() throws {
         let id = try fixture.submit(1, photos: 100)
         #expect(try control.cancel(id, reason: "no longer wanted") == .cancelled(isNew: true, isFinished: true))
         #expect(try control.cancel(id) == .cancelled(isNew: false, isFinished: true))
@@ -22,7 +22,7 @@ import Testing
         #expect(try fixture.claim().isEmpty)
     }
 
-    @Test func batchThatRunsIsFinishedWhenNothingOfItRunsAnyMore() throws {
+    @Test func executingBatchFinishesWithItsLastRunningOperation() throws {
         let id = try fixture.submit(1, photos: 25, seal: false)
         let held = try #require(try fixture.claim().first).held
         #expect(try control.cancel(id) == .cancelled(isNew: true, isFinished: false))
@@ -34,7 +34,7 @@ import Testing
         #expect(try fixture.facts(id).state == .finished)
     }
 
-    @Test func batchThatHasFinishedIsLeftAsItIs() throws {
+    @Test func finishedBatchIsNotChanged() throws {
         let id = try fixture.submit(1)
         try fixture.develop("F")
         #expect(try control.cancel(id) == .finished)
@@ -42,10 +42,10 @@ import Testing
         #expect(refusal { _ = try control.cancel(BatchID("gone")) }?.code == .batchGone)
     }
 
-    @Test func allAreCancelledBesidesThoseThatAreOver() throws {
+    @Test func cancelAllCancelsEveryUnfinishedBatch() throws {
         let finished = try fixture.submit(0)
         try fixture.develop("F")
-        // More than one pipeline takes.
+        // More batches than one pipeline has commands.
         let ids = try (1...250).map { try fixture.submit($0) }
         _ = try control.cancel(ids[7])
         #expect(try control.cancelAll() == 249)
@@ -54,7 +54,7 @@ import Testing
         #expect(try !fixture.facts(finished).cancelled)
     }
 
-    @Test func anyNumberOfPhotosIsCancelled() throws {
+    @Test func cancelsPhotosOfSeveralRanges() throws {
         let id = try fixture.submit(1, photos: 3000) { $0.operationSize = 1000 }
         let ranges = try PhotoRanges(parsing: "0-4,31,500-2900")
         #expect(try control.cancel(ranges, of: id) == PhotosCancelled(cancelled: 2407, wereFinal: 0))
@@ -65,7 +65,7 @@ import Testing
         #expect(try fixture.facts(id).counts.cancelled == 2407)
     }
 
-    @Test func photosThatAreNotFedRefuseTheWholeCall() throws {
+    @Test func photosThatAreNotFedFailTheWholeCall() throws {
         let open = try fixture.submit(1, photos: 1500, seal: false) { $0.operationSize = 500 }
         let beyond = try PhotoRanges(parsing: "0-9,1499-1500")
         let notFed = try #require(refusal { _ = try control.cancel(beyond, of: open) })
@@ -82,7 +82,7 @@ import Testing
         #expect(refusal { _ = try control.cancel(endless, of: sealed) }?.code == .outsideList)
     }
 
-    @Test func photosOfABatchThatIsOver() throws {
+    @Test func photosOfAFinishedOrCancelledBatch() throws {
         let finished = try fixture.submit(1)
         try fixture.develop("F")
         let some = PhotoRanges([0...3])
@@ -93,7 +93,7 @@ import Testing
         #expect(refusal { _ = try control.cancel(some, of: BatchID("gone")) }?.code == .batchGone)
     }
 
-    @Test func batchEndsWithTheLastOfItsPhotos() throws {
+    @Test func batchFinishesWhenAllItsPhotosAreCancelled() throws {
         let id = try fixture.submit(1, photos: 2500) { $0.operationSize = 1000 }
         let all = PhotoRanges([0...2499])
         #expect(try control.cancel(all, of: id) == PhotosCancelled(cancelled: 2500, wereFinal: 0))

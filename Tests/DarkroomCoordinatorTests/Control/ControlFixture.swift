@@ -7,7 +7,7 @@ import Testing
 
 @testable import DarkroomCoordinator
 
-/// Batches of one test in a real Redis, and a control that steers them.
+/// The batches of one test in a real Redis, and a controller for them.
 struct ControlFixture {
     let store: BatchStore
     let control: BatchController
@@ -18,7 +18,7 @@ struct ControlFixture {
         control = BatchController(store: store)
     }
 
-    /// A new id; they sort in the order of their numbers.
+    /// A batch id; the ids sort in the order of their numbers.
     static func id(_ number: Int) -> BatchID { BatchID("20261121-090501\(String(number + 1000).suffix(3))-7f3a")! }
 
     /// Submits batch `number` and feeds it.
@@ -35,7 +35,7 @@ struct ControlFixture {
         return id
     }
 
-    /// Claims what there is as `worker` does.
+    /// Claims operations as the worker named `worker`.
     func claim(_ number: Int = 1, worker: String = "worker") throws -> [ClaimedOperation] {
         guard case .claimed(let claimed) = try store.perform(store.claim(worker: worker, number: number)) else {
             Issue.record("claim \(number) was old")
@@ -44,7 +44,8 @@ struct ControlFixture {
         return claimed.operations
     }
 
-    /// Claims all there is, operation after operation, and reports these letters for its photos, over and over.
+    /// Claims and reports all queued operations. `stateCodes` are the reported state codes; the photos of an operation
+    /// take them in turn.
     func develop(_ stateCodes: String, worker: String = "worker") throws {
         let pattern = Array(stateCodes.utf8)
         var number = 0
@@ -67,11 +68,11 @@ struct ControlFixture {
     }
 }
 
-/// The refusal that `body` ends with.
+/// The `ControlError` that `body` throws; without an error the test fails.
 func refusal(_ body: () throws -> Void) -> ControlError? {
     do {
         try body()
-        Issue.record("nothing was refused")
+        Issue.record("no error was thrown")
         return nil
     } catch {
         return error as? ControlError

@@ -5,14 +5,14 @@ import Testing
 
 @testable import DarkroomCoordinator
 
-/// Batches that wait for others.
+/// Batches that wait for other batches.
 @Suite(.redisServer, .timeLimit(.minutes(5))) struct DependTests {
     let fixture: ControlFixture
     var control: BatchController { fixture.control }
 
     init() throws { fixture = try ControlFixture() }
 
-    @Test func batchWaitsUntilAllHaveFinished() throws {
+    @Test func batchWaitsUntilAllItsDependenciesHaveFinished() throws {
         let first = try fixture.submit(1)
         let second = try fixture.submit(2)
         let last = try fixture.submit(3)
@@ -24,13 +24,13 @@ import Testing
         #expect(facts.state == .waiting && facts.waitsFor == [first, second])
         _ = try control.cancel(first)
         try fixture.develop("Fa")
-        // One that was cancelled and one that had failures: finished is finished.
+        // A cancelled batch and a batch with failed photos count as finished, too.
         while try fixture.store.perform(fixture.store.heartbeat(worker: nil)).hasMore {}
         facts = try fixture.facts(last)
         #expect(facts.state == .finished && facts.waitsFor.isEmpty)
     }
 
-    @Test func batchThatHasFinishedIsNotWaitedFor() throws {
+    @Test func finishedDependencyIsNotWaitedFor() throws {
         let first = try fixture.submit(1)
         try fixture.develop("F")
         let second = try fixture.submit(2)
@@ -38,7 +38,7 @@ import Testing
         #expect(try fixture.facts(second).state == .ready)
     }
 
-    @Test func batchThatNeedsSuccessIsCancelledWhereThereWasNone() throws {
+    @Test func batchAfterSuccessIsCancelledIfADependencyDidNotSucceed() throws {
         let first = try fixture.submit(1)
         try fixture.develop("a")
         let other = try fixture.submit(2)
@@ -48,7 +48,7 @@ import Testing
         #expect(facts.cancelled && facts.cancelledReason == "\(first) did not succeed")
     }
 
-    @Test func dependencyIsTakenAway() throws {
+    @Test func dependencyIsRemoved() throws {
         let ids = try (1...3).map { try fixture.submit($0) }
         try control.depend(ids[2], on: [ids[0], ids[1]])
         #expect(try control.removeDependency(ids[2], on: [ids[0]]))
@@ -71,7 +71,7 @@ import Testing
 
     @Test func longCircleIsFound() throws {
         let ids = try (0..<500).map { try fixture.submit($0) }
-        // Made without walking, as many single calls at once would.
+        // Added without the search for circles, as many single calls at the same time would add them.
         var version = try fixture.store.dependencyVersion()
         for number in 1..<500 {
             let call = fixture.store.addDependency(ids[number], on: ids[number - 1], version: version)
@@ -79,11 +79,11 @@ import Testing
             version += 1
         }
         #expect(refusal { try control.depend(ids[0], on: [ids[499]]) }?.code == .circle)
-        // Many ways to one batch are no circle.
+        // Several paths to one batch are not a circle.
         try control.depend(ids[499], on: Array(ids[0..<100]))
     }
 
-    @Test func twoAtOnceMakeNoCircle() throws {
+    @Test func twoDependenciesAddedAtOnceMakeNoCircle() throws {
         for round in 0..<20 {
             let first = try fixture.submit(2 * round)
             let second = try fixture.submit(2 * round + 1)
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func mistakeInOneAddsNone() throws {
+    @Test func errorInOneDependencyAddsNone() throws {
         let ids = try (0..<3).map { try fixture.submit($0) }
         try control.depend(ids[2], on: [ids[0]])
         #expect(refusal { try control.depend(ids[0], on: [ids[1], ids[2]]) }?.code == .circle)
@@ -115,7 +115,7 @@ import Testing
         #expect(refusal { _ = try control.removeDependency(gone, on: [ids[1]]) }?.code == .batchGone)
     }
 
-    @Test func batchThatHasStartedIsNotMadeToWait() throws {
+    @Test func startedBatchCannotWait() throws {
         let first = try fixture.submit(1)
         _ = try fixture.claim()
         let second = try fixture.submit(2)

@@ -7,14 +7,14 @@ import Testing
 
 @testable import DarkroomCoordinator
 
-/// Photos that run first, and failed photos that run again.
+/// Photos in focus, and retries of failed photos.
 @Suite(.redisServer) struct FocusAndRetryTests {
     let fixture: ControlFixture
     var control: BatchController { fixture.control }
 
     init() throws { fixture = try ControlFixture() }
 
-    @Test func photosInFocusAreHandedOutFirst() throws {
+    @Test func photosInFocusAreClaimedFirst() throws {
         let id = try fixture.submit(1, photos: 500)
         #expect(try control.focus(id, 415...424, only: true) == FocusSet(fed: 10, isSealed: true, isNew: true))
         #expect(try !control.focus(id, 415...424, only: true).isNew)
@@ -26,7 +26,7 @@ import Testing
         #expect(try fixture.claim(3).first?.held.number == 1)
     }
 
-    @Test func focusTellsHowMuchOfItIsFed() throws {
+    @Test func focusReturnsHowManyOfItsPhotosAreFed() throws {
         let open = try fixture.submit(1, photos: 50, seal: false)
         #expect(try control.focus(open, 45...60, only: false) == FocusSet(fed: 5, isSealed: false, isNew: true))
         #expect(try control.focus(open, 100...200, only: false) == FocusSet(fed: 0, isSealed: false, isNew: true))
@@ -37,7 +37,7 @@ import Testing
         #expect(refusal { _ = try control.focus(BatchID("gone"), 0...1, only: false) }?.code == .batchGone)
     }
 
-    @Test func failedPhotosRunAgain() throws {
+    @Test func failedPhotosAreRetried() throws {
         let id = try fixture.submit(1, photos: 3000) { $0.operationSize = 100 }
         try fixture.develop("FgjFi")
         #expect(try fixture.facts(id).state == .finished)
@@ -56,7 +56,7 @@ import Testing
         #expect(facts.state == .finished && facts.counts.filtered == 3000 && facts.counts.failed == 0)
     }
 
-    @Test func whatCannotBeRetriedIsSaid() throws {
+    @Test func retryReportsPhotosThatItCannotRun() throws {
         let cancelled = try fixture.submit(1)
         _ = try control.cancel(cancelled)
         let refused = refusal { _ = try control.retry(cancelled) }
@@ -65,13 +65,13 @@ import Testing
 
         let id = try fixture.submit(2)
         try fixture.develop("i")
-        // As it is with the operations beyond the first 10,000 that failed.
+        // Redis keeps no entry after the first 10,000 operations with failed photos.
         _ = try fixture.store.connection.call(.init("DEL", fixture.store.keys.operations(id)))
         #expect(try control.retry(id) == RetriedPhotos(photos: 0, notKept: 10))
     }
 
-    /// Redis need not know the other batch any more.
-    @Test func folderThatSaysThatAnotherBatchHasTakenItIsLeftToThat() throws {
+    /// `manifest/holder.txt` decides, so the other batch need not be in Redis any more.
+    @Test func retryIsRefusedWhenAnotherBatchHoldsTheFolder() throws {
         let scratch = try ScratchFolder()
         let folder = OutputFolder(path: scratch.path("output"))
         let id = try fixture.submit(1) { $0.output = folder.path }
@@ -82,7 +82,7 @@ import Testing
             let holder = FolderHolder(owner: other.description, number: number)
             #expect(try holder.take(ManifestPath.holder, in: Folder(trusted: folder.path)) == nil)
         }
-        try take(taken - 1)  // before the batch did
+        try take(taken - 1)  // before this batch took the folder
         try fixture.develop("i")
         #expect(try control.retry(id) == RetriedPhotos(photos: 10))
         try fixture.develop("i", worker: "another")

@@ -5,18 +5,18 @@ import Testing
 
 @testable import DarkroomCoordinator
 
-/// Suspending, ordering and limiting.
+/// Suspends batches and the cluster, and sets priorities and limits.
 @Suite(.redisServer) struct SuspendTests {
     let fixture: ControlFixture
     var control: BatchController { fixture.control }
 
     init() throws { fixture = try ControlFixture() }
 
-    @Test func resumeLiftsAllParts() throws {
+    @Test func resumeResumesAllParts() throws {
         let id = try fixture.submit(1)
         for part in QueuePart.allCases {
             #expect(try control.suspend(id, part))
-            #expect(try !control.suspend(id, part), "it was \(part) before")
+            #expect(try !control.suspend(id, part), "suspending \(part) again was reported as a change")
         }
         let flags = try fixture.facts(id).controls
         #expect(flags.isSuspended && flags.areDownloadsSuspended && flags.areFiltrationsSuspended)
@@ -53,7 +53,7 @@ import Testing
         #expect(try fixture.claim(2).count == 1)
     }
 
-    @Test func whatIsOverIsNotSteered() throws {
+    @Test func finishedBatchIsNotControlled() throws {
         let finished = try fixture.submit(1)
         try fixture.develop("F")
         let cancelled = try fixture.submit(2)
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func higherPriorityIsHandedOutFirst() throws {
+    @Test func higherPriorityIsClaimedFirst() throws {
         let first = try fixture.submit(1)
         let second = try fixture.submit(2)
         #expect(try control.prioritize(second, .veryHigh))
@@ -77,7 +77,7 @@ import Testing
         #expect(try fixture.claim().map(\.held.batch) == [second, first])
     }
 
-    @Test func limitsHoldUntilTheyAreTakenAway() throws {
+    @Test func limitsApplyUntilTheyAreCleared() throws {
         try control.setLimits(downloads: 16, filtrations: nil)
         try control.setLimits(downloads: nil, filtrations: 256)
         var limits = try control.limits()

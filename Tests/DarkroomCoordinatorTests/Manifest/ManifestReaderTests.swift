@@ -5,7 +5,7 @@ import ErrorExpectations
 import Foundation
 import Testing
 
-/// Reading manifests while workers write them.
+/// Reads manifests while workers write them.
 @Suite final class ManifestReaderTests {
     private let scratch: ScratchFolder
     private var output: String { scratch.path("output") }
@@ -24,7 +24,7 @@ import Testing
         #expect(read == [0, 1, 2, 3, 2000, 2001, 199_998].map { "\(first) \($0)" } + ["\(second) 0"])
     }
 
-    @Test func eachPhotosLineIsThatOfTheHighestFenceThatHasIt() throws {
+    @Test func lineOfAPhotoComesFromTheHighestFencingToken() throws {
         try write(first, operation: 1, fencingToken: 9, [0, 1], name: "old")
         try write(first, operation: 1, fencingToken: 10, [2, 0], name: "new")
         try write(first, operation: 1, fencingToken: 8, [3, 2, 1, 0], name: "oldest")
@@ -32,17 +32,17 @@ import Testing
         #expect(try lines().map(\.index) == [0, 1, 2, 3])
     }
 
-    @Test func listsTheFolderAgainWhenALowerFenceVanished() throws {
+    @Test func listsTheFolderAgainWhenAFileWithALowerTokenVanished() throws {
         try write(first, operation: 1, fencingToken: 1, [0, 1], name: "old")
         try write(first, operation: 1, fencingToken: 4, [0], name: "partial")
         var part = try ManifestReader(output: output).part(0, of: first)
-        // Its owner brought it to its end between the listing and the reading.
+        // The worker ended the operation between the listing and the reading.
         try write(first, operation: 1, fencingToken: 4, [0, 1], name: "whole")
         try remove(first, operation: 1, fencingToken: 1)
         #expect(try part.lines(ofOperation: 1).map(\.name) == ["whole", "whole"])
     }
 
-    @Test func otherFilesAreLeftAlone() throws {
+    @Test func otherFilesAreIgnored() throws {
         try write(first, operation: 1, fencingToken: 1, [0])
         let folder = "\(output)/\(ManifestPath.folder(first))"
         for name in [".00000001.2.jsonl.worker", "notes.txt", "00000001.jsonl", "0001.3.jsonl"] {
@@ -51,7 +51,7 @@ import Testing
         #expect(try lines().count == 1)
     }
 
-    @Test func namesWithNumbersOutOfBoundsAreLeftAlone() throws {
+    @Test func namesWithNumbersOutOfBoundsAreIgnored() throws {
         try write(first, operation: 1, fencingToken: 1, [0])
         let folder = "\(output)/\(ManifestPath.folder(first))"
         let huge = "9223372036854775807"
@@ -82,9 +82,9 @@ import Testing
         }
     }
 
-    /// Who may write to the folder can plant files; none of them stands for ever above those of workers.
+    /// A user who may write to the folder can plant files; no planted fencing token may outrank those of workers forever.
     @Test(arguments: ["9223372036854775807", "9007199254740993", "-5", "+9", "09", "1e9", "\u{0661}"])
-    func fencesThatNoClaimHasAreLeftAlone(fencingToken: String) throws {
+    func fencingTokensThatNoClaimHasAreIgnored(fencingToken: String) throws {
         try write(first, operation: 1, fencingToken: 3, [0], name: "sound")
         var text: [UInt8] = []
         let record = PhotoRecord(index: 0, name: "planted", url: "u")
@@ -99,7 +99,7 @@ import Testing
         #expect(ManifestPath.parse(fileName: "123456789.0.jsonl")?.operation == 123_456_789)
     }
 
-    @Test func linesOfAnotherBatchAreLeftOut() throws {
+    @Test func linesOfAnotherBatchAreIgnored() throws {
         try write(first, operation: 1, fencingToken: 1, [0, 1], name: "sound")
         try write(second, operation: 1, fencingToken: 9, [0, 1], name: "foreign")
         try FileManager.default.moveItem(atPath: path(second, 1, 9), toPath: path(first, 1, 9))
@@ -110,7 +110,7 @@ import Testing
         try write(first, operation: 1, fencingToken: 1, [0], name: "old")
         try write(first, operation: 2, fencingToken: 1, [1], name: "old")
         var part = try ManifestReader(output: output).part(0, of: first)
-        // As the owner of a later claim does: first the new file, then the old one goes.
+        // The worker of a later claim writes its file before it removes the old one.
         try write(first, operation: 1, fencingToken: 4, [0], name: "new")
         try remove(first, operation: 1, fencingToken: 1)
         try remove(first, operation: 2, fencingToken: 1)
@@ -128,7 +128,7 @@ import Testing
         #expect(empty.description.contains("there is no folder \"manifest\" in it"))
     }
 
-    @Test func whatAPowerCutLeftOfALowerFenceIsLeftOut() throws {
+    @Test func fileDamagedByAPowerCutIsIgnoredBelowAHigherToken() throws {
         try write(first, operation: 1, fencingToken: 1, [0, 1], name: "old")
         let path = "\(output)/\(ManifestPath.folder(first))/\(ManifestPath.fileName(operation: 1, fencingToken: 2))"
         try Data(repeating: 0, count: 500).write(to: URL(fileURLWithPath: path))

@@ -53,8 +53,8 @@ import Testing
         #expect(try all(reader).map(\.url) == Self.urls)
     }
 
-    /// Standard input comes once: what was read of it, and what was not, can be read again.
-    @Test func keepsStandardInput() throws {
+    /// Standard input can be read only once, so the reader keeps a copy of all its bytes for `rewind`.
+    @Test func rewindsStandardInput() throws {
         let pipe = Foundation.Pipe()
         let writer = Thread {
             try? pipe.fileHandleForWriting.write(contentsOf: Data(Self.text)); try? pipe.fileHandleForWriting.close()
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func readsStandardInputFromWhereItStands() throws {
+    @Test func readsStandardInputFromItsCurrentOffset() throws {
         let folder = try ScratchFolder()
         let file = try #require(
             FileHandle(forReadingAtPath: try folder.write("list", Array("skipped\nhttp://a/1\n".utf8))))
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func takesAFolderOfPhotos() throws {
+    @Test func readsAFolderOfPhotos() throws {
         let folder = try ScratchFolder()
         for name in ["b.jpg", "a#1.PNG", "é.heic", ".hidden.jpg", "notes.txt", "B.jpeg"] {
             _ = try folder.write(name, [1])
@@ -99,7 +99,7 @@ import Testing
             })
     }
 
-    @Test func takesSubfoldersWhereAskedAndTellsWhatItSkips() throws {
+    @Test func readsSubfoldersIfRecursiveAndReportsSkippedFiles() throws {
         let folder = try ScratchFolder()
         for sub in ["a", "a/b", "out", ".hidden"] {
             try FileManager.default.createDirectory(atPath: "\(folder.path)/\(sub)", withIntermediateDirectories: true)
@@ -125,7 +125,7 @@ import Testing
         #expect(remarks.withLock { $0.count == 1 && $0[0].hasSuffix(deep) }, "\(remarks.withLock { $0 })")
     }
 
-    @Test func knowsWhereThePhotosOfAFolderAndOfAListOfPathsLie() throws {
+    @Test func reportsTheFolderOfThePhotosOfAFolderOrAListOfPaths() throws {
         let folder = try ScratchFolder()
         let real = try #require(Path.real(folder.path))
         _ = try folder.write("0.jpg", [1])
@@ -136,7 +136,7 @@ import Testing
         #expect(try PhotoListReader(folder.write("urls.txt", Array("http://h/a.jpg\n".utf8))).photosFolder.isEmpty)
     }
 
-    @Test func warnsOnceOfTextThatIsNoUTF8() throws {
+    @Test func warnsOnceAboutTextThatIsNotUTF8() throws {
         let folder = try ScratchFolder()
         var list: [UInt8] = Array("name,url\nM".utf8) + [0xfc]
         list += Array("n,http://h/a\nK".utf8) + [0xf6]
@@ -152,7 +152,7 @@ import Testing
         #expect(remarks.withLock { $0.count == 1 && $0[0].contains("Windows-1252") })
     }
 
-    @Test func saysWhatIsWrongWithAList() throws {
+    @Test func errorNamesTheListAndItsProblem() throws {
         let folder = try ScratchFolder()
         let zipped = gzipped(Self.text)
         let cases: [(String, PhotoListError.Code, String)] = [
@@ -185,7 +185,7 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: geteuid() != 0, "root may read everything")) func saysWhatMayNotBeRead() throws {
+    @Test(.enabled(if: geteuid() != 0, "root can read every file")) func errorNamesAFileWithoutReadPermission() throws {
         let folder = try ScratchFolder()
         let path = try folder.write("secret", [1])
         chmod(path, 0)
@@ -195,14 +195,14 @@ import Testing
     }
 }
 
-/// All entries that a reader still has.
+/// The remaining entries of a reader.
 func all(_ reader: PhotoListReader) throws -> [PhotoListEntry] {
     var entries: [PhotoListEntry] = []
     while try reader.next({ entries.append(PhotoListEntry(name: $0, url: $1)) }) {}
     return entries
 }
 
-/// A gzip file: the zlib format's data within gzip's frame (RFC 1952).
+/// A gzip file (RFC 1952) with the deflate data of the zlib format.
 func gzipped(_ bytes: [UInt8]) -> [UInt8] {
     var table = (0..<256).map { number in
         (0..<8).reduce(UInt32(number)) { crc, _ in crc >> 1 ^ (crc & 1 == 1 ? 0xedb8_8320 : 0) }

@@ -20,7 +20,7 @@ import Testing
                 try reader.rewind()
             }
         }
-        // The ending of the URL's path counts like a file's; the query does not.
+        // The ending of the URL's path decides the format, as for a file; the query does not count.
         #expect(try all(PhotoListReader(server.url("/list.csv"))).map(\.name) == ["Cat"])
     }
 
@@ -34,7 +34,7 @@ import Testing
         #expect(server.log.requests["/list.txt"] == 1)
     }
 
-    @Test func saysWhyAListWasNotFetched() throws {
+    @Test func errorSaysWhyAListWasNotFetched() throws {
         let server = try HostileServer([
             "/cut": .closeHalfWay(body: PhotoListReaderTests.text, declared: 10_000_000),
             "/page": .answer(body: Array("<!DOCTYPE html><html></html>".utf8)),
@@ -52,8 +52,8 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: NetworkNamespace.isAvailable, "needs root and the ip program"))
-    func followsNoRedirectFromTheInternetInwards() async throws {
+    @Test(.enabled(if: NetworkNamespace.isAvailable, "requires root and the ip program"))
+    func followsNoRedirectFromTheInternetToAPrivateAddress() async throws {
         try await NetworkNamespace.run {
             let inside = try EveryAddressServer { _ in EveryAddressServer.body("http://inside.example/secret.jpg\n") }
             let outside = try EveryAddressServer { path in
@@ -71,7 +71,7 @@ import Testing
                 #expect(!text.contains("pass") && !text.contains("secret"), "\(text)")
             }
             #expect(inside.connections.isEmpty)
-            // What the user names may lie inside, lead on inside, and outside.
+            // A URL that the user gives may have a private address, and may redirect to private and public addresses.
             for (from, to) in [("10.0.0.1", "127.0.0.1"), ("127.0.0.1", "8.8.8.8"), ("8.8.8.8", "1.1.1.1")] {
                 let reader = try PhotoListReader("http://\(from):\(outside.port)/\(to)")
                 #expect(try all(reader).map(\.name) == ["secret.jpg"], "\(from) to \(to)")
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func letsGoOfAListThatIsNotReadToItsEnd() async throws {
+    @Test func closesTheConnectionOfAListThatIsNotReadToItsEnd() async throws {
         let server = try HostileServer(["/endless": .endless])
         defer { server.stop() }
         let error = expectError(PhotoListError.self) { try PhotoListReader(server.url("/endless")) }

@@ -1,7 +1,7 @@
 import DarkroomModel
 import Testing
 
-/// Messages of the events channel, as the scripts and the workers publish them.
+/// Messages of the events channel as scripts and workers publish them.
 @Suite struct EventTests {
     static let messages: [(String, BatchEvent.Kind)] = [
         (#""event":"submitted""#, .submitted),
@@ -36,13 +36,13 @@ import Testing
         (#""event":"photos","worker":"w-1","photos":{},"dropped":7"#, .photos([:], worker: "w-1", dropped: 7)),
     ]
 
-    @Test(arguments: messages) func readsWhatIsPublished(_ members: String, _ kind: BatchEvent.Kind) {
+    @Test(arguments: messages) func readsPublishedMessages(_ members: String, _ kind: BatchEvent.Kind) {
         let id = "20261121-090501123-7f3a"
         let json = "{\(members),\"batch\":\"\(id)\",\"time\":1795251901123}"
         #expect(BatchEvent(json: Array(json.utf8)) == BatchEvent(kind, batch: BatchID(id), time: 1_795_251_901_123))
     }
 
-    @Test func whatIsOfTheClusterHasNoBatch() {
+    @Test func eventOfTheClusterHasNoBatch() {
         let json = #" { "time" : 1.5e3, "event" : "isSuspended", "part" : "everything", "value" : false } "#
         #expect(BatchEvent(json: Array(json.utf8)) == BatchEvent(.isSuspended(.everything, false), time: 1500))
     }
@@ -55,7 +55,7 @@ import Testing
         #"{"event":"photos","worker":"w","photos":{"1":"FF"},"time":5}"#,
         #"{"event":"photos","worker":"w","photos":{"x":"F"},"time":5}"#,
         #"{"event":"recovered","operation":1,"time":5}"#,
-    ]) func whatIsNotKnownKeepsItsName(_ json: String) throws {
+    ]) func unknownEventKeepsItsName(_ json: String) throws {
         let event = try #require(BatchEvent(json: Array(json.utf8)))
         guard case .other(let name) = event.kind else {
             Issue.record("\(event)")
@@ -68,7 +68,7 @@ import Testing
         "", "[]", "null", "{", "{}", #"{"event":"submitted"}"#, #"{"time":1}"#, #"{"event":7,"time":1}"#,
         #"{"event":"submitted","time":1} x"#, #"{"event":"submitted","time":1e400}"#,
         #"{"event":"submitted","time":1,"batch":"../x"}"#,
-    ]) func whatIsNoMessageIsNone(_ json: String) { #expect(BatchEvent(json: Array(json.utf8)) == nil) }
+    ]) func invalidMessageIsNil(_ json: String) { #expect(BatchEvent(json: Array(json.utf8)) == nil) }
 
     @Test func namesAreUnescaped() {
         let json = #"{"event":"ab\"\u00e9","time":1,"batch":"x\u002dy"}"#

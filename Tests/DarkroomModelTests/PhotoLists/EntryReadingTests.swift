@@ -11,7 +11,7 @@ import Testing
         return entry
     }
 
-    @Test func readsTextThatIsNoUTF8AsWindows1252() {
+    @Test func readsTextThatIsNotUTF8AsWindows1252() {
         let name: [UInt8] = [0x4d, 0xfc, 0x6e, 0x20, 0x80, 0x93]
         #expect(read(name, Array("http://h/a".utf8)).name == "Mün €“")
         #expect(read(Array("Mün".utf8), [0x68, 0xe9]) == PhotoListEntry(name: "Mün", url: "hé"))
@@ -27,7 +27,8 @@ import Testing
     func readsPathsAsFileURLs(text: String, url: String) {
         #expect(read([], Array(text.utf8)).url == url)
         #expect(
-            read([], Array(text.utf8), folder: nil).url == text, "in a list from the web a path is none of this machine"
+            read([], Array(text.utf8), folder: nil).url == text,
+            "a path in a list from the web was read as a path of this machine"
         )
     }
 }

@@ -47,7 +47,7 @@ import Testing
     @Test(arguments: lists.indices) func findsNamesAndURLs(number: Int) throws {
         let (text, name, expected) = Self.lists[number]
         let found = try lines(of: text, named: name)
-        // The name of what is no URL is what follows its last slash; the tables above give it whole.
+        // The name of an invalid URL is the part after its last slash; the table above has the whole text.
         #expect(found.map { $0.split(separator: "=").last } == expected.map { $0.split(separator: "=").last })
         for (found, expected) in zip(found, expected) where !expected.contains("among") { #expect(found == expected) }
     }
@@ -56,7 +56,7 @@ import Testing
         ("[\n\"http://a/1\",\n\"http://a/2\n", 3, "not closed"), ("[\"http://a/1\"", 1, "\",\" or \"]\""),
         ("{\"Cat\":\n\n}", 3, "expected a value"), ("[\"http://a/1\"]\n[2]", 2, "JSONL"),
         ("[nul]", 1, "nul"), (String(repeating: "[", count: 100_000), 1, "nesting"),
-    ]) func saysWhereADocumentIsDamaged(text: String, line: Int, found: String) throws {
+    ]) func errorNamesTheDamagedLine(text: String, line: Int, found: String) throws {
         for step in [1000, .max] {
             let error = try #require(failure(of: Array(text.utf8), step: step))
             #expect(error.code == .damaged)
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func recommendsJSONLForADocumentThatIsTooLarge() throws {
+    @Test func recommendsJSONLInsteadOfATooLargeDocument() throws {
         let text = "[" + String(repeating: "\"http://a/1\",", count: 10_000) + "\"http://a/2\"]"
         let error = expectError(PhotoListError.self) {
             try entries(of: Array(text.utf8), step: 10_000, maxWholeBytes: 100_000)
@@ -74,7 +74,7 @@ import Testing
         #expect(error?.message.contains("JSONL") == true)
     }
 
-    @Test func streamsLinesBeyondWhatIsReadWhole() throws {
+    @Test func streamsLinesBeyondTheLimitOfWholeDocuments() throws {
         let text = String(repeating: "{\"url\": \"http://a/1\"}\n", count: 20_000)
         #expect(try entries(of: Array(text.utf8), step: 10_000, maxWholeBytes: 100_000).count == 20_000)
     }

@@ -16,7 +16,7 @@ import Testing
         (Array("PK\u{3}\u{4}".utf8), .notAList, "zip"), (Array("bplist00".utf8), .damaged, "property list"),
     ]
 
-    @Test(arguments: noLists.indices) func saysWhatIsNoList(number: Int) throws {
+    @Test(arguments: noLists.indices) func errorSaysWhyAFileIsNotAList(number: Int) throws {
         let (bytes, code, found) = Self.noLists[number]
         for step in [1, .max] {
             let error = try #require(failure(of: bytes, step: step))
@@ -25,12 +25,12 @@ import Testing
         }
     }
 
-    @Test func namesListAndLine() {
+    @Test func errorNamesListAndLine() {
         let error = PhotoListError(.damaged, list: "photos.csv", line: 17, "no end")
         #expect(error.description == "photo list photos.csv, line 17: no end")
     }
 
-    @Test func looksAtNoMoreThanItsWindow() throws {
+    @Test func detectsTheFormatFromTheStartOfTheList() throws {
         var parser = PhotoListParser()
         let text = Array(String(repeating: "http://a/1.jpg\n", count: 5000).utf8)
         let isKnown = try text.withUnsafeBytes { try parser.examine($0, isLast: false) }

@@ -1,6 +1,6 @@
 import DarkroomModel
 
-/// The entries of a list, fed in chunks of `step` bytes.
+/// The entries of a list that is parsed in chunks of `step` bytes.
 func entries(
     of bytes: [UInt8], named name: String = "", step: Int = .max, maxWholeBytes: Int = PhotoListParser.maxWholeBytes
 ) throws -> [PhotoListEntry] {
@@ -17,7 +17,7 @@ func entries(
     return entries
 }
 
-/// The entries of a list as `name=url`, the same for chunks of several sizes.
+/// The entries of a list as `name=url`. If the entries depend on the chunk size, the first line names the size.
 func lines(of text: String, named name: String = "") throws -> [String] {
     let bytes = Array(text.utf8)
     let whole = try entries(of: bytes, named: name)
@@ -28,7 +28,7 @@ func lines(of text: String, named name: String = "") throws -> [String] {
     return whole.map { "\($0.name)=\($0.url)" }
 }
 
-/// The error that reading a list ends with, nil when it is read.
+/// The error of reading a list; nil if reading succeeds.
 func failure(of bytes: [UInt8], named name: String = "", step: Int = .max) -> PhotoListError? {
     do {
         _ = try entries(of: bytes, named: name, step: step)

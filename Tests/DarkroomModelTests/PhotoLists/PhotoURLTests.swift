@@ -12,7 +12,7 @@ import Testing
         ("", ""), ("http://host/100%", "100%"), ("http://host/%4", "%4"), ("http://host/%zz", "%zz"),
         ("http://host/%c3%a9", "é"),
         ("http://host/a/..", ".."), ("file:///", ""),
-    ]) func givesAName(url: String, name: String) {
+    ]) func namesAPhotoAfterItsURL(url: String, name: String) {
         #expect(PhotoURL.name(of: url) == name)
     }
 
@@ -20,7 +20,7 @@ import Testing
         "http://host/a.jpg", "HTTPS://host", "http://host:8080/x", "http://me:p%20w@host/x", "http://[::1]:80/x",
         "file:///a/b.jpg",
         "file://localhost/a.jpg", "http://host/päth/ä b.jpg", "http://münchen.example/x.jpg", "http://host?x",
-    ]) func acceptsWhatCanBeFetched(url: String) {
+    ]) func acceptsURLsThatCanBeFetched(url: String) {
         #expect(PhotoURL.check(url) == nil)
     }
 
@@ -39,7 +39,7 @@ import Testing
             "URL of 30000 bytes, too long for operations of 50", .notAURL,
             "URL of 30000 bytes, too long for operations of 50"
         ),
-    ]) func saysWhyAnEntryCannotBeFetched(url: String, reason: FailureReason, found: String) throws {
+    ]) func problemSaysWhyAnEntryCannotBeFetched(url: String, reason: FailureReason, found: String) throws {
         let problem = try #require(PhotoURL.check(url))
         #expect(problem.reason == reason)
         #expect(problem.detail.contains(found) || found.isEmpty, "\(problem.detail)")
@@ -50,17 +50,17 @@ import Testing
         "http://me:secret@ho st/a", "http://me:secret@host:x/", "http://me:secret@/", "http://me:secret@h/a\n?secret",
         "http://me:sec ret@host/", "http://me:sec/ret@host/", "http://me:sec?ret@host/", "me:sec/ret@host",
     ])
-    func keepsPasswordsOutOfWhatItShows(url: String) throws {
+    func problemShowsNoPassword(url: String) throws {
         let problem = try #require(PhotoURL.check(url))
         #expect(!problem.detail.contains("sec"))
     }
 
-    @Test func boundsWhatItShows() throws {
+    @Test func problemHasALimitedLength() throws {
         let problem = try #require(PhotoURL.check(String(repeating: "x", count: 1 << 20)))
         #expect(problem.detail.utf8.count == 203)
     }
 
-    @Test func writesAFilesURL() {
+    @Test func writesTheURLOfAFile() {
         let url = PhotoURL.file(path: Array("/my photos/ä#1.jpg".utf8) + [0xff])
         #expect(String(decoding: url, as: UTF8.self) == "file:///my%20photos/%C3%A4%231.jpg%FF")
         #expect(PhotoURL.check(String(decoding: url, as: UTF8.self)) == nil)

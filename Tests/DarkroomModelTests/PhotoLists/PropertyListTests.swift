@@ -26,13 +26,13 @@ import Testing
     }
 
     @Test(arguments: [PropertyListSerialization.PropertyListFormat.xml, .binary])
-    func keepsAnArraysOrder(format: PropertyListSerialization.PropertyListFormat) throws {
+    func keepsTheOrderOfAnArray(format: PropertyListSerialization.PropertyListFormat) throws {
         let list = try bytes(["http://a/b.jpg", "http://a/a.jpg", true], format)
         #expect(try entries(of: list).map(\.name).prefix(2) == ["b.jpg", "a.jpg"])
         #expect(try entries(of: list).count == 3)
     }
 
-    @Test func knowsWhetherNamesAreUnique() throws {
+    @Test func reportsWhetherNamesAreUnique() throws {
         for (value, isUnique) in [(["a": "http://a/1"], true), (["http://a/1"], false)] as [(Any, Bool)] {
             var parser = PhotoListParser()
             let list = try bytes(value, .xml)
@@ -45,8 +45,9 @@ import Testing
         }
     }
 
-    /// On some shares Photo.jpg and photo.jpg, and both ways to write É, are one file: such lists get {index} into their names.
-    @Test func findsTheFileNameThatTellsPhotosApartOnEveryFileSystem() throws {
+    /// On some file systems Photo.jpg and photo.jpg are one file, and so are the two encodings of É. Lists with such names get
+    /// `{index}` in their file names.
+    @Test func choosesATemplateThatKeepsFilesDistinctOnEveryFileSystem() throws {
         for (names, template) in [
             (["a.jpg", "b.png"], "{stem}"), (["a.jpg", "b"], "{stem}"), (["a.jpg", "a"], "{name}"),
             (["a.jpg", "a.png"], "{name}"), (["a", "b"], "{name}"), (["Photo.jpg", "photo.png"], "{name}"),
@@ -62,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func refusesWhatIsTruncatedOrNoList() throws {
+    @Test func refusesTruncatedListsAndOtherPropertyLists() throws {
         for format in [PropertyListSerialization.PropertyListFormat.xml, .binary] {
             let list = try bytes(["a": "http://a/1", "b": "http://a/2"], format)
             let error = try #require(failure(of: Array(list.dropLast(20))))
@@ -73,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func readsTheTutorialsList() throws {
+    @Test func readsTheListOfTheTutorial() throws {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../Fixtures/ClassicPhotosDictionary.plist")
         let found = try entries(of: Array(Data(contentsOf: file)))
@@ -91,15 +92,15 @@ import Testing
         #expect(zip(names, names.dropFirst()).allSatisfy { $0.lexicographicallyPrecedes($1) })
     }
 
-    /// Found by fuzzing, seed 20272608: Foundation ends the process when a set is in the list.
-    @Test func aSetInABinaryListIsNoList() throws {
+    /// Found by fuzzing, seed 20272608: Foundation ends the process if the list contains a set.
+    @Test func binaryListWithASetIsNotAList() throws {
         var list = try bytes(["a": "http://h/a"], .binary)
         list[8] = 0xC1
         #expect(failure(of: list)?.code == .notAList)
     }
 
-    /// Found by fuzzing, seed 20263136: the text for such an object was another each time the list was read.
-    @Test func aUIDInABinaryListIsTheSameEveryTime() throws {
+    /// Found by fuzzing, seed 20263136: the text for a UID differed each time the list was read.
+    @Test func textOfAUIDInABinaryListIsConstant() throws {
         var list = try bytes([7], .binary)
         let number = try #require(list.firstIndex(of: 0x10))
         list[number] = 0x80
@@ -107,14 +108,14 @@ import Testing
     }
 
     @Test func deepNestingIsNotFollowed() throws {
-        let cycle = binary([[0xA1, 0]])  // an array that holds itself
+        let cycle = binary([[0xA1, 0]])  // an array that contains itself
         #expect(try entries(of: cycle).map(\.url) == ["an array in place of a URL"])
         let xml = "<?xml version='1.0'?><plist>" + String(repeating: "<array>", count: 1_000_000)
         let closed = xml + String(repeating: "</array>", count: 1_000_000) + "</plist>"
         for text in [xml, closed] { #expect(failure(of: Array(text.utf8)) != nil) }
     }
 
-    /// Each array names the next one twice: expanded, the list has 2^50 arrays.
+    /// Each array refers to the next array twice, so the expanded list would have 2^50 arrays.
     @Test func sharedContainersAreNotExpanded() throws {
         let levels = (1...50).map { [0xA2, UInt8($0), UInt8($0)] } + [[0xA0]]
         let list = binary(levels)
@@ -122,7 +123,7 @@ import Testing
         #expect(try entries(of: list).map(\.url) == Array(repeating: "an array in place of a URL", count: 2))
     }
 
-    @Test func aTextThatIsNamedOftenIsCountedEveryTime() throws {
+    @Test func textWithManyReferencesCountsForEachReference() throws {
         let url = Array("http://h/".utf8) + [UInt8](repeating: UInt8(ascii: "x"), count: 991)
         let text: [UInt8] = [0x5F, 0x11, 0x03, 0xE8] + url
         let list = binary([[0xAF, 0x11, 0x07, 0xD0] + [UInt8](repeating: 1, count: 2000), text])
@@ -130,15 +131,15 @@ import Testing
         #expect(throws: PhotoListError.self) { try entries(of: list, maxWholeBytes: 1_999_999) }
     }
 
-    @Test func aKeyThatStandsTwiceIsDamage() {
+    @Test func duplicateKeyIsDamage() {
         let list = binary([[0xD2, 1, 1, 2, 2], [0x51, 0x61], [0x51, 0x62]])
         #expect(failure(of: list)?.description.contains("\"a\" occurs twice in its dictionary") == true)
     }
 
-    /// Texts that lie in one another: their sizes add up to many times that of the list.
+    /// The texts of the keys overlap, so the sum of their sizes is many times the size of the list.
     @Test func keysThatShareTheirBytesAreDamage() {
         let count = 200
-        // Where this stands begins a text of 1,024 characters.
+        // The header of a text of 1,024 characters.
         let marker: [UInt8] = [0x5F, 0x11, 0x04, 0x00]
         var nest: [UInt8] = []
         for number in 0..<count {
@@ -172,7 +173,7 @@ import Testing
         #expect(failure(of: Array(list.utf8))?.code == .damaged)
     }
 
-    /// A binary property list of these objects, with offsets of two bytes, references of one and the first on top.
+    /// A binary property list of these objects, with 2-byte offsets and 1-byte references. The first object is the root.
     private func binary(_ objects: [[UInt8]]) -> [UInt8] {
         var list = Array("bplist00".utf8)
         var table: [UInt8] = []

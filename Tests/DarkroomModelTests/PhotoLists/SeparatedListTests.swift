@@ -11,7 +11,7 @@ import Testing
         ("image,link\ncat.jpg,http://a/1.jpg\n", "", ["1.jpg=http://a/1.jpg"]),
         ("url\nhttp://a/1,2.jpg\n\nNO URL\n", "", ["1,2.jpg=http://a/1,2.jpg", "NO URL=NO URL"]),
         ("\"url\"\n\"http://a/1,2.jpg\"\n", "", ["1,2.jpg=http://a/1,2.jpg"]),
-        // No header: the first row with a URL shows the columns.
+        // Without a header, the first row with a URL decides the columns.
         ("Cat,http://a/1.jpg\nDog,http://a/2.jpg\n", "", ["Cat=http://a/1.jpg", "Dog=http://a/2.jpg"]),
         ("Ape,NO URL\nDog,http://a/2.jpg\n", "", ["Ape=NO URL", "Dog=http://a/2.jpg"]),
         ("title,where it is\nDog,http://a/2.jpg\n", "", ["Dog=http://a/2.jpg"]),
@@ -30,7 +30,7 @@ import Testing
             "name,url\n\"a\"b,http://a/1\n\"\",http://a/2\n\"\"\"\",http://a/3", "",
             ["ab=http://a/1", "2=http://a/2", "\"=http://a/3"]
         ),
-        // What separates fields is said first.
+        // The first line sets the separator.
         ("sep=;\r\nTitel;Adresse\r\nCat;http://a/1,2.jpg\r\n", "", ["Cat=http://a/1,2.jpg"]),
         // A header without a known column name, and a first row without a URL.
         (
@@ -66,7 +66,7 @@ import Testing
         return found
     }
 
-    @Test func takesTheColumnsThatItsUserNames() throws {
+    @Test func usesTheColumnsThatTheUserNames() throws {
         let table = "a,b,c,url\nCat,http://a/1,Tom,http://a/x\n"
         #expect(try read(table, ListColumns(url: "b", name: "C")) == ["Tom=http://a/1"])
         #expect(try read(table, ListColumns(url: "2", name: "1")) == ["Cat=http://a/1"])
@@ -74,13 +74,13 @@ import Testing
         #expect(try read("Cat,http://a/1\n", ListColumns(url: "2", name: "1")) == ["Cat=http://a/1"])
         do {
             _ = try read(table, ListColumns(url: "d"))
-            Issue.record("a column that is not there was taken")
+            Issue.record("a missing column was accepted")
         } catch {
             #expect("\(error)".contains("no column \"d\" for --url-column") && "\(error)".contains("\"c\""), "\(error)")
         }
     }
 
-    @Test func saysWhatItGuessed() throws {
+    @Test func reportsTheGuessedColumns() throws {
         var parser = PhotoListParser(listName: "x.csv")
         let list = Array("Wat,Waar\nCat,http://a/1.jpg\nDog,http://a/2.jpg\n".utf8)
         _ = try list.withUnsafeBytes { try parser.examine($0, isLast: true) }
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func boundsTheLengthOfARecord() throws {
+    @Test func limitsTheLengthOfARecord() throws {
         let long = "\"" + String(repeating: "x\n", count: 500_000) + String(repeating: "y", count: 100_000) + "\""
         for step in [10_000, .max] {
             let found = try entries(of: Array("name,url\n\(long),http://a/1\nCat,http://a/2\n".utf8), step: step)

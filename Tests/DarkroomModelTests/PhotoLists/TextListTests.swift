@@ -2,7 +2,7 @@ import DarkroomModel
 import Testing
 
 @Suite struct TextListTests {
-    @Test func takesAURLALine() throws {
+    @Test func readsOneURLPerLine() throws {
         let text =
             "\u{feff}# my photos\r\nhttp://a/1.jpg\r\n\r\n  http://a/x/2.jpg\t\n \nNO URL\n#http://a/no\nhttp://a/3.jpg"
         #expect(
@@ -18,7 +18,7 @@ import Testing
         #expect(try lines(of: "http://a/1.jpg?s=1;2\n", named: "list.txt") == ["1.jpg=http://a/1.jpg?s=1;2"])
     }
 
-    @Test(arguments: [1 << 20, (1 << 20) + 1, 2_000_000]) func boundsTheLengthOfALine(length: Int) throws {
+    @Test(arguments: [1 << 20, (1 << 20) + 1, 2_000_000]) func limitsTheLengthOfALine(length: Int) throws {
         let long = "http://a/" + String(repeating: "x", count: length - 9)
         let bytes = Array("http://a/1\n\(long)\nhttp://a/2\n".utf8)
         for step in [1000, 65_536, .max] {
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func readsManyLinesInChunksThatCutThem() throws {
+    @Test func readsLinesThatChunksCut() throws {
         let urls = (0..<20_000).map { "http://host.example/folder/\($0 * 7919).jpg" }
         let bytes = Array(urls.joined(separator: "\n").utf8)
         for step in [997, 65_536, 262_144] {

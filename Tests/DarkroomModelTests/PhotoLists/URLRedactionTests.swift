@@ -1,7 +1,7 @@
 import DarkroomModel
 import Testing
 
-/// What may be shown of URLs.
+/// Redaction of URLs before they are shown.
 @Suite struct URLRedactionTests {
     @Test(arguments: [
         ("http://host/a.jpg", "http://host/a.jpg"),
@@ -29,7 +29,7 @@ import Testing
         ("https://ann:se?cret@host/", "https://ann"), ("ann:secret@host/a?b", "host/a?b"), ("NO URL", "NO URL"),
         ("", ""),
     ])
-    func leavesTheQueryWhereOnlyUsersAreHidden(_ url: String, _ shown: String) {
+    func withoutUserKeepsTheQuery(_ url: String, _ shown: String) {
         #expect(PhotoURL.withoutUser(url) == shown)
         #expect(PhotoURL.redacting("<http://u:p@h/?q>", keepsQuery: true) == "<http://h/?q>")
     }
@@ -38,11 +38,11 @@ import Testing
         ("ann:secret@host", "host"), ("//ann:secret@host", "host"), ("ann:se%63ret@host", "host"),
         ("https://ann:secret@host", "host"), ("https://host/ann@b.jpg", "ann@b.jpg"), ("photos/ann@b.jpg", "ann@b.jpg"),
     ])
-    func namesAPhotoAfterNoSecret(_ url: String, _ name: String) {
+    func nameOfAPhotoContainsNoSecret(_ url: String, _ name: String) {
         #expect(PhotoURL.name(of: url) == name)
     }
 
-    @Test func showsNoSecretOfWhatIsNoURL() {
+    @Test func showsNoSecretOfAnInvalidURL() {
         #expect(PhotoURL.check("ann:secret@host/a.jpg?token=secret")?.detail == "host/a.jpg")
     }
 

@@ -13,23 +13,23 @@ import Testing
 /// codes, counters, manifests and files agree.
 ///
 /// A failure prints its seed. To repeat a run, or for a longer one:
-/// `DARKROOM_STEERING_SEED=<seed> DARKROOM_STEERING_ROUNDS=200 DARKROOM_STEERING_BATCHES=50 swift test --filter SteeringTorture`.
-@Suite(.redisServer) struct SteeringTortureTests {
+/// `DARKROOM_CONTROL_SEED=<seed> DARKROOM_CONTROL_ROUNDS=200 DARKROOM_CONTROL_BATCHES=50 swift test --filter ControlTorture`.
+@Suite(.redisServer) struct ControlTortureTests {
     @Test func batchesUnderRandomControlsFinishConsistently() throws {
         let environment = ProcessInfo.processInfo.environment
-        let rounds = environment["DARKROOM_STEERING_ROUNDS"].flatMap { Int($0) } ?? 25
-        let batches = environment["DARKROOM_STEERING_BATCHES"].flatMap { Int($0) } ?? 10
-        let seed = environment["DARKROOM_STEERING_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...999_999_999)
-        print("steering torture: \(rounds) rounds on \(batches) batches, seed \(seed)")
-        let torture = try SteeringTorture(.current, seed: seed)
+        let rounds = environment["DARKROOM_CONTROL_ROUNDS"].flatMap { Int($0) } ?? 25
+        let batches = environment["DARKROOM_CONTROL_BATCHES"].flatMap { Int($0) } ?? 10
+        let seed = environment["DARKROOM_CONTROL_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...999_999_999)
+        print("control torture: \(rounds) rounds on \(batches) batches, seed \(seed)")
+        let torture = try ControlTorture(.current, seed: seed)
         defer { torture.stop() }
         try torture.run(rounds: rounds, batches: batches)
-        print("steering torture: \(torture.summary)")
+        print("control torture: \(torture.summary)")
     }
 }
 
 /// One run: three workers, random controls, and batches with photos that fail once or always.
-private final class SteeringTorture {
+private final class ControlTorture {
     private let darkroom: Darkroom
     private let photos: PhotoServer
     private let flaky: HostileServer

@@ -5,7 +5,7 @@ import Testing
 
 /// redis-server is killed at random times while a coordinator feeds and workers run, and restarts with its append-only
 /// file.
-@Suite(.serialized) struct RedisDeathTests {
+@Suite(.serialized) struct RedisCrashTests {
     @Test func allBatchesFinishWithExactCounts() throws {
         var run = TortureRun("redis-server kill -9 and restart, appendfsync everysec", count: 5)
         let redis = try RedisServer(arguments: ["--appendonly", "yes", "--appendfsync", "everysec"])

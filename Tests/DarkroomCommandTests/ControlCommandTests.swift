@@ -5,10 +5,10 @@ import Testing
 
 /// `cancel`, `suspend`, `resume`, `prioritize` and `limits`, on a real Redis.
 @Suite(.redisServer, .serialized)
-struct SteeringCommandTests {
+struct ControlCommandTests {
     private static let urls = (0..<40).map { "http://photos.example/\($0)" }
 
-    @Test func cancelSaysWhatStillRunsAndWhatWasDone() throws {
+    @Test func cancelReportsExecutingOperationsAndFinalPhotos() throws {
         let queue = try Queue()
         let id = try queue.submit(Self.urls) {
             $0.name = "holidays"
@@ -30,7 +30,7 @@ struct SteeringCommandTests {
         #expect(try queue.run("status", "holidays").lines.contains("state\texecuting, cancelled"))
     }
 
-    @Test func cancelOfWhatHasFinishedSaysSo() throws {
+    @Test func cancelOfAFinishedBatchIsAnError() throws {
         let queue = try Queue()
         let id = try queue.submit(Self.urls)
         try queue.develop("F")
@@ -40,10 +40,10 @@ struct SteeringCommandTests {
         #expect(outcome.standardError == message)
     }
 
-    @Test func cancelWaitsUntilADeadWorkerHoldsNothingMore() throws {
+    @Test func cancelWaitsForTheLeasesOfALostWorker() throws {
         let queue = try Queue()
         let id = try queue.submit(Self.urls) { $0.lease = .seconds(6) }
-        _ = try queue.claim("dead")
+        _ = try queue.claim("lost")
         let outcome = try queue.run("cancel", "\(id)", "--wait")
         #expect(outcome.status == 0)
         #expect(outcome.standardError == "waiting for 1 operation that still runs\n")
@@ -86,36 +86,36 @@ struct SteeringCommandTests {
         #expect(try queue.store.facts(of: id)?.counts.cancelled == 13)
     }
 
-    @Test func suspendAndResumeSayWhatTheyChanged() throws {
+    @Test func suspendAndResumeReportTheirChanges() throws {
         let queue = try Queue()
         let id = try queue.submit(Self.urls)
         _ = try queue.store.perform(queue.store.heartbeat(worker: "w", facts: [("host", "h")]))
-        func answer(_ command: String, _ options: String...) throws -> String {
+        func output(_ command: String, _ options: String...) throws -> String {
             let outcome = try Program(
                 [command] + options + ["--namespace", queue.namespace], environment: queue.environment
             ).outcome()
             #expect(outcome.status == 0)
             return outcome.standardOutput + outcome.standardError
         }
-        #expect(try answer("suspend", "\(id)") == "batch \(id) is suspended\n")
-        #expect(try answer("suspend", "\(id)") == "batch \(id) was suspended already\n")
-        #expect(try answer("suspend", "\(id)", "--downloads") == "downloads of batch \(id) are suspended\n")
+        #expect(try output("suspend", "\(id)") == "batch \(id) is suspended\n")
+        #expect(try output("suspend", "\(id)") == "batch \(id) was suspended already\n")
+        #expect(try output("suspend", "\(id)", "--downloads") == "downloads of batch \(id) are suspended\n")
         let parts = "downloads and filtrations of batch \(id)"
-        #expect(try answer("suspend", "\(id)", "--downloads", "--filtrations") == "\(parts) are suspended\n")
-        #expect(try answer("suspend", "\(id)", "--downloads", "--filtrations") == "\(parts) were suspended already\n")
+        #expect(try output("suspend", "\(id)", "--downloads", "--filtrations") == "\(parts) are suspended\n")
+        #expect(try output("suspend", "\(id)", "--downloads", "--filtrations") == "\(parts) were suspended already\n")
         let still = "warning: batch \(id): it is suspended; go on with: darkroom resume \(id)\n"
-        #expect(try answer("resume", "\(id)", "--downloads") == "downloads of batch \(id) go on\n" + still)
-        #expect(try answer("resume", "\(id)") == "batch \(id) goes on\n")
-        #expect(try answer("resume", "\(id)") == "batch \(id) was not suspended\n")
-        #expect(try answer("suspend", "--all") == "the cluster is suspended\n")
+        #expect(try output("resume", "\(id)", "--downloads") == "downloads of batch \(id) go on\n" + still)
+        #expect(try output("resume", "\(id)") == "batch \(id) goes on\n")
+        #expect(try output("resume", "\(id)") == "batch \(id) was not suspended\n")
+        #expect(try output("suspend", "--all") == "the cluster is suspended\n")
         let cluster = "warning: the cluster is suspended; go on with: darkroom resume --all\n"
-        #expect(try answer("resume", "\(id)") == "batch \(id) was not suspended\n" + cluster)
-        #expect(try answer("suspend", "--all", "--filtrations") == "filtrations of the cluster are suspended\n")
-        #expect(try answer("resume", "--all") == "the cluster goes on\n")
-        #expect(try answer("resume", "--all") == "the cluster was not suspended\n")
+        #expect(try output("resume", "\(id)") == "batch \(id) was not suspended\n" + cluster)
+        #expect(try output("suspend", "--all", "--filtrations") == "filtrations of the cluster are suspended\n")
+        #expect(try output("resume", "--all") == "the cluster goes on\n")
+        #expect(try output("resume", "--all") == "the cluster was not suspended\n")
     }
 
-    @Test func whatIsSuspendedIsShown() throws {
+    @Test func suspensionsAreShown() throws {
         let queue = try Queue()
         let id = try queue.submit(Self.urls)
         let suspended = try queue.run("suspend", "\(id)", "--filtrations", "--json")
@@ -137,10 +137,10 @@ struct SteeringCommandTests {
         #expect(
             warnings.contains(
                 "warning: the downloads of the cluster are suspended; go on with: darkroom resume --all --downloads\n"))
-        #expect(!warnings.contains("no running worker"), "nothing is claimed anyway")
+        #expect(!warnings.contains("no running worker"), "no worker claims operations while downloads are suspended")
     }
 
-    @Test func waitSaysWhyABatchDoesNotGoOn() throws {
+    @Test func waitReportsWhyABatchDoesNotContinue() throws {
         let queue = try Queue()
         let id = try queue.submit(Self.urls)
         #expect(try queue.run("suspend", "\(id)").status == 0)
@@ -154,7 +154,7 @@ struct SteeringCommandTests {
         #expect(try queue.run("cancel", "\(id)").status == 0)
         let outcome = try waiting.outcome()
         #expect(outcome.status == 4)
-        #expect(outcome.standardError.components(separatedBy: "it is suspended").count == 2, "said once")
+        #expect(outcome.standardError.components(separatedBy: "it is suspended").count == 2, "reported once")
     }
 
     @Test func priorityIsChanged() throws {
@@ -183,7 +183,7 @@ struct SteeringCommandTests {
     }
 
     @Test(arguments: ["suspend", "resume", "prioritize", "focus"])
-    func whatIsOverIsNotSteered(_ command: String) throws {
+    func finishedAndCancelledBatchesCannotBeControlled(_ command: String) throws {
         let queue = try Queue()
         let finished = try queue.submit(Self.urls)
         try queue.develop("F")
@@ -198,7 +198,7 @@ struct SteeringCommandTests {
         }
     }
 
-    @Test func batchMustBeThereAndUnique() throws {
+    @Test func missingAndAmbiguousBatchesAreErrors() throws {
         let queue = try Queue()
         let ids = try [queue.submit(Self.urls), queue.submit(Self.urls)].sorted()
         let lines = [

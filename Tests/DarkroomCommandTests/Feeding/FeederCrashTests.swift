@@ -5,8 +5,8 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-/// Real `darkroom submit` processes that die, race each other, or meet a Redis that has gone back.
-@Suite(.timeLimit(.minutes(5)), .serialized) struct FeederDeathTests {
+/// Real `darkroom submit` processes that are killed, feed the same batch, or use a Redis that lost its last changes.
+@Suite(.timeLimit(.minutes(5)), .serialized) struct FeederCrashTests {
     private let redis: RedisServer
     private let queue: Queue
     private let scratch: ScratchFolder
@@ -21,7 +21,7 @@ import Testing
         range.map { "http://photos.example/a-photo-with-a-name/\($0).jpg\n" }.joined()
     }
 
-    /// Waits until so many operations of the only batch are fed; the number that are.
+    /// Waits until at least `wanted` operations of the only batch are fed, or the batch is sealed. Returns its facts.
     @discardableResult
     private func wait(forOperations wanted: Int) throws -> BatchFacts {
         let deadline = ContinuousClock.now + .seconds(60)
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    /// Looks whether the batch has each photo of the list once, in its place.
+    /// Checks that the batch has each photo of the list once, in the order of the list.
     private func check(_ batch: BatchFacts, photos: Int) throws {
         #expect(batch.sealed && batch.photos == photos)
         let size = batch.options.operationSize
@@ -53,14 +53,14 @@ import Testing
                 let isWhole = records.enumerated().allSatisfy { offset, record in
                     record.url.hasSuffix("/\(next + offset).jpg")
                 }
-                try #require(isWhole, "operation \(number) has not the photos from \(next) on")
+                try #require(isWhole, "operation \(number) does not have the photos from \(next) on")
                 next += records.count
             }
         }
         #expect(next == photos)
     }
 
-    @Test func statusSaysThatTheFeederIsGoneAndResumeGoesOn() throws {
+    @Test func statusReportsALostFeederAndResumeContinues() throws {
         defer { redis.stop() }
         let list = try scratch.write("list.txt", names(0..<2000))
         let submit = try queue.start("submit", list, "-o", scratch.path("out"), "--window", "7")
@@ -68,7 +68,7 @@ import Testing
         #expect(!(try queue.run("status", "\(id)")).standardError.contains("feeder"))
         submit.send(SIGKILL)
         _ = try submit.outcome()
-        // As if it had died 40 s ago.
+        // As if the feeder had crashed 40 s ago.
         let seen = try queue.store.time() - 40_000
         _ = try queue.store.connection.call(
             RedisCommand("HSET", queue.store.keys.batch(id), "feeder.seen", "\(seen)"))
@@ -80,7 +80,7 @@ import Testing
             #expect(status.standardError.contains(" s; 350 photos are fed, the list is not complete; if it is gone,"))
             #expect(status.standardError.contains("go on with: darkroom submit LIST --resume \(id)"))
         }
-        // What holds the window is taken out of the way: nobody develops it here.
+        // No worker runs, so the window stays full. A larger window lets the feeder continue.
         _ = try queue.store.connection.call(RedisCommand("HSET", queue.store.keys.batch(id), "window", "1000"))
         let resumed = try queue.run("submit", list, "--resume", "\(id)")
         #expect(resumed.status == 0, "\(resumed)")
@@ -88,7 +88,7 @@ import Testing
         #expect(!(try queue.run("status", "\(id)")).standardError.contains("feeder"))
     }
 
-    @Test func twoThatFeedAtOnceAndAreKilledDoubleNothing() throws {
+    @Test func killedConcurrentFeedersFeedEachPhotoOnce() throws {
         defer { redis.stop() }
         let (photos, size) = (60_000, 2)
         let list = try scratch.write("list.txt", names(0..<photos))
@@ -97,7 +97,7 @@ import Testing
         let id = try wait(forOperations: 1).id
         first.send(SIGKILL)
         _ = try first.outcome()
-        #expect(try queue.store.facts(of: id)?.sealed == false, "the feed was over before anything was killed")
+        #expect(try queue.store.facts(of: id)?.sealed == false, "the feed ended before the kill")
         for _ in 1...6 {
             let pair = try (0..<2).map { _ in try queue.start("submit", list, "--resume", "\(id)") }
             for process in pair.shuffled() {
@@ -108,7 +108,7 @@ import Testing
             for process in pair { _ = try process.outcome() }
             if try #require(try queue.store.facts(of: id)).sealed { break }
         }
-        // Two that live to the end: both say that it is done, whoever was first.
+        // Two feeders that run to the end both report success, in either order.
         let pair = try (0..<2).map { _ in try queue.start("submit", list, "--resume", "\(id)") }
         for process in pair {
             let outcome = try process.outcome()
@@ -118,17 +118,17 @@ import Testing
         try check(#require(try queue.store.facts(of: id)), photos: photos)
     }
 
-    /// A `submit` that reads its list from a pipe, as slowly as the test writes it.
+    /// A `submit` process that reads its list from a pipe. The test controls the pace.
     private final class PipedSubmit {
         let program: Program
         private let writer: Int32
 
-        init(_ test: FeederDeathTests) throws {
+        init(_ test: FeederCrashTests) throws {
             let pipe = test.scratch.path("list")
             #expect(mkfifo(pipe, 0o600) == 0)
-            // For reading too, so that neither side waits for the other to open it; a program that is gone is not written to.
+            // Opened for reading and writing, so that open(2) does not block and a write raises no SIGPIPE.
             writer = open(pipe, O_RDWR | O_CLOEXEC | O_NONBLOCK)
-            // Room for what a program does not read while its Redis is away.
+            // Space for the text that the program does not read while Redis is down.
             let setPipeSize: Int32 = 1031  // F_SETPIPE_SZ of Linux, a macro that Swift does not see
             _ = fcntl(writer, setPipeSize, 1 << 20)
             program = try Program(
@@ -138,7 +138,7 @@ import Testing
 
         deinit { close(writer) }
 
-        /// Writes as the program reads, for 60 s at most.
+        /// Writes at the pace of the program. Fails if the program reads nothing for 60 s.
         func write(_ text: String) throws {
             let bytes = Array(text.utf8)
             var written = 0
@@ -147,12 +147,12 @@ import Testing
                 written += max(count, 0)
                 guard count < 0 else { continue }
                 var pipe = pollfd(fd: writer, events: Int16(POLLOUT), revents: 0)
-                try #require(poll(&pipe, 1, 60_000) == 1, "submit reads its list no more")
+                try #require(poll(&pipe, 1, 60_000) == 1, "submit has stopped reading its list")
             }
         }
     }
 
-    /// A submit that has begun to feed its list; Redis has saved at least so many operations of it.
+    /// A `submit` process that has begun to feed its list. Redis has saved at least `operations` operations.
     private func savedSubmit(photos: Int, operations: Int) throws -> PipedSubmit {
         let submit = try PipedSubmit(self)
         try submit.write(names(0..<photos))
@@ -161,14 +161,14 @@ import Testing
         return submit
     }
 
-    @Test func aRedisThatHasGoneBackIsFedAgain() throws {
+    @Test func operationsThatRedisLostAreFedAgain() throws {
         defer { redis.stop() }
-        // Those of the last pipeline wait for the list to go on.
+        // 160 operations are five full pipelines. The feeder may send the last, incomplete pipeline later.
         var submit: PipedSubmit? = try savedSubmit(photos: 10_000, operations: 160)
         let program = try #require(submit).program
         try submit?.write(names(10_000..<20_000))
         try wait(forOperations: 360)
-        // It comes back as it was at its snapshot, as a replica does that was promoted before it had the rest.
+        // Redis restarts with its snapshot, like a promoted replica that lacks the last changes.
         redis.terminate()
         try redis.restart()
         let older = try wait(forOperations: 1)
@@ -181,14 +181,14 @@ import Testing
         try check(wait(forOperations: 601), photos: 30_001)
     }
 
-    @Test(arguments: [1, 100]) func aRedisThatIsAwayIsWaitedFor(operations: Int) throws {
+    @Test(arguments: [1, 100]) func feederWaitsForRedis(operations: Int) throws {
         defer { redis.stop() }
         var submit: PipedSubmit? = try savedSubmit(photos: 10_000, operations: operations)
         let program = try #require(submit).program
         redis.terminate()
         try submit?.write(names(10_000..<12_000))
         try program.waitFor("trying again")
-        // Whatever it wants to read of the batch meanwhile.
+        // Failed reads of the batch must not end the program.
         #expect(!program.ends(within: .seconds(1)))
         try redis.restart()
         try submit?.write(names(12_000..<20_001))
@@ -198,12 +198,12 @@ import Testing
         try check(wait(forOperations: 401), photos: 20_001)
     }
 
-    @Test func aListThatPausesIsFedOnceRedisIsBack() throws {
+    @Test func pausedListIsFedOnceRedisIsBack() throws {
         defer { redis.stop() }
         var submit: PipedSubmit? = try savedSubmit(photos: 2000, operations: 40)
         let program = try #require(submit).program
         redis.terminate()
-        // One operation, after which nothing of the list comes.
+        // One operation. Then the list pauses.
         try submit?.write(names(2000..<2050))
         try program.waitFor("trying again")
         try redis.restart()

@@ -15,7 +15,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
     .appendingPathComponent("Samples").path
 
 /// The effects of controls on a worker, with a real Redis server.
-@Suite(.redisServer, .serialized, .timeLimit(.minutes(3))) struct SteeringTests {
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(3))) struct WorkerControlTests {
     let darkroom: Darkroom
     let photos: PhotoServer
     let events = TraceEvents()

@@ -3,16 +3,16 @@ import Foundation
 
 /// Runs a worker with a custom operation, and a batch that uses it.
 ///
-///     OwnOperation redis://127.0.0.1:6379 PHOTOS /tmp/signed "A. Photographer" [NAMESPACE]
+///     CustomOperation redis://127.0.0.1:6379 PHOTOS /tmp/signed "A. Photographer" [NAMESPACE]
 ///
 /// PHOTOS is a folder of photos. While the worker runs, `darkroom submit PHOTOS -o /tmp/signed --filter x:copyright` uses the
 /// operation as well. Workers without the operation refuse these batches.
 @main
-struct OwnOperation {
+struct CustomOperation {
     static func main() async {
         let arguments = CommandLine.arguments.dropFirst().map { $0 }
         guard (4...5).contains(arguments.count) else {
-            leave(2, "usage: OwnOperation REDIS PHOTOS OUTPUT OWNER [NAMESPACE]")
+            leave(2, "usage: CustomOperation REDIS PHOTOS OUTPUT OWNER [NAMESPACE]")
         }
         do {
             let configuration = try workerConfiguration(photos: arguments[1], owner: arguments[3])

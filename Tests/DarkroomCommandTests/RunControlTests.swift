@@ -3,8 +3,8 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-/// A run that is steered from another terminal, and its failed photos run again.
-@Suite(.timeLimit(.minutes(5))) struct RunSteeringTests {
+/// Controls of a run from another terminal, and retries of its failed photos.
+@Suite(.timeLimit(.minutes(5))) struct RunControlTests {
     let scratch: ScratchFolder
 
     init() throws { scratch = try ScratchFolder() }
@@ -24,14 +24,14 @@ import Testing
     }
 
     /// Runs a command on the private Redis of the run.
-    func steer(_ arguments: String...) throws -> Program.Outcome {
+    func control(_ arguments: String...) throws -> Program.Outcome {
         let url = try String(contentsOfFile: scratch.path("out/.darkroom/redis.url"), encoding: .utf8)
         return try Program(arguments + ["--redis", url.trimmingCharacters(in: .newlines)]).outcome()
     }
 
     var batch: String { get throws { try scratch.contents("out/manifest")[0] } }
 
-    /// A server whose photos wait until they are released, and the list of them.
+    /// Starts a server of `count` photos, changes its routes with `change`, and writes the list of the photos.
     func serve(_ count: Int, _ change: (inout [String: HostileServer.Route]) -> Void = { _ in }) throws -> (
         server: HostileServer, list: String
     ) {
@@ -50,7 +50,7 @@ import Testing
         defer { server.stop() }
         let run = try start(list)
         #expect(await server.wait { log in log.requests.count == 5 })
-        #expect(try steer("cancel", batch).status == 0)
+        #expect(try control("cancel", batch).status == 0)
         let outcome = try run.outcome()
         #expect(outcome.status == 4, "\(outcome)")
         #expect(
@@ -66,20 +66,20 @@ import Testing
         #expect(try self.run(list, "--again").status == 0)
     }
 
-    @Test func workerOfARunWritesNowhereElse() async throws {
+    @Test func workerOfARunWritesOnlyToItsFolder() async throws {
         let (server, list) = try serve(1) { $0["/0.jpg"] = .held(.answer(body: RunCommandTests.photo)) }
         defer { server.stop() }
         let run = try start(list)
         #expect(await server.wait { log in log.requests.count == 1 })
-        // Whoever can write to the Redis of the run has it develop a batch of theirs.
+        // A user with access to the Redis of the run submits another batch.
         let other = try scratch.write("other.txt", server.url("/0.jpg\n"))
-        let submitted = try steer("submit", other, "-o", scratch.path("elsewhere"))
+        let submitted = try control("submit", other, "-o", scratch.path("elsewhere"))
         #expect(submitted.status == 0, "\(submitted)")
         let id = try #require(submitted.lines.first)
         let deadline = ContinuousClock.now + .seconds(30)
         var status = ""
         while !status.contains("not below a folder of --outputs-under"), .now < deadline {
-            status = try steer("status", id).standardError
+            status = try control("status", id).standardError
         }
         #expect(status.contains("not below a folder of --outputs-under"), "\(status)")
         server.release()
@@ -88,7 +88,7 @@ import Testing
         #expect(try scratch.contents("out").contains { $0.hasSuffix(".jpg") })
     }
 
-    @Test func runIsNamedByItsFolder() async throws {
+    @Test func folderIdentifiesItsRun() async throws {
         let (server, list) = try serve(3) { routes in
             for index in 0..<3 { routes["/\(index).jpg"] = .held(.answer(body: RunCommandTests.photo)) }
         }
@@ -105,7 +105,7 @@ import Testing
         #expect(try Program.run("wait", folder, "--timeout", "1ms").status == 124)
         #expect(try Program.run("cancel", folder).status == 0)
         #expect(try run.outcome().status == 4)
-        // Also by the folder's name alone, where no Redis has a batch of that name.
+        // The name of the folder also works without its path, if Redis has no batch of that name.
         for name in [folder, "out"] {
             let after = try Program(["status", name, "--redis", "redis://127.0.0.1:1"], at: scratch.path("")).outcome()
             #expect(after.status == 1)
@@ -113,17 +113,17 @@ import Testing
         }
     }
 
-    @Test func suspendedRunWaitsAndSaysSo() async throws {
+    @Test func suspendedRunWaitsAndReportsIt() async throws {
         let (server, list) = try serve(120) { routes in
             routes["/0.jpg"] = .held(.answer(body: RunCommandTests.photo))
         }
         defer { server.stop() }
         let run = try start(list, "--downloads", "1")
         #expect(await server.wait { log in log.requests.count == 1 })
-        #expect(try steer("suspend", batch).status == 0)
+        #expect(try control("suspend", batch).status == 0)
         server.release()
         try run.waitFor("it is suspended; go on with: darkroom resume \(scratch.path("out"))\n")
-        #expect(try steer("resume", batch).status == 0)
+        #expect(try control("resume", batch).status == 0)
         let outcome = try run.outcome()
         #expect(outcome.status == 0, "\(outcome)")
         #expect(outcome.standardOutput.contains("120 photos: 120 filtered"))
@@ -132,7 +132,7 @@ import Testing
     @Test func retryRunsTheFailedPhotosOnceMore() throws {
         let (server, list) = try serve(60)
         defer { server.stop() }
-        // Some lie on a server that is not there.
+        // Some URLs have a port without a server.
         let urls = (0..<60).map { $0 % 20 == 7 ? "http://127.0.0.1:1/\($0).jpg\n" : server.url("/\($0).jpg\n") }
         _ = try scratch.write("list.txt", urls.joined())
         let first = try run(list, "--retries", "0")
@@ -166,7 +166,7 @@ import Testing
         #expect(outcome.standardOutput.contains("2 photos: 0 filtered, 2 failed"))
     }
 
-    @Test func originalsAreOfTheRunsIdentity() throws {
+    @Test func originalsArePartOfTheIdentity() throws {
         let list = try scratch.write("list.txt", "ftp://photos.example/1\n")
         #expect(try run(list).status == 3)
         let originals = scratch.path("originals")

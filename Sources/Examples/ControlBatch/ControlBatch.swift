@@ -5,19 +5,19 @@ import Foundation
 /// the batch until its end.
 ///
 ///     darkroom worker --files-under PHOTOS &
-///     SteerBatch redis://127.0.0.1:6379 PHOTOS /tmp/developed [NAMESPACE]
+///     ControlBatch redis://127.0.0.1:6379 PHOTOS /tmp/developed [NAMESPACE]
 ///
 /// PHOTOS is any list for `darkroom submit`, here a folder of photos.
 @main
-struct SteerBatch {
+struct ControlBatch {
     static func main() async {
         let arguments = CommandLine.arguments.dropFirst().map { $0 }
-        guard (3...4).contains(arguments.count) else { leave(2, "usage: SteerBatch REDIS LIST OUTPUT [NAMESPACE]") }
+        guard (3...4).contains(arguments.count) else { leave(2, "usage: ControlBatch REDIS LIST OUTPUT [NAMESPACE]") }
         do {
             let client = try DarkroomClient(arguments[0], namespace: arguments.count > 3 ? arguments[3] : "darkroom")
             for warning in try await client.connect() { print("warning:", warning) }
             var options = BatchOptions()
-            options.name = "steered"
+            options.name = "controlled"
             options.operationSize = 2
             options.output = URL(fileURLWithPath: arguments[2]).path
             try await run(client, list: arguments[1], options)

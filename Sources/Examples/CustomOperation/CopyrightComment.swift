@@ -6,7 +6,7 @@ import Darkroom
 /// the start of the file, FF D8.
 struct CopyrightComment: PhotoOperation {
     struct NotAJPEG: Error, CustomStringConvertible {
-        let description = "only JPEG files can have a comment; the download is no JPEG file"
+        let description = "only JPEG files can have a comment; the download is not a JPEG file"
     }
 
     let owner: String
