@@ -170,7 +170,8 @@ struct StateBench {
 
     /// A photo is downloaded. Returns false if its bytes are not needed any more.
     mutating func downloaded(_ photo: Photo, bytes: Int) -> Bool {
-        handle(.downloaded(photo, bytes: bytes)).cancelled.isEmpty
+        handle(.downloaded(photo, bytes: bytes))
+        return state.photos.entry(of: photo) != nil
     }
 
     mutating func downloadEnded(_ photo: Photo, _ outcome: PhotoOutcome?) {
