@@ -45,6 +45,8 @@ struct LocalBatch {
     var rank: Int { controls.priority.rank }
     var hasPhotosToBegin: Bool { hold.allowsDownloads && !isStalled && !toBegin.isEmpty }
     var hasPhotosToFilter: Bool { hold.allowsFilters && !ready.isEmpty }
+    /// Whether the batch competes for filters: it has photos that may be filtered, now or after their downloads.
+    var competes: Bool { hold.allowsFilters && (hasPhotosToBegin || hasPhotosToFilter) }
 
     /// The batch's part of the load of its priority.
     var load: Load {

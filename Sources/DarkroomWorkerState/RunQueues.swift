@@ -39,6 +39,8 @@ struct RunQueues {
         private var entries: [(batch: BatchID, time: Int)] = []
 
         var batches: [BatchID] { entries.map(\.batch) }
+        /// The batches, the one with the least time first.
+        var batchesInOrder: [BatchID] { entries.sorted { $0.time < $1.time }.map(\.batch) }
         var isEmpty: Bool { entries.isEmpty }
         /// The batch with the least time; among equals, the one that was added first.
         var next: BatchID? { entries.min { $0.time < $1.time }?.batch }
@@ -85,7 +87,8 @@ struct RunQueues {
         queues[rank...].map(\.toBegin.batches).joined()
     }
 
-    func batchesToBegin(of rank: Int) -> [BatchID] { queues[rank].toBegin.batches }
+    /// The batches of a rank with photos to begin, in their order.
+    func batchesToBegin(of rank: Int) -> [BatchID] { queues[rank].toBegin.batchesInOrder }
 
     func nextToBegin(_ rank: Int) -> BatchID? { queues[rank].toBegin.next }
 
@@ -98,8 +101,7 @@ struct RunQueues {
         queues[before.rank].load -= before.load
         queues[after.rank].load += after.load
         let hasMoved = before.rank != after.rank
-        let isNew = !before.hasPhotosToBegin && !before.hasPhotosToFilter
-        if hasMoved || isNew {
+        if hasMoved || !before.competes {
             let present = queues[after.rank].virtualTime
             after.virtualTime = hasMoved ? present : max(after.virtualTime, present)
         }
@@ -111,5 +113,4 @@ struct RunQueues {
         queues[after.rank].toBegin.set(id, after.hasPhotosToBegin ? begun : nil)
         queues[after.rank].toFilter.set(id, after.hasPhotosToFilter ? after.virtualTime : nil)
     }
-
 }

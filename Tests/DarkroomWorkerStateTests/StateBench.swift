@@ -273,6 +273,12 @@ struct StateBench {
     var held: [HeldOperation] { state.held }
     /// The started operations, in the order of their claims.
     var localOperations: [HeldOperation] { state.localOperations.map(\.held) }
+    static func failure(_ photo: Photo) -> PhotoOutcome {
+        let state = PhotoState.failed(.timeout)
+        return PhotoOutcome(
+            state: state, line: ManifestLine(batch: photo.operation.batch, record: photo.record, state: state))
+    }
+
     var batchCount: Int { state.batches.count }
     var taskCount: Int { state.activity.photos }
     var abandonedFilters: Int { state.photos.abandonedCount }
