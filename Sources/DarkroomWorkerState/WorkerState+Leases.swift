@@ -49,7 +49,7 @@ extension WorkerState {
     /// Removes an operation that has ended. Photos that were made final elsewhere may still run.
     mutating func end(_ held: HeldOperation, _ effects: inout [Effect]) {
         drop(held, &effects)
-        effects.append(.wakeClaims)
+        effects += [.schedule(urgently: false), .wakeClaims]
     }
 
     /// Stops operations without a report, since their files may be lost. They are released, and their photos run again.

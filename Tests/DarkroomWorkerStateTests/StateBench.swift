@@ -24,6 +24,13 @@ struct StateBench {
     private var state: WorkerState
     private var version = 0
     private var fencingToken = 0
+    /// Whether the bench handles schedule effects, as a worker does. Otherwise the test begins downloads and queues filters.
+    var schedules = false
+    /// The downloads and filters of schedule effects that the test has not taken.
+    var begun: [Photo] = []
+    var queued: [FilterJob] = []
+    /// Whether an effect has woken the thread that reports and releases since the test set this to false.
+    var areReportsWoken = false
     private let resources = Resources()
 
     init(downloads: Int = 4, filtrations: Int = 2, maxBytesHeld: Int = 1 << 30) {
@@ -36,6 +43,16 @@ struct StateBench {
     mutating func handle(_ event: WorkerState.Event) -> Effects {
         let effects = state.handle(event)
         for task in effects.cancelled { task.cancellation.cancel() }
+        guard schedules else { return effects }
+        for effect in effects {
+            switch effect {
+            case .schedule(let urgently): handle(.schedule(urgently: urgently))
+            case .download(let photo, _): begun.append(photo)
+            case .filter(let job): queued.append(job)
+            case .wakeReports: areReportsWoken = true
+            default: break
+            }
+        }
         return effects
     }
 
@@ -76,6 +93,12 @@ struct StateBench {
 
     /// This worker does not run a claimed operation.
     mutating func declined(_ held: HeldOperation) { handle(.declined(held)) }
+
+    /// An operation has ended.
+    mutating func ended(_ held: HeldOperation) { handle(.ended(held)) }
+
+    /// A reply of Redis: the batch is cancelled.
+    mutating func batchCancelled(_ batch: BatchID) { handle(.batchCancelled(batch)) }
 
     /// The operation no longer belongs to this worker.
     /// - Returns: the cancelled photos.
@@ -309,6 +332,21 @@ struct StateBench {
 
     /// Sets the number of bytes that the state expects of each download.
     mutating func expectDownloads(of bytes: Int) { state.photos.typicalBytes = bytes }
+
+    /// The work that is due although no effect has announced it.
+    var unannounced: [String] {
+        var found: [String] = []
+        var copy = state
+        if !copy.beginDownloads(urgently: false).isEmpty { found.append("downloads") }
+        copy = state
+        if !copy.queueFilters().isEmpty { found.append("filters") }
+        guard !areReportsWoken else { return found }
+        if !state.reports(.now, olderThan: .seconds(1000)).isEmpty { found.append("reports") }
+        copy = state
+        copy.needsRoom = false  // the releases that make room were announced when the need began
+        if !copy.releases(.now).isEmpty { found.append("releases") }
+        return found
+    }
 
     /// Fails if the parts of the state are inconsistent.
     func check(_ location: SourceLocation = #_sourceLocation) {
