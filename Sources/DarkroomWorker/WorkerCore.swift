@@ -135,7 +135,10 @@ final class WorkerCore: CoordinatedWorker {
     }
 
     func removeOtherManifests(of held: HeldOperation, _ resources: any OperationResources) {
-        ManifestFiles.removeOthers(held, forgotten: resources.files.forgottenTokens, resources.files.context.output)
+        // While this call hangs, the worker can report nothing.
+        fileCalls.run(for: nil) {
+            ManifestFiles.removeOthers(held, forgotten: resources.files.forgottenTokens, resources.files.context.output)
+        }
     }
 
     func removeStaleFiles(of held: HeldOperation) {
