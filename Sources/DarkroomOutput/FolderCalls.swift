@@ -24,6 +24,7 @@ package final class FolderCalls: Sendable {
     private let threads = ThreadPool("darkroom-intake", maxThreads: 16)
     /// The mount points of file systems in which a thread hangs.
     private let hung = Locked<Set<String>>([])
+    private let isClosed = Latch()
 
     /// - Parameters:
     ///   - patience: the timeout of a call.
@@ -45,7 +46,8 @@ package final class FolderCalls: Sendable {
     ///   - onHang: called with the mount point of the file system before this call returns, if the access timed out.
     ///   - onAnswer: called with the same mount point on the thread of `body` when `body` ends after a timeout.
     ///   - body: sets in its argument the folder that it accesses. While it has set none, there is no timeout.
-    /// - Returns: the mount point of the file system that does not answer; nil if `body` has ended.
+    /// - Returns: the mount point of the file system that does not answer; nil if `body` has ended, or will not run because of
+    ///   ``close()``.
     @discardableResult
     package func perform(
         onHang: (String) -> Void = { _ in }, onAnswer: @escaping @Sendable (String) -> Void,
@@ -63,7 +65,10 @@ package final class FolderCalls: Sendable {
             call.ended.raise()
         }
         while !call.ended.wait(timeout: patience) {
-            guard let folder = call.folder.withLock({ $0 }) else { continue }
+            guard let folder = call.folder.withLock({ $0 }) else {
+                if isClosed.isSet { return nil }  // the pool may have discarded the job
+                continue
+            }
             let mount = mount(of: folder)
             hung.withLock { _ = $0.insert(mount) }
             onHang(mount)
@@ -79,7 +84,10 @@ package final class FolderCalls: Sendable {
     }
 
     /// Ends the threads, without waiting for hanging calls.
-    package func close() { threads.close() }
+    package func close() {
+        isClosed.set()
+        threads.close()
+    }
 
     /// Resolves the symbolic links of the roots, once. This may hang, too.
     private func resolveRoots(_ call: Call) {
