@@ -222,6 +222,18 @@ import Testing
         bench.check()
     }
 
+    @Test func claimsDuringAFilterSuspensionOfTheClusterExcludeNoBatch() throws {
+        var bench = StateBench(downloads: 4, filtrations: 1, maxBytesHeld: 12_000)
+        bench.expectDownloads(of: 1000)
+        for number in 1...3 { bench.claim(one, number) }
+        bench.controlCluster { $0.areFiltrationsSuspended = true }
+        while case let photos = bench.begin(), !photos.isEmpty {
+            for photo in photos { bench.download(photo) }
+        }
+        #expect(bench.bytesHeld >= 12_000 && bench.excluded.isEmpty)
+        bench.check()
+    }
+
     // MARK: Cancel
 
     @Test func cancelStopsRunningPhotosAndStartsNoQueuedOnes() throws {
