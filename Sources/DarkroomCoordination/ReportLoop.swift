@@ -91,7 +91,7 @@ package final class ReportLoop: Sendable {
     private func apply(_ reply: ReportReply, to report: WorkerState.Report, _ highest: Int) {
         switch reply {
         case .accepted(let ended, let stateCodes, let version):
-            if version != highest { worker.handle(.answered(ControlsAnswer(version: version, sent: highest))) }
+            if version != highest { worker.handle(.answered([ControlsAnswer(version: version, sent: highest)])) }
             guard !ended else { return end(report.held, report) }
             worker.handle(.reported(report, now: .now))
             if let stateCodes { worker.handle(.stateCodes(stateCodes, of: report.held)) }

@@ -24,7 +24,8 @@ extension WorkerState {
 
         // Controls.
         case noticed(ChangeNotice)
-        case answered(ControlsAnswer)
+        /// The parts of one reply of Redis, in order.
+        case answered([ControlsAnswer])
         case batchCancelled(BatchID)
         /// A reply of Redis had final state codes of an operation's photos.
         case stateCodes([UInt8], of: HeldOperation)

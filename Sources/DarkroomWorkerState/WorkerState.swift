@@ -78,7 +78,7 @@ package struct WorkerState: Sendable {
         case .claimAnswered(let scope, let batches): claimAnswered(scope, batches)
 
         case .noticed(let notice): apply(notice, &effects)
-        case .answered(let answer): apply(&effects) { $0.answered(answer) }
+        case .answered(let parts): apply(&effects) { for part in parts { $0.answered(part) } }
         case .batchCancelled(let id): apply(&effects) { $0.cancelled(id) }
         case .stateCodes(let codes, let held): merge(codes, held, &effects)
 

@@ -35,7 +35,7 @@ struct StateBench {
 
     init(downloads: Int = 4, filtrations: Int = 2, maxBytesHeld: Int = 1 << 30) {
         state = WorkerState(.init(downloads: downloads, filtrations: filtrations, maxBytesHeld: maxBytesHeld))
-        handle(.answered(ControlsAnswer(version: 0, sent: 0, completeVersion: 0)))
+        handle(.answered([ControlsAnswer(version: 0, sent: 0, completeVersion: 0)]))
     }
 
     /// Handles an event, and cancels photos as a worker does.
@@ -114,7 +114,7 @@ struct StateBench {
     /// A reply of Redis contains the controls of some batches.
     @discardableResult
     mutating func answered(version: Int, sent: Int, _ batches: [BatchID: BatchControls]) -> Effects {
-        handle(.answered(ControlsAnswer(version: version, sent: sent, batches: batches)))
+        handle(.answered([ControlsAnswer(version: version, sent: sent, batches: batches)]))
     }
 
     /// A change notice for a batch.
@@ -273,6 +273,12 @@ struct StateBench {
             bytesIn: 1, bytesOut: 1)
     }
 
+    static func failure(_ photo: Photo) -> PhotoOutcome {
+        let state = PhotoState.failed(.timeout)
+        return PhotoOutcome(
+            state: state, line: ManifestLine(batch: photo.operation.batch, record: photo.record, state: state))
+    }
+
     // MARK: Reports and releases
 
     mutating func reportsDue(now: ContinuousClock.Instant, olderThan age: Duration) -> [WorkerState.Report] {
@@ -296,12 +302,6 @@ struct StateBench {
     var held: [HeldOperation] { state.held }
     /// The started operations, in the order of their claims.
     var localOperations: [HeldOperation] { state.localOperations.map(\.held) }
-    static func failure(_ photo: Photo) -> PhotoOutcome {
-        let state = PhotoState.failed(.timeout)
-        return PhotoOutcome(
-            state: state, line: ManifestLine(batch: photo.operation.batch, record: photo.record, state: state))
-    }
-
     var batchCount: Int { state.batches.count }
     var taskCount: Int { state.activity.photos }
     var abandonedFilters: Int { state.photos.abandonedCount }
@@ -363,5 +363,6 @@ extension [WorkerState.Effect] {
     var mayProceed: Bool { contains { if case .proceed = $0 { true } else { false } } }
     /// Whether work may newly start or must be reported.
     var schedulesWork: Bool { contains { if case .schedule = $0 { true } else { false } } }
+    var wakesHeartbeat: Bool { contains { if case .wakeHeartbeat = $0 { true } else { false } } }
     var beginsOutage: Bool { contains { if case .outageBegan = $0 { true } else { false } } }
 }

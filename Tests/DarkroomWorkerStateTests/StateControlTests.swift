@@ -413,6 +413,15 @@ import Testing
         #expect(effects.schedulesWork && bench.demand.focused?.priority == .normal)
     }
 
+    /// The reply to a heartbeat with many operations has several parts.
+    @Test func completeReplyNeedsNoFurtherHeartbeat() throws {
+        var bench = StateBench()
+        let first = ControlsAnswer(version: 3, sent: 0)
+        #expect(bench.handle(.answered([first])).wakesHeartbeat, "the reply is not complete")
+        let last = ControlsAnswer(version: 4, sent: 3, completeVersion: 4)
+        #expect(!bench.handle(.answered([ControlsAnswer(version: 4, sent: 3), last])).wakesHeartbeat)
+    }
+
     // MARK: Limits and the end
 
     @Test func limitsOfTheClusterOverrideThoseOfTheWorker() throws {
