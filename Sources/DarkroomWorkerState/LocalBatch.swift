@@ -53,6 +53,9 @@ struct LocalBatch {
         Load(active: running, downloads: downloads, waiting: waiting, stalled: isStalled ? 1 : 0, filters: filters)
     }
 
+    /// The part of the batch in the run queues.
+    var share: RunQueues.Share { .init(rank: rank, load: load, competes: competes) }
+
     /// - Parameter maxWaiting: how many of its photos may wait for their hosts.
     mutating func updateStall(maxWaiting: Int) { isStalled = waiting >= maxWaiting }
 

@@ -57,6 +57,14 @@ struct RunQueues {
         }
     }
 
+    /// The part of a batch in the run queues.
+    struct Share {
+        let rank: Int
+        let load: Load
+        /// Whether it competes for filters.
+        let competes: Bool
+    }
+
     /// The batches of a priority.
     struct Queue {
         var toBegin = Turns()
@@ -97,7 +105,7 @@ struct RunQueues {
     /// Sets the virtual time of a rank to that of a batch whose time has changed.
     mutating func served(_ batch: LocalBatch) { queues[batch.rank].virtualTime = batch.virtualTime }
 
-    mutating func changed(_ id: BatchID, from before: LocalBatch, to after: inout LocalBatch) {
+    mutating func changed(_ id: BatchID, from before: Share, to after: inout LocalBatch) {
         queues[before.rank].load -= before.load
         queues[after.rank].load += after.load
         let hasMoved = before.rank != after.rank

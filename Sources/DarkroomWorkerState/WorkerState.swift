@@ -164,12 +164,13 @@ package struct WorkerState: Sendable {
     /// Changes a batch, and with it the load of its priority and its places in the run queues.
     mutating func change(_ id: BatchID, _ body: (inout LocalBatch) -> Void) {
         guard let place = batches.index(forKey: id) else { return }
-        let before = batches.values[place]
+        // Not the batch: a copy of it would make the change copy its lists of photos.
+        let before = batches.values[place].share
         let isCrowded = queues.total(\.waiting, from: before.rank) >= Self.maxWaiting
         body(&batches.values[place])
         batches.values[place].updateStall(maxWaiting: isCrowded ? 1 : window)
         queues.changed(id, from: before, to: &batches.values[place])
-        if batches.values[place].isStalled, !before.isStalled { hasStalled = true }
+        if batches.values[place].isStalled, before.load.stalled == 0 { hasStalled = true }
     }
 
     /// Adds a number of photos, which may be negative, to the virtual time of a batch.
