@@ -62,8 +62,6 @@ extension WorkerState {
         case storageChecksDue(now: ContinuousClock.Instant)
 
         // Reports.
-        /// It is time to report changes that are older than `age`, and operations that are done.
-        case reportsDue(now: ContinuousClock.Instant, olderThan: Duration)
         /// A report was accepted, and its operation continues.
         case reported(Report, now: ContinuousClock.Instant)
         /// It is time to release operations that do not continue here.
@@ -94,11 +92,10 @@ extension WorkerState {
         // Operations.
         /// The lease of an operation was lost. It is `expected` if the operation was ending, or not prepared yet.
         case leaseLost(HeldOperation, expected: Bool)
-        /// An operation that was local has been removed.
+        /// An operation that was local has ended.
         case left(HeldOperation)
         /// Remove the manifest file of an operation: none of its lines is reported.
         case removeManifest(HeldOperation, any OperationResources)
-        case report(Report)
         /// Release an operation. The data of the driver is nil if the operation did not run here. `hasPast`: other workers may
         /// have left manifest files of the operation.
         case release(HeldOperation, (any OperationResources)?, hasPast: Bool)

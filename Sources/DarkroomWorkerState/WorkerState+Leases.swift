@@ -48,6 +48,7 @@ extension WorkerState {
 
     /// Removes an operation that has ended. Photos that were made final elsewhere may still run.
     mutating func end(_ held: HeldOperation, _ effects: inout [Effect]) {
+        if operations[held] != nil { effects.append(.left(held)) }
         drop(held, &effects)
         effects += [.schedule(urgently: false), .wakeClaims]
     }
@@ -76,7 +77,6 @@ extension WorkerState {
         batches[held.batch]?.operations.removeAll { $0 == held }
         rebuild(held.batch)
         forgetUnused(held.batch)
-        effects.append(.left(held))
     }
 
     /// Removes a batch without local operations and photos.

@@ -4,11 +4,12 @@ import DarkroomStore
 /// The operations and photos of a worker, and all decisions about them: which photos begin and stop, and which operations are
 /// reported and released.
 ///
-/// DESIGN. A plain value without locks, threads or clocks. Its owner, the driver, holds the lock, calls ``handle(_:)`` for each event
-/// and performs the effects after it has released the lock. So the rules can be tested with millions of random events, and no
-/// rule depends on which thread reports an event. Its parts: ``Leases``, ``RunQueues`` (which batch is next), ``LocalBatch`` and
-/// ``Hold`` (which photos may run), ``LocalOperation`` (the progress of an operation), ``PhotoTable``, ``StorageOutages``, and
-/// ``ControlMirror`` (the control flags).
+/// DESIGN. A plain value without locks and threads. Its owner, the driver, holds the lock, calls ``handle(_:)`` for each event and
+/// performs the effects after it has released the lock. So the rules can be tested with millions of random events, and no rule
+/// depends on which thread reports an event. The time comes with the events, apart from the times at which photos change, which
+/// ``LocalOperation`` reads from the clock. The parts of the state: ``Leases``, ``RunQueues`` (which batch is next), ``LocalBatch``
+/// and ``Hold`` (which photos may run), ``LocalOperation`` (the progress of an operation), ``PhotoTable``, ``StorageOutages``,
+/// and ``ControlMirror`` (the control flags).
 package struct WorkerState: Sendable {
     let configuration: Configuration
     var leases = Leases()
@@ -100,7 +101,6 @@ package struct WorkerState: Sendable {
         case .storageRecovered(let number): applyHolds(outages.remove(number), &effects)
         case .storageChecksDue(let now): checkStorage(now, &effects)
 
-        case .reportsDue(let now, let age): effects = reports(now, olderThan: age).map(Effect.report)
         case .reported(let report, let now):
             update(report.held) { $0.reported(version: report.version, failures: report.failures.count, now: now) }
         case .releasesDue(let now):

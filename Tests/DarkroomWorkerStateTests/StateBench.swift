@@ -281,10 +281,8 @@ struct StateBench {
 
     // MARK: Reports and releases
 
-    mutating func reportsDue(now: ContinuousClock.Instant, olderThan age: Duration) -> [WorkerState.Report] {
-        handle(.reportsDue(now: now, olderThan: age)).compactMap {
-            if case .report(let report) = $0 { report } else { nil }
-        }
+    func reportsDue(now: ContinuousClock.Instant, olderThan age: Duration) -> [WorkerState.Report] {
+        state.reports(now, olderThan: age)
     }
 
     mutating func reported(_ report: WorkerState.Report, now: ContinuousClock.Instant) {
