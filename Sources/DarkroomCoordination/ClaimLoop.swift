@@ -113,10 +113,11 @@ package final class ClaimLoop: Sendable {
                 case .claimed(let claimed):
                     coordination.refusals.withLock { $0.sent(refusals, count: claimed.refusals) }
                     worker.handle(
-                        .answered(
+                        .answered([
                             ControlsAnswer(
                                 version: claimed.version, sent: highest, cluster: claimed.cluster,
-                                batches: claimed.controls)))
+                                batches: claimed.controls)
+                        ]))
                     return claimed
                 }
             } catch {

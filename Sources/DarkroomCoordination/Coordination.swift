@@ -58,10 +58,9 @@ package protocol CoordinatedWorker: AnyObject, Sendable {
 
     func read<Answer>(_ question: (WorkerState) -> Answer) -> Answer
 
-    /// Changes the worker's state, and performs the effects except those that the caller must perform.
-    /// - Returns: all effects.
-    @discardableResult
-    func handle(_ event: WorkerState.Event) -> [WorkerState.Effect]
+    /// Changes the worker's state, and performs the effects that do not need the caller.
+    /// - Returns: the other effects, which the caller must perform.
+    func effects(of event: WorkerState.Event) -> [WorkerState.Effect]
 
     var demand: ClaimDemand { get }
     /// The number of photos to claim of this priority and higher ones.
@@ -93,7 +92,13 @@ package protocol CoordinatedWorker: AnyObject, Sendable {
 extension CoordinatedWorker {
     private var logger: Logger { coordination.logger }
 
-    /// After a standstill, blocks until the worker has asked Redis which leases it still has; see ``LeaseGuard``.
+    /// Changes the worker's state, and performs all effects. The event must have no effects that need the caller.
+    package func handle(_ event: WorkerState.Event) {
+        let left = effects(of: event)
+        assert(left.isEmpty, "nobody performs \(left)")
+    }
+
+    /// After a standstill, blocks until the worker has asked Redis which leases it still has, see ``LeaseGuard``.
     package func waitForLeases() {
         guard let lease = read({ $0.shortestLease }) else { return }
         coordination.leaseGuard.wait(lease: lease) { coordination.heartbeatSignal.raise() }
@@ -103,7 +108,7 @@ extension CoordinatedWorker {
     func lost(_ lost: [HeldOperation]) {
         guard !lost.isEmpty else { return }
         var ending: Set<BatchID> = []
-        for case .leaseLost(let held, let isExpected) in handle(.lost(lost)) {
+        for case .leaseLost(let held, let isExpected) in effects(of: .lost(lost)) {
             guard !isExpected else {
                 logger.debug("operation no longer held", LogMetadata(held))
                 ending.insert(held.batch)
@@ -117,7 +122,7 @@ extension CoordinatedWorker {
     }
 
     func ended(_ held: HeldOperation) {
-        let wasLocal = handle(.ended(held)).contains { if case .left = $0 { true } else { false } }
+        let wasLocal = effects(of: .ended(held)).contains { if case .left = $0 { true } else { false } }
         logger.debug("operation ended", LogMetadata(held))
         if wasLocal { noteEnd(of: [held.batch]) }
     }

@@ -93,15 +93,14 @@ package final class HeartbeatLoop: Sendable {
         }
         let replies = try coordination.store.perform(calls)
         worker.lost(replies.flatMap(\.lost))
-        for (place, reply) in replies.enumerated() {
-            // A change that was made between two parts of the heartbeat may be missing from the first reply.
+        let parts = replies.enumerated().map { place, reply in
+            // A change between two parts of the reply may be missing in the first part.
             let isLast = place == replies.count - 1
-            worker.handle(
-                .answered(
-                    ControlsAnswer(
-                        version: reply.version, sent: highest, cluster: reply.cluster, batches: reply.controls,
-                        completeVersion: isLast ? replies[0].version : nil)))
+            return ControlsAnswer(
+                version: reply.version, sent: highest, cluster: reply.cluster, batches: reply.controls,
+                completeVersion: isLast ? replies[0].version : nil)
         }
+        worker.handle(.answered(parts))
         if let turn = replies.last?.turn { coordination.readyTurn.withLock { $0 = turn } }
         let lost = Set(replies.flatMap(\.lost))
         for stateCodes in replies.flatMap(\.stateCodes) {

@@ -40,9 +40,8 @@ package final class ReportLoop: Sendable {
             worker.waitForLeases()
             let isFlush = .now - lastFlush >= .seconds(3)
             if isFlush { lastFlush = .now }
-            let effects = worker.handle(.reportsDue(now: .now, olderThan: isFlush ? .zero : Self.patience))
-            let reports = effects.compactMap { if case .report(let report) = $0 { report } else { nil } }
-            // A limit of 100 operations at a time keeps the pipelines and the manifest texts small.
+            let reports = worker.read { $0.reports(.now, olderThan: isFlush ? .zero : Self.patience) }
+            // 100 operations a round keep the pipelines and the manifest texts small.
             for start in stride(from: 0, to: reports.count, by: 100)
             where !send(Array(reports[start..<min(start + 100, reports.count)]), &waiting) {
                 retryAt = .now + .seconds(1)
@@ -91,7 +90,7 @@ package final class ReportLoop: Sendable {
     private func apply(_ reply: ReportReply, to report: WorkerState.Report, _ highest: Int) {
         switch reply {
         case .accepted(let ended, let stateCodes, let version):
-            if version != highest { worker.handle(.answered(ControlsAnswer(version: version, sent: highest))) }
+            if version != highest { worker.handle(.answered([ControlsAnswer(version: version, sent: highest)])) }
             guard !ended else { return end(report.held, report) }
             worker.handle(.reported(report, now: .now))
             if let stateCodes { worker.handle(.stateCodes(stateCodes, of: report.held)) }
@@ -104,7 +103,7 @@ package final class ReportLoop: Sendable {
             coordination.logger.warning(
                 "report refused, this worker no longer holds the operation", key: report.held.batch.description,
                 LogMetadata(report.held).adding(["fencingToken": .number(report.held.fencingToken)]))
-            worker.handle(.lost([report.held]))
+            _ = worker.effects(of: .lost([report.held]))  // the loss is logged above
         }
     }
 
@@ -117,7 +116,7 @@ package final class ReportLoop: Sendable {
     /// Releases the operations whose release is due.
     /// - Returns: false if a release must be tried again later.
     private func release() -> Bool {
-        let effects = worker.handle(.releasesDue(now: .now))
+        let effects = worker.effects(of: .releasesDue(now: .now))
         let releases = effects.compactMap { effect in
             if case .release(let held, let resources, let hasPast) = effect { (held, resources, hasPast) } else { nil }
         }

@@ -1,4 +1,5 @@
 import DarkroomFileNames
+import DarkroomFiles
 import DarkroomModel
 
 /// The folders of a batch, and the names of its files.
@@ -48,7 +49,7 @@ package struct BatchOutput: Sendable {
         Set(
             records.map { record in
                 let path = template.path(index: record.index, name: record.name, ending: "")
-                return path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
+                return Path.split(path).folder ?? ""
             })
     }
 }

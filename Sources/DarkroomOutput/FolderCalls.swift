@@ -24,6 +24,7 @@ package final class FolderCalls: Sendable {
     private let threads = ThreadPool("darkroom-intake", maxThreads: 16)
     /// The mount points of the file systems with hanging calls.
     private let hung = Locked<Set<String>>([])
+    private let isClosed = Latch()
 
     /// - Parameters:
     ///   - patience: the time limit of a call.
@@ -42,10 +43,11 @@ package final class FolderCalls: Sendable {
 
     /// Runs `body` on a thread of its own. Waits until `body` has ended or its access to a folder has timed out.
     /// - Parameters:
-    ///   - onHang: called on a timeout with the mount point of the file system, before this call returns.
-    ///   - onAnswer: called when `body` ends after a timeout, on its thread and with the same mount point.
-    ///   - body: passes each folder that it accesses to ``Call/accesses(_:)``; without a folder there is no time limit.
-    /// - Returns: the mount point of the file system that does not answer; nil if `body` has ended.
+    ///   - onHang: called with the mount point of the file system before this call returns, if the access timed out.
+    ///   - onAnswer: called with the same mount point on the thread of `body` when `body` ends after a timeout.
+    ///   - body: sets in its argument the folder that it accesses. While it has set none, there is no timeout.
+    /// - Returns: the mount point of the file system that does not answer; nil if `body` has ended, or will not run because of
+    ///   ``close()``.
     @discardableResult
     package func perform(
         onHang: (String) -> Void = { _ in }, onAnswer: @escaping @Sendable (String) -> Void,
@@ -63,7 +65,10 @@ package final class FolderCalls: Sendable {
             call.ended.raise()
         }
         while !call.ended.wait(timeout: patience) {
-            guard let folder = call.folder.withLock({ $0 }) else { continue }
+            guard let folder = call.folder.withLock({ $0 }) else {
+                if isClosed.isSet { return nil }  // the pool may have discarded the job
+                continue
+            }
             let mount = mount(of: folder)
             hung.withLock { _ = $0.insert(mount) }
             onHang(mount)
@@ -78,8 +83,11 @@ package final class FolderCalls: Sendable {
         return nil
     }
 
-    /// Ends the threads. Does not wait for hanging calls.
-    package func close() { threads.close() }
+    /// Ends the threads, without waiting for hanging calls.
+    package func close() {
+        isClosed.set()
+        threads.close()
+    }
 
     /// Resolves the symbolic links of the roots at the first call. This may hang, too.
     private func resolveRoots(_ call: Call) {

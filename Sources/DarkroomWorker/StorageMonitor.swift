@@ -32,7 +32,7 @@ final class StorageMonitor: Sendable {
             // A new fault is first checked when the interval has passed.
             if !isAnyAwaited { lastLook = .now }
             guard isAnyAwaited, !stopped.isSet, .now >= lastLook + Self.interval else { continue }
-            for case .checkStorage(let outage) in core.handle(.storageChecksDue(now: .now)) { check(outage) }
+            for case .checkStorage(let outage) in core.effects(of: .storageChecksDue(now: .now)) { check(outage) }
             if .now >= lastPrune + Self.pruneInterval {
                 core.pruneRefusals()
                 lastPrune = .now

@@ -108,7 +108,7 @@ extension WorkerCore {
     private func openFolder(of context: BatchContext) throws(Refusal) -> OpenFolder? {
         let folder = try context.openFolder()
         guard let folder else { return nil }
-        for case .outputBlocked(let reason) in handle(.outputOpened(context.id, device: UInt(folder.device))) {
+        for case .outputBlocked(let reason) in effects(of: .outputOpened(context.id, device: UInt(folder.device))) {
             throw Refusal(reason: reason)
         }
         return folder

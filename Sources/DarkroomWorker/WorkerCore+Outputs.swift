@@ -30,7 +30,7 @@ extension WorkerCore {
                 others.insert(context.id)
             }
         }
-        let effects = handle(.storageFault(id, fault, device: device, others: others, staleFile: staleFile))
+        let effects = effects(of: .storageFault(id, fault, device: device, others: others, staleFile: staleFile))
         outputSignal.raise()
         for case .outageBegan(let batches) in effects {
             coordination.logger.error(
@@ -44,7 +44,7 @@ extension WorkerCore {
     func giveUp(_ operations: [HeldOperation], _ why: String, _ fault: OutputFault? = nil) {
         guard let first = operations.first else { return }
         if let fault { report(fault, first.batch) }
-        for case .removeManifest(let held, let resources) in handle(.filesLost(operations)) {
+        for case .removeManifest(let held, let resources) in effects(of: .filesLost(operations)) {
             ManifestFiles.removeOwn(held, resources.files.context.output)
         }
         coordination.logger.error(

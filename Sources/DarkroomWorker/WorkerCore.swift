@@ -12,7 +12,7 @@ import Foundation
 
 /// The objects that the threads of a worker share: the worker state, the local queues and the coordination.
 ///
-/// Each thread passes events to ``handle(_:)``, which performs the effects on the same thread without the lock.
+/// Each thread passes events to `handle(_:)` or ``effects(of:)``, which perform the effects on the same thread, without the lock.
 final class WorkerCore: CoordinatedWorker {
     let coordination: Coordination
     let configuration: WorkerConfiguration
@@ -70,20 +70,19 @@ final class WorkerCore: CoordinatedWorker {
 
     func read<Answer>(_ question: (WorkerState) -> Answer) -> Answer { state.withLock { question($0) } }
 
-    @discardableResult
-    func handle(_ event: WorkerState.Event) -> [WorkerState.Effect] {
+    func effects(of event: WorkerState.Event) -> [WorkerState.Effect] {
         let effects = state.withLock { $0.handle(event) }
         if let observer = configuration.observer, let trace = TraceEvent(event, effects) { observer(trace) }
-        for effect in effects { perform(effect) }
-        return effects
+        return effects.filter { !perform($0) }
     }
 
     /// Returns whether a step may start.
     private func mayProceed(_ event: WorkerState.Event) -> Bool {
-        handle(event).contains { if case .proceed = $0 { true } else { false } }
+        effects(of: event).contains { if case .proceed = $0 { true } else { false } }
     }
 
-    private func perform(_ effect: WorkerState.Effect) {
+    /// Performs an effect. Returns false if the caller of ``effects(of:)`` must perform it.
+    private func perform(_ effect: WorkerState.Effect) -> Bool {
         switch effect {
         case .schedule(let urgently): handle(.schedule(urgently: urgently))
         case .download(let task, let urgency): begin(task, urgency)
@@ -95,10 +94,10 @@ final class WorkerCore: CoordinatedWorker {
         case .wakeClaims: coordination.claimSignal.raise()
         case .wakeReports: coordination.reportSignal.raise()
         case .wakeHeartbeat: coordination.heartbeatSignal.raise()
-        case .proceed, .leaseLost, .left, .removeManifest, .report, .release, .outputBlocked, .outageBegan,
-            .checkStorage:
-            break  // the caller of `handle` performs them
+        case .proceed, .leaseLost, .left, .removeManifest, .release, .outputBlocked, .outageBegan, .checkStorage:
+            return false
         }
+        return true
     }
 
     private func applyLimits() {
@@ -135,7 +134,10 @@ final class WorkerCore: CoordinatedWorker {
     }
 
     func removeOtherManifests(of held: HeldOperation, _ resources: any OperationResources) {
-        ManifestFiles.removeOthers(held, forgotten: resources.files.forgottenTokens, resources.files.context.output)
+        // While this call hangs, the worker can report nothing.
+        fileCalls.run(for: nil) {
+            ManifestFiles.removeOthers(held, forgotten: resources.files.forgottenTokens, resources.files.context.output)
+        }
     }
 
     func removeStaleFiles(of held: HeldOperation) {

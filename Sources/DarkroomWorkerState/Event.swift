@@ -24,7 +24,8 @@ extension WorkerState {
 
         // Controls.
         case noticed(ChangeNotice)
-        case answered(ControlsAnswer)
+        /// The parts of one reply of Redis, in order.
+        case answered([ControlsAnswer])
         case batchCancelled(BatchID)
         /// A reply of Redis contained final state codes of an operation's photos.
         case stateCodes([UInt8], of: HeldOperation)
@@ -61,9 +62,7 @@ extension WorkerState {
         case storageChecksDue(now: ContinuousClock.Instant)
 
         // Reports.
-        /// It is time to report operations that are done, and operations with changes older than `age`.
-        case reportsDue(now: ContinuousClock.Instant, olderThan: Duration)
-        /// Redis accepted a report, and the operation continues.
+        /// A report was accepted, and its operation continues.
         case reported(Report, now: ContinuousClock.Instant)
         /// It is time to release operations that do not continue in this worker.
         case releasesDue(now: ContinuousClock.Instant)
@@ -93,11 +92,10 @@ extension WorkerState {
         // Operations.
         /// The lease of an operation was lost. The loss was `expected` if it was ending or not prepared yet.
         case leaseLost(HeldOperation, expected: Bool)
-        /// A local operation was removed.
+        /// An operation that was local has ended.
         case left(HeldOperation)
         /// Remove the manifest file of an operation, since none of its lines was reported.
         case removeManifest(HeldOperation, any OperationResources)
-        case report(Report)
         /// Release an operation. The data of the driver is nil if the operation did not run here. `hasPast`: other workers may
         /// have left manifest files of the operation.
         case release(HeldOperation, (any OperationResources)?, hasPast: Bool)

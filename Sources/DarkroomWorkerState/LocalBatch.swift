@@ -45,11 +45,16 @@ struct LocalBatch {
     var rank: Int { controls.priority.rank }
     var hasPhotosToBegin: Bool { hold.allowsDownloads && !isStalled && !toBegin.isEmpty }
     var hasPhotosToFilter: Bool { hold.allowsFilters && !ready.isEmpty }
+    /// Whether the batch competes for filters: it has photos that may be filtered, now or after their downloads.
+    var competes: Bool { hold.allowsFilters && (hasPhotosToBegin || hasPhotosToFilter) }
 
     /// The contribution of the batch to the load of its priority.
     var load: Load {
         Load(active: running, downloads: downloads, waiting: waiting, stalled: isStalled ? 1 : 0, filters: filters)
     }
+
+    /// The part of the batch in the run queues.
+    var share: RunQueues.Share { .init(rank: rank, load: load, competes: competes) }
 
     /// - Parameter maxWaiting: how many of its photos may wait for their hosts.
     mutating func updateStall(maxWaiting: Int) { isStalled = waiting >= maxWaiting }

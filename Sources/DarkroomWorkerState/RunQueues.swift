@@ -39,6 +39,8 @@ struct RunQueues {
         private var entries: [(batch: BatchID, time: Int)] = []
 
         var batches: [BatchID] { entries.map(\.batch) }
+        /// The batches, the one with the least time first.
+        var batchesInOrder: [BatchID] { entries.sorted { $0.time < $1.time }.map(\.batch) }
         var isEmpty: Bool { entries.isEmpty }
         /// The batch with the least time; if several batches have it, the batch that was added first.
         var next: BatchID? { entries.min { $0.time < $1.time }?.batch }
@@ -53,6 +55,14 @@ struct RunQueues {
             case (nil, nil): break
             }
         }
+    }
+
+    /// The part of a batch in the run queues.
+    struct Share {
+        let rank: Int
+        let load: Load
+        /// Whether it competes for filters.
+        let competes: Bool
     }
 
     /// The batches of a priority.
@@ -85,7 +95,8 @@ struct RunQueues {
         queues[rank...].map(\.toBegin.batches).joined()
     }
 
-    func batchesToBegin(of rank: Int) -> [BatchID] { queues[rank].toBegin.batches }
+    /// The batches of a rank with photos to begin, in their order.
+    func batchesToBegin(of rank: Int) -> [BatchID] { queues[rank].toBegin.batchesInOrder }
 
     func nextToBegin(_ rank: Int) -> BatchID? { queues[rank].toBegin.next }
 
@@ -94,12 +105,11 @@ struct RunQueues {
     /// Sets the virtual time of the batch's rank to the virtual time of the batch, which has just changed.
     mutating func served(_ batch: LocalBatch) { queues[batch.rank].virtualTime = batch.virtualTime }
 
-    mutating func changed(_ id: BatchID, from before: LocalBatch, to after: inout LocalBatch) {
+    mutating func changed(_ id: BatchID, from before: Share, to after: inout LocalBatch) {
         queues[before.rank].load -= before.load
         queues[after.rank].load += after.load
         let hasMoved = before.rank != after.rank
-        let isNew = !before.hasPhotosToBegin && !before.hasPhotosToFilter
-        if hasMoved || isNew {
+        if hasMoved || !before.competes {
             let present = queues[after.rank].virtualTime
             after.virtualTime = hasMoved ? present : max(after.virtualTime, present)
         }
@@ -107,9 +117,9 @@ struct RunQueues {
             queues[before.rank].toBegin.set(id, nil)
             queues[before.rank].toFilter.set(id, nil)
         }
-        let begun = after.virtualTime + after.running + after.waiting
+        // The virtual time counts the photos in the local queue of filters already.
+        let begun = after.virtualTime + after.running + after.waiting - after.filters
         queues[after.rank].toBegin.set(id, after.hasPhotosToBegin ? begun : nil)
         queues[after.rank].toFilter.set(id, after.hasPhotosToFilter ? after.virtualTime : nil)
     }
-
 }

@@ -56,7 +56,7 @@ extension WorkerState {
         let isFull =
             photos.bytesHeld + queues.total(\.downloads) * photos.typicalBytes >= configuration.maxBytesHeld / 2
         let unwanted = batches.filter { _, batch in
-            batch.isStalled || batch.hold == .suspended(.filtrations) && isFull
+            batch.isStalled || batch.controls.areFiltrationsSuspended && isFull
         }
         return Array(unwanted.keys) + Array(outages.reasons.keys) + (isForDrained ? Array(queues.batchesToBegin()) : [])
     }

@@ -48,8 +48,9 @@ extension WorkerState {
 
     /// Removes an operation that has ended. Photos of it may still be running if they became final elsewhere.
     mutating func end(_ held: HeldOperation, _ effects: inout [Effect]) {
+        if operations[held] != nil { effects.append(.left(held)) }
         drop(held, &effects)
-        effects.append(.wakeClaims)
+        effects += [.schedule(urgently: false), .wakeClaims]
     }
 
     /// Stops operations whose files may be lost, without a report. They are released, and their photos run again.
@@ -76,7 +77,6 @@ extension WorkerState {
         batches[held.batch]?.operations.removeAll { $0 == held }
         rebuild(held.batch)
         forgetUnused(held.batch)
-        effects.append(.left(held))
     }
 
     /// Removes a batch that has no local operations and no photos in progress.

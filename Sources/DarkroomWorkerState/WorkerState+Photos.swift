@@ -148,7 +148,6 @@ extension WorkerState {
 
     mutating func downloaded(_ task: PhotoTask, _ bytes: Int, _ effects: inout [Effect]) {
         guard let entry = photos.entry(of: task), !entry.isAborting else {
-            effects.append(.cancel(task))  // the bytes are no longer needed
             return downloadEnded(task, nil, &effects)
         }
         change(task.operation.batch) { $0.endDownload(entry.stage) }

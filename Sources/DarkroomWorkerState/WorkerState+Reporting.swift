@@ -3,7 +3,7 @@ import DarkroomStore
 
 extension WorkerState {
     /// The reports that are due: of operations that are done or do not continue, and of operations with changes older than `age`.
-    func reports(_ now: ContinuousClock.Instant, olderThan age: Duration) -> [Report] {
+    package func reports(_ now: ContinuousClock.Instant, olderThan age: Duration) -> [Report] {
         leases.local.compactMap { held in
             guard let operation = operations[held], operation.hasNews else { return nil }
             let isCancelled = isCancelled(held)

@@ -4,11 +4,12 @@ import DarkroomStore
 /// The operations and photos of a worker. Decides which photos start and stop, and which operations are reported and
 /// released.
 ///
-/// DESIGN. A plain value without locks, threads or clocks. Its owner, the driver, holds the lock, calls ``handle(_:)``
-/// for each event and performs the effects after it has released the lock. So the rules can be tested with millions of
-/// random events, and no rule depends on which thread reports an event. Its parts are ``Leases``, ``RunQueues`` (the
-/// order of the batches), ``LocalBatch`` and ``Hold`` (which photos may run), ``LocalOperation`` (the progress of an
-/// operation), ``PhotoTable``, ``StorageOutages``, and ``ControlMirror`` (the controls of users).
+/// DESIGN. A plain value without locks and threads. Its owner, the driver, holds the lock, calls ``handle(_:)`` for each event and
+/// performs the effects after it has released the lock. So the rules can be tested with millions of random events, and no rule
+/// depends on which thread reports an event. The time comes with the events, apart from the times at which photos change, which
+/// ``LocalOperation`` reads from the clock. The parts of the state: ``Leases``, ``RunQueues`` (which batch is next), ``LocalBatch``
+/// and ``Hold`` (which photos may run), ``LocalOperation`` (the progress of an operation), ``PhotoTable``, ``StorageOutages``,
+/// and ``ControlMirror`` (the control flags).
 package struct WorkerState: Sendable {
     let configuration: Configuration
     var leases = Leases()
@@ -78,7 +79,7 @@ package struct WorkerState: Sendable {
         case .claimAnswered(let scope, let batches): claimAnswered(scope, batches)
 
         case .noticed(let notice): apply(notice, &effects)
-        case .answered(let answer): apply(&effects) { $0.answered(answer) }
+        case .answered(let parts): apply(&effects) { for part in parts { $0.answered(part) } }
         case .batchCancelled(let id): apply(&effects) { $0.cancelled(id) }
         case .stateCodes(let codes, let held): merge(codes, held, &effects)
 
@@ -100,7 +101,6 @@ package struct WorkerState: Sendable {
         case .storageRecovered(let number): applyHolds(outages.remove(number), &effects)
         case .storageChecksDue(let now): checkStorage(now, &effects)
 
-        case .reportsDue(let now, let age): effects = reports(now, olderThan: age).map(Effect.report)
         case .reported(let report, let now):
             update(report.held) { $0.reported(version: report.version, failures: report.failures.count, now: now) }
         case .releasesDue(let now):
@@ -164,12 +164,13 @@ package struct WorkerState: Sendable {
     /// Changes a batch, and updates the load of its priority and its position in the run queues.
     mutating func change(_ id: BatchID, _ body: (inout LocalBatch) -> Void) {
         guard let place = batches.index(forKey: id) else { return }
-        let before = batches.values[place]
+        // Not the batch: a copy of it would make the change copy its lists of photos.
+        let before = batches.values[place].share
         let isCrowded = queues.total(\.waiting, from: before.rank) >= Self.maxWaiting
         body(&batches.values[place])
         batches.values[place].updateStall(maxWaiting: isCrowded ? 1 : window)
         queues.changed(id, from: before, to: &batches.values[place])
-        if batches.values[place].isStalled, !before.isStalled { hasStalled = true }
+        if batches.values[place].isStalled, before.load.stalled == 0 { hasStalled = true }
     }
 
     /// Adds a number of photos, which may be negative, to the virtual time of a batch.

@@ -13,8 +13,7 @@ import Testing
         let begun = bench.begin()
         for photo in begun {
             if photo.operation.batch == failing {
-                let line = ManifestLine(batch: photo.operation.batch, record: photo.record, state: .failed(.timeout))
-                bench.downloadEnded(photo, PhotoOutcome(state: .failed(.timeout), line: line))
+                bench.downloadEnded(photo, StateBench.failure(photo))
             } else {
                 bench.download(photo)
             }
@@ -60,6 +59,57 @@ import Testing
         var begun: [BatchID] = []
         for _ in 0..<2 { begun += round(&bench) }
         #expect(begun.count { $0 == large } >= begun.count / 2 - 2, "\(begun)")
+        bench.check()
+    }
+
+    @Test func suspendedFiltersDoNotTakeAllDownloads() {
+        var bench = StateBench(downloads: 4, filtrations: 2)
+        for number in 1...30 {
+            bench.claim(large, number)
+            bench.claim(small, number)
+        }
+        for _ in 0..<4 { _ = round(&bench) }
+        bench.control(small) { $0.areFiltrationsSuspended = true }
+        var begun: [BatchID] = []
+        for _ in 0..<40 { begun += round(&bench) }
+        #expect(begun.count { $0 == large } * 10 >= begun.count * 4, "\(begun.count { $0 == large }) of \(begun.count)")
+        bench.check()
+    }
+
+    @Test func aBatchWhoseFiltersResumeDoesNotCatchUp() {
+        var bench = StateBench(downloads: 4, filtrations: 2, maxBytesHeld: 40_000)
+        bench.expectDownloads(of: 1000)
+        for number in 1...60 { bench.claim(large, number) }
+        for number in 1...30 { bench.claim(small, number) }
+        bench.control(small) { $0.areFiltrationsSuspended = true }
+        for _ in 0..<80 { _ = round(&bench) }
+        bench.control(small) { $0.areFiltrationsSuspended = false }
+        for _ in 0..<10 { _ = round(&bench) }  // filters the photos that were downloaded during the suspension
+        var begun: [BatchID] = []
+        for _ in 0..<40 { begun += round(&bench) }
+        #expect(begun.count { $0 == large } * 10 >= begun.count * 4, "\(begun.count { $0 == large }) of \(begun.count)")
+        bench.check()
+    }
+
+    /// The batch without room has suspended filters, and its photos use the half of the memory that they may.
+    @Test func sharesEquallyBehindABatchWithoutRoom() {
+        let full = BatchID("full")
+        var bench = StateBench(downloads: 4, filtrations: 2, maxBytesHeld: 100_000)
+        bench.expectDownloads(of: 1000)
+        for number in 1...20 { bench.claim(full, number) }
+        bench.control(full) { $0.areFiltrationsSuspended = true }
+        for number in 1...4 {
+            bench.claim(large, number)
+            bench.claim(small, number)
+        }
+        var begun: [BatchID] = []
+        for number in 5...24 {
+            begun += round(&bench).filter { $0 != full }
+            guard bench.photosWanted > 0 else { continue }
+            bench.claim(large, number)
+            bench.claim(small, number)
+        }
+        #expect(begun.count { $0 == small } * 10 >= begun.count * 4, "\(begun.count { $0 == small }) of \(begun.count)")
         bench.check()
     }
 }

@@ -24,11 +24,18 @@ struct StateBench {
     private var state: WorkerState
     private var version = 0
     private var fencingToken = 0
+    /// Whether the bench handles schedule effects, as a worker does. Otherwise the test begins downloads and queues filters.
+    var schedules = false
+    /// The downloads and filters of schedule effects that the test has not taken.
+    var begun: [Photo] = []
+    var queued: [FilterJob] = []
+    /// Whether an effect has woken the thread that reports and releases since the test set this to false.
+    var areReportsWoken = false
     private let resources = Resources()
 
     init(downloads: Int = 4, filtrations: Int = 2, maxBytesHeld: Int = 1 << 30) {
         state = WorkerState(.init(downloads: downloads, filtrations: filtrations, maxBytesHeld: maxBytesHeld))
-        handle(.answered(ControlsAnswer(version: 0, sent: 0, completeVersion: 0)))
+        handle(.answered([ControlsAnswer(version: 0, sent: 0, completeVersion: 0)]))
     }
 
     /// Handles an event, and cancels photos as a worker does.
@@ -36,6 +43,16 @@ struct StateBench {
     mutating func handle(_ event: WorkerState.Event) -> Effects {
         let effects = state.handle(event)
         for task in effects.cancelled { task.cancellation.cancel() }
+        guard schedules else { return effects }
+        for effect in effects {
+            switch effect {
+            case .schedule(let urgently): handle(.schedule(urgently: urgently))
+            case .download(let photo, _): begun.append(photo)
+            case .filter(let job): queued.append(job)
+            case .wakeReports: areReportsWoken = true
+            default: break
+            }
+        }
         return effects
     }
 
@@ -77,6 +94,12 @@ struct StateBench {
     /// This worker does not run a claimed operation.
     mutating func declined(_ held: HeldOperation) { handle(.declined(held)) }
 
+    /// An operation has ended.
+    mutating func ended(_ held: HeldOperation) { handle(.ended(held)) }
+
+    /// A reply of Redis: the batch is cancelled.
+    mutating func batchCancelled(_ batch: BatchID) { handle(.batchCancelled(batch)) }
+
     /// The operation no longer belongs to this worker.
     /// - Returns: the cancelled photos.
     @discardableResult
@@ -91,7 +114,7 @@ struct StateBench {
     /// A reply of Redis contains the controls of some batches.
     @discardableResult
     mutating func answered(version: Int, sent: Int, _ batches: [BatchID: BatchControls]) -> Effects {
-        handle(.answered(ControlsAnswer(version: version, sent: sent, batches: batches)))
+        handle(.answered([ControlsAnswer(version: version, sent: sent, batches: batches)]))
     }
 
     /// A change notice for a batch.
@@ -170,7 +193,8 @@ struct StateBench {
 
     /// A photo is downloaded. Returns false if its bytes are not needed any more.
     mutating func downloaded(_ photo: Photo, bytes: Int) -> Bool {
-        handle(.downloaded(photo, bytes: bytes)).cancelled.isEmpty
+        handle(.downloaded(photo, bytes: bytes))
+        return state.photos.entry(of: photo) != nil
     }
 
     mutating func downloadEnded(_ photo: Photo, _ outcome: PhotoOutcome?) {
@@ -249,12 +273,16 @@ struct StateBench {
             bytesIn: 1, bytesOut: 1)
     }
 
+    static func failure(_ photo: Photo) -> PhotoOutcome {
+        let state = PhotoState.failed(.timeout)
+        return PhotoOutcome(
+            state: state, line: ManifestLine(batch: photo.operation.batch, record: photo.record, state: state))
+    }
+
     // MARK: Reports and releases
 
-    mutating func reportsDue(now: ContinuousClock.Instant, olderThan age: Duration) -> [WorkerState.Report] {
-        handle(.reportsDue(now: now, olderThan: age)).compactMap {
-            if case .report(let report) = $0 { report } else { nil }
-        }
+    func reportsDue(now: ContinuousClock.Instant, olderThan age: Duration) -> [WorkerState.Report] {
+        state.reports(now, olderThan: age)
     }
 
     mutating func reported(_ report: WorkerState.Report, now: ContinuousClock.Instant) {
@@ -303,6 +331,21 @@ struct StateBench {
     /// Sets the number of bytes that the state expects of each download.
     mutating func expectDownloads(of bytes: Int) { state.photos.typicalBytes = bytes }
 
+    /// The work that is due although no effect has announced it.
+    var unannounced: [String] {
+        var found: [String] = []
+        var copy = state
+        if !copy.beginDownloads(urgently: false).isEmpty { found.append("downloads") }
+        copy = state
+        if !copy.queueFilters().isEmpty { found.append("filters") }
+        guard !areReportsWoken else { return found }
+        if !state.reports(.now, olderThan: .seconds(1000)).isEmpty { found.append("reports") }
+        copy = state
+        copy.needsRoom = false  // the releases that make room were announced when the need began
+        if !copy.releases(.now).isEmpty { found.append("releases") }
+        return found
+    }
+
     /// Fails if the parts of the state are inconsistent.
     func check(_ location: SourceLocation = #_sourceLocation) {
         let wrong = state.inconsistencies()
@@ -318,5 +361,6 @@ extension [WorkerState.Effect] {
     var mayProceed: Bool { contains { if case .proceed = $0 { true } else { false } } }
     /// Whether work may newly start or must be reported.
     var schedulesWork: Bool { contains { if case .schedule = $0 { true } else { false } } }
+    var wakesHeartbeat: Bool { contains { if case .wakeHeartbeat = $0 { true } else { false } } }
     var beginsOutage: Bool { contains { if case .outageBegan = $0 { true } else { false } } }
 }

@@ -222,6 +222,18 @@ import Testing
         bench.check()
     }
 
+    @Test func claimsDuringAFilterSuspensionOfTheClusterExcludeNoBatch() throws {
+        var bench = StateBench(downloads: 4, filtrations: 1, maxBytesHeld: 12_000)
+        bench.expectDownloads(of: 1000)
+        for number in 1...3 { bench.claim(one, number) }
+        bench.controlCluster { $0.areFiltrationsSuspended = true }
+        while case let photos = bench.begin(), !photos.isEmpty {
+            for photo in photos { bench.download(photo) }
+        }
+        #expect(bench.bytesHeld >= 12_000 && bench.excluded.isEmpty)
+        bench.check()
+    }
+
     // MARK: Cancel
 
     @Test func cancelStopsRunningPhotosAndStartsNoQueuedOnes() throws {
@@ -399,6 +411,15 @@ import Testing
         controls.focus = .init(200...210)
         let effects = bench.answered(version: 1, sent: 0, [one: controls])
         #expect(effects.schedulesWork && bench.demand.focused?.priority == .normal)
+    }
+
+    /// The reply to a heartbeat with many operations has several parts.
+    @Test func completeReplyNeedsNoFurtherHeartbeat() throws {
+        var bench = StateBench()
+        let first = ControlsAnswer(version: 3, sent: 0)
+        #expect(bench.handle(.answered([first])).wakesHeartbeat, "the reply is not complete")
+        let last = ControlsAnswer(version: 4, sent: 3, completeVersion: 4)
+        #expect(!bench.handle(.answered([ControlsAnswer(version: 4, sent: 3), last])).wakesHeartbeat)
     }
 
     // MARK: Limits and the end

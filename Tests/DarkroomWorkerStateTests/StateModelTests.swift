@@ -19,12 +19,14 @@ import Testing
         var numbers: [BatchID: Int] = [:]
         let batches = (0..<4).map { BatchID("batch\($0)")! }
 
-        init(seed: UInt64) {
+        /// - Parameter schedules: whether only effects begin downloads and queue filters. Otherwise random steps do.
+        init(seed: UInt64, schedules: Bool = false) {
             random = SeededGenerator(seed: seed)
             bench = StateBench(
                 downloads: .random(in: 1...6, using: &random), filtrations: .random(in: 1...3, using: &random),
                 maxBytesHeld: .random(in: 5000...60_000, using: &random))
             bench.expectDownloads(of: 1000)
+            bench.schedules = schedules
         }
 
         private mutating func take<Element>(_ list: WritableKeyPath<Run, [Element]>) -> Element? {
@@ -37,19 +39,23 @@ import Testing
         mutating func step() throws {
             switch Int.random(in: 0..<100, using: &random) {
             case 0..<12: try claim()
-            case 12..<30: transfers += bench.beginDownloads(urgently: chance(50))
-            case 30..<55: endDownload()
-            case 55..<60: queued += bench.queueFilters()
-            case 60..<80: filter()
+            case 12..<30 where !bench.schedules: transfers += bench.beginDownloads(urgently: chance(50))
+            case 12..<55: endDownload()
+            case 55..<60 where !bench.schedules: queued += bench.queueFilters()
+            case 55..<80: filter()
             case 80..<90: control()
             case 90..<92: mergeStateCodes()
-            case 92..<97: release()
-            case 97..<98:
-                guard let held = bench.held.randomElement(using: &random) else { return }
-                _ = bench.lost(held)
-            default: report()
+            case 92..<97:
+                // The thread that was woken reports, and then it releases.
+                if bench.schedules { report() }
+                release()
+            case 97..<98: remove()
+            default: if !bench.schedules { report() }
             }
-            queued += chance(50) ? bench.queueFilters() : []
+            if !bench.schedules, chance(50) { queued += bench.queueFilters() }
+            transfers += bench.begun
+            queued += bench.queued
+            (bench.begun, bench.queued) = ([], [])
         }
 
         private mutating func claim() throws {
@@ -57,6 +63,11 @@ import Testing
             let batch = batches.randomElement(using: &random)!  // the list is not empty
             guard !bench.controls(of: batch).isCancelled else { return }
             numbers[batch, default: 0] += 1
+            if chance(10) {
+                let held = HeldOperation(batch: batch, number: numbers[batch]!, fencingToken: 0)  // set above
+                bench.claimed(held)
+                return bench.declined(held)
+            }
             let stateCodes = String((0..<10).map { _ in "NNNNNDF".randomElement(using: &random)! })  // not empty
             let leaseExpiries = chance(20) ? 2 : 0
             bench.claim(batch, numbers[batch]!, stateCodes: stateCodes + "N", leaseExpiries: leaseExpiries)
@@ -75,8 +86,10 @@ import Testing
                 _ = bench.downloadEnded(photo, nil)
                 return
             }
-            if !bench.downloaded(photo, bytes: .random(in: 0...3000, using: &random)) {
-                _ = bench.downloadEnded(photo, nil)
+            if chance(10) {
+                bench.downloadEnded(photo, StateBench.failure(photo))
+            } else {
+                _ = bench.downloaded(photo, bytes: .random(in: 0...3000, using: &random))
             }
         }
 
@@ -124,16 +137,32 @@ import Testing
             _ = bench.merge(stateCodes, of: held)
         }
 
+        /// Removes an operation, or cancels its batch.
+        private mutating func remove() {
+            guard let held = bench.held.randomElement(using: &random) else { return }
+            switch Int.random(in: 0..<4, using: &random) {
+            case 0: bench.lost(held)
+            case 1: bench.ended(held)
+            case 2: _ = bench.filesLost(held)
+            default: bench.batchCancelled(held.batch)
+            }
+        }
+
         mutating func release() {
-            for held in bench.releasesDue(now: .now + .seconds(chance(10) ? 1000 : 0)) where chance(80) {
-                _ = bench.lost(held)
+            for held in bench.releasesDue(now: .now + .seconds(chance(10) ? 1000 : 0)) {
+                if chance(80) {
+                    bench.lost(held)
+                } else {
+                    bench.areReportsWoken = true  // a release without a reply is tried again
+                }
             }
         }
 
         mutating func report() {
-            for report in bench.reportsDue(now: .now, olderThan: .zero) {
+            bench.areReportsWoken = false
+            for report in bench.reportsDue(now: .now, olderThan: bench.schedules ? .seconds(1000) : .zero) {
                 bench.reported(report, now: .now)
-                if bench.unfinished(report.held) == 0 { _ = bench.lost(report.held) }
+                if bench.unfinished(report.held) == 0 { bench.ended(report.held) }
             }
         }
 
@@ -156,6 +185,18 @@ import Testing
                 report()
                 for held in bench.releasesDue(now: .now) { _ = bench.lost(held) }
             }
+        }
+    }
+
+    /// A worker begins downloads, filters, reports and releases only when an effect tells it to.
+    @Test(arguments: 1...seeds) func announcesAllWorkThatIsDue(seed: UInt64) throws {
+        var run = Run(seed: seed, schedules: true)
+        for number in 0..<500 {
+            try run.step()
+            let unannounced = run.bench.unannounced
+            #expect(unannounced.isEmpty, "after event \(number): \(unannounced)")
+            guard unannounced.isEmpty else { return }
+            run.bench.check()
         }
     }
 

@@ -53,6 +53,8 @@ package final class PendingOperations: Sendable {
                 let downloader = inProgress.downloads.removeValue(forKey: key)
                 if case .success = result { inProgress.downloaded[key] = downloader }
             }
+            // A cancellation during the last step of the download found no bytes to free.
+            if task.cancellation.isCancelled { _ = takeImage(of: task) }
             ended(result)
         }
         inProgress.withLock { $0.downloads[key] = downloader }

@@ -121,6 +121,33 @@ import Testing
         worker.stop()
         worker.wait()
     }
+
+    /// The worker removes so many files that the removal takes longer than a file call may.
+    @Test func workerHangsWhileItRemovesOtherManifests() throws {
+        let id = BatchID("20261121-090501123-7f3a")
+        let folder = "\(darkroom.folder)/\(ManifestPath.folder(id))/\(ManifestPath.subfolder(operation: 1))"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let fencingTokens = 1...20_000
+        for fencingToken in fencingTokens {
+            let name = ManifestPath.fileName(operation: 1, fencingToken: fencingToken)
+            close(open("\(folder)/\(name)", O_WRONLY | O_CREAT, 0o666))
+        }
+        let context = try BatchContext(id, darkroom.options(), WorkerConfiguration())
+        let worker = try darkroom.worker { $0.fileCallPatience = .milliseconds(1) }
+        let isOver = Latch()
+        Thread {
+            let held = HeldOperation(batch: id, number: 1, fencingToken: fencingTokens.upperBound)
+            worker.core.removeOtherManifests(of: held, OperationFiles(context))
+            isOver.set()
+        }.start()
+        var hung = false
+        while !isOver.isSet, !hung { hung = worker.core.isStuck }
+        #expect(hung)
+        while !isOver.isSet { usleep(1000) }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 1)
+        worker.stop()
+        worker.wait()
+    }
 }
 
 /// Which operations hang.

@@ -54,4 +54,10 @@ import Testing
         }
         #expect(mount == nil && isOver.isSet)
     }
+
+    @Test func callAfterCloseReturns() {
+        let calls = FolderCalls(patience: .milliseconds(10), roots: [])
+        calls.close()
+        #expect(calls.perform(onAnswer: { _ in }, { _ in Issue.record("a closed pool runs a call") }) == nil)
+    }
 }

@@ -24,15 +24,20 @@ private struct SilentSource: PhotoSource {
     func fetch(for download: ImageDownloader) { download.begin { _ in Fetch(download: download) } }
 }
 
+extension PhotoTask {
+    static func example() throws -> PhotoTask {
+        let context = try BatchContext(BatchID("batch"), BatchOptions(), WorkerConfiguration())
+        return PhotoTask(
+            PhotoRecord(index: 0, name: "0", url: "http://photos.example/0"),
+            of: HeldOperation(batch: BatchID("batch"), number: 1, fencingToken: 1), OperationFiles(context),
+            isStored: false, isQuarantined: false)
+    }
+}
+
 @Suite struct ImageDownloaderTests {
     /// The worker state begins a photo, and then a downloader is queued. A user may suspend the batch between these steps.
     @Test func endsAtOnceIfThePhotoIsWithdrawnBeforeTheDownloadStarts() throws {
-        let context = try BatchContext(BatchID("batch"), BatchOptions(), WorkerConfiguration())
-        let photo = PhotoTask(
-            PhotoRecord(index: 0, name: "0", url: "http://photos.example/0"),
-            of: HeldOperation(batch: BatchID("batch"), number: 1, fencingToken: 1), OperationFiles(context),
-            isStored: false,
-            isQuarantined: false)
+        let photo = try PhotoTask.example()
         photo.cancellation.withdraw()
         let ended = DispatchSemaphore(value: 0)
         let downloader = ImageDownloader(

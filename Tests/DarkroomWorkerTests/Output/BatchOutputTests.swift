@@ -1,0 +1,17 @@
+import DarkroomFileNames
+import DarkroomModel
+import Testing
+
+@testable import DarkroomOutput
+
+@Suite struct BatchOutputTests {
+    /// In Swift, a slash and a following combining character are one `Character`; for the system the slash is a separator.
+    @Test func findsTheFolderOfANameThatBeginsWithACombiningCharacter() throws {
+        let template = try FileNameTemplate("{stem}", namesAreUnique: true)
+        let output = BatchOutput(
+            BatchID("batch"), BatchOptions(), template, place: nil, originals: nil, isCustom: false,
+            endings: { _ in ["jpg"] })
+        let record = PhotoRecord(index: 10_000, name: "\u{301}x.jpg", url: "http://photos.example/x")
+        #expect(output.folders(of: [record]) == ["00001"])
+    }
+}
