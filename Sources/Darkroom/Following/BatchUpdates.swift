@@ -13,8 +13,8 @@ public struct BatchUpdates: AsyncSequence, Sendable {
         /// The next step.
         private enum Phase { case reading, listening, ended }
 
-        /// The time without an event after which the facts are read again.
-        private static let silence = Duration.seconds(3)
+        /// The interval at which the facts are read again.
+        private static let readingInterval = Duration.seconds(3)
         private static let pauseWhileAway = Duration.milliseconds(100)
 
         private let client: DarkroomClient
@@ -51,7 +51,12 @@ public struct BatchUpdates: AsyncSequence, Sendable {
             guard let news = await listener?.buffer.next() else { throw CancellationError() }
             switch news {
             case .subscribed, .missed: phase = .reading
-            case .disconnected(let error): return outage(error)
+            case .disconnected(let error):
+                guard error.isTransient else {
+                    _ = end(.disconnected(error))
+                    throw error
+                }
+                return outage(error)
             case .event(let event):
                 if event.kind == .forgotten { return end(.forgotten) }
                 // This is the last event of a round. Read the facts, since a retry may have begun another round.
@@ -75,6 +80,7 @@ public struct BatchUpdates: AsyncSequence, Sendable {
                 try await Task.sleep(for: Self.pauseWhileAway)
                 return nil
             }
+            let wasAway = hasReportedOutage
             hasReportedOutage = false
             guard let facts else {
                 guard listener != nil else { throw DarkroomError.gone(id, "follow batch \(id)") }
@@ -85,11 +91,11 @@ public struct BatchUpdates: AsyncSequence, Sendable {
             phase = .listening
             guard listener != nil else {
                 // The first facts are reported once the subscription is confirmed, so that no later event is missed.
-                listener = EventListener(client.location, of: id, capacity: 1000, remindsAfter: Self.silence)
+                listener = EventListener(client.location, of: id, capacity: 1000, remindsEvery: Self.readingInterval)
                 return nil
             }
             defer { last = facts }
-            return facts == last ? nil : .facts(facts)
+            return facts == last && !wasAway ? nil : .facts(facts)
         }
 
         /// Reports an outage once.
@@ -116,14 +122,14 @@ extension DarkroomClient {
     /// ```
     ///
     /// The first update is the present ``BatchUpdate/facts(_:)``. All later events follow. The facts are sent again whenever events
-    /// may have been missed: after a reconnect, if more than 1,000 events wait for a slow loop, and after 3 seconds without an
-    /// event if they have changed. The last update is the facts of the finished batch, or ``BatchUpdate/forgotten``; then the loop
-    /// ends. For a finished batch it is the only update.
+    /// may have been missed: after an outage, and if more than 1,000 events wait for a slow loop. Every 3 seconds they are also
+    /// sent if they have changed. Events that follow a `facts` may already be contained in it. The last update is the facts of the
+    /// finished batch, or ``BatchUpdate/forgotten``; then the loop ends. For a finished batch it is the only update.
     ///
     /// Meanwhile the client performs the maintenance of a worker's heartbeat, like ``wait(for:timeout:)-(BatchID,_)``.
     ///
     /// The loop throws ``DarkroomError`` with the code `noSuchBatch` if the batch is not in Redis at the beginning,
     /// `redisUnreachable` if Redis is unreachable at the beginning (later the client tries again), `batchDamaged` or
-    /// `redisRefused`. It throws `CancellationError` if its task is cancelled.
+    /// `redisRefused`, also if the user may not subscribe to events. It throws `CancellationError` if its task is cancelled.
     public func follow(_ id: BatchID) -> BatchUpdates { BatchUpdates(client: self, id: id) }
 }

@@ -10,8 +10,8 @@ final class EventListener: Sendable {
     /// - Parameters:
     ///   - batch: the batch whose events are buffered; nil for all batches.
     ///   - capacity: the number of events that wait for a slow observer before the oldest are dropped.
-    ///   - silence: the time after which a waiting observer is woken to read again; nil for never.
-    init(_ location: RedisLocation, of batch: BatchID? = nil, capacity: Int, remindsAfter silence: Duration? = nil) {
+    ///   - interval: the interval at which a waiting observer is woken to read again; nil for never.
+    init(_ location: RedisLocation, of batch: BatchID? = nil, capacity: Int, remindsEvery interval: Duration? = nil) {
         let buffer = EventBuffer(capacity: capacity)
         self.buffer = buffer
         subscription = RedisSubscription(location.redis, channels: [location.keys.eventsChannel]) { event in
@@ -23,9 +23,9 @@ final class EventListener: Sendable {
                 buffer.add(.event(event))
             }
         }
-        guard let silence else { return }
+        guard let interval else { return }
         _ = OwnedThread("darkroom-follow") { [isOver] in
-            while !isOver.wait(timeout: silence) { buffer.remind() }
+            while !isOver.wait(timeout: interval) { buffer.remind() }
         }
     }
 
