@@ -19,7 +19,7 @@ public struct ClusterEvents: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> Iterator { Iterator(listener: EventListener(location, capacity: 1000)) }
 
     /// One observer. One task at a time may use it.
-    public struct Iterator: AsyncIteratorProtocol, Sendable {
+    public struct Iterator: AsyncIteratorProtocol {
         let listener: EventListener
 
         /// Returns the next update; nil if the task is cancelled.
