@@ -32,6 +32,7 @@ public final class DarkroomClient: Sendable {
     package let store: BatchStore
     /// Changes batches and the cluster.
     package let control: BatchController
+    let waits: WaitThread
     private let threads = CallThreads()
 
     /// A client. It connects with its first call.
@@ -50,6 +51,7 @@ public final class DarkroomClient: Sendable {
     package init(_ location: RedisLocation, onLack: @escaping @Sendable (ReplicaLack) -> Void) {
         self.location = location
         store = BatchStore(location.redis, keys: location.keys)
+        waits = WaitThread(store)
         control = BatchController(store: store, onLack: onLack)
     }
 
