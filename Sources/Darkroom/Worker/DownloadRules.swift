@@ -31,7 +31,7 @@ public struct DownloadRules: Sendable {
     public var allowedHosts: [String] = []
     /// Hosts that are never allowed, in the same form.
     public var deniedHosts: [String] = []
-    /// Folders below which `file:` URLs may be read, after links are resolved.
+    /// Existing folders below which `file:` URLs may be read, after links are resolved; absolute paths.
     public var folders: [String] = []
 
     /// The default rules, which allow only the public internet.

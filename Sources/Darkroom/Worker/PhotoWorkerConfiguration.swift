@@ -8,7 +8,7 @@ public struct PhotoWorkerConfiguration: Sendable {
     public var filtrations: Int?
     /// The time in which running photos may end after ``PhotoWorker/stop()``.
     public var gracePeriod: Duration = .seconds(10)
-    /// The folders below which output folders must be. The worker refuses batches with another output folder. Empty allows every
+    /// The existing folders below which output folders must be, as absolute paths. The worker refuses batches with another output folder. Empty allows every
     /// folder: then all users who may submit a batch decide where the worker writes.
     public var outputFolders: [String] = []
     /// The rules for downloads.
@@ -85,6 +85,7 @@ public struct PhotoWorkerConfiguration: Sendable {
 
     /// - Throws: an error that describes the setting that is invalid.
     func workerConfiguration() throws -> WorkerConfiguration {
+        try check()
         var configuration = base
         configuration.downloads = downloads
         configuration.filtrations = filtrations ?? configuration.filtrations
