@@ -24,8 +24,8 @@ struct LimitsCommand: ParsableCommand {
         if clear, downloads != nil || filtrations != nil {
             throw ValidationError("--clear removes both limits: leave out --downloads and --filtrations")
         }
-        try Self.require(BatchController.downloadLimits, downloads, "--downloads")
-        try Self.require(BatchController.filtrationLimits, filtrations, "--filtrations")
+        try Self.require(ClusterControls.downloadLimits, downloads, "--downloads")
+        try Self.require(ClusterControls.filtrationLimits, filtrations, "--filtrations")
     }
 
     func run() throws {

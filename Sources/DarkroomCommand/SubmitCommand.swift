@@ -220,7 +220,7 @@ struct SubmitCommand: ParsableCommand {
 
     /// The end of an error message: the commands for a batch whose list was not fed to its end; empty if none can help.
     private func advice(after error: any Error, _ id: BatchID, _ client: DarkroomClient) -> String {
-        let lasting: [CoordinatorError.Code] = [.listDiffers, .batchGone, .batchCancelled]
+        let lasting: [CoordinatorError.Code] = [.listDiffers, .batchGone, .cancelled]
         if let error = error as? CoordinatorError, lasting.contains(error.code) { return "" }
         // A forgotten batch cannot be resumed. If Redis is unreachable, the advice is given in case the batch exists.
         do { if try client.store.facts(of: id) == nil { return "" } } catch {}

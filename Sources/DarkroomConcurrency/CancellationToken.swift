@@ -22,19 +22,14 @@ package final class CancellationToken: Sendable {
 
     private let state = Locked(State())
 
-    /// Creates a token with the level `none`.
     package init() {}
 
-    /// The current level.
     package var level: Level { state.withLock { $0.level } }
 
-    /// Whether all work must stop.
     package var isCancelled: Bool { level == .cancelled }
 
-    /// Stops all work.
     package func cancel() { raise(to: .cancelled) }
 
-    /// Stops work that has not begun.
     package func withdraw() { raise(to: .withdrawn) }
 
     /// Sets the handler for changes of the level and replaces the previous one; nil removes it.

@@ -7,7 +7,6 @@ package final class Locked<Value>: @unchecked Sendable {  // `value` is used onl
     private let lock = NSLock()
     private var value: Value
 
-    /// Creates a lock for `value`.
     package init(_ value: Value) { self.value = value }
 
     /// Runs `body` with the lock held; `body` must not block and must not take this lock again.

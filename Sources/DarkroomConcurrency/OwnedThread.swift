@@ -5,7 +5,6 @@ package final class OwnedThread: @unchecked Sendable {  // `thread` is started i
     private let thread: Thread
     private let ended = DispatchSemaphore(value: 0)
 
-    /// Starts a thread named `name` that runs `body`.
     package init(_ name: String, _ body: @escaping @Sendable () -> Void) {
         let ended = ended
         thread = Thread {
@@ -16,7 +15,6 @@ package final class OwnedThread: @unchecked Sendable {  // `thread` is started i
         thread.start()
     }
 
-    /// Whether the caller runs on this thread.
     package var isCurrent: Bool { Thread.current === thread }
 
     /// Blocks until the thread has ended. Any number of threads may wait. If called on the thread itself, it returns at

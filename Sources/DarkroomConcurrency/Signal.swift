@@ -10,7 +10,6 @@ package final class Signal: @unchecked Sendable {  // `raised` is used only whil
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var raised = false
 
-    /// Creates a signal that is not raised.
     package init() {
         pthread_mutex_init(mutex, nil)
         var attributes = pthread_condattr_t()

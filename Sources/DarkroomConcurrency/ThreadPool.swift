@@ -10,7 +10,6 @@ package final class ThreadPool: Sendable {
         var idle = 0
         var isClosed = false
 
-        /// Removes and returns the oldest job.
         mutating func next() -> (@Sendable () -> Void)? {
             guard let job = jobs.first else { return nil }
             // A slice keeps removed elements until it is copied, and a job may hold much memory.

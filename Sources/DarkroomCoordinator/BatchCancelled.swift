@@ -5,7 +5,6 @@ package struct BatchCancelled: Error, Sendable, CustomStringConvertible {
     /// The batch when the feeder noticed the cancellation; `photos` is the number of photos that were fed.
     package let batch: BatchFacts
 
-    /// A sentence for users.
     package var description: String {
         "batch \(batch.id) was cancelled while it was fed"
             + (batch.cancelledReason.isEmpty ? "" : " (\(batch.cancelledReason))")

@@ -1,3 +1,4 @@
+import DarkroomConcurrency
 import DarkroomModel
 import DarkroomRedis
 import DarkroomStore
@@ -52,7 +53,7 @@ package final class Coordinator: Sendable {
     ) throws -> BatchFacts {
         guard options.outOfBounds.isEmpty else {
             throw CoordinatorError(
-                .optionsOutOfBounds,
+                .outOfBounds,
                 "the options of the batch are out of bounds: \(options.outOfBounds.joined(separator: ", ")); nothing was "
                     + "submitted")
         }
@@ -63,7 +64,7 @@ package final class Coordinator: Sendable {
             return id
         } again: { id in
             // Redis records which batches were forgotten. Any other batch that is gone was lost by a failover.
-            try put(id, options, after: before, overwrite: overwrite) == .submitted
+            try put(id, options, after: before, overwrite: overwrite)
         }
     }
 
@@ -81,7 +82,7 @@ package final class Coordinator: Sendable {
         let begun = try facts(of: id)
         guard !begun.cancelled else {
             throw CoordinatorError(
-                .batchCancelled,
+                .cancelled,
                 "batch \(id) was cancelled: it takes no more photos, and those it has do not run; submit the list again as a new "
                     + "batch, with --overwrite into the same folder")
         }
@@ -99,7 +100,11 @@ package final class Coordinator: Sendable {
 
     /// Prepares the folders and submits a batch without photos.
     private func begin(_ id: BatchID, _ options: BatchOptions, after before: [BatchID], overwrite: Bool) throws {
-        if !options.originals.isEmpty, !options.remoteOutput { try OriginalsFolder(path: options.originals).prepare() }
+        if !options.originals.isEmpty, !options.remoteOutput {
+            let originals = WritableFolder(role: "originals folder", path: options.originals)
+            try originals.create()
+            try originals.tryWriting()
+        }
         let folder = options.output.isEmpty || options.remoteOutput ? nil : OutputFolder(path: options.output)
         let isNew = folder?.isUntouched(by: id) ?? false
         let origin = try folder.map { _ in try control.retrying { try store.perform(store.identify()) } }
@@ -108,21 +113,17 @@ package final class Coordinator: Sendable {
             (try? store.facts(of: [other]))?.isEmpty ?? false
         }
         do {
-            let presence = try put(id, options, after: before, overwrite: overwrite)
-            guard presence == .submitted else { throw Self.gone(id) }
+            guard try put(id, options, after: before, overwrite: overwrite) else { throw CoordinatorError.gone(id) }
         } catch {
             if isNew { folder?.withdraw(id) }
             throw error
         }
     }
 
-    /// Whether a batch is in Redis.
-    private enum Presence { case submitted, forgotten }
-
-    /// Submits a batch without photos, unless it exists or was forgotten.
+    /// Submits a batch without photos, unless it exists. Returns false if the batch was forgotten.
     private func put(
         _ id: BatchID, _ options: BatchOptions, after before: [BatchID], overwrite: Bool
-    ) throws -> Presence {
+    ) throws -> Bool {
         let reply = try control.retrying {
             try store.perform(
                 store.submit(
@@ -130,8 +131,8 @@ package final class Coordinator: Sendable {
                     after: before))
         }
         switch reply {
-        case .submitted, .exists: return .submitted
-        case .forgotten: return .forgotten
+        case .submitted, .exists: return true
+        case .forgotten: return false
         case .gone(let other):
             throw CoordinatorError(
                 .batchGone,
@@ -159,11 +160,11 @@ package final class Coordinator: Sendable {
         _ list: some PhotoListSource, begin: () throws -> BatchID, again: (BatchID) throws -> Bool = { _ in false }
     ) throws -> BatchFacts {
         var begun: BatchID?
-        var heartbeat: FeederHeartbeat?
+        var heartbeat: PeriodicThread?
         defer { heartbeat?.stop() }
         func beginWithHeartbeat() throws -> BatchID {
             let id = try begin()
-            heartbeat = FeederHeartbeat(store: store, batch: id)
+            heartbeat = Self.feederHeartbeat(of: id, in: store)
             return id
         }
         repeat {
@@ -175,6 +176,15 @@ package final class Coordinator: Sendable {
             }
             try list.rewind()
         } while true
+    }
+
+    /// Sends the heartbeat of a batch's feeder, so that monitors can tell a feeder that waits for its list or for Redis from a
+    /// crashed one. They report a feeder after 30 s without a heartbeat.
+    static func feederHeartbeat(
+        of batch: BatchID, in store: BatchStore, every interval: Duration = .seconds(10)
+    ) -> PeriodicThread {
+        // A lost heartbeat is not an error: the feeder itself reports a lost connection.
+        PeriodicThread("feeder-beat", every: interval) { store.send([store.feederHeartbeat(batch)]) { _ in } }
     }
 
     /// Reads, feeds and seals once; nil if the list must be read again.
@@ -205,17 +215,11 @@ package final class Coordinator: Sendable {
     /// Reads a list once and feeds the photos that Redis does not have; nil if the list has no photos.
     private func pass(_ list: some PhotoListSource, begin: () throws -> BatchFacts) throws -> FedTotals? {
         var feeder: Feeder?
-        var failure: (any Error)?
-        try list.read { name, url in
-            do {
-                if feeder == nil { feeder = Feeder(store: store, facts: try begin(), control: control) }
-                try feeder?.append(name: name, url: url)
-            } catch {
-                failure = error
-            }
-            return failure == nil
+        try list.forEach { name, url in
+            if feeder == nil { feeder = Feeder(store: store, facts: try begin(), control: control) }
+            try feeder?.append(name: name, url: url)
+            return true
         }
-        if let failure { throw failure }
         return try feeder?.finish()
     }
 
@@ -232,21 +236,14 @@ package final class Coordinator: Sendable {
             if outcome?.keepsFile == false { control.notice(.notPersistent) }
             if let lack = outcome?.lack { control.notice(.tooFewReplicas(lack)) }
             return true
-        case .gone: throw Self.gone(id)
+        case .gone: throw CoordinatorError.gone(id)
         case .cancelled: throw FeedPipeline.Cancelled()
         case .differs: return false
         }
     }
 
     func facts(of id: BatchID) throws -> BatchFacts {
-        guard let facts = try control.retrying({ try store.facts(of: id) }) else { throw Self.gone(id) }
+        guard let facts = try control.retrying({ try store.facts(of: id) }) else { throw CoordinatorError.gone(id) }
         return facts
-    }
-
-    static func gone(_ id: BatchID) -> CoordinatorError {
-        CoordinatorError(
-            .batchGone,
-            "batch \(id) is not in Redis: it was forgotten or never submitted; \"darkroom batches\" lists those that are"
-        )
     }
 }

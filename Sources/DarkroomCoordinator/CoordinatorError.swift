@@ -1,54 +1,80 @@
-/// Why a photo list was not fed or a batch not submitted.
-package struct CoordinatorError: Error, Sendable, CustomStringConvertible {
-    /// The kind of failure. More kinds may be added.
-    package struct Code: Sendable, Hashable {
-        private enum Kind {
-            case emptyList, listDiffers, batchGone, batchCancelled, redisUnreachable, redisRefused
-            case notDurable, stopped, optionsOutOfBounds
-            case outputDenied, outputTaken, nameTaken, folderInUse, stateDiffers, stateLost
-        }
-        private let kind: Kind
+import DarkroomModel
 
+/// Why a photo list was not fed, a batch not submitted, or a change of a batch or of the cluster refused. Nothing was changed,
+/// unless the description names a change.
+package struct CoordinatorError: Error, Sendable, CustomStringConvertible {
+    package enum Code: Sendable {
         /// The list has no photos; nothing was submitted.
-        package static let emptyList = Code(kind: .emptyList)
+        case emptyList
         /// The list differs from the one that was fed before.
-        package static let listDiffers = Code(kind: .listDiffers)
-        /// The batch is not in Redis.
-        package static let batchGone = Code(kind: .batchGone)
-        /// The batch was cancelled before, so it accepts no photos.
-        package static let batchCancelled = Code(kind: .batchCancelled)
+        case listDiffers
+        /// The batch, or a batch that it should wait for, is not in Redis.
+        case batchGone
+        /// The batch has finished, so the change has no effect.
+        case finished
+        /// The batch is cancelled: it accepts no photos and cannot be continued.
+        case cancelled
+        /// The batch has started, so it cannot be made to wait.
+        case started
+        /// The batches would wait for each other.
+        case circle
+        /// A batch cannot wait for itself.
+        case itself
+        /// Some of the photos are not fed yet. Trying again later can help.
+        case notFed
+        /// The photos are outside the list, which is fed to its end.
+        case outsideList
+        /// A limit or an option of a batch is out of bounds.
+        case outOfBounds
+        /// Another change of the dependencies was in progress. Trying again can help.
+        case busy
         /// Redis was unreachable for longer than the feeder waits. The feed can be resumed.
-        package static let redisUnreachable = Code(kind: .redisUnreachable)
+        case redisUnreachable
         /// Redis replied with an error. Trying again does not help.
-        package static let redisRefused = Code(kind: .redisRefused)
+        case redisRefused
         /// The batch is fed and sealed, but the append-only file of Redis does not have it yet.
-        package static let notDurable = Code(kind: .notDurable)
+        case notDurable
         /// ``Coordinator/stop()`` was called. The feed can be resumed.
-        package static let stopped = Code(kind: .stopped)
-        /// The batch's options are out of bounds; nothing was submitted.
-        package static let optionsOutOfBounds = Code(kind: .optionsOutOfBounds)
+        case stopped
         /// The output folder cannot be created or written to.
-        package static let outputDenied = Code(kind: .outputDenied)
+        case outputDenied
         /// Another batch writes, or wrote, to the output folder.
-        package static let outputTaken = Code(kind: .outputTaken)
+        case outputTaken
         /// Another unfinished batch has the name.
-        package static let nameTaken = Code(kind: .nameTaken)
+        case nameTaken
         /// Another process uses the same folder.
-        package static let folderInUse = Code(kind: .folderInUse)
+        case folderInUse
         /// The run in the folder has other options than this one.
-        package static let stateDiffers = Code(kind: .stateDiffers)
+        case stateDiffers
         /// The run in the folder cannot be found.
-        package static let stateLost = Code(kind: .stateLost)
+        case stateLost
     }
 
-    /// The kind of failure.
     package let code: Code
     /// What failed, on which object, what was found, and what to do.
     package let description: String
 
-    /// An error with the complete message for users.
     package init(_ code: Code, _ description: String) {
         self.code = code
         self.description = description
+    }
+}
+
+extension CoordinatorError {
+    static func gone(_ id: BatchID) -> CoordinatorError {
+        CoordinatorError(
+            .batchGone,
+            "batch \(id) is not in Redis: it was forgotten or never submitted; \"darkroom batches\" lists those that are"
+        )
+    }
+
+    /// - Parameter what: why the change has no effect: `there is nothing left to suspend`.
+    static func finished(_ id: BatchID, _ what: String) -> CoordinatorError {
+        CoordinatorError(.finished, "batch \(id) has finished: \(what)")
+    }
+
+    /// - Parameter what: why the change has no effect, and what to do instead.
+    static func cancelled(_ id: BatchID, _ what: String) -> CoordinatorError {
+        CoordinatorError(.cancelled, "batch \(id) is cancelled: \(what)")
     }
 }

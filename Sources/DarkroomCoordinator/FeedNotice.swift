@@ -21,7 +21,6 @@ package enum FeedNotice: Sendable, CustomStringConvertible {
     /// The batch is fed, but the server keeps no append-only file: a restart of it loses the batch.
     case notPersistent
 
-    /// A sentence for users.
     package var description: String {
         switch self {
         case .connectionLost(let error): "feeding has stopped, trying again: \(error)"

@@ -7,6 +7,22 @@ package protocol PhotoListSource {
     func rewind() throws
 }
 
+extension PhotoListSource {
+    /// Passes the list's entries to `receive` in order until it returns false or throws.
+    func forEach(_ receive: (_ name: UnsafeRawBufferPointer, _ url: UnsafeRawBufferPointer) throws -> Bool) throws {
+        var failure: (any Error)?
+        try read { name, url in
+            do {
+                return try receive(name, url)
+            } catch {
+                failure = error
+                return false
+            }
+        }
+        if let failure { throw failure }
+    }
+}
+
 extension PhotoListReader: PhotoListSource {
     /// Passes the list's entries to `receive` in order; stops soon after `receive` has returned false. Blocks.
     package func read(_ receive: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Bool) throws {
@@ -14,3 +30,25 @@ extension PhotoListReader: PhotoListSource {
         while goesOn, try next({ name, url in if goesOn { goesOn = receive(name, url) } }) {}
     }
 }
+
+package struct PhotoRecords<Records: Collection<(name: String, url: String)>>: PhotoListSource {
+    private let records: Records
+
+    package init(_ records: Records) { self.records = records }
+
+    /// Passes the records to `receive` in order; stops after `receive` has returned false.
+    package func read(_ receive: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Bool) {
+        for record in records {
+            var (name, url) = record
+            let goesOn = name.withUTF8 { name in
+                url.withUTF8 { url in receive(UnsafeRawBufferPointer(name), UnsafeRawBufferPointer(url)) }
+            }
+            guard goesOn else { return }
+        }
+    }
+
+    /// Does nothing: each reading begins at the first record.
+    package func rewind() {}
+}
+
+extension PhotoRecords: Sendable where Records: Sendable {}

@@ -8,7 +8,6 @@ struct Backoff {
     private(set) var nextAttempt: ContinuousClock.Instant?
     private var failures = 0
 
-    /// Whether the next attempt must still wait at `now`.
     func mustWait(at now: ContinuousClock.Instant) -> Bool { nextAttempt.map { now < $0 } ?? false }
 
     mutating func failed(at now: ContinuousClock.Instant) {

@@ -12,7 +12,8 @@ import Foundation
 /// Sending and receiving alternate and never block, so a pipeline of any length cannot deadlock.
 final class ConnectionLoop {
     private let configuration: RedisConfiguration
-    private let scripts: RedisScripts
+    private let scripts: [RedisScript]
+    private let scriptsBySHA1: [[UInt8]: RedisScript]
     private let mailbox: ConnectionMailbox
 
     private var finder: ServerFinder
@@ -24,7 +25,6 @@ final class ConnectionLoop {
     private var isProven = false
     /// Whether a reply has shown that this server cannot serve commands now, so another one must be tried.
     private var isMisplaced = false
-    /// The number of consecutive redirections.
     private var redirections = 0
     private var unsent = Fifo<PartOfCall>()
     private var expected = Fifo<PartOfCall>()
@@ -38,14 +38,15 @@ final class ConnectionLoop {
 
     init(_ configuration: RedisConfiguration, scripts: [RedisScript], mailbox: ConnectionMailbox) {
         self.configuration = configuration
-        self.scripts = RedisScripts(scripts)
+        self.scripts = scripts
+        scriptsBySHA1 = Dictionary(scripts.map { (Array($0.sha1.utf8), $0) }) { first, _ in first }
         self.mailbox = mailbox
         finder = ServerFinder(configuration)
     }
 
     /// Returns when the connection is closed.
     func run() {
-        let watch = MasterWatch(configuration, notify: mailbox)
+        let watch = RedisSubscription.ofMaster(configuration, notify: mailbox)
         defer { withExtendedLifetime(watch) {} }
         while true {
             handle(mailbox.take())
@@ -85,7 +86,7 @@ final class ConnectionLoop {
 
     private func connect() {
         do throws(RedisError) {
-            session = try finder.connect(scripts: scripts.all)
+            session = try finder.connect(scripts: scripts)
             isProven = false
             isMisplaced = false
         } catch {
@@ -187,9 +188,15 @@ extension ConnectionLoop {
 
     private func appendEvaluation(_ part: PartOfCall, to output: OutputBuffer) {
         let command = part.call.commands[part.next]
-        guard let script = scripts.called(by: command) else { return }  // unreachable for script calls
+        guard let script = script(calledBy: command) else { return }  // unreachable for script calls
         output.append(script.evaluation(of: command))
         expected.append(part)
+    }
+
+    /// The script that a command calls by EVALSHA; nil if it calls none of the connection's scripts.
+    private func script(calledBy command: RedisCommand) -> RedisScript? {
+        guard command.arguments.count >= 3, command.name.uppercased() == "EVALSHA" else { return nil }
+        return scriptsBySHA1[command.arguments[1]]
     }
 
     /// Assigns a reply to its command.
@@ -206,7 +213,7 @@ extension ConnectionLoop {
             return call.answer(index, .success(reply))
         }
         let command = call.commands[index]
-        let script = scripts.called(by: command)
+        let script = script(calledBy: command)
         let name = text.prefix { $0 != " " }
         if script != nil && name == "NOSCRIPT" {
             lostScripts.append(PartOfCall(call, index..<index + 1))

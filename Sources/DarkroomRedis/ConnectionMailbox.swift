@@ -3,11 +3,8 @@ import DarkroomConcurrency
 /// Messages from other threads to the thread of a connection or subscription. That thread sleeps here.
 final class ConnectionMailbox: Sendable {
     enum Message {
-        /// Commands to send.
         case call(RedisCall)
-        /// The server may have been replaced.
         case masterMayHaveChanged
-        /// Close the connection.
         case close
     }
 

@@ -4,9 +4,10 @@ package struct RedisCommand: Sendable, Equatable {
     package var arguments: [[UInt8]]
 
     /// Creates a command from strings: `RedisCommand("SET", "key", "value")`.
-    package init(_ strings: String...) {
-        arguments = strings.map { Array($0.utf8) }
-    }
+    package init(_ strings: String...) { self.init(strings) }
+
+    /// Creates a command of any number of strings.
+    package init(_ strings: [String]) { arguments = strings.map { Array($0.utf8) } }
 
     /// Creates a command from bytes, the name first.
     package init(arguments: [[UInt8]]) {

@@ -2,20 +2,8 @@ import DarkroomFiles
 import Foundation
 
 extension RedisConfiguration {
-    /// Creates a configuration from a URL.
-    ///
-    /// - `redis://[user:password@]host[:port][/database]`; the host can be any node of a Redis Cluster.
-    /// - `rediss://...`: the same with TLS.
-    /// - `unix://[user:password@]/path`: a Unix-domain socket.
-    /// - `redis+sentinel://[user:password@]host[:port][,host[:port]...]/service[/database]`: the master that these
-    ///   sentinels report for the service; `?sentinel-password=...` and `sentinel-user=...` for sentinels that require
-    ///   them.
-    /// - `rediss+sentinel://...`: the same with TLS, to the sentinels and to the master.
-    ///
-    /// Special characters in user, password and service must be percent-encoded.
-    /// - Parameters:
-    ///   - url: The URL.
-    ///   - password: The password if the URL has none.
+    /// Creates a configuration from a URL. `RedisLocation` lists the forms of URLs.
+    /// - Parameter password: The password if the URL has none.
     package init(url: String, password: String? = nil) throws(RedisError) {
         // The URL may hold a password, so no message shows it whole.
         func invalid(_ found: String) -> RedisError {
@@ -105,7 +93,6 @@ extension RedisConfiguration {
         return "\(url[..<start])\(shown)\(query)"
     }
 
-    /// The delimiters of a URL.
     private enum Mark {
         static let colon = UInt8(ascii: ":")
         static let slash = UInt8(ascii: "/")

@@ -1,25 +1,20 @@
 /// The address of a Redis server, and how to connect and authenticate.
 package struct RedisConfiguration: Sendable, Equatable {
-    /// The kinds of address.
     package enum Address: Sendable, Equatable {
         /// TCP, with TLS if ``RedisConfiguration/tls`` is set. Any node of a Redis Cluster can be given; the connection
         /// follows the cluster's redirections to the node that holds the keys.
         case tcp(host: String, port: Int)
-        /// The path of a Unix-domain socket.
         case unix(path: String)
         /// The master that the sentinels report for a service, by TCP; with TLS to both if ``RedisConfiguration/tls``
         /// is set.
         case sentinels([Endpoint], service: String)
     }
 
-    /// A host and its port.
     package struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         /// A name or an address, IPv6 without brackets.
         package var host: String
-        /// The port.
         package var port: Int
 
-        /// A host and its port.
         package init(host: String, port: Int) {
             self.host = host
             self.port = port
@@ -46,7 +41,6 @@ package struct RedisConfiguration: Sendable, Equatable {
         }
     }
 
-    /// Where the server is.
     package var address: Address
     /// The user to authenticate as; nil: the default user.
     package var user: String?

@@ -4,46 +4,27 @@
 /// command was not sent. After ``Code/disconnected`` and ``Code/timedOut`` it is unknown whether the server executed
 /// the command: repeat it only if it is idempotent.
 package struct RedisError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The kind of failure; new codes may be added.
-    package struct Code: Sendable, Hashable, CustomStringConvertible {
-        private enum Kind: String {
-            case invalidAddress = "invalid-address"
-            case cannotConnect = "cannot-connect"
-            case tlsFailed = "tls-failed"
-            case authenticationFailed = "authentication-failed"
-            case disconnected
-            case timedOut = "timed-out"
-            case protocolError = "protocol-error"
-            case server = "server-error"
-            case closed
-            case cannotStartServer = "cannot-start-server"
-        }
-
-        private let kind: Kind
-
+    package enum Code: Sendable {
         /// The given address is invalid.
-        package static let invalidAddress = Code(kind: .invalidAddress)
+        case invalidAddress
         /// The server is unreachable or not ready yet; trying again later can help.
-        package static let cannotConnect = Code(kind: .cannotConnect)
+        case cannotConnect
         /// TLS failed: a certificate or host name was rejected, or one side does not use TLS.
-        package static let tlsFailed = Code(kind: .tlsFailed)
+        case tlsFailed
         /// User or password is wrong, missing, or given to a server without authentication.
-        package static let authenticationFailed = Code(kind: .authenticationFailed)
+        case authenticationFailed
         /// The connection was lost after the command was sent at least in part.
-        package static let disconnected = Code(kind: .disconnected)
+        case disconnected
         /// No reply within ``RedisConfiguration/replyTimeout``; the connection was closed.
-        package static let timedOut = Code(kind: .timedOut)
+        case timedOut
         /// The reply violates the Redis protocol.
-        package static let protocolError = Code(kind: .protocolError)
+        case protocolError
         /// The server replied with an error, see ``RedisError/serverReply``.
-        package static let server = Code(kind: .server)
+        case server
         /// This program closed the connection.
-        package static let closed = Code(kind: .closed)
+        case closed
         /// A private redis-server did not start.
-        package static let cannotStartServer = Code(kind: .cannotStartServer)
-
-        /// A short form without variable parts, for metric labels.
-        package var description: String { kind.rawValue }
+        case cannotStartServer
     }
 
     package let code: Code
@@ -68,4 +49,48 @@ package struct RedisError: Error, Sendable, Equatable, CustomStringConvertible {
 
     /// One line: the attempted action, the finding, what to do.
     package var description: String { "\(attempted): \(message)" }
+}
+
+extension RedisError {
+    /// Whether trying again can help.
+    package enum Outlook: Sendable, Equatable {
+        /// The connection was lost, or the server is not ready (loading, failover, writes suspended, slot migration):
+        /// wait and try again.
+        case passing
+        /// The server is out of memory: try again after data has been removed.
+        case full
+        /// Trying again does not help until the cause is fixed.
+        case lasting
+    }
+
+    /// Whether trying again can help. All code classifies Redis failures by this property.
+    ///
+    /// It does not say whether the command was executed; see ``RedisError``.
+    package var outlook: Outlook {
+        switch code {
+        case .cannotConnect, .disconnected, .timedOut: .passing
+        case .server:
+            switch serverErrorName {
+            case "OOM": .full
+            case .some(let name) where Self.passingReplies.contains(name): .passing
+            default: .lasting
+            }
+        default: .lasting
+        }
+    }
+
+    /// Whether waiting and trying again can help without a change by an operator.
+    package var isPassing: Bool { outlook == .passing }
+
+    /// First words of temporary error replies.
+    private static let passingReplies = misplacedReplies.union([
+        "TRYAGAIN", "ASK", "MOVED",  // the slot is migrating, or its new node does not reply
+        "NOREPLICAS", "MISCONF",  // not enough replicas, or the disk cannot be written
+        "BUSY",  // a script runs too long
+        "UNBLOCKED",  // the server became a replica while a command waited
+    ])
+
+    /// First words of replies from a server that cannot serve now. The client connects again, if possible to another
+    /// server.
+    static let misplacedReplies: Set = ["READONLY", "LOADING", "MASTERDOWN", "CLUSTERDOWN"]
 }

@@ -2,9 +2,7 @@ internal import CCrypto
 
 /// A Lua script. A connection loads it when it connects, and sends its source again if the server has lost it.
 package struct RedisScript: Sendable, Equatable {
-    /// The name for error messages.
     package let name: String
-    /// The Lua text.
     package let source: [UInt8]
     /// SHA-1 of the source in 40 lower-case hexadecimal digits, the argument of EVALSHA.
     package let sha1: String
@@ -41,22 +39,5 @@ package struct RedisScript: Sendable, Equatable {
         precondition(done == 1, "libcrypto refuses SHA-1, which EVALSHA needs")
         let digits = Array("0123456789abcdef".utf8)
         return String(decoding: digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-    }
-}
-
-/// The scripts of a connection, found by their SHA-1.
-struct RedisScripts {
-    let all: [RedisScript]
-    private let bySHA1: [[UInt8]: RedisScript]
-
-    init(_ scripts: [RedisScript]) {
-        all = scripts
-        bySHA1 = Dictionary(scripts.map { (Array($0.sha1.utf8), $0) }) { first, _ in first }
-    }
-
-    /// The script that `command` calls by EVALSHA; nil if it calls none of these scripts.
-    func called(by command: RedisCommand) -> RedisScript? {
-        guard command.arguments.count >= 3, command.name.uppercased() == "EVALSHA" else { return nil }
-        return bySHA1[command.arguments[1]]
     }
 }

@@ -74,7 +74,6 @@ package final class RedisServerProcess: Sendable {
 
     deinit { child.terminate() }
 
-    /// The server's process id.
     package var processIdentifier: Int32 { child.identifier }
 
     /// Stops the server with SIGTERM, so that it saves its data as configured, and waits until it has ended. A second
@@ -112,18 +111,13 @@ package final class RedisServerProcess: Sendable {
 /// A child process and the thread that starts it and waits for its end. The kernel ends the child when that thread
 /// ends, so the thread runs as long as the child.
 private final class ChildProcess: Sendable {
-    private enum State {
-        case running
-        case ended
-    }
-
     let identifier: pid_t
 
-    private let state: Locked<State>
+    private let isRunning: Locked<Bool>
     private let thread: OwnedThread
 
     init(_ arguments: [String], log: Int32, folder: Folder, _ attempted: String) throws(RedisError) {
-        let state = Locked(State.running)
+        let isRunning = Locked(true)
         let started = DispatchSemaphore(value: 0)
         let outcome = Locked((identifier: pid_t(-1), error: Int32(0)))
         thread = OwnedThread("child") {
@@ -141,9 +135,9 @@ private final class ChildProcess: Sendable {
             var information = siginfo_t()
             while waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) != 0 && errno == EINTR {}
             // The child is reaped under the lock. Before that, the kernel cannot give its id to another process.
-            state.withLock {
+            isRunning.withLock {
                 waitpid(identifier, nil, 0)
-                $0 = .ended
+                $0 = false
             }
         }
         started.wait()
@@ -153,7 +147,7 @@ private final class ChildProcess: Sendable {
             throw RedisError(.cannotStartServer, attempted, systemErrorText(error) + advice)
         }
         self.identifier = identifier
-        self.state = state
+        self.isRunning = isRunning
     }
 
     func hasEnded(within duration: Duration) -> Bool { thread.join(timeout: duration) }
@@ -167,6 +161,6 @@ private final class ChildProcess: Sendable {
     }
 
     private func send(_ signal: Int32) {
-        state.withLock { if $0 == .running { kill(identifier, signal) } }
+        isRunning.withLock { if $0 { kill(identifier, signal) } }
     }
 }

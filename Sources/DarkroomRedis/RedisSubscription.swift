@@ -1,12 +1,10 @@
 import DarkroomConcurrency
 import Foundation
 
-/// An event of a ``RedisSubscription``.
 package enum RedisSubscriptionEvent: Sendable, Equatable {
     /// The server has confirmed all channels; messages published from now on arrive. Sent again after every reconnect.
     /// Messages published while disconnected are lost, so the receiver must read the current state again.
     case subscribed
-    /// A message.
     case message(channel: String, payload: [UInt8])
     /// The connection was lost or could not be made. The subscription reconnects by itself. Sent once until the next
     /// `subscribed`.
@@ -37,6 +35,21 @@ package final class RedisSubscription: Sendable {
         let mailbox = mailbox
         thread = OwnedThread("redis-subscription") {
             SubscriptionLoop(finder, channels, mailbox: mailbox, onEvent).run()
+        }
+    }
+
+    /// Subscribes to the sentinels and posts `masterMayHaveChanged`; nil if the configuration has no sentinels.
+    ///
+    /// Without it, a connection would wait for a lost master until the reply timeout. It would also write to a replaced
+    /// but running master until the sentinels make that server a replica, which takes about 10 s.
+    static func ofMaster(
+        _ configuration: RedisConfiguration, notify mailbox: ConnectionMailbox
+    ) -> RedisSubscription? {
+        guard let finder = ServerFinder(sentinelsOf: configuration) else { return nil }
+        return RedisSubscription(finder, channels: ["+switch-master"]) { event in
+            // Messages before the subscription are lost, so the master may have changed.
+            if case .disconnected = event { return }
+            mailbox.post(.masterMayHaveChanged)
         }
     }
 
@@ -76,7 +89,7 @@ private final class SubscriptionLoop {
 
     /// Returns when the subscription is closed.
     func run() {
-        let watch = MasterWatch(configuration, notify: mailbox)
+        let watch = RedisSubscription.ofMaster(configuration, notify: mailbox)
         defer { withExtendedLifetime(watch) {} }
         while true {
             var masterMayHaveChanged = false
@@ -108,7 +121,7 @@ private final class SubscriptionLoop {
 
     private func subscribe() throws(RedisError) {
         let session = try finder.connect()
-        session.output.append(RedisCommand(arguments: (["SUBSCRIBE"] + channels).map { Array($0.utf8) }))
+        session.output.append(RedisCommand(["SUBSCRIBE"] + channels))
         session.markProgress()  // starts the reply timeout
         unconfirmed = channels.count
         pingIsDue = false

@@ -2,13 +2,11 @@
 package enum RedisValue: Sendable, Equatable {
     /// The null bulk string and the null array: no such key; `false` from a script.
     case null
-    /// An integer.
     case integer(Int)
     /// A status such as `OK` or `PONG`.
     case status(String)
     /// A bulk string: any bytes.
     case bytes([UInt8])
-    /// An array, which may be nested.
     case array([RedisValue])
     /// An error *inside* an array, for example in the reply to EXEC. If the whole reply is an error, the command fails
     /// with ``RedisError/Code/server`` instead.

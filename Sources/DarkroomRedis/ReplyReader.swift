@@ -3,22 +3,24 @@ internal import CHiredis
 /// Parses received bytes into replies, with hiredis.
 final class ReplyReader {
     private let reader: UnsafeMutablePointer<redisReader>
+    private let server: String
 
-    init() {
+    /// - Parameter server: the name of the server for errors.
+    init(of server: String) {
         guard let reader = redisReaderCreate() else { fatalError("out of memory for a reader of Redis replies") }
         self.reader = reader
+        self.server = server
     }
 
     deinit { redisReaderFree(reader) }
 
-    /// Adds bytes received from the server.
-    func feed(_ bytes: UnsafeRawBufferPointer) throws(ProtocolError) {
+    func feed(_ bytes: UnsafeRawBufferPointer) throws(RedisError) {
         let fed = redisReaderFeed(reader, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
         if fed != REDIS_OK { throw failure }
     }
 
     /// Returns the next complete reply; nil if more bytes are needed.
-    func next() throws(ProtocolError) -> RedisValue? {
+    func next() throws(RedisError) -> RedisValue? {
         var found: UnsafeMutableRawPointer?
         guard redisReaderGetReply(reader, &found) == REDIS_OK else { throw failure }
         guard let found else { return nil }
@@ -26,10 +28,11 @@ final class ReplyReader {
         return Self.value(found.assumingMemoryBound(to: redisReply.self).pointee)
     }
 
-    private var failure: ProtocolError {
-        withUnsafeBytes(of: reader.pointee.errstr) { text in
-            ProtocolError(found: String(decoding: text.prefix { $0 != 0 }, as: UTF8.self))
+    private var failure: RedisError {
+        let found = withUnsafeBytes(of: reader.pointee.errstr) { text in
+            String(decoding: text.prefix { $0 != 0 }, as: UTF8.self)
         }
+        return RedisError(.protocolError, "read a reply of \(server)", "\(found); is a Redis listening there?")
     }
 
     private static func value(_ reply: redisReply) -> RedisValue {
@@ -44,9 +47,4 @@ final class ReplyReader {
         default: .null
         }
     }
-}
-
-/// The received bytes violate the Redis protocol.
-struct ProtocolError: Error {
-    let found: String
 }

@@ -148,8 +148,8 @@ extension ServerFinder {
     ) throws(RedisError) -> RedisConfiguration.Endpoint {
         let asked = configuration.sentinel(at: sentinel, within: Self.candidateTimeout)
         let deadline = ContinuousClock.now + asked.connectTimeout
-        let reply = try Session(asked).ask(
-            RedisCommand("SENTINEL", "GET-MASTER-ADDR-BY-NAME", service), until: deadline)
+        let reply = try Session(asked).exchange(
+            [RedisCommand("SENTINEL", "GET-MASTER-ADDR-BY-NAME", service)], until: deadline)[0]
         if let host = reply.array?.first?.string, let port = reply.array?.last?.int {
             return RedisConfiguration.Endpoint(host: host, port: port)
         }

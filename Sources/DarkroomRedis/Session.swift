@@ -15,7 +15,7 @@ final class Session {
     private(set) var clusterNodes: [RedisConfiguration.Endpoint] = []
 
     private let transport: Transport
-    private let reader = ReplyReader()
+    private let reader: ReplyReader
     private let input = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
     let displayName: String
     /// Whether the socket accepted fewer bytes than offered.
@@ -23,7 +23,6 @@ final class Session {
 
     /// For poll(2).
     var socket: Int32 { transport.socket }
-    /// The events to poll for.
     var events: Int16 { Int16(output.isEmpty ? POLLIN : POLLIN | POLLOUT) }
 
     /// Connects, authenticates, selects the database, checks with PING that the server serves, and loads `scripts`.
@@ -39,13 +38,13 @@ final class Session {
         let deadline = ContinuousClock.now + configuration.connectTimeout
         displayName = configuration.displayName
         address = configuration.address
+        reader = ReplyReader(of: displayName)
         transport = try Transport(configuration)
         try greet(configuration, scripts, service, deadline)
     }
 
     deinit { input.deallocate() }
 
-    /// Sends without blocking.
     func flush() throws(RedisError) {
         while !output.isEmpty {
             let sent = try transport.send(output.bytes)
@@ -66,26 +65,13 @@ final class Session {
             let count = try transport.receive(into: input)
             if count == 0 { return round > 0 }
             markProgress()
-            do throws(ProtocolError) {
-                try reader.feed(UnsafeRawBufferPointer(rebasing: input[..<count]))
-            } catch {
-                throw protocolError(error)
-            }
-            while let reply = try nextReply() { try handle(reply) }
+            try reader.feed(UnsafeRawBufferPointer(rebasing: input[..<count]))
+            while let reply = try reader.next() { try handle(reply) }
         }
         return true
     }
 
-    /// Restarts the reply timeout.
     func markProgress() { lastProgress = .now }
-
-    private func nextReply() throws(RedisError) -> RedisValue? {
-        do throws(ProtocolError) { return try reader.next() } catch { throw protocolError(error) }
-    }
-
-    private func protocolError(_ error: ProtocolError) -> RedisError {
-        RedisError(.protocolError, "read a reply of \(displayName)", "\(error.found); is a Redis listening there?")
-    }
 }
 
 // MARK: - The first commands of a connection
@@ -114,7 +100,7 @@ extension Session {
 
         let replies: [RedisValue]
         do throws(RedisError) {
-            replies = try exchange(steps.map(\.command), deadline)
+            replies = try exchange(steps.map(\.command), until: deadline)
         } catch {
             if error.code == .tlsFailed {
                 throw RedisError(
@@ -163,14 +149,9 @@ extension Session {
         return nodes
     }
 
-    /// Sends one command and waits for its reply, at most until `deadline`. No other command may be in flight.
-    func ask(_ command: RedisCommand, until deadline: ContinuousClock.Instant) throws(RedisError) -> RedisValue {
-        try exchange([command], deadline)[0]
-    }
-
-    /// Sends `commands` and waits for all their replies.
-    private func exchange(
-        _ commands: [RedisCommand], _ deadline: ContinuousClock.Instant
+    /// Sends `commands` and waits for all their replies, at most until `deadline`. No other command may be in flight.
+    func exchange(
+        _ commands: [RedisCommand], until deadline: ContinuousClock.Instant
     ) throws(RedisError) -> [RedisValue] {
         for command in commands { output.append(command) }
         var replies: [RedisValue] = []
@@ -216,7 +197,7 @@ private struct Greeting {
 
     init(_ purpose: Purpose, _ arguments: [String]) {
         self.purpose = purpose
-        command = RedisCommand(arguments: arguments.map { Array($0.utf8) })
+        command = RedisCommand(arguments)
     }
 
     init(_ script: RedisScript) {
@@ -230,12 +211,8 @@ private struct Greeting {
         if name == "LOADING" || name == "MASTERDOWN" {
             return RedisError(.cannotConnect, attempted, "\(reply); try again later", serverReply: reply)
         }
-        if name == "NOAUTH" || name == "WRONGPASS" {
-            return RedisError(
-                .authenticationFailed, attempted, "\(reply) Check user and password.", serverReply: reply)
-        }
         switch purpose {
-        case .authentication:
+        case _ where name == "NOAUTH" || name == "WRONGPASS", .authentication:
             return RedisError(.authenticationFailed, attempted, "\(reply) Check user and password.", serverReply: reply)
         case .database:
             return RedisError(.server, attempted, "\(reply); check the database's number", serverReply: reply)

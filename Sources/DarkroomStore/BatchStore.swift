@@ -5,9 +5,7 @@ import DarkroomRedis
 ///
 /// Any thread may call it. The functions block until Redis has answered, so call them on threads of your own.
 package final class BatchStore: Sendable {
-    /// The names of the keys.
     package let keys: Keys
-    /// The connection for commands.
     package let connection: RedisConnection
     /// The prefix of the keys, the one key that every script gets.
     let keyPrefix: [UInt8]
@@ -19,7 +17,6 @@ package final class BatchStore: Sendable {
         keyPrefix = Array(keys.prefix.utf8)
     }
 
-    /// Performs one call and waits for its reply.
     package func perform<Reply>(_ call: ScriptCall<Reply>) throws(StoreError) -> Reply {
         try call.reply(of: connection.call([call.command])[0])
     }
@@ -34,9 +31,7 @@ package final class BatchStore: Sendable {
     /// Performs several calls in one pipeline and waits for the result of each.
     package func results<Reply>(of calls: [ScriptCall<Reply>]) -> [Result<Reply, StoreError>] {
         guard !calls.isEmpty else { return [] }
-        return zip(calls, connection.call(calls.map(\.command))).map { call, result in
-            Result { () throws(StoreError) in try call.reply(of: result) }
-        }
+        return Self.results(connection.call(calls.map(\.command)), of: calls)
     }
 
     /// Sends several calls in one pipeline; `completion` is called with their replies on the connection's
@@ -44,12 +39,13 @@ package final class BatchStore: Sendable {
     package func send<Reply>(
         _ calls: [ScriptCall<Reply>], completion: @escaping @Sendable ([Result<Reply, StoreError>]) -> Void
     ) {
-        connection.send(calls.map(\.command)) { results in
-            completion(
-                zip(calls, results).map { call, result in
-                    Result { () throws(StoreError) in try call.reply(of: result) }
-                })
-        }
+        connection.send(calls.map(\.command)) { completion(Self.results($0, of: calls)) }
+    }
+
+    private static func results<Reply>(
+        _ results: [Result<RedisValue, RedisError>], of calls: [ScriptCall<Reply>]
+    ) -> [Result<Reply, StoreError>] {
+        zip(calls, results).map { call, result in Result { () throws(StoreError) in try call.reply(of: result) } }
     }
 
     /// Performs a plain command that changes nothing and waits for its reply.
@@ -76,9 +72,4 @@ package final class BatchStore: Sendable {
         }
         return values
     }
-}
-
-extension RedisCommand {
-    /// A command of any number of words.
-    init(_ words: [String]) { self.init(arguments: words.map { Array($0.utf8) }) }
 }

@@ -1,12 +1,10 @@
 import DarkroomModel
 
-/// A webhook that is to be called.
 package struct DueWebhook: Sendable, Hashable {
     /// `<batch id> <round>`.
     package let member: String
     /// When it was due, in ms since 1970 of the Redis clock.
     package let score: Int
-    /// The URL to call.
     package let url: String
     /// The batch that has finished.
     package let batch: BatchID

@@ -12,7 +12,6 @@ package enum EntryCoding {
         OperationEntry.records(of: try lines(of: entry), firstIndex: firstIndex)
     }
 
-    /// The lines of an entry.
     static func lines(of entry: [UInt8]) throws(StoreError) -> [UInt8] {
         guard entry.first == version else {
             throw StoreError(

@@ -2,14 +2,12 @@ import DarkroomModel
 
 /// An operation that a worker holds. The worker may run its photos.
 package struct HeldOperation: Sendable, Hashable {
-    /// The batch that it is of.
     package let batch: BatchID
     /// Its number in the batch, from 1.
     package let number: Int
     /// The fencing token of the claim.
     package let fencingToken: Int
 
-    /// An operation with the fencing token of its claim.
     package init(batch: BatchID, number: Int, fencingToken: Int) {
         self.batch = batch
         self.number = number

@@ -2,32 +2,27 @@ import DarkroomRedis
 
 /// A failure of the store.
 package struct StoreError: Error, Sendable, CustomStringConvertible {
-    /// The kind of failure.
-    package struct Code: Sendable, Hashable {
-        private enum Kind { case redis, unsuitableRedis, unexpectedReply, damagedEntry, noSuchBatch, ambiguousBatch }
-        private let kind: Kind
+    package enum Code: Sendable {
         /// Redis could not be reached, or refused a command. ``StoreError/redis`` has the cause and whether trying again can help.
-        package static let redis = Code(kind: .redis)
+        case redis
         /// The Redis is too old, or its configuration would let it lose queued photos.
-        package static let unsuitableRedis = Code(kind: .unsuitableRedis)
+        case unsuitableRedis
         /// This version does not know the reply of a script.
-        package static let unexpectedReply = Code(kind: .unexpectedReply)
+        case unexpectedReply
         /// An operation's entry cannot be read.
-        package static let damagedEntry = Code(kind: .damagedEntry)
+        case damagedEntry
         /// No batch has that id, prefix or name.
-        package static let noSuchBatch = Code(kind: .noSuchBatch)
+        case noSuchBatch
         /// Several batches have that prefix or name.
-        package static let ambiguousBatch = Code(kind: .ambiguousBatch)
+        case ambiguousBatch
     }
 
-    /// The kind of failure.
     package let code: Code
     /// A text with the failed call, the finding and the remedy.
     package let description: String
     /// The failure of Redis that caused it.
     package let redis: RedisError?
 
-    /// An error with its text.
     package init(_ code: Code, _ description: String, redis: RedisError? = nil) {
         self.code = code
         self.description = description

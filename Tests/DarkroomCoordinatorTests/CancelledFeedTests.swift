@@ -103,7 +103,7 @@ import Testing
         let reads = Locked(0)
         let list = SampleList(count: 120) { _ in reads.withLock { $0 += 1 } }
         let refused = error { _ = try Coordinator(store: store).resume(batch.id, list) }
-        #expect(refused?.code == .batchCancelled)
+        #expect(refused?.code == .cancelled)
         #expect(refused?.description.contains("submit the list again as a new batch") == true)
         #expect(reads.withLock { $0 } == 0, "the coordinator read the list of a cancelled batch")
     }

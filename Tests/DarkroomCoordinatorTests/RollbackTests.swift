@@ -170,7 +170,7 @@ import Testing
         let id = BatchID("b")
         _ = try store.perform(store.submit(id, BatchOptions()))
         _ = try store.connection.call(RedisCommand("HSET", store.keys.batch(id), "feeder.seen", "1"))
-        let heartbeat = FeederHeartbeat(store: store, batch: id, every: .milliseconds(5))
+        let heartbeat = Coordinator.feederHeartbeat(of: id, in: store, every: .milliseconds(5))
         let deadline = ContinuousClock.now + .seconds(20)
         while try store.facts(of: id)?.feederSeen == 1 { try #require(ContinuousClock.now < deadline) }
         heartbeat.stop()

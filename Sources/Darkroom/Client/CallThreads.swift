@@ -43,7 +43,6 @@ final class Answer<Value: Sendable>: Sendable {
 
     private let state = Locked(State())
 
-    /// True if there is a result.
     var isGiven: Bool { state.withLock { $0.value != nil } }
 
     /// Calls `begin` and waits for the result. A cancelled task gets `CancellationError` at once.

@@ -30,7 +30,6 @@ public final class DarkroomClient: Sendable {
     /// The location of the Redis.
     public let location: RedisLocation
     package let store: BatchStore
-    /// Changes batches and the cluster.
     package let control: BatchController
     let waits: WaitThread
     private let threads = CallThreads()

@@ -17,7 +17,6 @@ extension DarkroomError {
         switch error {
         case let error as RedisError: code(of: error)
         case let error as StoreError: code(of: error)
-        case let error as ControlError: controlCodes[error.code] ?? .other
         case let error as CoordinatorError: coordinatorCodes[error.code] ?? .other
         case is PhotoListError: .listUnreadable
         case is ManifestError: .manifestUnreadable
@@ -40,16 +39,12 @@ extension DarkroomError {
         }
     }
 
-    private static let controlCodes: [ControlError.Code: Code] = [
-        .batchGone: .noSuchBatch, .finished: .batchFinished, .cancelled: .batchCancelled, .started: .batchStarted,
-        .circle: .circularDependency, .itself: .circularDependency, .notFed: .photosNotFed,
-        .outsideList: .photosOutsideList, .outOfBounds: .invalidOptions, .busy: .busy, .outputTaken: .outputTaken,
-    ]
-
     private static let coordinatorCodes: [CoordinatorError.Code: Code] = [
-        .emptyList: .listEmpty, .listDiffers: .listDiffers, .batchGone: .noSuchBatch, .batchCancelled: .batchCancelled,
-        .redisUnreachable: .redisUnreachable, .redisRefused: .redisRefused, .notDurable: .notDurable,
-        .optionsOutOfBounds: .invalidOptions, .outputDenied: .outputUnusable, .outputTaken: .outputTaken,
-        .nameTaken: .nameTaken, .folderInUse: .outputUnusable,
+        .emptyList: .listEmpty, .listDiffers: .listDiffers, .batchGone: .noSuchBatch, .finished: .batchFinished,
+        .cancelled: .batchCancelled, .started: .batchStarted, .circle: .circularDependency,
+        .itself: .circularDependency, .notFed: .photosNotFed, .outsideList: .photosOutsideList,
+        .outOfBounds: .invalidOptions, .busy: .busy, .redisUnreachable: .redisUnreachable,
+        .redisRefused: .redisRefused, .notDurable: .notDurable, .outputDenied: .outputUnusable,
+        .outputTaken: .outputTaken, .nameTaken: .nameTaken, .folderInUse: .outputUnusable,
     ]
 }

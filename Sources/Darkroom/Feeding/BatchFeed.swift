@@ -43,7 +43,6 @@ package final class BatchFeed: Sendable {
         }
     }
 
-    /// The batch, once its id is known.
     package var batch: BatchID? { state.withLock { $0.batch } }
 
     /// Whether the feed has ended, with or without an error.

@@ -3,33 +3,17 @@ import DarkroomConcurrency
 /// The waiting updates of one observer. If the buffer is full, the oldest are dropped and counted.
 final class EventBuffer: Sendable {
     private struct State {
-        /// The oldest waiting update is at index `first`; those before it were taken.
         var waiting: [ClusterUpdate] = []
-        var first = 0
         var missed = 0
         var observer: CheckedContinuation<ClusterUpdate?, Never>?
         var isCancelled = false
-
-        var count: Int { waiting.count - first }
-
-        mutating func removeFirst() -> ClusterUpdate {
-            defer {
-                first += 1
-                // The taken updates are removed only if they are more than half, so that each element moves once on average.
-                if first * 2 > waiting.count {
-                    waiting.removeFirst(first)
-                    first = 0
-                }
-            }
-            return waiting[first]
-        }
 
         mutating func next() -> ClusterUpdate? {
             if missed > 0 {
                 defer { missed = 0 }
                 return .missed(missed)
             }
-            return count > 0 ? removeFirst() : nil
+            return waiting.isEmpty ? nil : waiting.removeFirst()
         }
     }
 
@@ -45,9 +29,9 @@ final class EventBuffer: Sendable {
                 state.observer = nil
                 return observer
             }
-            if state.count == capacity {
+            if state.waiting.count == capacity {
                 // `subscribed` may be dropped: the observer also reads everything again after `missed`.
-                _ = state.removeFirst()
+                state.waiting.removeFirst()
                 state.missed += 1
             }
             state.waiting.append(update)

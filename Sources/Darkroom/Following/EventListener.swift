@@ -5,7 +5,7 @@ import DarkroomRedis
 final class EventListener: Sendable {
     let buffer: EventBuffer
     private let subscription: RedisSubscription
-    private let isOver = Signal()
+    private let reminder: PeriodicThread?
 
     /// - Parameters:
     ///   - batch: the batch whose events are buffered; nil for all batches.
@@ -23,11 +23,6 @@ final class EventListener: Sendable {
                 buffer.add(.event(event))
             }
         }
-        guard let interval else { return }
-        _ = OwnedThread("darkroom-follow") { [isOver] in
-            while !isOver.wait(timeout: interval) { buffer.remind() }
-        }
+        reminder = interval.map { PeriodicThread("darkroom-follow", every: $0) { buffer.remind() } }
     }
-
-    deinit { isOver.raise() }
 }

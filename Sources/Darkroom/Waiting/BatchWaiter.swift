@@ -4,7 +4,6 @@ import Foundation
 /// Waits until batches have finished. Meanwhile it performs the maintenance of a worker's heartbeat, so that the operations of
 /// lost workers are recovered even if no worker runs. Blocks.
 package struct BatchWaiter {
-    /// The result of the wait.
     package enum Outcome: Sendable {
         /// All batches have finished or are damaged, or `isEnough` returned true. The facts have the order of the batches.
         case finished([BatchFacts], now: Int)
@@ -26,7 +25,8 @@ package struct BatchWaiter {
     private let warn: ((String) -> Void)?
     private let isFeeding: () -> Bool
     private let onAway: () throws -> Void
-    private var warned: Set<Warned> = []
+    /// The problems of the last report. Their texts may change while they last.
+    private var warned: [BatchProblem] = []
     private var hasReportedOutage = false
     /// The problems of the batches at the last reading.
     private var problems: [BatchProblem] = []
@@ -98,7 +98,6 @@ package struct BatchWaiter {
         }
     }
 
-    /// Repeats a call while Redis is unreachable.
     package mutating func asking<Answer>(_ question: () throws -> Answer) throws -> Answer {
         while true {
             do {
@@ -132,7 +131,6 @@ package struct BatchWaiter {
         for _ in 0..<Self.heartbeatsAtOnce where try !store.maintain() { return }
     }
 
-    /// Reads the facts of the unfinished batches.
     private func refresh(_ latest: inout [BatchID: BatchFacts]) throws {
         let open = latest.values.filter { $0.state != .finished && $0.damage.isEmpty }
         let found = try client.store.facts(of: open.map(\.id))
@@ -157,20 +155,11 @@ package struct BatchWaiter {
         if .now < warnFrom { nextProblems = min(nextProblems, warnFrom) }
     }
 
-    /// Reports each problem once while it lasts.
     private mutating func warn(of problems: [BatchProblem], among batches: [BatchFacts]) {
-        for problem in problems where !warned.contains(Warned(problem)) { warn?(problem.sentence(among: batches)) }
-        warned = Set(problems.map(Warned.init))
-    }
-}
-
-/// A reported problem. Its text may change while the problem lasts.
-private struct Warned: Hashable {
-    let batch: BatchID?
-    let code: BatchProblem.Code
-
-    init(_ problem: BatchProblem) {
-        batch = problem.batch
-        code = problem.code
+        for problem in problems
+        where !warned.contains(where: { $0.batch == problem.batch && $0.code == problem.code }) {
+            warn?(problem.sentence(among: batches))
+        }
+        warned = problems
     }
 }

@@ -2,9 +2,7 @@ import DarkroomModel
 import DarkroomStore
 import Foundation
 
-/// The result of adding dependencies to a batch.
 package struct Depended: Sendable, Equatable {
-    /// The new dependencies.
     package var added: [BatchID] = []
     /// Batches that it waited for already.
     package var waitedBefore: [BatchID] = []
@@ -14,12 +12,9 @@ package struct Depended: Sendable, Equatable {
     package var cancelledBy: BatchID?
 }
 
-/// Dependencies between batches.
 extension BatchController {
-    /// Makes a batch wait until others have finished. The dependencies are added one after the other. The call is idempotent.
-    ///
-    /// A batch that has started cannot be made to wait. If one of the others is not in Redis, or waits for this batch directly
-    /// or through further batches, no dependency is added. The error names the path.
+    /// Makes a batch wait until others have finished. The dependencies are added one after the other. If one of the others is not
+    /// in Redis, or waits for this batch directly or through further batches, no dependency is added. The error names the path.
     @discardableResult
     package func depend(_ id: BatchID, on others: [BatchID]) throws -> Depended {
         let deadline = ContinuousClock.now + Self.patience
@@ -29,7 +24,7 @@ extension BatchController {
         for other in others {
             while try !add(id, on: other, to: &depended) {
                 guard ContinuousClock.now < deadline else {
-                    throw ControlError(
+                    throw CoordinatorError(
                         .busy,
                         "batch \(id) could not be made to wait for \(other): other calls kept changing dependencies; "
                             + "try again")
@@ -43,13 +38,11 @@ extension BatchController {
         return depended
     }
 
-    /// Removes dependencies of a batch. A batch without dependencies becomes ready.
-    /// - Returns: false if the batch waited for none of them.
     package func removeDependency(_ id: BatchID, on others: [BatchID]) throws -> Bool {
         try performChange(others.map { store.removeDependency(id, from: $0) }).reduce(false) { isChanged, reply in
             switch reply {
             case .removed(let isNew): return isNew || isChanged
-            case .gone(let gone): throw ControlError.gone(gone)
+            case .gone(let gone): throw CoordinatorError.gone(gone)
             }
         }
     }
@@ -75,10 +68,10 @@ extension BatchController {
     private func checkedVersion(of id: BatchID, on others: [BatchID]) throws -> Int {
         guard !others.contains(id) else { throw Self.refusal(.itself, id, id) }
         let version = try store.dependencyVersion()
-        if let gone = try missing(of: [id] + others) { throw ControlError.gone(gone) }
+        if let gone = try missing(of: [id] + others) { throw CoordinatorError.gone(gone) }
         if let path = try path(from: others, to: id) {
             let links = zip(path, path.dropFirst()).map { "\($0) waits for \($1)" }.joined(separator: ", ")
-            throw ControlError(
+            throw CoordinatorError(
                 .circle,
                 "batch \(id) cannot wait for \(path[0]): \(links), so none of them would ever start; remove one of these "
                     + "dependencies first: darkroom depend \(path[path.count - 2]) --on \(id) --remove")
@@ -116,18 +109,17 @@ extension BatchController {
         return path.reversed()
     }
 
-    /// The error for a reply.
-    private static func refusal(_ reply: AddDependencyReply, _ id: BatchID, _ other: BatchID) -> ControlError {
+    private static func refusal(_ reply: AddDependencyReply, _ id: BatchID, _ other: BatchID) -> CoordinatorError {
         switch reply {
         case .itself:
-            ControlError(.itself, "batch \(id) cannot wait for itself: it would never start; name another batch")
+            CoordinatorError(.itself, "batch \(id) cannot wait for itself: it would never start; name another batch")
         case .started:
-            ControlError(
+            CoordinatorError(
                 .started,
                 "batch \(id) has started, so it cannot be made to wait for \(other); hold it with: darkroom suspend \(id)"
             )
-        case .cancelled: ControlError.cancelled(id, "it does not run any more, so it cannot wait")
-        case .gone(let gone): ControlError.gone(gone)
+        case .cancelled: CoordinatorError.cancelled(id, "it does not run any more, so it cannot wait")
+        case .gone(let gone): CoordinatorError.gone(gone)
         case .added, .finishedBefore, .failedBefore, .moved:
             preconditionFailure("\(reply) is no refusal")
         }

@@ -1,15 +1,12 @@
 import DarkroomModel
 import DarkroomStore
 
-/// The result of cancelling single photos.
 package struct PhotosCancelled: Sendable, Equatable {
-    /// Photos that this call cancelled.
     package var cancelled = 0
     /// Photos that were filtered, failed or cancelled already and remain unchanged.
     package var wereFinal = 0
 }
 
-/// The result of setting a focus.
 package struct FocusSet: Sendable, Equatable {
     /// The number of photos of the range that are fed.
     package let fed: Int
@@ -21,11 +18,8 @@ package struct FocusSet: Sendable, Equatable {
 
 /// Single photos of a batch, by their indexes from 0.
 extension BatchController {
-    /// Cancels some photos of a batch. The others continue. The call is idempotent.
-    /// - Parameter id: The batch.
-    /// - Parameter ranges: any number of photos. All must be fed, otherwise none is cancelled.
     package func cancel(_ ranges: PhotoRanges, of id: BatchID) throws -> PhotosCancelled {
-        guard let facts = try store.facts(of: id) else { throw ControlError.gone(id) }
+        guard let facts = try store.facts(of: id) else { throw CoordinatorError.gone(id) }
         if let last = ranges.ranges.last?.upperBound, last >= facts.photos { throw Self.notFed(ranges, facts) }
         var sum = PhotosCancelled()
         // One call after the other, since Redis executes nothing else while the script runs.
@@ -36,30 +30,26 @@ extension BatchController {
                 sum.cancelled += cancelled
                 sum.wereFinal += wereFinal
             case .finished where sum == PhotosCancelled():
-                throw ControlError.finished(id, "no photo of it is left to cancel")
+                throw CoordinatorError.finished(id, "no photo of it is left to cancel")
             // The photos cancelled above have finished the batch, or it is cancelled as a whole: the rest will not run.
             case .finished, .cancelledBefore: sum.wereFinal += photos
             case .notFed(let fed):
-                throw ControlError(
+                throw CoordinatorError(
                     .notFed,
                     "batch \(id) has \(fed) photos now, it had \(facts.photos) before: Redis went back to an earlier state; "
                         + "\(sum.cancelled) photos were cancelled, cancel the others again once they are fed")
-            case .gone: throw ControlError.gone(id)
+            case .gone: throw CoordinatorError.gone(id)
             }
         }
         try awaitReplica()
         return sum
     }
 
-    /// Makes all workers run these photos first. A new focus of a batch replaces the previous one. The focus ends with the batch.
-    /// - Parameters:
-    ///   - id: the batch.
-    ///   - range: indexes from 0. Photos of the range that are fed later also run first.
-    ///   - only: stops the other photos; workers do not claim them until the focus is cleared.
+    /// Makes all workers run these photos first. The focus ends with the batch.
     package func focus(_ id: BatchID, _ range: ClosedRange<Int>, only: Bool) throws -> FocusSet {
-        guard let facts = try store.facts(of: id) else { throw ControlError.gone(id) }
+        guard let facts = try store.facts(of: id) else { throw CoordinatorError.gone(id) }
         guard range.lowerBound >= 0, !facts.sealed || range.lowerBound < facts.photos else {
-            throw ControlError(
+            throw CoordinatorError(
                 .outsideList,
                 "\(Self.extent(facts)): photos \(range.lowerBound)-\(range.upperBound) are not in it; give others")
         }
@@ -71,8 +61,6 @@ extension BatchController {
         return FocusSet(fed: fed, isSealed: facts.sealed, isNew: isNew)
     }
 
-    /// Removes the focus: the photos of the batch run in the order of the list again.
-    /// - Returns: false if the batch had no focus.
     @discardableResult
     package func clearFocus(_ id: BatchID) throws -> Bool {
         try replaceFocus(of: id, nil, "its focus ended with it").isNew
@@ -83,20 +71,19 @@ extension BatchController {
     ) throws -> (isNew: Bool, photos: Int) {
         switch try performChange(store.focus(id, focus)) {
         case .done(let isNew, let photos): return (isNew, photos)
-        case .finished: throw ControlError.finished(id, nothingLeft)
-        case .cancelled: throw ControlError.cancelled(id, nothingLeft)
-        case .gone: throw ControlError.gone(id)
+        case .finished: throw CoordinatorError.finished(id, nothingLeft)
+        case .cancelled: throw CoordinatorError.cancelled(id, nothingLeft)
+        case .gone: throw CoordinatorError.gone(id)
         }
     }
 
-    /// The photos of one script call.
     private static let photosOfACall = 1000
 
-    private static func notFed(_ ranges: PhotoRanges, _ facts: BatchFacts) -> ControlError {
+    private static func notFed(_ ranges: PhotoRanges, _ facts: BatchFacts) -> CoordinatorError {
         facts.sealed
-            ? ControlError(
+            ? CoordinatorError(
                 .outsideList, "\(extent(facts)): photos \(ranges) are not all of it; none was cancelled, give others")
-            : ControlError(
+            : CoordinatorError(
                 .notFed,
                 "\(extent(facts)), so far: photos \(ranges) are not all fed; none was cancelled, give others, or try again "
                     + "later")

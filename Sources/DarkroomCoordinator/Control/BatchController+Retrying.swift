@@ -2,14 +2,7 @@ import DarkroomModel
 import DarkroomStore
 import Foundation
 
-/// Running failed photos again.
 extension BatchController {
-    /// Runs only the failed photos of a batch again. A finished batch executes again.
-    ///
-    /// While a batch executes, the call skips failed photos of operations that have not ended: retry the batch again later.
-    /// - Parameter id: The batch.
-    /// - Parameter reasons: retry only photos that failed for one of these reasons; empty for all.
-    /// - Parameter overwrite: take the output folder back if another batch has taken it.
     package func retry(
         _ id: BatchID, reasons: [FailureReason] = [], overwrite: Bool = false
     ) throws -> RetriedPhotos {
@@ -27,7 +20,7 @@ extension BatchController {
                 next = following
             case .busy:
                 guard ContinuousClock.now < deadline else {
-                    throw ControlError(
+                    throw CoordinatorError(
                         .busy,
                         "batch \(id) cannot be retried while the batches that waited for it are being released; try again"
                     )
@@ -35,11 +28,11 @@ extension BatchController {
                 // Each heartbeat releases some dependents; this one does so even if no worker runs.
                 if try !store.perform(store.heartbeat(worker: nil)).hasMore { Thread.sleep(forTimeInterval: 0.02) }
             case .cancelled:
-                throw ControlError.cancelled(
+                throw CoordinatorError.cancelled(
                     id, "a cancelled batch is not retried; submit its list again, with --overwrite into the same folder"
                 )
             case .outputTaken(let other): throw Self.outputTaken(id, by: other)
-            case .gone: throw ControlError.gone(id)
+            case .gone: throw CoordinatorError.gone(id)
             }
         }
         try awaitReplica()
@@ -47,7 +40,7 @@ extension BatchController {
     }
 
     /// The number in the holder file of the batch's output folder, see ``OutputFolder``; 0 if the file cannot be read here.
-    /// - Throws: ``ControlError`` if another batch has taken the folder and `overwrite` is false. Redis may have forgotten
+    /// - Throws: ``CoordinatorError`` if another batch has taken the folder and `overwrite` is false. Redis may have forgotten
     ///   the other batch.
     private func takenOutput(of id: BatchID, overwrite: Bool) throws -> Int {
         guard let batch = try store.facts(of: id), !batch.options.output.isEmpty else { return 0 }
@@ -56,8 +49,8 @@ extension BatchController {
         return folder.lastTaken
     }
 
-    private static func outputTaken(_ id: BatchID, by other: BatchID) -> ControlError {
-        ControlError(
+    private static func outputTaken(_ id: BatchID, by other: BatchID) -> CoordinatorError {
+        CoordinatorError(
             .outputTaken,
             "batch \(id) cannot be retried: batch \(other) has taken its output folder; give --overwrite to overwrite the photos "
                 + "of that batch, or submit the list again into another folder")

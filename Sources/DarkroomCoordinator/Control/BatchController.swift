@@ -6,9 +6,9 @@ import DarkroomStore
 /// The functions block until Redis has the change. Any thread may call them. Workers receive a change notice within
 /// milliseconds; if it is lost, they apply the change with their next heartbeat. After a function returns, no worker starts
 /// work that violates the change.
-/// The functions throw ``ControlError`` if the change is refused and `StoreError` if Redis fails.
+/// The functions throw ``CoordinatorError`` if the change is refused and `StoreError` if Redis fails. `DarkroomClient` documents
+/// their parameters and results; its functions are the asynchronous form.
 package final class BatchController: Sendable {
-    /// The store of the batches.
     package let store: BatchStore
 
     private let replicaPatience: Duration
@@ -19,12 +19,12 @@ package final class BatchController: Sendable {
     /// If Redis has replicas, each function also waits until one of them has the change, so that a failover does not undo it.
     /// - Parameters:
     ///   - store: The store of the batches.
-    ///   - onLack: Called if no replica has confirmed a change within 5 s. The function then returns normally.
-    package convenience init(store: BatchStore, onLack: @escaping @Sendable (ReplicaLack) -> Void = { _ in }) {
-        self.init(store: store, replicaPatience: .seconds(5), onLack: onLack)
-    }
-
-    init(store: BatchStore, replicaPatience: Duration, onLack: @escaping @Sendable (ReplicaLack) -> Void) {
+    ///   - replicaPatience: The longest wait for a replica.
+    ///   - onLack: Called if no replica has confirmed a change in this time. The function then returns normally.
+    package init(
+        store: BatchStore, replicaPatience: Duration = .seconds(5),
+        onLack: @escaping @Sendable (ReplicaLack) -> Void = { _ in }
+    ) {
         self.store = store
         self.replicaPatience = replicaPatience
         self.onLack = onLack
@@ -50,18 +50,14 @@ package final class BatchController: Sendable {
 
     /// Cancels a batch permanently: queued photos never start, running photos are stopped, and finished photos remain.
     ///
-    /// The call is idempotent. A batch that has finished without being cancelled remains unchanged; the reply is `finished`.
-    /// - Parameter id: The batch.
-    /// - Parameter reason: why the batch was cancelled, shown with its facts; may be empty.
-    /// - Returns: `cancelled` or `finished`; a batch that is not in Redis is an error.
+    /// A batch that has finished without being cancelled remains unchanged; the reply is `finished`.
     package func cancel(_ id: BatchID, reason: String = "") throws -> CancelReply {
         let reply = try performChange(store.cancel(id, reason: reason))
-        if case .gone = reply { throw ControlError.gone(id) }
+        if case .gone = reply { throw CoordinatorError.gone(id) }
         return reply
     }
 
-    /// Cancels every batch.
-    /// - Returns: the number of batches that this call cancelled.
+    /// Cancels every batch. Returns the number of batches that this call cancelled.
     package func cancelAll() throws -> Int {
         var cancelled = 0
         var rest = try store.batchIDs()[...]
@@ -76,18 +72,12 @@ package final class BatchController: Sendable {
         return cancelled
     }
 
-    /// Suspends a batch or the cluster: no download and no filtration of it starts. Running ones continue to their end.
-    /// - Parameter id: The batch; nil for the cluster.
-    /// - Parameter part: `everything`, or only downloads or filtrations. The three flags are independent of each other.
-    /// - Returns: false if the flag was set already.
+    /// Suspends a batch, or the cluster if `id` is nil.
     package func suspend(_ id: BatchID?, _ part: QueuePart = .everything) throws -> Bool {
         try changed(performChange(store.suspend(id, part, true)), of: id, "there is nothing left to suspend")
     }
 
-    /// Resumes a batch or the cluster.
-    /// - Parameter id: The batch; nil for the cluster.
-    /// - Parameter part: the flag to clear. `everything` clears all three flags.
-    /// - Returns: false if none of these flags was set.
+    /// Resumes a batch, or the cluster if `id` is nil. `everything` clears all three flags.
     package func resume(_ id: BatchID?, _ part: QueuePart = .everything) throws -> Bool {
         let parts = part == .everything ? [.downloads, .filtrations, .everything] : [part]
         let replies = try performChange(parts.map { store.suspend(id, $0, false) })
@@ -97,14 +87,30 @@ package final class BatchController: Sendable {
     }
 
     /// Changes the priority of a batch for all further claims. Operations that are already claimed are not affected.
-    /// - Returns: false if the batch already had this priority.
     package func prioritize(_ id: BatchID, _ priority: BatchPriority) throws -> Bool {
         try changed(performChange(store.prioritize(id, priority)), of: id, "there is nothing left to prioritize")
     }
 
-    /// Removes a batch from Redis. Its photos remain.
-    /// - Parameter unfinished: true to remove the batch even if it has not finished.
-    /// - Returns: nil, or the state of an unfinished batch that was not removed.
+    package func setLimits(downloads: Int?, filtrations: Int?) throws {
+        for (limit, bounds, name) in [
+            (downloads, ClusterControls.downloadLimits, "downloads"),
+            (filtrations, ClusterControls.filtrationLimits, "filtrations"),
+        ] {
+            guard let limit, !bounds.contains(limit) else { continue }
+            throw CoordinatorError(
+                .outOfBounds,
+                "limit of \(limit) \(name) at once: it can be \(bounds.lowerBound) to \(bounds.upperBound); to stop new ones, "
+                    + "suspend them")
+        }
+        _ = try performChange(store.setLimits(downloads: downloads, filtrations: filtrations))
+    }
+
+    package func clearLimits() throws { _ = try performChange(store.clearLimits()) }
+
+    /// The limits and flags of the cluster.
+    package func limits() throws -> ClusterControls { try store.clusterControls() }
+
+    /// Removes a batch from Redis. Returns nil, or the state of an unfinished batch that was not removed.
     package func forget(_ id: BatchID, unfinished: Bool) throws -> BatchState? {
         while true {
             switch try store.perform(store.forget(id, unfinished: unfinished)) {
@@ -117,7 +123,6 @@ package final class BatchController: Sendable {
         }
     }
 
-    /// The calls of one pipeline.
     static let callsOfAPipeline = 100
 
     /// Whether the reply reports a change; throws if the change was refused.
@@ -128,9 +133,9 @@ package final class BatchController: Sendable {
         }
         switch reply {
         case .done(let isNew): return isNew
-        case .finished: throw ControlError.finished(id, nothingLeft)
-        case .cancelled: throw ControlError.cancelled(id, nothingLeft)
-        case .gone: throw ControlError.gone(id)
+        case .finished: throw CoordinatorError.finished(id, nothingLeft)
+        case .cancelled: throw CoordinatorError.cancelled(id, nothingLeft)
+        case .gone: throw CoordinatorError.gone(id)
         }
     }
 }

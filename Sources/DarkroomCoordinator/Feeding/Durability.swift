@@ -86,22 +86,15 @@ struct Durability {
 
 /// Too few replicas have confirmed a write.
 package struct ReplicaLack: Sendable, Equatable, CustomStringConvertible {
-    /// How many replicas were wanted.
     package let asked: Int
-    /// How many replicas are connected to the server.
     package let connected: Int
-    /// How many replicas have confirmed the write.
     package let confirmed: Int
-    /// How long the caller waited.
     package let patience: Duration
-    /// The kind of write.
     package var subject = Subject.batch
 
     /// The kind of write that replicas should have.
     package enum Subject: Sendable {
-        /// A fed batch.
         case batch
-        /// A change to a batch or to the cluster.
         case change
     }
 

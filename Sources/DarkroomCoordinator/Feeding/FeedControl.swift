@@ -1,3 +1,4 @@
+import DarkroomRedis
 import DarkroomStore
 import Foundation
 
@@ -24,7 +25,6 @@ final class FeedControl: @unchecked Sendable {
         self.onNotice = onNotice
     }
 
-    /// The operations that Redis has confirmed.
     var confirmedOperations: Int { locked { operations } }
 
     /// Throws if ``stop()`` or ``fail(_:)`` was called.
@@ -40,13 +40,10 @@ final class FeedControl: @unchecked Sendable {
     /// Makes the next ``check()`` throw an error.
     func fail(_ error: CoordinatorError) { change { failure = failure ?? error } }
 
-    /// Records the number of operations that Redis has.
     func confirmed(operations: Int) { change { self.operations = operations } }
 
-    /// Reports a notice to the user.
     func notice(_ notice: FeedNotice) { onNotice(notice) }
 
-    /// Records that Redis has replied.
     func answered() {
         noteReachable(nil)
         if locked({ memory.accepted(.now) }) { onNotice(.memoryFreed) }
@@ -82,7 +79,7 @@ final class FeedControl: @unchecked Sendable {
                 answered()
                 return result
             } catch {
-                switch RedisFailure(error) {
+                switch RedisError.Outlook(error) {
                 case .lasting: throw error
                 case .full:
                     refusedForMemory()
@@ -107,7 +104,7 @@ final class FeedControl: @unchecked Sendable {
             answered()
             return result
         } catch {
-            if case .passing = RedisFailure(error) { noteReachable(error) }
+            if RedisError.Outlook(error) == .passing { noteReachable(error) }
             return nil
         }
     }
@@ -121,28 +118,33 @@ final class FeedControl: @unchecked Sendable {
         onNotice(error.map { .connectionLost($0) } ?? .connectionRestored)
     }
 
-    /// Wakes the feeder when replies have arrived.
     func wake() { change {} }
 
     /// Waits until `isReady` returns true, the feeder must stop, or the time is over.
     func wait(for duration: Duration, until isReady: () -> Bool = { false }) {
         condition.lock()
         defer { condition.unlock() }
-        let seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
-        let deadline = Date(timeIntervalSinceNow: seconds)
+        let deadline = Date(timeIntervalSinceNow: duration / .seconds(1))
         while !isStopped, failure == nil, !isReady(), condition.wait(until: deadline) {}
     }
 
     private func change(_ body: () -> Void) {
-        condition.lock()
-        body()
-        condition.broadcast()
-        condition.unlock()
+        locked {
+            body()
+            condition.broadcast()
+        }
     }
 
     private func locked<Result>(_ body: () -> Result) -> Result {
         condition.lock()
         defer { condition.unlock() }
         return body()
+    }
+}
+
+extension RedisError.Outlook {
+    /// Whether a failed call can succeed later. Errors that are not of Redis are lasting.
+    init(_ error: any Error) {
+        self = ((error as? StoreError)?.redis ?? error as? RedisError)?.outlook ?? .lasting
     }
 }

@@ -1,5 +1,6 @@
 import DarkroomConcurrency
 import DarkroomModel
+import DarkroomRedis
 import DarkroomStore
 import Foundation
 
@@ -150,7 +151,7 @@ final class FeedPipeline: @unchecked Sendable {  // all variables are only used 
             control.answered()
             window.replied(reply, to: number)
         case .failure(let error):
-            switch RedisFailure(error) {
+            switch RedisError.Outlook(error) {
             case .full:
                 control.refusedForMemory()
                 window.replied(.full, to: number)
@@ -168,7 +169,6 @@ final class FeedPipeline: @unchecked Sendable {  // all variables are only used 
         control.confirmed(operations: window.confirmed)
     }
 
-    /// Reads from Redis which operation it expects.
     private func query() throws {
         try apply(control.retrying { try store.facts(of: batch) })
     }

@@ -7,9 +7,7 @@ import DarkroomStore
 /// does not have. After `FULL` the window sends one operation and doubles the number with every success, so a full Redis
 /// costs one small call a poll.
 struct FeedWindow {
-    /// The feeder's next step.
     enum Action: Equatable {
-        /// Send these operations in one pipeline.
         case send(ClosedRange<Int>)
         /// Wait for replies, if any are outstanding.
         case wait
@@ -26,9 +24,7 @@ struct FeedWindow {
     /// Why sending has stopped. Redis refuses the operations in flight.
     private enum Setback { case full, lost, again, rolledBack, refused(FeedReply) }
 
-    /// The most operations of one pipeline.
     static let pipeline = 32
-    /// The most operations in flight.
     static let most = 1024
 
     /// The last operation that Redis has.
@@ -96,13 +92,11 @@ struct FeedWindow {
         }
     }
 
-    /// Continues after a pause.
     mutating func resume() {
         setback = nil
         sent = confirmed
     }
 
-    /// Continues with the operation that Redis expects.
     mutating func redisExpects(_ expected: Int) {
         if expected <= confirmed {
             setback = .rolledBack

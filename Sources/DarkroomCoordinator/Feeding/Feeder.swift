@@ -1,7 +1,7 @@
+import DarkroomConcurrency
 import DarkroomModel
 import DarkroomStore
 
-/// The operations and photos of a whole list.
 typealias FedTotals = (operations: Int, photos: Int)
 
 /// Feeds the photos of a list that Redis does not have.
@@ -15,12 +15,12 @@ final class Feeder {
     private let control: FeedControl
     private var packer: OperationPacker
     private let pipeline: FeedPipeline
-    private let flush: PausedListFlush
+    /// Feeds complete operations while the feeding thread waits for a list that pauses.
+    private let flush: PeriodicThread
     private var photos = 0
     /// True while the batch accepts operations.
     private var isOpen: Bool
 
-    /// A feeder of a batch that has these facts in Redis.
     init(store: BatchStore, facts: BatchFacts, control: FeedControl) {
         present = facts
         self.store = store
@@ -28,7 +28,7 @@ final class Feeder {
         packer = OperationPacker(size: facts.options.operationSize)
         pipeline = FeedPipeline(store: store, batch: facts.id, confirmed: facts.operations, control: control)
         isOpen = !facts.sealed && facts.photos == facts.operations * facts.options.operationSize
-        flush = PausedListFlush(pipeline)
+        flush = PeriodicThread("feed-flush", every: .milliseconds(250)) { [pipeline] in pipeline.flush() }
     }
 
     deinit { flush.stop() }
@@ -85,7 +85,7 @@ final class Feeder {
             case .differs: throw FeedPipeline.ReadAgain.overtaken
             case .outputTaken(let other): throw outputTaken(by: other)
             case .cancelled: throw FeedPipeline.Cancelled()
-            case .gone: throw Coordinator.gone(present.id)
+            case .gone: throw CoordinatorError.gone(present.id)
             }
         }
     }

@@ -19,21 +19,15 @@ struct ListDifference {
         guard !batch.options.output.isEmpty else { return nil }
         var difference = ListDifference(batch)
         var (index, found): (Int, String?) = (0, nil)
-        var failure: (any Error)?
         try list.rewind()
-        try list.read { name, url in
+        try list.forEach { name, url in
             defer { index += 1 }
             guard index < batch.photos else { return false }
             let record = PhotoRecord(
                 index: index, name: String(decoding: name, as: UTF8.self), url: String(decoding: url, as: UTF8.self))
-            do {
-                found = try difference.text(of: record)
-            } catch {
-                failure = error
-            }
-            return found == nil && failure == nil
+            found = try difference.text(of: record)
+            return found == nil
         }
-        if let failure { throw failure }
         return found
     }
 

@@ -6,7 +6,6 @@ import DarkroomStore
 struct MemoryWatch {
     /// The step after Redis has refused a write.
     enum Action: Equatable {
-        /// Report that Redis is full.
         case reportFull
         /// Check whether operations are left whose end would free memory.
         case checkForWork
@@ -21,7 +20,6 @@ struct MemoryWatch {
     private var nextCheck = ContinuousClock.now
     private var hasReportedNoWork = false
 
-    /// Records a refused write.
     mutating func refused(_ now: ContinuousClock.Instant) -> Action? {
         defer { lastRefusal = now }
         guard lastRefusal != nil else {

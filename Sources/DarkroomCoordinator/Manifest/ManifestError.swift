@@ -1,18 +1,14 @@
 /// Why a manifest could not be read.
 package struct ManifestError: Error, Sendable, CustomStringConvertible {
-    /// The kind of failure.
-    package struct Code: Sendable, Hashable {
-        private enum Kind { case noManifest, unreadable, damaged }
-        private let kind: Kind
+    package enum Code: Sendable {
         /// The folder has no manifest or does not exist.
-        package static let noManifest = Code(kind: .noManifest)
+        case noManifest
         /// The file system reported an error.
-        package static let unreadable = Code(kind: .unreadable)
+        case unreadable
         /// A file has a line that is no manifest line.
-        package static let damaged = Code(kind: .damaged)
+        case damaged
     }
 
-    /// The kind of failure.
     package let code: Code
     /// On which file or folder, what was found, and what to do.
     package let description: String

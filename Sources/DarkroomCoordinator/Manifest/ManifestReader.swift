@@ -8,7 +8,6 @@ import Foundation
 package struct ManifestReader: Sendable {
     private let output: String
 
-    /// A reader of an output folder.
     package init(output: String) { self.output = output }
 
     /// The batches that wrote to the folder, earliest submission first.
@@ -57,7 +56,6 @@ package struct ManifestReader: Sendable {
 
 /// A folder of a manifest below an output folder. Other users may write there, so no link is followed.
 struct ManifestFolder: CustomStringConvertible {
-    /// The output folder.
     let output: String
     /// The path below the output folder.
     let path: String

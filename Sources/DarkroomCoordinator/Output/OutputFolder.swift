@@ -10,7 +10,6 @@ package struct OutputFolder: Sendable {
     /// The folder's absolute path.
     package let path: String
 
-    /// A folder by its absolute path.
     package init(path: String) { self.path = path }
 
     private var folder: WritableFolder { WritableFolder(role: "output folder", path: path) }

@@ -17,20 +17,13 @@ struct WritableFolder: Sendable {
         do throws(SystemFailure) {
             try Folder(trusted: path).tryWriting(4096)
         } catch {
-            throw cannotWrite(error)
+            let advice = [ENOSPC, EDQUOT].contains(error.error) ? "free some space" : "change its permissions"
+            throw CoordinatorError(
+                .outputDenied,
+                "\(role) \(path): it cannot be written: \(error.text); \(advice), or choose another folder")
         }
     }
 
-    private func cannotWrite(_ failure: SystemFailure) -> CoordinatorError {
-        let advice =
-            switch failure.error {
-            case ENOSPC, EDQUOT: "free some space, or choose another folder"
-            default: "change its permissions, or choose another folder"
-            }
-        return CoordinatorError(.outputDenied, "\(role) \(path): it cannot be written: \(failure.text); \(advice)")
-    }
-
-    /// Creates a folder and its parents.
     private func make(_ folder: String) throws(CoordinatorError) {
         guard mkdir(folder, 0o777) != 0 else { return }
         if errno == ENOENT, let above = Path.split(folder).folder, !above.isEmpty {

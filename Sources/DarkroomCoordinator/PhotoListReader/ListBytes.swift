@@ -10,18 +10,15 @@ protocol ListBytes: AnyObject {
     /// Whether no bytes arrive within half a second. Blocks for half a second at most.
     func hasPaused() -> Bool
 
-    /// Goes back to the beginning.
     func rewind() throws(PhotoListError)
 }
 
-/// The bytes of an open file.
 final class FileBytes: ListBytes {
     private let descriptor: Int32
     private let ownsDescriptor: Bool
     /// The offset at which reading began, which for standard input need not be 0; negative for a pipe or a terminal.
     private let start: off_t
 
-    /// The bytes of the file at `path`.
     init(path: String) throws(PhotoListError) {
         descriptor = open(path, O_RDONLY | O_CLOEXEC)
         let code = errno

@@ -1,14 +1,11 @@
 import DarkroomModel
 
-/// How a photo list is read.
 package struct ListOptions: Sendable {
     /// Whether the subfolders of a folder of photos are read.
     package var isRecursive = false
     /// A subfolder to skip in a folder of photos: the output folder.
     package var except: String?
-    /// The columns of a table.
     package var columns = ListColumns()
 
-    /// The defaults.
     package init() {}
 }

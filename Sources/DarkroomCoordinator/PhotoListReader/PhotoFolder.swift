@@ -8,18 +8,15 @@ import Foundation
 /// Hidden files and folders are skipped. Subfolders are read if ``ListOptions/isRecursive`` is true. Links to folders are
 /// not followed, so that there is no cycle.
 struct PhotoFolder {
-    /// The number of skipped folders and files.
     struct Skipped {
         var folders = 0
         var files = 0
     }
 
-    /// The real path.
     let path: [UInt8]
     private(set) var skipped = Skipped()
     private var names: [[UInt8]] = []
 
-    /// The photos in the folder at `path`.
     init(path: String, _ options: ListOptions) throws(PhotoListError) {
         guard let real = Path.realBytes(path) else { throw Self.failure(path) }
         self.path = real

@@ -77,7 +77,6 @@ package final class PhotoListReader {
 
     deinit { buffer.deallocate() }
 
-    /// The format of the list.
     package var format: PhotoListFormat {
         if case .folder = source { return .folder }
         return parser.format ?? .text  // `begin` has set it
@@ -287,7 +286,6 @@ package final class PhotoListReader {
 }
 
 extension PhotoListError {
-    /// This error, about the list `name`.
     fileprivate func about(_ name: String) -> PhotoListError {
         var error = self
         error.list = name

@@ -11,7 +11,6 @@ final class SpooledBytes: ListBytes {
     private var spooledBytes = 0
     private var position = 0
 
-    /// Keeps the bytes of `source`.
     init(_ source: any ListBytes) throws(PhotoListError) {
         self.source = source
         let folder = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/var/tmp"

@@ -9,7 +9,6 @@ final class WebBytes: ListBytes {
     private let engine: TransferEngine
     private let pipe = Pipe()
 
-    /// Starts the download of `url`.
     init(url: String) {
         var configuration = TransferConfiguration()
         // The user chose this address, so it may be private; a redirect from the public internet may not lead to a private

@@ -82,21 +82,15 @@ final class EntryRestorer {
     ) throws -> Int {
         var packer = OperationPacker(size: batch.options.operationSize)
         var photos = 0
-        var failure: (any Error)?
-        try list.read { name, url in
+        try list.forEach { name, url in
             photos += 1
             guard photos <= batch.photos else { return false }
             packer.append(name: name, url: url)
             guard packer.isFull else { return true }
-            do {
-                try control.check()
-                try body(&packer)
-            } catch {
-                failure = error
-            }
-            return failure == nil
+            try control.check()
+            try body(&packer)
+            return true
         }
-        if let failure { throw failure }
         if packer.photos > 0 { try body(&packer) }
         return photos
     }

@@ -1,9 +1,5 @@
 import DarkroomModel
 
-extension StoreScripts {
-    static let addDependency = script("AddDependency.lua", PackageResources.AddDependency_lua)
-}
-
 extension BatchStore {
     /// Makes a batch wait for another. Repeating the call does no harm. The caller must look for circles first.
     /// - Parameters:
@@ -15,8 +11,7 @@ extension BatchStore {
     }
 }
 
-/// The reply of ``BatchStore/addDependency(_:on:version:)``.
-package enum AddDependencyReply: Sendable, Equatable {
+package enum AddDependencyReply: Sendable, Equatable, ScriptReplyDecodable {
     case added(isNew: Bool)
     /// The other batch has finished: there is nothing to wait for.
     case finishedBefore
@@ -30,9 +25,7 @@ package enum AddDependencyReply: Sendable, Equatable {
     case gone(BatchID)
     /// A batch cannot wait for itself.
     case itself
-}
 
-extension AddDependencyReply: ScriptReplyDecodable {
     init(_ reply: ScriptReply) throws(StoreError) {
         switch reply.status {
         case "OK": self = .added(isNew: try reply.int(1) == 1)

@@ -1,9 +1,5 @@
 import DarkroomModel
 
-extension StoreScripts {
-    static let cancel = script("Cancel.lua", PackageResources.Cancel_lua)
-}
-
 extension BatchStore {
     /// Cancels a batch: no more operations are claimed, and photos that are not final count as cancelled.
     /// - Parameters:
@@ -14,16 +10,13 @@ extension BatchStore {
     }
 }
 
-/// The reply of ``BatchStore/cancel(_:reason:)``.
-package enum CancelReply: Sendable, Equatable {
+package enum CancelReply: Sendable, Equatable, ScriptReplyDecodable {
     /// The batch is cancelled, by this call if `isNew`. It is finished as soon as no operation of it executes.
     case cancelled(isNew: Bool, isFinished: Bool)
     /// The batch had finished before, without a cancel.
     case finished
     case gone
-}
 
-extension CancelReply: ScriptReplyDecodable {
     init(_ reply: ScriptReply) throws(StoreError) {
         switch reply.status {
         case "OK": self = .cancelled(isNew: try reply.int(1) == 1, isFinished: try reply.int(2) == 1)

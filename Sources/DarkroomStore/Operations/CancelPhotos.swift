@@ -1,9 +1,5 @@
 import DarkroomModel
 
-extension StoreScripts {
-    static let cancelPhotos = script("CancelPhotos.lua", PackageResources.CancelPhotos_lua)
-}
-
 extension BatchStore {
     /// Cancels single photos of a batch.
     /// - Parameters:
@@ -14,8 +10,7 @@ extension BatchStore {
     }
 }
 
-/// The reply of ``BatchStore/cancelPhotos(_:_:)``.
-package enum CancelPhotosReply: Sendable, Equatable {
+package enum CancelPhotosReply: Sendable, Equatable, ScriptReplyDecodable {
     /// How many photos this call cancelled, and how many were final before.
     case cancelled(Int, wereFinal: Int)
     /// Only so many photos are fed, and a range goes beyond them; nothing was done.
@@ -24,9 +19,7 @@ package enum CancelPhotosReply: Sendable, Equatable {
     /// The whole batch was cancelled before.
     case cancelledBefore
     case gone
-}
 
-extension CancelPhotosReply: ScriptReplyDecodable {
     init(_ reply: ScriptReply) throws(StoreError) {
         switch reply.status {
         case "OK": self = .cancelled(try reply.int(1), wereFinal: try reply.int(2))

@@ -1,9 +1,5 @@
 import DarkroomModel
 
-extension StoreScripts {
-    static let claim = script("Claim.lua", PackageResources.Claim_lua)
-}
-
 extension BatchStore {
     /// Claims operations, after it renewed the leases of the operations that the worker holds.
     /// - Parameters:
@@ -54,11 +50,18 @@ package struct RefusalChanges: Sendable, Equatable {
     }
 }
 
-/// The reply of a claim.
-package enum ClaimReply: Sendable, Equatable {
+package enum ClaimReply: Sendable, Equatable, ScriptReplyDecodable {
     /// A later claim was answered before this one; nothing was done.
     case old
     case claimed(Claimed)
+
+    init(_ reply: ScriptReply) throws(StoreError) {
+        switch reply.status {
+        case "OLD": self = .old
+        case "OK": self = .claimed(try Claimed(reply))
+        default: throw reply.unexpected
+        }
+    }
 }
 
 /// An operation that a claim handed out.
@@ -73,9 +76,7 @@ package struct ClaimedOperation: Sendable, Equatable {
     package let entry: [UInt8]
 }
 
-/// The result of a claim.
 package struct Claimed: Sendable, Equatable {
-    /// The claimed operations.
     package var operations: [ClaimedOperation]
     /// The operations that the worker no longer holds: they are queued again, or another worker holds them.
     package var lost: [HeldOperation]
@@ -83,7 +84,6 @@ package struct Claimed: Sendable, Equatable {
     package var next: String
     /// The number of the last change of a flag, limit, priority or focus.
     package var version: Int
-    /// The controls of the cluster.
     package var cluster: ClusterControls
     /// The turn of the ready queues, which grows whenever a batch enters one.
     package var turn: Int
@@ -95,16 +95,6 @@ package struct Claimed: Sendable, Equatable {
     package var invalid: [String] = []
     /// The damage of batches of which an operation cannot be run.
     package var damaged: [BatchID: String] = [:]
-}
-
-extension ClaimReply: ScriptReplyDecodable {
-    init(_ reply: ScriptReply) throws(StoreError) {
-        switch reply.status {
-        case "OLD": self = .old
-        case "OK": self = .claimed(try Claimed(reply))
-        default: throw reply.unexpected
-        }
-    }
 }
 
 extension Claimed {

@@ -1,13 +1,11 @@
 /// The reply of ``BatchStore/suspend(_:_:_:)`` and ``BatchStore/prioritize(_:_:)``.
-package enum ControlReply: Sendable, Equatable {
+package enum ControlReply: Sendable, Equatable, ScriptReplyDecodable {
     /// The setting holds; `isNew` if this call changed it.
     case done(isNew: Bool)
     case finished
     case cancelled
     case gone
-}
 
-extension ControlReply: ScriptReplyDecodable {
     init(_ reply: ScriptReply) throws(StoreError) {
         switch reply.status {
         case "OK": self = .done(isNew: try reply.int(1) == 1)

@@ -1,7 +1,3 @@
-extension StoreScripts {
-    static let expireLeases = script("ExpireLeases.lua", PackageResources.ExpireLeases_lua)
-}
-
 extension BatchStore {
     /// Makes every lease expire, for a caller that knows that no worker runs; at most 100 leases a call.
     /// - Returns: true if there are more: call again.

@@ -1,9 +1,5 @@
 import DarkroomModel
 
-extension StoreScripts {
-    static let feed = script("Feed.lua", PackageResources.Feed_lua)
-}
-
 extension BatchStore {
     /// Feeds operation `number`, which must be the next one. Repeating the call does no harm.
     /// - Parameters:
@@ -20,7 +16,7 @@ extension BatchStore {
 }
 
 /// The reply of ``BatchStore/feed(_:operation:photos:entry:digest:)``. Every case but ``fed`` wrote nothing.
-package enum FeedReply: Sendable, Equatable {
+package enum FeedReply: Sendable, Equatable, ScriptReplyDecodable {
     case fed
     case gone
     /// This operation number is the next.
@@ -31,9 +27,7 @@ package enum FeedReply: Sendable, Equatable {
     /// As many operations as the window allows have not ended: try again later.
     case full
     case cancelled
-}
 
-extension FeedReply: ScriptReplyDecodable {
     init(_ reply: ScriptReply) throws(StoreError) {
         switch reply.status {
         case "OK": self = .fed

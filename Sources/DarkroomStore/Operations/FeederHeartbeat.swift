@@ -1,9 +1,5 @@
 import DarkroomModel
 
-extension StoreScripts {
-    static let feederHeartbeat = script("FeederHeartbeat.lua", PackageResources.FeederHeartbeat_lua)
-}
-
 extension BatchStore {
     /// Notes that the feeder of a batch is running.
     /// - Returns: false if the batch is gone.

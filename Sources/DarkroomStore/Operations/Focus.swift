@@ -1,9 +1,5 @@
 import DarkroomModel
 
-extension StoreScripts {
-    static let focus = script("Focus.lua", PackageResources.Focus_lua)
-}
-
 extension BatchStore {
     /// Sets the focus of a batch, the photos that run next; nil clears it. Repeating the call does no harm.
     package func focus(_ id: BatchID, _ focus: BatchControls.Focus?) -> ScriptCall<FocusReply> {
@@ -12,16 +8,13 @@ extension BatchStore {
     }
 }
 
-/// The reply of ``BatchStore/focus(_:_:)``.
-package enum FocusReply: Sendable, Equatable {
+package enum FocusReply: Sendable, Equatable, ScriptReplyDecodable {
     /// The focus holds; `isNew` if this call changed it. `photos` is the number of photos fed so far.
     case done(isNew: Bool, photos: Int)
     case finished
     case cancelled
     case gone
-}
 
-extension FocusReply: ScriptReplyDecodable {
     init(_ reply: ScriptReply) throws(StoreError) {
         switch reply.status {
         case "OK": self = .done(isNew: try reply.int(1) == 1, photos: try reply.int(2))

@@ -1,9 +1,5 @@
 import DarkroomModel
 
-extension StoreScripts {
-    static let forget = script("Forget.lua", PackageResources.Forget_lua)
-}
-
 extension BatchStore {
     /// Forgets a batch, one bounded step a call. Call again while the reply is `more`.
     /// - Parameters:
@@ -14,17 +10,13 @@ extension BatchStore {
     }
 }
 
-/// The reply of ``BatchStore/forget(_:unfinished:)``.
-package enum ForgetReply: Sendable, Equatable {
+package enum ForgetReply: Sendable, Equatable, ScriptReplyDecodable {
     case forgotten
-    /// Call again.
     case more
     case gone
     /// The batch is not finished; nothing was done.
     case unfinished(BatchState)
-}
 
-extension ForgetReply: ScriptReplyDecodable {
     init(_ reply: ScriptReply) throws(StoreError) {
         switch reply.status {
         case "OK": self = .forgotten

@@ -1,9 +1,5 @@
 import DarkroomModel
 
-extension StoreScripts {
-    static let grow = script("Grow.lua", PackageResources.Grow_lua)
-}
-
 extension BatchStore {
     /// Reopens a batch whose list has grown.
     /// - Parameters:
@@ -24,7 +20,7 @@ extension BatchStore {
 }
 
 /// The reply of ``BatchStore/grow(_:fed:last:)``. Every case but ``grown`` wrote nothing.
-package enum GrowReply: Sendable, Equatable {
+package enum GrowReply: Sendable, Equatable, ScriptReplyDecodable {
     case grown
     case gone
     case cancelled
@@ -34,9 +30,7 @@ package enum GrowReply: Sendable, Equatable {
     case outputTaken(by: BatchID)
     /// The last operation is executing, or the dependents of the batch are being released: try again.
     case busy
-}
 
-extension GrowReply: ScriptReplyDecodable {
     init(_ reply: ScriptReply) throws(StoreError) {
         switch reply.status {
         case "OK": self = .grown

@@ -1,10 +1,6 @@
 import DarkroomModel
 import DarkroomRedis
 
-extension StoreScripts {
-    static let heartbeat = script("Heartbeat.lua", PackageResources.Heartbeat_lua)
-}
-
 extension BatchStore {
     /// Notes that a worker is running, with its facts, and renews the leases of the operations that it holds. Without a worker
     /// the call does only the maintenance that every heartbeat does: queue the operations whose leases have expired, forget
@@ -30,15 +26,11 @@ extension BatchStore {
     }
 }
 
-/// The reply of a heartbeat.
 package struct HeartbeatReply: Sendable, Equatable {
     /// The state codes of an operation that the worker holds.
     package struct StateCodes: Sendable, Equatable {
-        /// The batch that it is of.
         package let batch: BatchID
-        /// Its number in the batch.
         package let number: Int
-        /// One state code a photo.
         package let stateCodes: [UInt8]
     }
 
@@ -46,7 +38,6 @@ package struct HeartbeatReply: Sendable, Equatable {
     package var lost: [HeldOperation]
     /// The number of the last change of a flag, limit, priority or focus.
     package var version: Int
-    /// The controls of the cluster.
     package var cluster: ClusterControls
     /// The controls of each batch that the worker named and that exists.
     package var controls: [BatchID: BatchControls]

@@ -1,7 +1,3 @@
-extension StoreScripts {
-    static let identify = script("Identify.lua", PackageResources.Identify_lua)
-}
-
 extension BatchStore {
     /// Returns the random number that identifies this namespace of this Redis; a Redis that lost its data has another number.
     package func identify() -> ScriptCall<Int> {

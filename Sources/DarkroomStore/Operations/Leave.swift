@@ -1,7 +1,3 @@
-extension StoreScripts {
-    static let leave = script("Leave.lua", PackageResources.Leave_lua)
-}
-
 extension BatchStore {
     /// Removes a worker that holds no operation from the list of workers.
     package func leave(worker: String) -> ScriptCall<Void> {

@@ -1,7 +1,3 @@
-extension StoreScripts {
-    static let limits = script("Limits.lua", PackageResources.Limits_lua)
-}
-
 extension BatchStore {
     /// Sets how many downloads and filtrations every worker runs at once, in place of the worker's own options; nil leaves a
     /// limit as it is.

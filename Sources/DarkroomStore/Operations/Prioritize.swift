@@ -1,9 +1,5 @@
 import DarkroomModel
 
-extension StoreScripts {
-    static let prioritize = script("Prioritize.lua", PackageResources.Prioritize_lua)
-}
-
 extension BatchStore {
     /// Changes the priority of a batch, effective with the next claim. Repeating the call does no harm.
     package func prioritize(_ id: BatchID, _ priority: BatchPriority) -> ScriptCall<ControlReply> {

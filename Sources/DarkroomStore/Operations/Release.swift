@@ -1,7 +1,3 @@
-extension StoreScripts {
-    static let release = script("Release.lua", PackageResources.Release_lua)
-}
-
 extension BatchStore {
     /// Releases an operation: it is queued again, and no lease expiry is counted. Repeating the call does no harm.
     /// - Parameters:
@@ -16,8 +12,7 @@ extension BatchStore {
     }
 }
 
-/// The reply of ``BatchStore/release(_:worker:isRefused:)``.
-package enum ReleaseReply: Sendable, Equatable {
+package enum ReleaseReply: Sendable, Equatable, ScriptReplyDecodable {
     case queued
     case gone
     /// The operation is queued again, or another worker holds it.
@@ -26,9 +21,7 @@ package enum ReleaseReply: Sendable, Equatable {
     case ended(stateCodes: [UInt8])
     /// The batch is cancelled, so the operation has ended. Photos that were not final have the state code C.
     case cancelled(stateCodes: [UInt8])
-}
 
-extension ReleaseReply: ScriptReplyDecodable {
     init(_ reply: ScriptReply) throws(StoreError) {
         switch reply.status {
         case "OK": self = .queued

@@ -1,9 +1,5 @@
 import DarkroomModel
 
-extension StoreScripts {
-    static let removeDependency = script("RemoveDependency.lua", PackageResources.RemoveDependency_lua)
-}
-
 extension BatchStore {
     /// Makes a batch no longer wait for another. Repeating the call does no harm.
     package func removeDependency(_ id: BatchID, from other: BatchID) -> ScriptCall<RemoveDependencyReply> {
@@ -11,14 +7,11 @@ extension BatchStore {
     }
 }
 
-/// The reply of ``BatchStore/removeDependency(_:from:)``.
-package enum RemoveDependencyReply: Sendable, Equatable {
+package enum RemoveDependencyReply: Sendable, Equatable, ScriptReplyDecodable {
     /// The batch does not wait for the other; `isNew` if it did before this call.
     case removed(isNew: Bool)
     case gone(BatchID)
-}
 
-extension RemoveDependencyReply: ScriptReplyDecodable {
     init(_ reply: ScriptReply) throws(StoreError) {
         switch reply.status {
         case "OK": self = .removed(isNew: try reply.int(1) == 1)

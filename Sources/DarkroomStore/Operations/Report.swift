@@ -1,7 +1,3 @@
-extension StoreScripts {
-    static let report = script("Report.lua", PackageResources.Report_lua)
-}
-
 extension BatchStore {
     /// Reports the states of an operation's photos. Repeating the call does no harm.
     /// - Parameters:
@@ -23,8 +19,7 @@ extension BatchStore {
     }
 }
 
-/// The reply of a report.
-package enum ReportReply: Sendable, Equatable {
+package enum ReportReply: Sendable, Equatable, ScriptReplyDecodable {
     /// Accepted. `stateCodes` is nil unless a final state code in Redis differs from the reported one. `version` is the number of
     /// the last change of a flag, limit, priority or focus.
     case accepted(ended: Bool, stateCodes: [UInt8]?, version: Int = 0)
@@ -35,9 +30,7 @@ package enum ReportReply: Sendable, Equatable {
     case lost
     /// The operation has ended, with these state codes.
     case ended(stateCodes: [UInt8])
-}
 
-extension ReportReply: ScriptReplyDecodable {
     init(_ reply: ScriptReply) throws(StoreError) {
         switch reply.status {
         case "OK":

@@ -1,9 +1,5 @@
 import DarkroomModel
 
-extension StoreScripts {
-    static let restoreEntry = script("RestoreEntry.lua", PackageResources.RestoreEntry_lua)
-}
-
 extension BatchStore {
     /// Writes the entry of an operation that ended with failures again, so that it can be retried.
     package func restoreEntry(_ id: BatchID, operation number: Int, entry: [UInt8]) -> ScriptCall<RestoreEntryReply> {
@@ -11,15 +7,12 @@ extension BatchStore {
     }
 }
 
-/// The reply of ``BatchStore/restoreEntry(_:operation:entry:)``.
-package enum RestoreEntryReply: Sendable, Equatable {
+package enum RestoreEntryReply: Sendable, Equatable, ScriptReplyDecodable {
     case restored
     /// The operation has not ended, none of its photos failed, or Redis has its entry.
     case notNeeded
     case gone
-}
 
-extension RestoreEntryReply: ScriptReplyDecodable {
     init(_ reply: ScriptReply) throws(StoreError) {
         switch reply.status {
         case "OK": self = .restored

@@ -1,9 +1,5 @@
 import DarkroomModel
 
-extension StoreScripts {
-    static let retry = script("Retry.lua", PackageResources.Retry_lua)
-}
-
 extension BatchStore {
     /// Queues failed photos again, one bounded step a call.
     /// - Parameters:
@@ -21,8 +17,7 @@ extension BatchStore {
     }
 }
 
-/// The reply of a retry.
-package enum RetryReply: Sendable, Equatable {
+package enum RetryReply: Sendable, Equatable, ScriptReplyDecodable {
     /// How many photos are queued again, how many failed photos have no entry, and the operation at which the next step
     /// begins (nil: none).
     case retried(photos: Int, notKept: Int, next: Int?)
@@ -32,9 +27,7 @@ package enum RetryReply: Sendable, Equatable {
     /// That batch has taken the output folder; nothing was done.
     case outputTaken(by: BatchID)
     case gone
-}
 
-extension RetryReply: ScriptReplyDecodable {
     init(_ reply: ScriptReply) throws(StoreError) {
         switch reply.status {
         case "OK":

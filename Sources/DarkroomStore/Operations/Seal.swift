@@ -1,9 +1,5 @@
 import DarkroomModel
 
-extension StoreScripts {
-    static let seal = script("Seal.lua", PackageResources.Seal_lua)
-}
-
 extension BatchStore {
     /// Seals a batch: nothing more is fed. Refused if Redis has other totals. Repeating the call does no harm.
     package func seal(_ id: BatchID, operations: Int, photos: Int) -> ScriptCall<SealReply> {
@@ -11,16 +7,13 @@ extension BatchStore {
     }
 }
 
-/// The reply of ``BatchStore/seal(_:operations:photos:)``.
-package enum SealReply: Sendable, Equatable {
+package enum SealReply: Sendable, Equatable, ScriptReplyDecodable {
     case sealed
     case gone
     /// The totals in Redis; nothing was sealed.
     case differs(operations: Int, photos: Int)
     case cancelled
-}
 
-extension SealReply: ScriptReplyDecodable {
     init(_ reply: ScriptReply) throws(StoreError) {
         switch reply.status {
         case "OK": self = .sealed

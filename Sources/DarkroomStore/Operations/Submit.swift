@@ -1,9 +1,5 @@
 import DarkroomModel
 
-extension StoreScripts {
-    static let submit = script("Submit.lua", PackageResources.Submit_lua)
-}
-
 extension BatchStore {
     /// Submits a batch without photos. Repeating the call does no harm.
     /// - Parameters:
@@ -24,7 +20,7 @@ extension BatchStore {
 }
 
 /// The reply of ``BatchStore/submit(_:_:overwrite:above:after:)``. Every case but ``submitted(at:)`` wrote nothing.
-package enum SubmitReply: Sendable, Equatable {
+package enum SubmitReply: Sendable, Equatable, ScriptReplyDecodable {
     /// Submitted, at this time in ms of the Redis clock.
     case submitted(at: Int)
     /// The id was submitted before.
@@ -37,9 +33,7 @@ package enum SubmitReply: Sendable, Equatable {
     case nameTaken(by: BatchID)
     /// There is no such batch to wait for.
     case gone(BatchID)
-}
 
-extension SubmitReply: ScriptReplyDecodable {
     init(_ reply: ScriptReply) throws(StoreError) {
         switch reply.status {
         case "OK": self = .submitted(at: try reply.int(1))

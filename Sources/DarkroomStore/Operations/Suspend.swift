@@ -1,9 +1,5 @@
 import DarkroomModel
 
-extension StoreScripts {
-    static let suspend = script("Suspend.lua", PackageResources.Suspend_lua)
-}
-
 extension BatchStore {
     /// Suspends or resumes a batch or the cluster. Repeating the call does no harm.
     /// - Parameters:

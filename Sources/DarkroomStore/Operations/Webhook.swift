@@ -1,7 +1,3 @@
-extension StoreScripts {
-    static let webhook = script("Webhook.lua", PackageResources.Webhook_lua)
-}
-
 extension BatchStore {
     /// Takes a webhook that is due, and counts an attempt.
     /// - Parameters:
@@ -25,15 +21,12 @@ extension BatchStore {
     }
 }
 
-/// The reply of ``BatchStore/takeWebhook(_:for:)``.
-package enum TakeWebhookReply: Sendable, Equatable {
+package enum TakeWebhookReply: Sendable, Equatable, ScriptReplyDecodable {
     /// The webhook is the caller's until `score`; this is attempt number `attempts`.
     case taken(attempts: Int, score: Int)
     /// Another worker has it, or it is done.
     case moved
-}
 
-extension TakeWebhookReply: ScriptReplyDecodable {
     init(_ reply: ScriptReply) throws(StoreError) {
         switch reply.status {
         case "OK": self = .taken(attempts: try reply.int(1), score: try reply.int(2))

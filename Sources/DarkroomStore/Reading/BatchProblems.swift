@@ -42,7 +42,6 @@ package struct BatchProblems: Sendable {
         return ofCluster + open.flatMap { own($0, besides: ids) }
     }
 
-    /// Whether a batch can have problems.
     private static func isHindered(_ batch: BatchFacts) -> Bool { batch.isOpen || !batch.damage.isEmpty }
 
     /// The problems of the cluster, which affect every batch.

@@ -2,7 +2,6 @@ import DarkroomModel
 import DarkroomRedis
 import DarkroomText
 
-/// Commands that read batches.
 extension BatchStore {
     /// The ids of all batches, earliest submission first. Members that are not valid ids are skipped.
     package func batchIDs() throws(StoreError) -> [BatchID] {
@@ -65,7 +64,6 @@ extension BatchStore {
         }
     }
 
-    /// The facts of a batch; nil if it is gone.
     package func facts(of id: BatchID) throws(StoreError) -> BatchFacts? {
         try facts(of: [id]).first
     }

@@ -1,7 +1,6 @@
 import DarkroomModel
 import DarkroomRedis
 
-/// Commands that read the cluster.
 extension BatchStore {
     /// The Redis clock in ms since 1970.
     package func time() throws(StoreError) -> Int {
@@ -13,7 +12,6 @@ extension BatchStore {
         return seconds * 1000 + micros / 1000
     }
 
-    /// The controls of the cluster.
     package func clusterControls() throws(StoreError) -> ClusterControls {
         let names = [
             "suspended", "downloads.suspended", "filtrations.suspended", "downloads.limit", "filtrations.limit",

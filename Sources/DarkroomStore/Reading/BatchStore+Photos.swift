@@ -1,7 +1,6 @@
 import DarkroomModel
 import DarkroomRedis
 
-/// Commands that read the photos and operations of a batch.
 extension BatchStore {
     /// The state codes of the photos in `range` (indexes from 0); fewer if the batch has fewer.
     package func stateCodes(of id: BatchID, in range: Range<Int>) throws(StoreError) -> [UInt8] {
@@ -17,10 +16,7 @@ extension BatchStore {
 
     /// The entries of operations; nil for those that Redis no longer has. Read about ten at a time: an entry may have 1 MiB.
     package func entries(of id: BatchID, operations numbers: [Int]) throws(StoreError) -> [[UInt8]?] {
-        guard !numbers.isEmpty else { return [] }
-        let words = ["HMGET", keys.operations(id)] + numbers.map(String.init)
-        let values = try read(RedisCommand(words)).array ?? []
-        return values.map(\.bytes)
+        try values(keys.operations(id), numbers).map(\.bytes)
     }
 
     /// The kept failures of photos: index and JSON, at most 10,000, in order.
@@ -62,9 +58,11 @@ extension BatchStore {
 
     /// The failures of the photos with these indexes, as JSON; nil for a photo whose failure is not kept.
     package func failures(of id: BatchID, indexes: [Int]) throws(StoreError) -> [String?] {
-        guard !indexes.isEmpty else { return [] }
-        let words = ["HMGET", keys.failures(id)] + indexes.map(String.init)
-        let values = try read(RedisCommand(words)).array ?? []
-        return values.map(\.string)
+        try values(keys.failures(id), indexes).map(\.string)
+    }
+
+    /// The values of fields of a hash.
+    private func values(_ key: String, _ fields: [Int]) throws(StoreError) -> [RedisValue] {
+        fields.isEmpty ? [] : try read(RedisCommand(["HMGET", key] + fields.map(String.init))).array ?? []
     }
 }

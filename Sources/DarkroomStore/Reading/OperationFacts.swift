@@ -1,17 +1,14 @@
 /// The facts of an operation, for `darkroom operations`.
 package struct OperationFacts: Sendable, Equatable {
-    /// The state of an operation.
     package enum State: String, Sendable, Codable {
         case queued, executing, ended
     }
 
     /// The number in the batch, from 1.
     package let number: Int
-    /// The state.
     package let state: State
     /// The worker that has claimed the operation.
     package let worker: String?
-    /// The number of expired leases.
     package let leaseExpiries: Int
     /// One state code per photo.
     package let stateCodes: [UInt8]

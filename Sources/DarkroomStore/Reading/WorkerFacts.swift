@@ -11,7 +11,6 @@ package struct WorkerFacts: Sendable, Equatable {
     /// Batches that the worker refuses without a reason in its fields, among those given to ``BatchStore/workers(refusing:)``.
     package internal(set) var refusedToo: Set<BatchID> = []
 
-    /// A worker with its facts.
     package init(id: String, seen: Int, fields: [String: String]) {
         self.id = id
         self.seen = seen

@@ -7,7 +7,6 @@ package struct ScriptCall<Reply: Sendable>: Sendable {
     let command: RedisCommand
     let decode: @Sendable (ScriptReply) throws(StoreError) -> Reply
 
-    /// Decodes the reply of Redis.
     func reply(of result: Result<RedisValue, RedisError>) throws(StoreError) -> Reply {
         switch result {
         case .failure(let error): throw StoreError(error, attempted: script.name)
@@ -30,7 +29,6 @@ extension BatchStore {
         return ScriptCall(script: script, command: command, decode: decode)
     }
 
-    /// A call of `script` whose reply decodes itself.
     func call<Reply: ScriptReplyDecodable>(
         _ script: RedisScript, _ arguments: [any ScriptArgument]
     ) -> ScriptCall<Reply> {
@@ -38,7 +36,6 @@ extension BatchStore {
     }
 }
 
-/// A value that is an argument of a script.
 protocol ScriptArgument {
     /// The bytes that the script gets.
     var argument: [UInt8] { get }

@@ -13,43 +13,24 @@ struct ScriptReply {
     let elements: [RedisValue]
 
     /// The element at `position` (0 is the status) as an integer.
-    func int(_ position: Int) throws(StoreError) -> Int {
-        guard let value = element(position).number else { throw unexpected(at: position) }
-        return value
-    }
+    func int(_ position: Int) throws(StoreError) -> Int { try value(position) { $0.number } }
 
-    /// The element at `position` as text.
-    func string(_ position: Int) throws(StoreError) -> String {
-        guard let value = element(position).string else { throw unexpected(at: position) }
-        return value
-    }
+    func string(_ position: Int) throws(StoreError) -> String { try value(position) { $0.string } }
 
-    /// The element at `position` as the id of a batch.
-    func batch(_ position: Int) throws(StoreError) -> BatchID {
-        guard let batch = element(position).batch else { throw unexpected(at: position) }
-        return batch
-    }
+    func batch(_ position: Int) throws(StoreError) -> BatchID { try value(position) { $0.batch } }
 
-    /// The element at `position` as bytes.
-    func bytes(_ position: Int) throws(StoreError) -> [UInt8] {
-        guard let value = element(position).bytes else { throw unexpected(at: position) }
-        return value
-    }
+    func bytes(_ position: Int) throws(StoreError) -> [UInt8] { try value(position) { $0.bytes } }
 
-    /// The element at `position` as a list.
-    func array(_ position: Int) throws(StoreError) -> [RedisValue] {
-        guard let value = element(position).array else { throw unexpected(at: position) }
-        return value
-    }
+    func array(_ position: Int) throws(StoreError) -> [RedisValue] { try value(position) { $0.array } }
 
     /// The error that this version does not know the reply.
     var unexpected: StoreError { .unexpectedReply(.array(elements), of: script) }
 
-    /// The element at `position`; null if the reply has fewer elements.
-    private func element(_ position: Int) -> RedisValue { position < elements.count ? elements[position] : .null }
-
-    private func unexpected(at position: Int) -> StoreError {
-        .unexpectedReply(element(position), of: script, at: position)
+    /// The element at `position` in another form. A reply with fewer elements counts as null there.
+    private func value<Value>(_ position: Int, as form: (RedisValue) -> Value?) throws(StoreError) -> Value {
+        let element = position < elements.count ? elements[position] : .null
+        guard let value = form(element) else { throw .unexpectedReply(element, of: script, at: position) }
+        return value
     }
 }
 

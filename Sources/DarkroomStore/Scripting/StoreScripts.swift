@@ -1,14 +1,37 @@
 import DarkroomRedis
 
-/// The Lua scripts of the store, one for each operation. The Swift file of an operation declares its script and its call; the
-/// head of the Lua file lists KEYS, ARGV and replies. ``ScriptText`` describes how scripts share steps and names.
+/// The Lua scripts of the store, one for each operation. The Swift file of an operation has its call; the head of the Lua
+/// file lists KEYS, ARGV and replies. ``ScriptText`` describes how scripts share steps and names.
 enum StoreScripts {
-    /// The scripts that a connection loads.
+    static let addDependency = script("AddDependency.lua", PackageResources.AddDependency_lua)
+    static let cancel = script("Cancel.lua", PackageResources.Cancel_lua)
+    static let cancelPhotos = script("CancelPhotos.lua", PackageResources.CancelPhotos_lua)
+    static let claim = script("Claim.lua", PackageResources.Claim_lua)
+    static let expireLeases = script("ExpireLeases.lua", PackageResources.ExpireLeases_lua)
+    static let feed = script("Feed.lua", PackageResources.Feed_lua)
+    static let feederHeartbeat = script("FeederHeartbeat.lua", PackageResources.FeederHeartbeat_lua)
+    static let focus = script("Focus.lua", PackageResources.Focus_lua)
+    static let forget = script("Forget.lua", PackageResources.Forget_lua)
+    static let grow = script("Grow.lua", PackageResources.Grow_lua)
+    static let heartbeat = script("Heartbeat.lua", PackageResources.Heartbeat_lua)
+    static let identify = script("Identify.lua", PackageResources.Identify_lua)
+    static let leave = script("Leave.lua", PackageResources.Leave_lua)
+    static let limits = script("Limits.lua", PackageResources.Limits_lua)
+    static let prioritize = script("Prioritize.lua", PackageResources.Prioritize_lua)
+    static let release = script("Release.lua", PackageResources.Release_lua)
+    static let removeDependency = script("RemoveDependency.lua", PackageResources.RemoveDependency_lua)
+    static let report = script("Report.lua", PackageResources.Report_lua)
+    static let restoreEntry = script("RestoreEntry.lua", PackageResources.RestoreEntry_lua)
+    static let retry = script("Retry.lua", PackageResources.Retry_lua)
+    static let seal = script("Seal.lua", PackageResources.Seal_lua)
+    static let submit = script("Submit.lua", PackageResources.Submit_lua)
+    static let suspend = script("Suspend.lua", PackageResources.Suspend_lua)
+    static let webhook = script("Webhook.lua", PackageResources.Webhook_lua)
+
     static let all = [
         addDependency, cancel, cancelPhotos, claim, expireLeases, feed, feederHeartbeat, focus, forget, grow, heartbeat,
         identify, leave, limits, prioritize, release, removeDependency, report, restoreEntry, retry, seal, submit,
-        suspend,
-        webhook,
+        suspend, webhook,
     ]
 
     /// The text of each step by its file name.
@@ -41,7 +64,7 @@ enum StoreScripts {
     ]
 
     /// The script of an operation with its steps.
-    static func script(_ name: String, _ source: [UInt8]) -> RedisScript {
+    private static func script(_ name: String, _ source: [UInt8]) -> RedisScript {
         var text = ScriptText(steps: steps)
         return RedisScript(name: name, source: Array(text.expanded(source).utf8))
     }

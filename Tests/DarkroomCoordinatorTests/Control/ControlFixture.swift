@@ -68,13 +68,13 @@ struct ControlFixture {
     }
 }
 
-/// The `ControlError` that `body` throws; without an error the test fails.
-func refusal(_ body: () throws -> Void) -> ControlError? {
+/// The `CoordinatorError` that `body` throws; without an error the test fails.
+func refusal(_ body: () throws -> Void) -> CoordinatorError? {
     do {
         try body()
         Issue.record("no error was thrown")
         return nil
     } catch {
-        return error as? ControlError
+        return error as? CoordinatorError
     }
 }

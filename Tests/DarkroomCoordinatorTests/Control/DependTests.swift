@@ -88,12 +88,12 @@ import Testing
             let first = try fixture.submit(2 * round)
             let second = try fixture.submit(2 * round + 1)
             let attempts = [(first, second), (second, first)].map { [control] id, other in
-                OnThread { () -> ControlError.Code? in
+                OnThread { () -> CoordinatorError.Code? in
                     do {
                         try control.depend(id, on: [other])
                         return nil
                     } catch {
-                        return (error as? ControlError)?.code
+                        return (error as? CoordinatorError)?.code
                     }
                 }
             }

@@ -59,7 +59,7 @@ import Testing
         let cancelled = try fixture.submit(2)
         _ = try control.cancel(cancelled)
         let gone = BatchID("gone")
-        for (id, code) in [(finished, ControlError.Code.finished), (cancelled, .cancelled), (gone, .batchGone)] {
+        for (id, code) in [(finished, CoordinatorError.Code.finished), (cancelled, .cancelled), (gone, .batchGone)] {
             #expect(refusal { _ = try control.suspend(id) }?.code == code)
             #expect(refusal { _ = try control.resume(id) }?.code == code)
             #expect(refusal { _ = try control.prioritize(id, .high) }?.code == code)
