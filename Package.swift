@@ -109,6 +109,7 @@ let package = Package(
             dependencies: [
                 "DarkroomModel", "DarkroomCoordinator", "DarkroomStore", "DarkroomRedis", "DarkroomWorker",
                 "DarkroomTransfer", "DarkroomImaging", "DarkroomFileNames", "DarkroomLogging", "DarkroomConcurrency",
+                "DarkroomFiles", "DarkroomText",
             ]),
         .target(name: "ArgumentParsing", dependencies: ["DarkroomText"]),
         .executableTarget(

@@ -25,7 +25,7 @@ public struct BatchOptions: Sendable, Equatable {
     public var priority = BatchPriority.normal
     /// The time without a heartbeat after which other workers take over a worker's operations: 6 seconds to 1 day.
     public var lease = Duration.seconds(15)
-    /// The maximum number of operations that are fed and have not ended. Feeding waits while this number is reached.
+    /// The most fed operations that have not ended, at least 1. Feeding waits while there are as many.
     public var window = 10_000
     /// How long Redis keeps the batch after it has finished; nil means forever.
     public var retain: Duration? = .seconds(24 * 3600)
@@ -83,7 +83,7 @@ extension BatchOptions {
         priority = fields.word("priority") ?? priority
         lease = .milliseconds(
             fields.number("lease", in: Self.leaseMilliseconds, otherwise: lease.wholeMilliseconds))
-        window = fields.optionalNumber("window", in: StoredBounds.photos) ?? window
+        window = fields.optionalNumber("window", in: Self.windows) ?? window
         retain = fields.optionalNumber("retain", in: -1...StoredBounds.numbers.upperBound).flatMap {
             $0 < 0 ? nil : .milliseconds($0)
         }
@@ -101,6 +101,9 @@ extension BatchOptions {
         _ = BatchOptions(&stored)
         return stored.damage
     }
+
+    /// The bounds of ``window``. With a window of 0, feeding would wait without end.
+    package static let windows = 1...StoredBounds.photos.upperBound
 
     /// The bounds of ``operationSize``.
     package static let operationSizes = 1...1000

@@ -3,10 +3,12 @@ public struct PhotoRanges: Sendable, Equatable, CustomStringConvertible {
     /// The ranges in ascending order. Overlapping and adjacent ranges are merged.
     public let ranges: [ClosedRange<Int>]
 
-    /// Sorts the ranges, and merges overlapping and adjacent ranges.
+    /// Brings ranges in order and joins those that touch. Negative indexes are left out. Indexes above 9,999,999,999, which no
+    /// list has, become 9,999,999,999.
     public init(_ ranges: [ClosedRange<Int>]) {
         var joined: [ClosedRange<Int>] = []
-        for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+        let valid = ranges.filter { $0.upperBound >= 0 }.map { $0.clamped(to: StoredBounds.indexes) }
+        for range in valid.sorted(by: { $0.lowerBound < $1.lowerBound }) {
             if let last = joined.last, range.lowerBound <= last.upperBound + 1 {
                 joined[joined.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
             } else {
@@ -81,6 +83,6 @@ package struct InvalidPhotoRanges: Error, CustomStringConvertible {
 }
 
 extension PhotoRanges: ExpressibleByArrayLiteral {
-    /// Sorts the ranges, and merges overlapping and adjacent ranges.
+    /// See ``init(_:)``.
     public init(arrayLiteral ranges: ClosedRange<Int>...) { self.init(ranges) }
 }

@@ -75,6 +75,21 @@ struct DarkroomClientTests {
         await client.close()
     }
 
+    @Test func readsOnlyExistingIndexes() async throws {
+        var options = Self.options
+        options.operationSize = 1
+        let photos = (0..<1001).map { (name: "photo \($0)", url: "http://photos.example/\($0).jpg") }
+        let id = try await client.submit(photos, options: options).id
+        #expect(try await client.photos(of: id, in: -5..<3).count == 3)
+        #expect(try await client.photos(of: id, in: 1000..<Int.max).count == 1)
+        #expect(try await client.photos(of: id, in: 2000..<3000).isEmpty)
+        #expect(try await client.operations(of: id, in: -7...Int.max).count == 1000)
+        #expect(try await client.operations(of: id, in: 1001...1001).map(\.number) == [1001])
+        #expect(try await client.operations(of: id, in: 2000...3000).isEmpty)
+        #expect(PhotoRanges([0...Int.max, 5...6]).count == 10_000_000_000)
+        #expect(PhotoRanges([Int.min...(-1), -4...2]).ranges == [0...2])
+    }
+
     @Test func submitsAFileWithSuitableFileNames() async throws {
         let path = redis.folder + "/\(UUID().uuidString).csv"
         try Data("name,url\nLake,http://photos.example/lake.jpg\n".utf8).write(to: URL(fileURLWithPath: path))
@@ -296,6 +311,13 @@ struct DarkroomClientTests {
         }
         try own.restart()
         #expect(await events.next() == .subscribed)
+    }
+
+    /// Two tasks that use an iterator would leave one of them without an answer.
+    @Test func oneTaskUsesAnIterator() {
+        func isSendable<T>(_: T.Type) -> Bool { false }
+        func isSendable<T: Sendable>(_: T.Type) -> Bool { true }
+        #expect(isSendable(ClusterEvents.self) && !isSendable(ClusterEvents.Iterator.self))
     }
 
     @Test func observationEndsWithItsTask() async throws {

@@ -90,6 +90,34 @@ struct FollowTests {
         #expect(try await rest(of: &other) == [.forgotten])
     }
 
+    @Test func reportsUnchangedFactsAfterAnOutage() async throws {
+        let port = try RedisServer.freePort()
+        let server = try RedisServer(port: port)
+        defer { server.stop() }
+        let proxy = try TCPProxy(to: port)
+        defer { proxy.close() }
+        let client = try DarkroomClient("redis://127.0.0.1:\(proxy.port)")
+        var iterator = client.follow(try await submit(to: client)).makeAsyncIterator()
+        let before = try await iterator.next()
+        proxy.interrupt()
+        while let update = try await iterator.next(), !isOutage(update) {}
+        proxy.restore()
+        #expect(try await iterator.next() == before)
+    }
+
+    @Test func deniedSubscriptionIsAnError() async throws {
+        let id = try await submit(to: client)
+        _ = try client.store.connection.call(
+            .init("ACL", "SETUSER", "deaf", "on", ">secret", "~*", "resetchannels", "+@all"))
+        let url = redis.configuration.displayName.replacingOccurrences(of: "unix://", with: "unix://deaf:secret@")
+        let deaf = DarkroomClient(RedisLocation(try RedisLocation(url).redis, client.location.keys))
+        var iterator = deaf.follow(id).makeAsyncIterator()
+        let error = await expectError(DarkroomError.self) {
+            while try await iterator.next() != nil {}
+        }
+        #expect(error?.code == .redisRefused)
+    }
+
     @Test func continuesAfterARestartOfRedis() async throws {
         let server = try RedisServer(arguments: ["--appendonly", "yes", "--appendfsync", "always"])
         defer { server.stop() }

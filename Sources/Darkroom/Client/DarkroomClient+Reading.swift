@@ -22,11 +22,13 @@ extension DarkroomClient {
     /// if the batch is not in Redis.
     /// - Parameters:
     ///   - id: the batch.
-    ///   - range: indexes from 0; nil for all photos. One byte per photo is transferred.
+    ///   - range: indexes from 0; nil for the whole batch, which transfers one byte per photo. Indexes that the batch does not have
+    ///     are left out.
     public func photos(of id: BatchID, in range: Range<Int>? = nil) async throws -> [PhotoState] {
         try await blocking("read the photos of batch \(id)") { [store] in
             guard let facts = try store.facts(of: id) else { return [] }
-            return try store.stateCodes(of: id, in: range ?? 0..<facts.photos).map {
+            let all = 0..<facts.photos
+            return try store.stateCodes(of: id, in: range?.clamped(to: all) ?? all).map {
                 PhotoState(stateCode: $0, of: facts) ?? .failed(.other)
             }
         }
@@ -40,14 +42,17 @@ extension DarkroomClient {
         }
     }
 
-    /// Reads at most 1,000 operations of a batch. The result is empty if the batch is not in Redis.
+    /// Reads operations of a batch, the first 1,000 of a larger range. Returns none if the batch is not in Redis.
     /// - Parameters:
     ///   - id: the batch.
     ///   - range: the numbers of the operations, counted from 1.
     public func operations(of id: BatchID, in range: ClosedRange<Int> = 1...1000) async throws -> [OperationStatus] {
         try await blocking("read the operations of batch \(id)") { [store] in
             guard let facts = try store.facts(of: id) else { return [] }
-            return try store.operations(of: facts, in: range).map { OperationStatus($0, of: facts) }
+            guard facts.operations > 0, range.overlaps(1...facts.operations) else { return [] }
+            let valid = range.clamped(to: 1...facts.operations)
+            let part = valid.lowerBound...min(valid.upperBound, valid.lowerBound + 999)
+            return try store.operations(of: facts, in: part).map { OperationStatus($0, of: facts) }
         }
     }
 

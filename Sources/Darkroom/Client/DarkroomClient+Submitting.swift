@@ -1,5 +1,4 @@
 import DarkroomCoordinator
-import DarkroomImaging
 
 /// Calls that submit photo lists.
 extension DarkroomClient {
@@ -30,7 +29,7 @@ extension DarkroomClient {
         overwrite: Bool = false, replicas: Int? = nil, onSubmitted: @escaping @Sendable (BatchID) -> Void = { _ in },
         onNotice: @escaping @Sendable (SubmissionNotice) -> Void = { _ in }
     ) async throws -> BatchFacts {
-        let checked = try checked(options)
+        let checked = try options.checked()
         return try await feeding("submit \(PhotoListReader.displayName(location))", replicas, onNotice) { coordinator in
             let list = try PhotoListReader(location)
             var options = checked
@@ -49,8 +48,8 @@ extension DarkroomClient {
     /// let batch = try await client.submit(photos, options: options)
     /// ```
     /// - Parameters:
-    ///   - photos: names and URLs. If `options.fileName` does not contain `{index}`, the names must be unique. The
-    ///     collection is iterated once, and once more each time Redis loses confirmed operations.
+    ///   - photos: names and URLs. If `options.fileName` has no `{index}`, the names must be unique, also apart from case;
+    ///     they are checked in an iteration before the feed. The feed iterates once, and again if Redis loses confirmed operations.
     ///   - options: the options of the batch.
     ///   - before: batches that must finish before this batch starts.
     ///   - overwrite: whether the batch takes the output folder even if another batch has taken it.
@@ -64,9 +63,10 @@ extension DarkroomClient {
         onSubmitted: @escaping @Sendable (BatchID) -> Void = { _ in },
         onNotice: @escaping @Sendable (SubmissionNotice) -> Void = { _ in }
     ) async throws -> BatchFacts {
-        let options = try checked(options)
+        let options = try options.checked()
         return try await feeding("submit photos", replicas, onNotice) { coordinator in
-            try coordinator.submit(
+            try options.checkFileNames(of: photos)
+            return try coordinator.submit(
                 PhotoRecords(photos), options: options, after: before, overwrite: overwrite, onSubmitted: onSubmitted)
         }
     }
@@ -121,19 +121,5 @@ extension DarkroomClient {
         } catch {
             throw DarkroomError(error, attempted)
         }
-    }
-
-    /// Returns the options with their filters in canonical form. Throws if a filter is invalid.
-    private func checked(_ options: BatchOptions) throws -> BatchOptions {
-        var options = options
-        do {
-            guard try CustomFilter.name(in: options.filters.map(\.description)) == nil else { return options }
-            options.filters = try options.filters.map { filter in
-                PhotoFilter(stored: try Filter(parsing: filter.description).description)
-            }
-        } catch {
-            throw DarkroomError(.invalidOptions, "submit a batch", "\(error)", cause: error)
-        }
-        return options
     }
 }

@@ -33,6 +33,7 @@ public final class DarkroomClient: Sendable {
     public let location: RedisLocation
     package let store: BatchStore
     package let control: BatchController
+    let waits: WaitThread
     private let threads = CallThreads()
 
     /// Creates a client. It connects when the first call is made.
@@ -51,6 +52,7 @@ public final class DarkroomClient: Sendable {
     package init(_ location: RedisLocation, onLack: @escaping @Sendable (ReplicaLack) -> Void) {
         self.location = location
         store = BatchStore(location.redis, keys: location.keys)
+        waits = WaitThread(store)
         control = BatchController(store: store, onLack: onLack)
     }
 

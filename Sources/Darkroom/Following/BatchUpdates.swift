@@ -6,7 +6,7 @@ public enum BatchUpdate: Sendable, Equatable {
     case facts(BatchFacts)
     /// The batch has changed. The next `facts`, or ``DarkroomClient/facts(of:)``, include the change.
     case event(BatchEvent)
-    /// Redis is unreachable. The client tries again; `facts` follow when Redis is reachable.
+    /// Redis is unreachable. The client tries again; `facts` follow when Redis is reachable, also if they are unchanged.
     case disconnected(DarkroomError)
     /// The batch is not in Redis any more. This is the last update.
     case forgotten
@@ -25,8 +25,8 @@ public struct BatchUpdates: AsyncSequence, Sendable {
         /// What the next call does.
         private enum Phase { case reading, listening, ended }
 
-        /// The time without an event after which the facts are read again.
-        private static let silence = Duration.seconds(3)
+        /// The interval at which the facts are read again.
+        private static let readingInterval = Duration.seconds(3)
         private static let pauseWhileAway = Duration.milliseconds(100)
 
         private let client: DarkroomClient
@@ -63,7 +63,12 @@ public struct BatchUpdates: AsyncSequence, Sendable {
             guard let news = await listener?.buffer.next() else { throw CancellationError() }
             switch news {
             case .subscribed, .missed: phase = .reading
-            case .disconnected(let error): return outage(error)
+            case .disconnected(let error):
+                guard error.isTransient else {
+                    _ = end(.disconnected(error))
+                    throw error
+                }
+                return outage(error)
             case .event(let event):
                 if event.kind == .forgotten { return end(.forgotten) }
                 // This is the last event of a round. Read the facts, because a retry may have started another round.
@@ -87,6 +92,7 @@ public struct BatchUpdates: AsyncSequence, Sendable {
                 try await Task.sleep(for: Self.pauseWhileAway)
                 return nil
             }
+            let wasAway = hasReportedOutage
             hasReportedOutage = false
             guard let facts else {
                 guard listener != nil else { throw DarkroomError.gone(id, "follow batch \(id)") }
@@ -96,12 +102,12 @@ public struct BatchUpdates: AsyncSequence, Sendable {
             if facts.state == .finished { return end(.facts(facts)) }
             phase = .listening
             guard listener != nil else {
-                // The first facts are reported after the subscription is confirmed, so that no later event is missed.
-                listener = EventListener(client.location, of: id, capacity: 1000, remindsAfter: Self.silence)
+                // The first facts are reported once the subscription is confirmed, so that no later event is missed.
+                listener = EventListener(client.location, of: id, capacity: 1000, remindsEvery: Self.readingInterval)
                 return nil
             }
             defer { last = facts }
-            return facts == last ? nil : .facts(facts)
+            return facts == last && !wasAway ? nil : .facts(facts)
         }
 
         /// Reports the beginning of an outage, but does not report it again while it lasts.
@@ -127,17 +133,16 @@ extension DarkroomClient {
     /// }
     /// ```
     ///
-    /// The first update is the current ``BatchUpdate/facts(_:)``. All events after it are reported. The facts are sent
-    /// again whenever events may have been missed: after a reconnect, when the loop has fallen more than 1,000 events
-    /// behind, and if the facts have changed although no event arrived for 3 seconds. The last update contains the
-    /// facts of the finished batch, or is ``BatchUpdate/forgotten``; then the loop ends. If the batch has already
-    /// finished, its facts are the only update.
+    /// The first update is the present ``BatchUpdate/facts(_:)``. All later events follow. The facts are sent again whenever events
+    /// may have been missed: after an outage, and if more than 1,000 events wait for a slow loop. Every 3 seconds they are also
+    /// sent if they have changed. Events that follow a `facts` may already be contained in it. The last update is the facts of the
+    /// finished batch, or ``BatchUpdate/forgotten``; then the loop ends. For a finished batch it is the only update.
     ///
     /// While it follows, the client performs the maintenance that heartbeats of workers do, like
     /// ``wait(for:timeout:)-(BatchID,_)``.
     ///
     /// The loop throws ``DarkroomError`` with the code `noSuchBatch` if the batch is not in Redis at the beginning,
-    /// `redisUnreachable` if Redis is unreachable at the beginning (later, the client retries), `batchDamaged`, or
-    /// `redisRefused`. It throws `CancellationError` if its task is cancelled.
+    /// `redisUnreachable` if Redis is unreachable at the beginning (later the client tries again), `batchDamaged` or
+    /// `redisRefused`, also if the user may not subscribe to events. It throws `CancellationError` if its task is cancelled.
     public func follow(_ id: BatchID) -> BatchUpdates { BatchUpdates(client: self, id: id) }
 }

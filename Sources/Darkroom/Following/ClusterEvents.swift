@@ -18,8 +18,8 @@ public struct ClusterEvents: AsyncSequence, Sendable {
     /// Subscribes with a new connection.
     public func makeAsyncIterator() -> Iterator { Iterator(listener: EventListener(location, capacity: 1000)) }
 
-    /// An observer. Only one task at a time may use it.
-    public struct Iterator: AsyncIteratorProtocol, Sendable {
+    /// One observer. One task at a time may use it.
+    public struct Iterator: AsyncIteratorProtocol {
         let listener: EventListener
 
         /// Returns the next update; nil if the task is cancelled.

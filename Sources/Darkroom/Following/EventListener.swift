@@ -9,9 +9,9 @@ final class EventListener: Sendable {
 
     /// - Parameters:
     ///   - batch: the batch whose events are buffered; nil for all batches.
-    ///   - capacity: the number of events that are buffered for a slow observer before the oldest event is dropped.
-    ///   - silence: the time without an event after which a waiting observer is woken to read again; nil for never.
-    init(_ location: RedisLocation, of batch: BatchID? = nil, capacity: Int, remindsAfter silence: Duration? = nil) {
+    ///   - capacity: the number of events that wait for a slow observer before the oldest are dropped.
+    ///   - interval: the interval at which a waiting observer is woken to read again; nil for never.
+    init(_ location: RedisLocation, of batch: BatchID? = nil, capacity: Int, remindsEvery interval: Duration? = nil) {
         let buffer = EventBuffer(capacity: capacity)
         self.buffer = buffer
         subscription = RedisSubscription(location.redis, channels: [location.keys.eventsChannel]) { event in
@@ -23,6 +23,6 @@ final class EventListener: Sendable {
                 buffer.add(.event(event))
             }
         }
-        reminder = silence.map { PeriodicThread("darkroom-follow", every: $0) { buffer.remind() } }
+        reminder = interval.map { PeriodicThread("darkroom-follow", every: $0) { buffer.remind() } }
     }
 }

@@ -77,7 +77,7 @@ package struct BatchWaiter {
             var pause = Self.pause
             do {
                 if nextHeartbeat <= .now {
-                    try maintain()
+                    try Self.maintain(client.store)
                     nextHeartbeat = .now + Self.heartbeatInterval
                 }
                 let began = ContinuousClock.now
@@ -128,9 +128,9 @@ package struct BatchWaiter {
 
     private static func sleep(_ duration: Duration) { Thread.sleep(forTimeInterval: duration / .seconds(1)) }
 
-    /// Performs the maintenance that heartbeats do, in bounded steps.
-    private func maintain() throws {
-        for _ in 0..<Self.heartbeatsAtOnce where try !client.store.maintain() { return }
+    /// Performs the maintenance of heartbeats. Each call does a bounded step, so several may be necessary.
+    static func maintain(_ store: BatchStore) throws {
+        for _ in 0..<Self.heartbeatsAtOnce where try !store.maintain() { return }
     }
 
     private func refresh(_ latest: inout [BatchID: BatchFacts]) throws {

@@ -33,7 +33,7 @@ public struct DownloadRules: Sendable {
     public var allowedHosts: [String] = []
     /// The hosts that are never allowed, in the same format.
     public var deniedHosts: [String] = []
-    /// The folders that may be read by `file:` URLs. Symbolic links are resolved before the check.
+    /// Existing folders below which `file:` URLs may be read, after links are resolved; absolute paths.
     public var folders: [String] = []
 
     /// Creates the default rules, which allow only the public internet.

@@ -2,7 +2,8 @@ import DarkroomConcurrency
 import DarkroomLogging
 import DarkroomWorker
 
-/// A worker: claims operations from Redis and develops their photos until it is stopped. A process may run several.
+/// A worker: claims operations from Redis and develops their photos until ``stop()`` or ``abandon()``, also if the program keeps no
+/// reference to it. A process may have several.
 ///
 /// ```swift
 /// var configuration = PhotoWorkerConfiguration()
@@ -11,8 +12,17 @@ import DarkroomWorker
 /// try await worker.start()
 /// ```
 public final class PhotoWorker: Sendable {
+    private enum Phase { case new, starting, running, stopped }
+    private struct State {
+        var phase = Phase.new
+        /// The thread of the latest start; nil before it.
+        var starter: OwnedThread?
+    }
+
     private let worker: Worker
     private let location: RedisLocation
+    private let state = Locked(State())
+    /// Set when a start has succeeded.
     private let hasStarted = Latch()
 
     /// Creates a worker. Call ``start()`` to start it.
@@ -41,33 +51,72 @@ public final class PhotoWorker: Sendable {
     /// The number of photos that have become final in this worker.
     public var photosDone: Int { worker.photosDone }
 
-    /// Connects to Redis and starts working.
-    /// - Throws: ``DarkroomError`` with the code `redisUnreachable` or `redisRefused`.
+    // Starting and stopping may take seconds, so they run on threads of their own and not on those of Swift's tasks.
+
+    /// Connects to Redis and starts the work. A worker starts once. After an error of Redis the call can be repeated.
+    /// - Throws: ``DarkroomError`` with the code `redisUnreachable` or `redisRefused`; `invalidConfiguration` if the worker was
+    ///   started, stopped or abandoned before.
     public func start() async throws {
         do {
-            try await onOwnThread("darkroom-worker-start") { [worker] in try worker.start() }
-            hasStarted.set()
+            try await withCheckedThrowingContinuation { continuation in
+                let isNew = state.withLock { state in
+                    guard state.phase == .new else { return false }
+                    state.phase = .starting
+                    state.starter = OwnedThread("darkroom-worker-start") { [self] in
+                        continuation.resume(with: Result { try startBlocking() })
+                    }
+                    return true
+                }
+                if !isNew {
+                    continuation.resume(
+                        throwing: DarkroomError(
+                            .invalidConfiguration, "start a worker on \(location)",
+                            "the worker was started before; make a new PhotoWorker"))
+                }
+            }
         } catch {
             throw DarkroomError(error, "start a worker on \(location)")
         }
     }
 
-    /// Stops the worker, and returns when it has stopped. The worker starts no more work. Photos that are running may
-    /// be completed within the grace period, and all other operations are released for other workers. Returns at once
-    /// if the worker has not been started.
-    public func stop() async {
-        guard hasStarted.isSet else { return }
-        worker.stop()
-        try? await onOwnThread("darkroom-worker-stop") { [worker] in worker.wait() }  // waiting throws nothing
+    private func startBlocking() throws {
+        let outcome = Result { try worker.start() }
+        if case .success = outcome { hasStarted.set() }
+        state.withLock { state in
+            guard state.phase == .starting else { return }
+            state.phase = hasStarted.isSet ? .running : .new
+        }
+        try outcome.get()
     }
 
-    /// Stops the worker and returns at once. No operation is released: other workers must wait until the leases expire.
-    public func abandon() { worker.leave() }
+    /// Stops the worker and returns when it has stopped. The worker starts no more work, running photos may end within the grace
+    /// period, and all other operations are released for other workers.
+    ///
+    /// If the worker is starting, the call waits for the start and then stops the worker. A worker that has not started stops at
+    /// once, and cannot be started later.
+    public func stop() async {
+        guard let starter = end() else { return }
+        worker.stop()
+        await withCheckedContinuation { continuation in
+            _ = OwnedThread("darkroom-worker-stop") { [self] in
+                starter.join()
+                if hasStarted.isSet { worker.wait() }
+                continuation.resume()
+            }
+        }
+    }
 
-    /// Runs `body` on a new thread, because starting and stopping may block for seconds.
-    private func onOwnThread(_ name: String, _ body: @escaping @Sendable () throws -> Void) async throws {
-        try await withCheckedThrowingContinuation { continuation in
-            _ = OwnedThread(name) { continuation.resume(with: Result(catching: body)) }
+    /// Stops the worker at once and returns. No operation is released: other workers take them over when the leases have expired.
+    /// The worker cannot be started later.
+    public func abandon() {
+        if end() != nil { worker.leave() }
+    }
+
+    /// Prevents later starts. Returns the thread of the latest start; nil if there was none.
+    private func end() -> OwnedThread? {
+        state.withLock { state in
+            state.phase = .stopped
+            return state.starter
         }
     }
 }

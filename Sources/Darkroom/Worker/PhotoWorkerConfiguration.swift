@@ -8,8 +8,8 @@ public struct PhotoWorkerConfiguration: Sendable {
     public var filtrations: Int?
     /// How long running photos may continue after ``PhotoWorker/stop()`` is called.
     public var gracePeriod: Duration = .seconds(10)
-    /// The folders that may contain output folders. The worker refuses batches whose output folder is outside of them.
-    /// If empty, all folders are allowed: then every user who may submit a batch decides where the worker writes.
+    /// The existing folders below which output folders must be, as absolute paths. The worker refuses batches with another output folder. Empty allows every
+    /// folder: then all users who may submit a batch decide where the worker writes.
     public var outputFolders: [String] = []
     /// The rules for downloads.
     public var downloadRules = DownloadRules()
@@ -89,6 +89,7 @@ public struct PhotoWorkerConfiguration: Sendable {
 
     /// - Throws: an error that describes the invalid setting.
     func workerConfiguration() throws -> WorkerConfiguration {
+        try check()
         var configuration = base
         configuration.downloads = downloads
         configuration.filtrations = filtrations ?? configuration.filtrations

@@ -1,6 +1,7 @@
 import ArgumentParsing
 import Darkroom
 import DarkroomTransfer
+import DarkroomWorker
 
 /// Options for downloads: allowed addresses, limits and timeouts.
 struct FetchOptions: ParsableArguments {
@@ -43,15 +44,18 @@ struct FetchOptions: ParsableArguments {
     var connectTo: [String]
 
     func validate() throws {
-        try requireAtLeast(1, perHost, "--per-host")
-        try requireAtLeast(0, maxRedirects, "--max-redirects")
-        try requireAtLeast(0, retries, "--retries")
-        try requireAtLeast(1, maxDownload.bytes, "--max-download")
-        try requireAtLeast(1, maxPixels.value, "--max-pixels")
+        try requireAtLeast(WorkerBounds.leastCount, perHost, "--per-host")
+        try requireAtLeast(WorkerBounds.leastRetries, maxRedirects, "--max-redirects")
+        try requireAtLeast(WorkerBounds.leastRetries, retries, "--retries")
+        try requireAtLeast(WorkerBounds.leastCount, maxDownload.bytes, "--max-download")
+        try requireAtLeast(WorkerBounds.leastCount, maxPixels.value, "--max-pixels")
         for (duration, name) in [
             (connectTimeout, "--connect-timeout"), (stallTimeout, "--stall-timeout"), (timeout, "--timeout"),
-        ] where duration < .milliseconds(1) {
+        ] where duration < WorkerBounds.shortestTimeout {
             throw ValidationError("\(name) \(duration.argumentText): at least 1ms")
+        }
+        guard WorkerBounds.isUserAgent(userAgent) else {
+            throw ValidationError("--user-agent \"\(userAgent)\": it has invisible characters; leave them out")
         }
         _ = try headers
         for pairs in connectTo where !Self.isConnectTo(pairs) {

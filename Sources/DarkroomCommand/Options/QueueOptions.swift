@@ -1,7 +1,6 @@
 import ArgumentParsing
 import Darkroom
 import DarkroomStore
-import DarkroomText
 
 /// How long Redis keeps a finished batch.
 enum Retention: ExpressibleByArgument {
@@ -67,7 +66,7 @@ struct QueueOptions: ParsableArguments {
     var retain: Retention = .duration(.seconds(24 * 3600))
 
     func validate() throws {
-        guard (1...1000).contains(operationSize) else {
+        guard BatchOptions.operationSizes.contains(operationSize) else {
             throw ValidationError("--operation-size \(operationSize): from 1 to 1000")
         }
         let leases = BatchOptions.leaseMilliseconds
@@ -78,7 +77,7 @@ struct QueueOptions: ParsableArguments {
             throw ValidationError(
                 "--lease \(lease.argumentText): at most 24h, since the photos of a lost worker wait so long")
         }
-        try requireAtLeast(1, window.value, "--window")
+        try requireAtLeast(BatchOptions.windows.lowerBound, window.value, "--window")
         guard after.count <= Self.mostBatchesBefore else {
             throw ValidationError(
                 "--after: \(after.count) batches, at most \(Self.mostBatchesBefore) can be waited for at once; let one of "
@@ -87,17 +86,11 @@ struct QueueOptions: ParsableArguments {
         if afterSuccess, after.isEmpty {
             throw ValidationError("--after-success: name the batches that must succeed, with --after <batch>")
         }
-        if let name { try Self.checkName(name) }
-        if let webhook { try Self.checkWebhook(webhook) }
-    }
-
-    /// Throws unless the name can be typed and shown in tables.
-    private static func checkName(_ name: String) throws(ValidationError) {
-        guard name == PrintableText.escaped(name) else {
-            throw ValidationError("--name \"\(name)\": it has invisible characters; leave them out")
+        if let name, let problem = BatchOptions.problem(ofName: name) {
+            throw ValidationError("--name \"\(name.prefix(40))\": \(problem)")
         }
-        guard name.utf8.count <= 200 else {
-            throw ValidationError("--name: \(name.utf8.count) bytes; at most 200")
+        if let webhook, let problem = BatchOptions.problem(ofWebhook: webhook) {
+            throw ValidationError("--webhook: \(problem)")
         }
     }
 
@@ -110,24 +103,7 @@ struct QueueOptions: ParsableArguments {
         }
     }
 
-    /// Throws unless the URL can be a webhook. The messages do not show user, password and query.
-    private static func checkWebhook(_ url: String) throws(ValidationError) {
-        if let problem = PhotoURL.check(url) {
-            throw ValidationError("--webhook: \(problem.detail); write it like https://photos.example/finished")
-        }
-        guard !PhotoURL.isFile(url) else {
-            throw ValidationError(
-                "--webhook: a file: URL cannot receive a webhook; write it like https://photos.example/finished")
-        }
-        // Compared as bytes: "@" followed by a combining character is a different Character.
-        let authority = url.utf8.drop { $0 != UInt8(ascii: "/") }.dropFirst(2).prefix { !"/?#\\".utf8.contains($0) }
-        guard !authority.contains(UInt8(ascii: "@")) else {
-            throw ValidationError(
-                "--webhook: the URL has a user or password, which everybody who sees the batch could read; leave it out: "
-                    + "workers sign webhooks with their --webhook-secret-file instead")
-        }
-    }
-
+    /// Applies these options to the options of a batch.
     func apply(to options: inout BatchOptions) {
         options.name = name ?? ""
         options.operationSize = operationSize

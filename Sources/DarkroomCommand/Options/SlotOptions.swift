@@ -32,10 +32,12 @@ struct SlotOptions: ParsableArguments {
     var isolate: Bool
 
     func validate() throws {
-        try requireAtLeast(1, downloads, "--downloads")
-        try requireAtLeast(1, filtrations ?? 1, "--filtrations")
-        guard photoTimeout >= .seconds(1) else { throw ValidationError("--photo-timeout: at least 1s") }
-        guard (0...1).contains(threadPriority) else {
+        try requireAtLeast(WorkerBounds.leastCount, downloads, "--downloads")
+        try requireAtLeast(WorkerBounds.leastCount, filtrations ?? WorkerBounds.leastCount, "--filtrations")
+        guard photoTimeout >= WorkerBounds.shortestPhotoTimeout else {
+            throw ValidationError("--photo-timeout: at least 1s")
+        }
+        guard WorkerBounds.threadPriorities.contains(threadPriority) else {
             throw ValidationError("--thread-priority \(threadPriority): from 0.0 to 1.0")
         }
     }

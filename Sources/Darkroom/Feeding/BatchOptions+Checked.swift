@@ -1,0 +1,54 @@
+import DarkroomFileNames
+import DarkroomFiles
+import DarkroomImaging
+
+/// The checks of the options of a new batch. The command line has the same.
+extension BatchOptions {
+    /// The options with filters and folders in canonical form.
+    /// - Throws: ``DarkroomError`` with the code `invalidOptions`.
+    func checked() throws -> BatchOptions {
+        var options = self
+        if let problem = Self.problem(ofName: name) { throw Self.invalid("name \"\(name.prefix(40))\": \(problem)") }
+        if !webhook.isEmpty, let problem = Self.problem(ofWebhook: webhook) {
+            throw Self.invalid("webhook: \(problem)")
+        }
+        options.output = try Self.folder(output, "output")
+        options.originals = try Self.folder(originals, "originals")
+        do {
+            guard try CustomFilter.name(in: filters.map(\.description)) == nil else { return options }
+            options.filters = try filters.map { PhotoFilter(stored: try Filter(parsing: $0.description).description) }
+        } catch {
+            throw DarkroomError(.invalidOptions, "submit a batch", "\(error)", cause: error)
+        }
+        return options
+    }
+
+    /// Throws if ``fileName`` is invalid, or if two photos would get the same file, on some file systems at least.
+    func checkFileNames(of photos: some Collection<(name: String, url: String)>) throws {
+        let template = try FileNameTemplate(fileName, namesAreUnique: true)
+        guard !template.hasIndex else { return }
+        var paths: Set<String> = []
+        for photo in photos {
+            // File systems may ignore case. Strings that differ only in Unicode composition are equal.
+            let path = template.path(index: 0, name: photo.name, ending: "").lowercased()
+            guard paths.insert(path).inserted else {
+                throw Self.invalid(
+                    "fileName \"\(fileName)\" has no {index}, and two photos would get the same file: the name \"\(photo.name)\" "
+                        + "repeats an earlier one, apart from case; make the names unique or use {index}")
+            }
+        }
+    }
+
+    /// The path of a folder without empty components and `.`; empty for none.
+    private static func folder(_ path: String, _ option: String) throws -> String {
+        guard !path.isEmpty else { return "" }
+        guard Path.isAbsolute(path), !Path.climbs(path) else {
+            throw invalid("\(option) \"\(path)\": the path must be absolute, without \"..\"")
+        }
+        return "/" + Path.components(of: path).joined(separator: "/")
+    }
+
+    private static func invalid(_ message: String) -> DarkroomError {
+        DarkroomError(.invalidOptions, "submit a batch", message)
+    }
+}

@@ -1,0 +1,25 @@
+import DarkroomText
+
+/// Checks of single options, for the command line and for programs that use the library.
+extension BatchOptions {
+    private static let longestNameBytes = 200
+
+    /// Why a batch cannot have this name; nil if it can. A name can be typed, and shown in tables.
+    package static func problem(ofName name: String) -> String? {
+        if name.utf8.count > longestNameBytes { return "\(name.utf8.count) bytes; at most \(longestNameBytes)" }
+        return name == PrintableText.escaped(name) ? nil : "it has invisible characters; leave them out"
+    }
+
+    /// Why a URL cannot be a webhook; nil if it can. The text does not show user, password and query.
+    package static func problem(ofWebhook url: String) -> String? {
+        let example = "write it like https://photos.example/finished"
+        if let problem = PhotoURL.check(url) { return "\(problem.detail); \(example)" }
+        if PhotoURL.isFile(url) { return "a file: URL cannot receive a webhook; \(example)" }
+        // Compared as bytes: "@" followed by a combining character is a different Character.
+        let authority = url.utf8.drop { $0 != UInt8(ascii: "/") }.dropFirst(2).prefix { !"/?#\\".utf8.contains($0) }
+        guard authority.contains(UInt8(ascii: "@")) else { return nil }
+        return
+            "the URL has a user or password, which everybody who sees the batch could read; leave it out: workers sign "
+            + "webhooks with their --webhook-secret-file instead"
+    }
+}
