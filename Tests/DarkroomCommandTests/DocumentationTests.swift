@@ -43,6 +43,17 @@ import Testing
         }
     }
 
+    @Test(arguments: ["CONTRIBUTING.md", "Tests/README.md"])
+    func namedTestsExist(page: String) throws {
+        let folder = Self.project.appendingPathComponent("Tests")
+        let files = try #require(FileManager.default.subpaths(atPath: folder.path)).filter { $0.hasSuffix(".swift") }
+        let tests = try files.map { try String(contentsOf: folder.appendingPathComponent($0), encoding: .utf8) }
+        // `StoreModelTests/randomSteps`
+        let names = try Self.text(of: page).matches(of: #/Tests\/([a-z][A-Za-z]+)['`]/#).map { $0.output.1 }
+        #expect(!names.isEmpty)
+        for name in names { #expect(tests.contains { $0.contains("func \(name)(") }, "\(name)") }
+    }
+
     private static func page(_ name: String) throws -> String {
         try text(of: "Sources/Darkroom/Darkroom.docc/\(name).md")
     }
