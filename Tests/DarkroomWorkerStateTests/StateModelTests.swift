@@ -68,7 +68,7 @@ import Testing
                 bench.claimed(held)
                 return bench.declined(held)
             }
-            let stateCodes = String((0..<10).map { _ in "NNNNNDF".randomElement(using: &random)! })  // not empty
+            let stateCodes = String((0..<9).map { _ in "NNNNNDF".randomElement(using: &random)! })  // not empty
             let leaseExpiries = chance(20) ? 2 : 0
             bench.claim(batch, numbers[batch]!, stateCodes: stateCodes + "N", leaseExpiries: leaseExpiries)
         }
@@ -133,7 +133,7 @@ import Testing
 
         private mutating func mergeStateCodes() {
             guard let held = bench.localOperations.randomElement(using: &random) else { return }
-            let stateCodes = (0..<11).map { _ in UInt8(ascii: chance(20) ? "C" : "N") }
+            let stateCodes = (0..<10).map { _ in UInt8(ascii: chance(20) ? "C" : "N") }
             _ = bench.merge(stateCodes, of: held)
         }
 
