@@ -59,13 +59,10 @@ struct PhotoWorkerTests {
         let worker = try PhotoWorker(RedisLocation("redis://127.0.0.1:\(proxy.port)")) { event in
             log.withLock { $0.append(event.message) }
         }
-        proxy.freeze()
+        proxy.delay(.milliseconds(300))
         let start = Task { try await worker.start() }
         while proxy.accepted == 0 { try await Task.sleep(for: .milliseconds(5)) }
         let stop = Task { await worker.stop() }
-        // Gives a call that does not wait for the start the time to return.
-        try await Task.sleep(for: .milliseconds(100))
-        proxy.thaw()
         try await start.value
         await stop.value
         #expect(log.withLock { $0.last } == "worker stopped")
