@@ -12,7 +12,7 @@ struct WorkerCommandTests {
 
     @Test func warnsOfUnrestrictedOutputs() throws {
         let worker = try Queue().start("worker")
-        try worker.waitFor("outputs may lie in every folder, bound them with --outputs-under FOLDER")
+        try worker.waitFor("this worker may write to every folder, limit it with --outputs-under FOLDER")
         try worker.waitFor("worker started worker=")
         worker.send(SIGTERM)
         #expect(try worker.outcome().status == 0)
@@ -41,7 +41,7 @@ struct WorkerCommandTests {
         #expect(outcome.standardError.contains(" info worker: worker stopping worker="))
         #expect(outcome.standardError.contains(" held=0 photos=4\n"))
         #expect(outcome.standardError.contains(": worker runs as root, ") == (geteuid() == 0))
-        #expect(!outcome.standardError.contains("outputs may lie in every folder"))
+        #expect(!outcome.standardError.contains("may write to every folder"))
         #expect(try queue.run("workers").standardOutput.isEmpty)
 
         let photos = try queue.run("photos", "\(id)").lines.map { $0.components(separatedBy: "\t") }

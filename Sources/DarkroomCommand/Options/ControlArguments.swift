@@ -13,7 +13,7 @@ extension PhotoRanges: ExpressibleByArgument {
         }
     }
 
-    /// The ranges in the form that is parsed.
+    /// The ranges as text that `init(argument:)` can parse.
     package var argumentText: String { description }
 }
 

@@ -1,7 +1,7 @@
 import Darkroom
 
 extension BatchFacts {
-    /// The message for a batch that was cancelled while it was fed or run.
+    /// The message for a batch that was cancelled while it was being fed or executed.
     var cancellation: String {
         let why = cancelledReason.isEmpty ? "" : " (\(HumanText.safe(cancelledReason)))"
         guard !sealed else { return "batch \(label) was cancelled\(why)" }

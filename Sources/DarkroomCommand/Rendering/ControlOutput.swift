@@ -15,7 +15,7 @@ struct ControlOutput {
     }
 
     /// Writes the result for a batch.
-    /// - Parameter numbers: Counts of the command, added to the JSON facts.
+    /// - Parameter numbers: Counts that are added to the JSON facts.
     func write(_ sentence: String, _ batch: BatchFacts, _ numbers: [JSON.Member] = []) throws {
         try write(sentence) {
             let now = try client.store.time()

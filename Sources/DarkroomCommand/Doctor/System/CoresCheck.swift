@@ -1,13 +1,13 @@
 import Darkroom
 import Foundation
 
-/// The available processor time.
+/// The processor cores that a worker can use.
 struct CoreFacts {
     /// The cores of the machine.
     var online: Int
     /// Cores that this process may use (sched_setaffinity(2)).
     var allowed: Int
-    /// The processor limit of the control group in cores; nil: no limit.
+    /// The CPU limit of the control group, in cores; nil means no limit.
     var quota: Double?
 
     init(online: Int, allowed: Int, quota: Double? = nil) {
@@ -16,7 +16,7 @@ struct CoreFacts {
         self.quota = quota
     }
 
-    /// Reads the facts of this machine.
+    /// Reads these values from the system and the control group.
     init(_ group: ControlGroup) {
         online = ProcessInfo.processInfo.processorCount
         allowed = ProcessInfo.processInfo.activeProcessorCount

@@ -1,12 +1,12 @@
 import Darkroom
 
-/// The available memory.
+/// The memory that a worker can use.
 struct MemoryFacts {
     /// The available memory of the machine in bytes, caches included; nil if unknown.
     var available: Int?
-    /// The limit of the control group in bytes; nil: no limit.
+    /// The memory limit of the control group in bytes; nil means no limit.
     var groupLimit: Int?
-    /// The limit of the process in bytes; nil: no limit.
+    /// The memory limit of the process in bytes; nil means no limit.
     var processLimit: Int?
 
     init(available: Int? = nil, groupLimit: Int? = nil, processLimit: Int? = nil) {
@@ -15,7 +15,7 @@ struct MemoryFacts {
         self.processLimit = processLimit
     }
 
-    /// Reads the facts of this machine.
+    /// Reads these values from the system and the control group.
     init(_ files: SystemFiles, _ group: ControlGroup) {
         let line = files.text("/proc/meminfo")?.split(separator: "\n").first { $0.hasPrefix("MemAvailable:") }
         available = line?.split(separator: " ").dropFirst().first.flatMap { Int($0) }.map { $0 * 1024 }
@@ -24,7 +24,7 @@ struct MemoryFacts {
         processLimit = limit == .max ? nil : limit
     }
 
-    /// The smallest of these values, with a phrase for its origin.
+    /// The smallest of these values, with a phrase that says which value it is.
     var least: (bytes: Int, of: String)? {
         [(available, "free on this machine"), (groupLimit, "for this control group"), (processLimit, "by ulimit -v")]
             .compactMap { bytes, name in bytes.map { ($0, name) } }.min { $0.0 < $1.0 }
@@ -48,7 +48,7 @@ struct MemoryCheck: Check {
             return [
                 .warning(
                     "memory", found,
-                    "only the largest photos, many at once, can use it up: lower --max-download, --max-pixels or --downloads "
+                    "only many of the largest photos at once use it up: lower --max-download, --max-pixels or --downloads "
                         + "where strangers write the lists")
             ]
         }
