@@ -55,7 +55,7 @@ import Testing
             ([photo, "\(folder)/missing/o.jpg"], "write the photo \(folder)/missing/o.jpg: No such file or directory"),
             (
                 [photo, folder],
-                "write the photo \(folder): it is a folder; photos are written into one with -o \(folder)"
+                "write the photo \(folder): it is a folder; to write photos into it, use -o \(folder)"
             ),
             ([photo, "/dev/full"], "write the photo /dev/full: it is not a regular file; - is standard output"),
             ([photo, "/dev/null", "--force"], "write the photo /dev/null: it is not a regular file"),
@@ -139,7 +139,7 @@ import Testing
             facts.map { $0["out"] as? String } == ["astronaut.jpg", "moon.png", "chelsea.jpg"].map { "\(out)/\($0)" })
         let problems = outcome.standardError.split(separator: "\n")
         #expect(problems.count == 3 && problems[0].hasPrefix("error: develop /etc/passwd: not an image"))
-        let taken = "the one of \(photos[0]) has that name already"
+        let taken = "the photo of \(photos[0]) has that name already"
         #expect(problems[1] == "error: write the photo \(out)/astronaut.jpg: \(taken)")
         #expect(problems[2] == "2 of 5 photos failed")
 
