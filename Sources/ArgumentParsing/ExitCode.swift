@@ -23,9 +23,9 @@ package struct ExitCode: Error, RawRepresentable, Hashable, Sendable {
     package static let usage = ExitCode(2)
 }
 
-/// An error for values that are valid by themselves but not together, or out of the range of a command.
+/// The error for values that a command rejects: out of range, or invalid together with other values.
 package struct ValidationError: Error, CustomStringConvertible, Sendable {
-    /// Names the option, what was found and what to do.
+    /// Which option is wrong, what was found, and what to do.
     package let message: String
 
     /// Creates an error.
@@ -37,7 +37,7 @@ package struct ValidationError: Error, CustomStringConvertible, Sendable {
     package var description: String { message }
 }
 
-/// The end of a program without or after a failed run of a command: the exit status and the output.
+/// The exit status and output of a program whose command has failed or was not run.
 package struct CommandExit: Error, Sendable {
     /// The exit status.
     package let code: ExitCode
@@ -66,7 +66,7 @@ package struct CommandExit: Error, Sendable {
             problems.map(Self.line).joined() + usage + "\nSee '\(helpCommand)' for more.\n"
     }
 
-    /// The end of a program whose command has thrown `error`.
+    /// The exit of a program whose command has thrown `error`.
     package init(_ error: any Error) {
         switch error {
         case let end as CommandExit:

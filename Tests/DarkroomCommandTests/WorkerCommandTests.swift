@@ -68,7 +68,7 @@ struct WorkerCommandTests {
         let outcome = try worker.outcome()
         #expect(outcome.status == 130)
         #expect(outcome.standardError.contains("worker leaving at once"))
-        // The worker has released nothing. The lease must expire.
+        // The worker has not released its operation, so the lease has to expire.
         #expect(try queue.store.facts(of: id)?.executing == 1)
     }
 
@@ -80,7 +80,7 @@ struct WorkerCommandTests {
         let worker = try queue.start("worker", "--allow-private", "--grace", "500ms")
         #expect(await server.wait { $0.running == 1 }, "the download has not started")
         // A terminal and a parent process may both send a stop signal. The test sends two different signals, since the
-        // kernel merges pending signals of one kind.
+        // kernel merges pending signals with the same number.
         worker.send(SIGINT)
         worker.send(SIGTERM)
         let outcome = try worker.outcome()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import DarkroomWorker
 
-/// Photos that wait for a slow host, with a worker and HTTP servers.
+/// Tests photos that wait for a slow host. Each test runs a worker and HTTP servers.
 @Suite(.redisServer, .serialized, .timeLimit(.minutes(2))) struct WaitingForHostsTests {
     let darkroom: Darkroom
 
