@@ -31,7 +31,8 @@ private struct SilentSource: PhotoSource {
 }
 
 @Suite struct ImageDownloaderTests {
-    /// The worker state begins a photo, and then a downloader is queued. A user may suspend the batch between these steps.
+    /// The worker state starts a photo, and then its download is queued. A user may suspend the batch between these
+    /// steps.
     @Test func endsAtOnceIfThePhotoIsWithdrawnBeforeTheDownloadStarts() throws {
         let context = try BatchContext(BatchID("batch"), BatchOptions(), WorkerConfiguration())
         let photo = PhotoTask(
