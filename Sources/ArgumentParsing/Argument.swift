@@ -21,7 +21,7 @@ package struct Argument<Value: Sendable>: DeclaredArgument, Sendable {
         declaration = .optional(help: help, valueName: valueName)
     }
 
-    /// Declares an argument that takes all remaining values; at least one if `isRequired`.
+    /// Declares an argument that takes all remaining values. If `isRequired`, at least one value must be given.
     package init<T: ExpressibleByArgument>(
         help: String, valueName: String = "", isRequired: Bool = false
     ) where Value == [T] {

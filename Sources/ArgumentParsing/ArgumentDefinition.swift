@@ -15,7 +15,7 @@ struct ArgumentDefinition {
     var shortName: Character?
     let valueName: String
     let help: String
-    /// The environment variable with the value, if the command line has none.
+    /// The environment variable that gives the value if the command line does not.
     var environment: String?
     /// The default value as text.
     var defaultText: String?
@@ -53,7 +53,7 @@ protocol DeclaredGroup {
 }
 
 extension ParsableArguments {
-    /// The definitions of the properties, in their order. The parser stores values through them in this value.
+    /// The definitions of the properties, in their order. Through the definitions, the parser sets the properties.
     func sections(title: String = "Options") -> [ArgumentSection] {
         var own = ArgumentSection(title: title, definitions: [])
         var groups: [ArgumentSection] = []
@@ -69,7 +69,7 @@ extension ParsableArguments {
         return [own] + groups
     }
 
-    /// The groups among the properties, this value last.
+    /// The groups among the properties, followed by this value itself.
     func withGroups() -> [any ParsableArguments] {
         Mirror(reflecting: self).children.flatMap {
             ($0.value as? any DeclaredGroup)?.arguments.withGroups() ?? []

@@ -1,10 +1,9 @@
 import DarkroomText
 
-/// Parses a command line by the definitions of one command.
-///
-/// Continues after a problem, so that all problems are shown together.
+/// Parses a command line by the definitions of one command. The parser continues after an error, so that all errors
+/// are shown together.
 struct ArgumentParser {
-    /// The command line contains a request for help. The rest of it is ignored.
+    /// The command line contains a request for help. The other arguments are ignored.
     struct HelpRequest: Error {}
 
     private let definitions: [ArgumentDefinition]

@@ -15,7 +15,7 @@ package struct ExitCode: Error, Hashable, Sendable {
     package static let usage = ExitCode(2)
 }
 
-/// An error for values that are valid by themselves but not together, or out of the range of a command.
+/// The error for values that a command rejects: out of range, or invalid together with other values.
 package struct ValidationError: Error, CustomStringConvertible, Sendable {
     /// Names the option, what was found and what to do.
     package let description: String
@@ -23,7 +23,7 @@ package struct ValidationError: Error, CustomStringConvertible, Sendable {
     package init(_ description: String) { self.description = description }
 }
 
-/// The end of a program without or after a failed run of a command: the exit status and the output.
+/// The exit status and output of a program whose command has failed or was not run.
 package struct CommandExit: Error, Sendable {
     /// The exit status.
     package let code: ExitCode
@@ -52,7 +52,7 @@ package struct CommandExit: Error, Sendable {
             problems.map(Self.line).joined() + usage + "\nSee '\(helpCommand)' for more.\n"
     }
 
-    /// The end of a program whose command has thrown `error`.
+    /// The exit of a program whose command has thrown `error`.
     package init(_ error: any Error) {
         switch error {
         case let end as CommandExit: self = end

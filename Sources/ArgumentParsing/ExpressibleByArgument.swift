@@ -23,7 +23,7 @@ extension ExpressibleByArgument {
     package static var otherArgumentTexts: [String: String] { [:] }
 }
 
-/// The error for a text that is no value of a type.
+/// The error for a text that is not a valid value of a type.
 package struct InvalidValue: Error, CustomStringConvertible, Sendable {
     /// What was found and what is accepted; follows the value in the message.
     package let description: String
@@ -51,7 +51,7 @@ extension Double: ExpressibleByArgument {
     }
 }
 
-/// The implementation for enumerations with text raw values.
+/// The implementation for enumerations with raw values of type `String`.
 extension ExpressibleByArgument where Self: RawRepresentable, RawValue == String, Self: CaseIterable {
     /// Parses one of the words, in upper or lower case. The error lists the words.
     package init(argument: String) throws {

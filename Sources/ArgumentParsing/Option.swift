@@ -19,8 +19,8 @@ package enum NameSpecification: Sendable {
 /// A named value: `--quality 85`, `--quality=85`, `-q 85`.
 ///
 /// An option with an initial value or of optional type may be left out. An option of array type may be left out or
-/// given several times. All other options must be given. If an option is given several times, the last value is used,
-/// except for arrays.
+/// given several times. All other options must be given. If an option of another type is given several times, the last
+/// value is used.
 @propertyWrapper
 package struct Option<Value: Sendable>: DeclaredArgument, Sendable {
     private let declaration: Declaration<Value>

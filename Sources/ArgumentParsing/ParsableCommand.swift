@@ -9,8 +9,8 @@ package protocol ParsableArguments: Sendable {
 
     /// Checks the values together: ranges, and options that exclude or need each other.
     ///
-    /// Called after all values are parsed. Throw a ``ValidationError``; the errors of all groups of a command are shown
-    /// together.
+    /// The parser calls it after it has parsed all values. Throw a ``ValidationError``; the errors of all groups of a
+    /// command are shown together.
     func validate() throws
 }
 
@@ -44,8 +44,8 @@ package protocol ParsableCommand: ParsableArguments {
 
     /// Runs the command on the calling thread.
     ///
-    /// Throw an ``ExitCode`` to end with that status and no further message; any other error is printed and ends
-    /// with status 1, a ``ValidationError`` with 2.
+    /// Throw an ``ExitCode`` to end with that status and no further message. Any other error is printed; the program
+    /// then ends with status 1, or 2 for a ``ValidationError``.
     func run() throws
 }
 
@@ -55,7 +55,7 @@ extension ParsableCommand {
 
     /// Parses the arguments of this command, without the name of the program.
     ///
-    /// - Throws: ``CommandExit`` with the output, for usage errors and also for help.
+    /// - Throws: ``CommandExit`` with the output, for usage errors and for requests for help.
     package static func parse(
         _ arguments: [String], environment: [String: String] = [:]
     ) throws(CommandExit) -> Self {
@@ -67,7 +67,7 @@ extension ParsableCommand {
 
     /// Parses the arguments of a program, without its name: finds the subcommand and parses its arguments.
     ///
-    /// - Throws: ``CommandExit`` with the output, for usage errors and also for help.
+    /// - Throws: ``CommandExit`` with the output, for usage errors and for requests for help.
     package static func parseAsRoot(
         _ arguments: [String], environment: [String: String] = [:]
     ) throws(CommandExit) -> any ParsableCommand {
@@ -83,7 +83,7 @@ extension ParsableCommand {
             endProcess(.success)
         } catch {
             let end = CommandExit(error)
-            // Errors of these writes are ignored: only the exit status remains to report the end.
+            // Errors of these writes are ignored: there is no other place to report them.
             try? FileHandle.standardOutput.write(contentsOf: Data(end.standardOutput.utf8))
             try? FileHandle.standardError.write(contentsOf: Data(end.standardError.utf8))
             endProcess(end.code)

@@ -10,10 +10,10 @@ package struct ByteSize: ExpressibleByArgument, Hashable {
     package init(argument: String) throws {
         bytes = try ScaledNumber(argument).value(
             in: Self.units, ignoringCase: true,
-            otherwise: "write a size in bytes with its unit, as 64MiB, 10MB or 512KiB")
+            otherwise: "write a size in bytes with its unit, such as 64MiB, 10MB or 512KiB")
     }
 
-    /// The number in the largest unit that writes it exactly.
+    /// The number in the largest unit that gives a whole number.
     package var argumentText: String { ScaledNumber.text(bytes, in: Self.units) }
 
     private static let units: [Unit] = [
@@ -35,10 +35,10 @@ package struct Quantity: ExpressibleByArgument, Hashable, ExpressibleByIntegerLi
 
     package init(argument: String) throws {
         value = try ScaledNumber(argument).value(
-            in: Self.units, ignoringCase: false, otherwise: "write a number, as 5000, 10k or 100M")
+            in: Self.units, ignoringCase: false, otherwise: "write a number, such as 5000, 10k or 100M")
     }
 
-    /// The number in the largest unit that writes it exactly.
+    /// The number in the largest unit that gives a whole number.
     package var argumentText: String { ScaledNumber.text(value, in: Self.units) }
 
     private static let units: [Unit] = [("G", 1_000_000_000), ("M", 1_000_000), ("k", 1000), ("", 1)]
@@ -48,7 +48,7 @@ package struct Quantity: ExpressibleByArgument, Hashable, ExpressibleByIntegerLi
 extension Duration: ExpressibleByArgument {
     /// Parses numbers with their units and adds them up.
     package init(argument: String) throws {
-        let hint = "write a duration with its unit, as 250ms, 15s, 5m, 1m30s or 24h"
+        let hint = "write a duration with its unit, such as 250ms, 15s, 5m, 1m30s or 24h"
         let isNumber = !argument.isEmpty && argument.allSatisfy { $0.isASCII && ($0.isNumber || $0 == ".") }
         var rest = (isNumber ? argument + "s" : argument)[...]
         var nanoseconds = 0
@@ -65,7 +65,7 @@ extension Duration: ExpressibleByArgument {
         self = .nanoseconds(nanoseconds)
     }
 
-    /// The duration in hours, minutes, seconds and smaller units.
+    /// The duration in hours and smaller units.
     package var argumentText: String {
         var rest = Int(self / .nanoseconds(1))
         var text = ""
@@ -110,7 +110,7 @@ private struct ScaledNumber {
         return product
     }
 
-    /// The number in the first unit that divides it.
+    /// The number in the first unit of which it is a multiple.
     static func text(_ value: Int, in units: [Unit]) -> String {
         guard value != 0, let unit = units.first(where: { value % $0.size == 0 }) else { return "\(value)" }
         return "\(value / unit.size)\(unit.name)"

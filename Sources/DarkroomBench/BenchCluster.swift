@@ -10,7 +10,7 @@ final class BenchCluster {
     let store: BatchStore
     let keys: Keys
     let redis: RedisServerProcess
-    /// The folder for list files and photos of the benchmark.
+    /// The folder for the list files and photos of the benchmark.
     let folder: String
     private let state: String
 
@@ -34,7 +34,7 @@ final class BenchCluster {
     deinit {
         store.connection.close()
         redis.terminate()
-        // Errors are ignored: nothing needs these folders, and the system cleans temporary folders itself.
+        // Errors are ignored: the folders are not needed any more, and the system cleans temporary folders itself.
         for path in [folder, state] { try? FileManager.default.removeItem(atPath: path) }
     }
 
@@ -57,7 +57,7 @@ final class BenchCluster {
         while true {
             guard let facts = try store.facts(of: id) else { throw BenchError("batch \(id) was forgotten") }
             if facts.state == .finished { return facts }
-            // A blocking read of a key that never exists: the pause happens in Redis.
+            // Pauses 0.05 s in Redis: a blocking read of a key that never exists.
             _ = try store.connection.call(RedisCommand("BLPOP", keys.prefix + "bench", "0.05"))
         }
     }

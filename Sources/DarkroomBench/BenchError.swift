@@ -1,4 +1,4 @@
-/// The error of a benchmark that could not be run or has no result.
+/// The error of a benchmark that could not be run or gave no result.
 struct BenchError: Error, CustomStringConvertible {
     let description: String
 

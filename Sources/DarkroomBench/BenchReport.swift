@@ -1,7 +1,7 @@
 import Darkroom
 import Foundation
 
-/// The results of a benchmark: figures, some with a floor for comparison.
+/// The results of a benchmark: figures, some of which are compared with a floor.
 struct BenchReport {
     struct Result {
         let what: String
@@ -68,7 +68,7 @@ func median(_ values: [Double]) -> Double {
 
 /// The resources that this process has used.
 struct ProcessUsage {
-    /// Seconds of processor time, user and system.
+    /// The processor time of user and system code, in seconds.
     let cpuSeconds: Double
     let peakBytes: Int
 

@@ -6,24 +6,24 @@ import DarkroomImaging
 import DarkroomWorker
 import Foundation
 
-/// `darkroom-bench develop`: compares the whole system with the floor: decode, sepia and encode of photos in memory.
+/// `darkroom-bench develop`: compares the whole system with a floor: the same photos, filtered in memory.
 struct DevelopCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         name: "develop", abstract: "Compare the whole system with filtering the same photos from memory.",
         discussion: """
-            The floor: all photos are decoded, filtered with sepia and encoded in memory on all cores. The whole \
-            system: a separate process serves the same photos over HTTP, and a worker claims them from a private \
-            Redis, downloads, filters and writes them. Both run in turn for several rounds; the command prints the \
-            medians. The processor time of the HTTP server and of Redis is not counted.
+            For the floor, all photos are decoded, filtered with sepia and encoded in memory on all cores. For the \
+            whole system, a separate process serves the same photos over HTTP, and a worker claims them from a private \
+            Redis, downloads, filters and writes them. Both measurements alternate for several rounds; the command \
+            prints the medians. The processor time of the HTTP server and of Redis is not counted.
             """,
         examples: ["darkroom-bench develop ~/Pictures"])
 
     @Argument(help: "The folder with the photos.") var folder: String
-    @Option(help: "Photos per round; the photos of the folder are repeated.", valueName: "count") var photos: Int = 2000
+    @Option(help: "Photos per round; files are used repeatedly.", valueName: "count") var photos: Int = 2000
     @Option(help: "Rounds.", valueName: "count") var rounds: Int = 3
     @Option(
         name: .shortAndLong,
-        help: "The folder that photos are written to: in a file system in memory, or on the disk to measure.",
+        help: "The folder that photos are written to: in memory (tmpfs), or on the disk that is measured.",
         valueName: "folder")
     var output: String = "/dev/shm"
     @Flag(help: "Print the figures as JSON.") var json: Bool
@@ -60,7 +60,7 @@ struct DevelopCommand: ParsableCommand {
 
     private struct Run {
         let photosPerSecond: Double
-        let cpuMilliseconds: Double  // a photo
+        let cpuMilliseconds: Double  // for each photo
     }
 
     private func report(floors: [Run], whole: [Run], single: [Run], cores: Int) -> BenchReport {
@@ -127,7 +127,7 @@ struct DevelopCommand: ParsableCommand {
             PhotoRecords(urls.map { (name: PhotoURL.name(of: $0), url: $0) }), options: options, overwrite: true)
         let facts = try cluster.wait(for: submitted.id)
         let seconds = (ContinuousClock.now - began) / .seconds(1)
-        // Redis has the end of the batch in ms, so the polling interval does not matter.
+        // Redis stores the time of the end in ms, so the polling interval does not matter.
         let exact = facts.finished.map { Double($0 - facts.submitted) / 1000 } ?? seconds
         return Self.run(urls.count, min(exact, seconds), since: before)
     }
@@ -177,7 +177,7 @@ private final class ServerProcess {
     }
 
     func stop() {
-        // The server ends when its standard input is closed. An error of the close is ignored.
+        // The server ends when its standard input is closed. An error of `close` is ignored.
         try? input.fileHandleForWriting.close()
         process.waitUntilExit()
     }

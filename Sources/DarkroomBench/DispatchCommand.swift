@@ -9,25 +9,26 @@ struct DispatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         name: "dispatch", abstract: "Measure feeding, claiming and ending of empty operations of several sizes.",
         discussion: """
-            Figures for operations of 1, 10, 50 and 250 photos: photos per second fed from a text file into a private \
-            Redis with an append-only file (everysec) and without workers; photos per second from claim to end by one \
-            worker that reports all photos as filtered; bytes of Redis memory per photo, queued and ended.
+            For operations of 1, 10, 50 and 250 photos, the command measures: how many photos per second are fed from \
+            a text file to a private Redis with an append-only file (everysec), without workers; how many photos per \
+            second one worker claims and reports as filtered; how many bytes of Redis memory a queued and an ended \
+            photo takes.
             """,
         examples: ["darkroom-bench dispatch --photos 5000000"])
 
-    @Option(help: "Lines of the list; for small operations fewer.", valueName: "count") var photos: Int = 1_000_000
+    @Option(help: "Lines of the list; fewer for small operations.", valueName: "count") var photos: Int = 1_000_000
     @Option(help: "Photos per operation; by default all four sizes.", valueName: "count") var size: [Int]
     @Flag(help: "Print the figures as JSON.") var json: Bool
 
     func validate() throws {
-        guard photos > 0 else { throw ValidationError("--photos is at least 1") }
-        guard size.allSatisfy((1...1000).contains) else { throw ValidationError("--size is 1 to 1000") }
+        guard photos > 0 else { throw ValidationError("--photos must be at least 1") }
+        guard size.allSatisfy((1...1000).contains) else { throw ValidationError("--size must be 1 to 1000") }
     }
 
     func run() throws {
         var report = BenchReport("dispatch")
         for size in size.isEmpty ? [1, 10, 50, 250] : size {
-            // The cost is per operation, so small operations need fewer photos for a good measurement.
+            // The cost depends on the number of operations, so with small operations, fewer photos are enough.
             let count = max(size, size < 50 ? photos * size / 50 : photos)
             try measure(size: size, count: count, &report)
         }

@@ -2,7 +2,7 @@ import ArgumentParsing
 import DarkroomPhotoServer
 import Foundation
 
-/// The HTTP server of `darkroom-bench develop`. Prints its port and serves until its standard input is closed.
+/// The HTTP server of `darkroom-bench develop`. It prints its port and serves until its standard input is closed.
 struct ServeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         name: "serve", abstract: "Serve the files of a folder over HTTP on the loopback interface.",

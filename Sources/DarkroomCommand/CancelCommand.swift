@@ -6,12 +6,13 @@ struct CancelCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         name: "cancel", abstract: "Cancel a batch, some of its photos, or all batches.",
         discussion: """
-            Photos that have not started are never started, running photos are stopped, written files stay. After the \
+            Photos that have not started do not start, running photos are stopped, and written files stay. After the \
             command returns, no worker starts a cancelled photo; with --wait the command returns when no cancelled \
             photo is running.
 
-            Cancelling a cancelled batch is no error. If the batch has finished, the command changes nothing and exits \
-            with status 1. Cancelling single photos that are done is no error.
+            It is not an error if the batch is already cancelled. If the batch has finished, the command changes \
+            nothing and exits with status 1. With --photos, photos that are done are not changed, and this is not an \
+            error.
             """,
         group: "Coordinator", synonyms: ["stop", "abort", "kill"],
         examples: [
@@ -21,7 +22,7 @@ struct CancelCommand: ParsableCommand {
         ])
 
     @Argument(help: "The batch: its id, the beginning of its id, or its name.") var batch: String?
-    @Option(help: "Cancel only these photos, by their index from 0. All of them must be fed.", valueName: "ranges")
+    @Option(help: "Cancel only these photos, by their index from 0; they must be fed.", valueName: "ranges")
     var photos: PhotoRanges?
     @Flag(help: "Cancel every batch that has not finished.") var all: Bool
     @Flag(help: "Return when no cancelled photo is running.") var wait: Bool
@@ -80,7 +81,7 @@ struct CancelCommand: ParsableCommand {
             ["photosCancelled": .int(result.cancelled), "photosFinalBefore": .int(result.wereFinal)])
     }
 
-    /// Blocks until no operation of these batches is running. Meanwhile it recovers the operations of lost workers.
+    /// Blocks until no operation of these batches is running. Recovers the operations of lost workers meanwhile.
     private func waitForEnd(of batches: [BatchFacts], _ client: DarkroomClient) throws -> [BatchFacts] {
         var waiter = BatchWaiter(client, warn: { printToStandardError($0) })
         let running = batches.reduce(0) { $0 + $1.executing }

@@ -5,11 +5,11 @@ import DarkroomCoordinator
 /// `darkroom depend`: makes a batch wait for other batches.
 struct DependCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        name: "depend", abstract: "Make a batch wait until others have finished.",
+        name: "depend", abstract: "Make a batch wait until other batches have finished.",
         discussion: """
-            The batch starts when all batches that it waits for have finished. If one of them was cancelled or had \
-            failures, the batch starts all the same; a batch submitted with --after-success is cancelled instead. A \
-            batch that has started cannot be made to wait, and batches cannot wait for each other in a circle.
+            The batch starts when all batches that it waits for have finished, even if one of these batches was \
+            cancelled or had failed photos. A batch submitted with --after-success is then cancelled instead. A batch \
+            that has started cannot be made to wait, and batches cannot depend on each other in a cycle.
             """,
         group: "Coordinator", synonyms: ["after"],
         examples: [
@@ -24,7 +24,7 @@ struct DependCommand: ParsableCommand {
     @OptionGroup(title: "Redis options") var redis: RedisOptions
 
     func validate() throws {
-        if on.isEmpty { throw ValidationError("name the batch that it is to wait for: --on <batch>") }
+        if on.isEmpty { throw ValidationError("name the batch to wait for: --on <batch>") }
     }
 
     func run() throws {
@@ -37,7 +37,7 @@ struct DependCommand: ParsableCommand {
             let names = Self.list(others)
             sentence +=
                 try client.control.removeDependency(found.id, on: ids)
-                ? "waits no more for \(names)" : "did not wait for \(names)"
+                ? "no longer waits for \(names)" : "did not wait for \(names)"
         } else {
             sentence += Self.words(try client.control.depend(found.id, on: ids), others)
         }
@@ -58,7 +58,7 @@ struct DependCommand: ParsableCommand {
             parts.append("need not wait for \(list(depended.finishedBefore)): finished already")
         }
         if let other = depended.cancelledBy {
-            parts.append("is cancelled: \(list([other])) did not succeed, and it goes on only after success")
+            parts.append("is cancelled: \(list([other])) did not succeed, and it was submitted with --after-success")
         }
         return parts.joined(separator: "; ")
     }

@@ -51,7 +51,7 @@ struct FocusCommand: ParsableCommand {
             ? "only \(photos) of batch \(batch.label) \(range.count == 1 ? "runs" : "run") until the focus is cleared"
             : "\(photos) of batch \(batch.label) \(range.count == 1 ? "is" : "are") the next to run"
         let missing = range.count - set.fed
-        let rest = set.isSealed ? "of the others the list has none" : "the others are not there yet"
+        let rest = set.isSealed ? "the list does not contain the others" : "the others are not fed yet"
         let reach =
             missing == 0
             ? "" : "; \(HumanText.count(set.fed)) of them \(set.fed == 1 ? "is" : "are") fed, \(rest)"

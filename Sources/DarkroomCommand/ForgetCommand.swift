@@ -18,6 +18,6 @@ struct ForgetCommand: ParsableCommand {
         throw CommandError(
             "batch \(found.label) is \(state.rawValue): \(HumanText.count(found.photos - found.counts.final)) of "
                 + "its \(HumanText.count(found.photos, of: "photo")) are not done; wait for it "
-                + "(darkroom wait \(found.id)), or forget it all the same with --force")
+                + "(darkroom wait \(found.id)), or remove it anyway with --force")
     }
 }

@@ -7,9 +7,9 @@ struct LimitsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         name: "limits", abstract: "Limit the concurrent work of each worker, or show the limits.",
         discussion: """
-            Without options the command shows the limits. A limit applies to every worker, also to workers that start \
-            later. Running downloads and filtrations continue. With --clear each worker uses the numbers of its own \
-            command line.
+            Without options, the command shows the limits. A limit applies to every worker, including workers that \
+            start later. Running downloads and filtrations are not stopped. With --clear, each worker uses the numbers \
+            of its own command line.
             """,
         group: "Coordinator",
         examples: ["darkroom limits --downloads 8", "darkroom limits", "darkroom limits --clear"])

@@ -7,8 +7,9 @@ struct ManifestCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         name: "manifest", abstract: "Print the manifest of an output folder: one line for each photo; needs no Redis.",
         discussion: """
-            If several batches wrote to the folder, their lines follow one batch after the other, each in list order. \
-            Photos that are not done, and photos that a cancelled batch never started, have no line.
+            If several batches have written to the folder, the command prints the lines of one batch after the other, \
+            in list order. Photos that are not done have no line, nor have photos that a cancelled batch never \
+            started.
 
             With --csv, a text that begins with =, +, -, @, a tab or a carriage return is prefixed with an apostrophe, \
             so that spreadsheets do not evaluate it as a formula. --json prints every text unchanged.

@@ -35,7 +35,7 @@ struct OperationsCommand: ParsableCommand {
         try table.finish()
     }
 
-    /// Reads the operations 1,000 at a time and calls `body` with each and the index of its first photo.
+    /// Reads 1,000 operations at a time. Calls `body` with each operation and the index of its first photo.
     private func forEach(
         _ client: DarkroomClient, _ batch: BatchFacts, _ body: (OperationFacts, Int) throws -> Void
     ) throws {

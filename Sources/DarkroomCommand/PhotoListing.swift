@@ -4,10 +4,10 @@ import DarkroomFiles
 import DarkroomStore
 import Foundation
 
-/// Lists the photos of a batch in order. The facts come from several places: state codes and failures in Redis, lines
-/// of the manifest in the output folder, names and URLs in the entries of operations.
+/// Lists the photos of a batch in order. Its sources are the state codes and failures in Redis, the manifest in the
+/// output folder, and the entries of the operations in Redis.
 ///
-/// Holds the photos of at most 1,000 operations in memory, and reads only the places that are needed.
+/// It holds the photos of at most 1,000 operations in memory, and reads only those sources that it needs.
 struct PhotoListing {
     struct Photo {
         let index: Int
@@ -41,7 +41,7 @@ struct PhotoListing {
         }
     }
 
-    /// The reason why photos were listed without their names; nil if all have names.
+    /// The reason why photos were listed without their names; nil if all photos have names.
     private(set) var whyNamesAreMissing: String?
 
     private let batch: BatchFacts
@@ -64,7 +64,8 @@ struct PhotoListing {
             let last = min((part + 1) * ManifestPart.size - 1, batch.operations)
             guard first <= last else { continue }
             let groups = try wantedPhotos(ofOperations: first...last)
-            // Opened after the state codes were read: workers write a photo's line before its state code changes.
+            // The manifest is opened after the state codes were read, since workers write a photo's line before they
+            // report its state code.
             var manifest = manifestPart(part, of: groups)
             for start in stride(from: 0, to: groups.count, by: 20) {
                 var some = Array(groups[start..<min(start + 20, groups.count)])
@@ -120,7 +121,7 @@ struct PhotoListing {
             let lines = lines(ofOperation: group.operation, in: &manifest)
             group.fill { photo in
                 lines[photo.index].flatMap { line in
-                    // The batch may have been cancelled after the photo's file was written and before its state code.
+                    // The batch may have been cancelled after the photo was written and before it was reported.
                     line.state == photo.state.word || photo.state == .cancelled
                         ? (line.name, line.url, line.file, line.detail) : nil
                 }
@@ -146,7 +147,7 @@ struct PhotoListing {
     }
 
     private func readFailures() throws -> [Int: PhotoFailure] {
-        // A damaged failure is left out: the photo's state still shows its reason.
+        // A failure that cannot be decoded is skipped: the photo's state still shows the reason.
         let pairs = try client.store.failures(of: batch.id).compactMap { failure in
             PhotoFailure(index: failure.index, json: failure.json).map { (failure.index, $0) }
         }
@@ -165,14 +166,14 @@ struct PhotoListing {
                     let at = photo.index - first
                     guard records.indices.contains(at) else { return nil }
                     let url = records[at].url
-                    // The same form as in the manifest.
+                    // The URL is shown as the manifest would show it.
                     return (
                         records[at].name, batch.options.redactURLs ? PhotoURL.redacted(url) : PhotoURL.withoutUser(url),
                         nil, nil
                     )
                 }
             }
-            // A photo that was new when its state was read may be done now. That is no missing name.
+            // A photo that was new when its state was read may be done now. Its name does not count as missing.
             let missing = groups[position].photos.first { $0.name == nil && $0.state.isFinal }
             if let missing, whyNamesAreMissing == nil { whyNamesAreMissing = reasonForMissingName(of: missing) }
         }
@@ -186,6 +187,6 @@ struct PhotoListing {
         let output = batch.options.output
         if output.isEmpty { return "the batch writes no files, so it has no manifest" }
         let manifest = "\(output)/\(ManifestPath.folder(batch.id))"
-        return "their manifest, \(manifest), is not on this machine or has no lines of them"
+        return "their manifest, \(manifest), is not on this machine or does not contain them"
     }
 }

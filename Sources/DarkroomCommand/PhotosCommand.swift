@@ -11,9 +11,8 @@ struct PhotosCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         name: "photos", abstract: "List the photos of a batch, with their states.",
         discussion: """
-            Names and URLs of photos that are done are read from the manifest in the output folder. If the manifest \
-            cannot be read, the command prints their index and state, and for failed photos the failure that Redis \
-            keeps.
+            The command reads the names and URLs of photos that are done from the manifest in the output folder. If it \
+            cannot read the manifest, it prints only index and state of these photos, and the failures that Redis keeps.
             """,
         group: "Monitor", synonyms: ["files", "failures", "errors"],
         examples: ["darkroom photos holidays", "darkroom photos holidays --state failed"])
@@ -48,7 +47,7 @@ struct PhotosCommand: ParsableCommand {
             try table.finish()
         }
         if let reason = photos.whyNamesAreMissing {
-            printToStandardError("warning: names of some photos are not shown: \(reason)")
+            printToStandardError("warning: the names of some photos are not shown: \(reason)")
         }
     }
 

@@ -6,8 +6,8 @@ struct ResumeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         name: "resume", abstract: "Resume a suspended batch or the suspended cluster.",
         discussion: """
-            Without --downloads and --filtrations both are resumed. While the cluster is suspended, a resumed batch \
-            does not run. Downloaded photos are not downloaded again. Resuming a running batch is no error.
+            Unless --downloads or --filtrations is given, both are resumed. While the cluster is suspended, a resumed \
+            batch does not run. Downloaded photos are not downloaded again. Resuming a running batch is not an error.
             """,
         group: "Coordinator", synonyms: ["continue", "unpause", "unsuspend"],
         examples: ["darkroom resume holidays", "darkroom resume --all", "darkroom resume --all --downloads"])

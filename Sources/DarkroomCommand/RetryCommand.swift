@@ -7,11 +7,11 @@ struct RetryCommand: ParsableCommand {
         name: "retry", abstract: "Run the failed photos of a batch again.",
         discussion: """
             Only failed photos run again; with --reason, only photos that failed for one of these reasons. A finished \
-            batch executes again. Batches that waited for it and have started are not changed. A cancelled batch \
-            cannot be retried.
+            batch returns to the state executing; this does not affect batches that waited for it and have started. A \
+            cancelled batch cannot be retried.
 
             For each batch, Redis keeps the names and URLs of failed photos of up to 10,000 operations. The command \
-            prints the number of failed photos beyond that; to run them again, give the photo list with --list.
+            prints the number of failed photos that it cannot run again; with the photo list (--list) it can.
             """,
         group: "Coordinator", synonyms: ["rerun", "redo"],
         examples: [
@@ -22,7 +22,7 @@ struct RetryCommand: ParsableCommand {
     @Argument(help: "The batch: its id, the beginning of its id, or its name.") var batch: String
     @Option(help: "Only photos that failed for these reasons, such as timeout,http-5xx.", valueName: "reasons")
     var reason: [FailureReasons]
-    @Flag(help: "Retry even if another batch has taken the output folder: replace its photos.") var overwrite: Bool
+    @Flag(help: "Retry even if another batch has taken the output folder, and replace its photos.") var overwrite: Bool
     @Flag(help: "Print the facts of the batch as JSON.") var json: Bool
     @OptionGroup(title: "List options") var list: RetryListOptions
     @OptionGroup(title: "Options with --list") var reading: ListReadingOptions

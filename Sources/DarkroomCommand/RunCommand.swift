@@ -14,7 +14,7 @@ struct RunCommand: ParsableCommand {
 
             The command starts a private Redis, which stores its data in the folder .darkroom of the output folder. \
             After an interruption (Ctrl-C, a crash, a power cut), run the same command to continue. A second Ctrl-C \
-            exits without waiting for running photos. If photos were appended to the list, only these are developed.
+            exits without waiting for running photos. If the list has grown, only the new photos are developed.
 
             While it runs, other terminals can watch and control it (darkroom watch, status, cancel, suspend, focus, \
             ...): give its output folder in place of a batch. If the batch is cancelled, the exit status is 4.
@@ -33,7 +33,7 @@ struct RunCommand: ParsableCommand {
     var output: String
     @Flag(
         help: """
-            Forget the earlier run in the output folder and develop all photos again, over the same files. Files of \
+            Forget the earlier run in the output folder, develop all photos again and replace their files. Files of \
             photos that are no longer in the list stay; the command prints their names.
             """) var again: Bool
     @Flag(help: "When all photos are done, run the failed photos once more.") var retry: Bool
@@ -45,7 +45,7 @@ struct RunCommand: ParsableCommand {
     @OptionGroup(title: "Worker options") var slots: SlotOptions
     @OptionGroup(title: "Disk options") var disk: DiskOptions
     @OptionGroup(title: "Fetch options") var fetch: FetchOptions
-    @Option(help: "Use this Redis and also its workers, instead of a private Redis.", valueName: "url")
+    @Option(help: "Use this Redis instead of a private Redis; its workers take part in the run.", valueName: "url")
     var redis: String?
     @Option(
         help: """

@@ -14,7 +14,7 @@ struct SubmitCommand: ParsableCommand {
             http(s)://, or - for standard input. A folder of photos is a list, too.
 
             The command prints the id of the batch at once and returns when the whole list is fed. If the list is \
-            larger than the window, that is near the end of the work. Workers develop the fed photos without this \
+            larger than the window, it returns near the end of the work. Workers develop the fed photos without this \
             command; --resume continues an interrupted feed. If the batch is cancelled while it is fed, the exit \
             status is 4.
             """,
@@ -100,7 +100,7 @@ struct SubmitCommand: ParsableCommand {
             let isFed = try feed.waitUntilEnded(for: .milliseconds(300)) != nil
             if wait || !isFed { try watch(feed, id, client, progress, &waiter) { interruption.stage = .fed(id) } }
             let current = try facts(of: id, feed, client, &waiter)
-            // A feeder that is blocked reading its list, such as a pipe, notices a cancel only after the read.
+            // A feeder that is blocked reading its list (for example a pipe) notices a cancel only after the read.
             if !current.cancelled { _ = try feed.waitUntilEnded() }
             batch = current.cancelled ? current : try facts(of: id, feed, client, &waiter)
             now = try waiter.asking { try client.store.time() }
@@ -196,7 +196,7 @@ struct SubmitCommand: ParsableCommand {
         }
     }
 
-    /// The batch to continue; nil if Redis has lost it and the options to submit it again are given.
+    /// The batch to continue; nil if Redis has lost the batch and the options for a new submission are given.
     private func begun(_ name: String, _ client: DarkroomClient) throws -> BatchID? {
         do {
             let batch = try client.store.batch(named: name)
@@ -215,10 +215,10 @@ struct SubmitCommand: ParsableCommand {
         }
     }
 
-    /// The list's name for messages: of a URL without user, password and query, which may be secrets.
+    /// The name of the list for messages. A URL is shown without user, password and query, which may be secrets.
     private var listName: String { list == "-" ? list : PhotoListReader.displayName(list) }
 
-    /// The end of an error message: the commands for a batch whose list was not fed to its end; empty if none can help.
+    /// The commands for an incompletely fed batch, for the end of an error message; empty if no command can help.
     private func advice(after error: any Error, _ id: BatchID, _ client: DarkroomClient) -> String {
         let lasting: [CoordinatorError.Code] = [.listDiffers, .batchGone, .cancelled]
         if let error = error as? CoordinatorError, lasting.contains(error.code) { return "" }

@@ -14,7 +14,7 @@ struct SuspensionArguments: ParsableArguments {
         guard (batch == nil) == all else { throw ValidationError("name a batch, or the whole cluster with --all") }
     }
 
-    /// The parts that the flags select; everything without flags.
+    /// The parts that the flags select; without flags, everything.
     var parts: [QueuePart] {
         let parts: [QueuePart] = (downloads ? [.downloads] : []) + (filtrations ? [.filtrations] : [])
         return parts.isEmpty ? [.everything] : parts
@@ -52,13 +52,14 @@ struct SuspensionArguments: ParsableArguments {
     func verb(_ one: String, _ many: String) -> String { parts == [.everything] ? one : many }
 }
 
-/// `darkroom suspend`: stops the start of new downloads and filtrations of a batch or of the cluster.
+/// `darkroom suspend`: starts no more downloads and filtrations of a batch or of the cluster.
 struct SuspendCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         name: "suspend", abstract: "Suspend a batch or the cluster: no download or filtration starts.",
         discussion: """
-            Running downloads and filtrations continue to their end. Batches can be submitted and fed. The suspension \
-            outlasts restarts of workers and of Redis, until "darkroom resume". Suspending again is no error.
+            Downloads and filtrations that are running are completed. Batches can still be submitted and fed. The \
+            suspension lasts until "darkroom resume", even if workers or Redis restart. Suspending again is not an \
+            error.
             """,
         group: "Coordinator", synonyms: ["pause", "hold", "stop"],
         examples: ["darkroom suspend holidays", "darkroom suspend --all", "darkroom suspend --all --downloads"])

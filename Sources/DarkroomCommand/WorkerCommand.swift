@@ -11,7 +11,7 @@ struct WorkerCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         name: "worker", abstract: "Develop the photos of queued batches until it is stopped.",
         discussion: """
-            On the first SIGTERM or SIGINT (Ctrl-C) the worker stops in order: running photos have the grace time to \
+            On the first SIGTERM or SIGINT (Ctrl-C) the worker stops gracefully: running photos get the grace time to \
             finish, all other photos are released for other workers. On a second signal, 0.2 s later or more, it exits \
             at once; other workers claim its operations after their leases have expired.
             """,
@@ -30,7 +30,7 @@ struct WorkerCommand: ParsableCommand {
     @OptionGroup(title: "Log options") var logging: LogOptions
 
     func run() throws {
-        // Must run before the first thread starts, so the worker does not exist yet.
+        // Signals must be handled before the first thread starts; at this point, the worker does not exist yet.
         let running = Locked<Worker?>(nil)
         let left = Locked(false)
         StopSignals.handle { count in
@@ -45,7 +45,7 @@ struct WorkerCommand: ParsableCommand {
         let address = try redis.configuration()
         let logger = logging.logger("worker", to: logging.log())
         for warning in try RedisRequirements.check(address) {
-            logger.warning("Redis is not as it should be", ["detail": .text(warning)])
+            logger.warning("the settings of Redis can cause problems", ["detail": .text(warning)])
         }
         if geteuid() == 0 {
             logger.warning(
@@ -54,7 +54,7 @@ struct WorkerCommand: ParsableCommand {
         }
         if outputsUnder.isEmpty {
             logger.warning(
-                "outputs may lie in every folder, bound them with --outputs-under FOLDER",
+                "this worker may write to every folder, limit it with --outputs-under FOLDER",
                 ["detail": .text("every user who may submit a batch can choose the folder that this worker writes to")])
         }
         let configuration = try workerConfiguration(logger)
@@ -74,7 +74,7 @@ struct WorkerCommand: ParsableCommand {
         configuration.transfer = try fetch.transferConfiguration()
         configuration.maxPixels = fetch.maxPixels.value
         try webhooks.apply(to: &configuration) { warning in
-            logger.warning("webhook options are not as they should be", ["detail": .text(warning)])
+            logger.warning("the webhook options can cause problems", ["detail": .text(warning)])
         }
         return configuration
     }

@@ -6,18 +6,19 @@ package struct LogEvent: Sendable {
     /// What happened, as constant text. Variable values are in the metadata.
     package let message: String
     package let metadata: LogMetadata
-    /// An event is a repeat if it has the same message and key; nil: the same message and metadata.
+    /// Events with the same message and key are repeats. If the key is nil, their metadata must be the same.
     package let key: String?
 }
 
 extension LogEvent {
-    /// The most bytes of a line. Up to this size, writes of several processes to a pipe do not mix (PIPE_BUF, pipe(7)).
+    /// The largest number of bytes of a line. Up to this size, lines that several processes write to a pipe do not mix
+    /// (PIPE_BUF, pipe(7)).
     static let maxLineBytes = 4096
 
     /// The event as a line, including the final line feed.
     /// - Parameters:
     ///   - time: The time in ms since 1970.
-    ///   - leftOut: The number of repeats omitted since the last written one.
+    ///   - leftOut: The number of repeats that were omitted since a repeat was last written.
     func line(_ format: LogFormat, time: Int, leftOut: Int) -> [UInt8] {
         var line: [UInt8] = []
         line.reserveCapacity(256)
@@ -35,9 +36,9 @@ extension LogEvent {
     }
 
     /// The event as readable text without its time: `warning worker: photo failed batch=... photo=17 reason=timeout`.
-    /// - Parameter leftOut: The number of repeats omitted since the last shown one.
+    /// - Parameter leftOut: The number of repeats that were omitted since a repeat was last shown.
     package func text(leftOut: Int = 0) -> String {
-        // The time is the text before the first space.
+        // The time is the text up to the first space.
         let line = line(.readable, time: 0, leftOut: leftOut).dropLast()
         return String(decoding: line.drop { $0 != UInt8(ascii: " ") }.dropFirst(), as: UTF8.self)
     }

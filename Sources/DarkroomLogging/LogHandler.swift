@@ -2,16 +2,16 @@
 package protocol LogHandler: Sendable {
     /// Handles an event. May be called on any thread.
     func log(_ event: LogEvent)
-    /// Writes the held-back repeats that are due. The program calls it every few seconds.
+    /// Writes the held-back repeats that are due. The program must call it every few seconds.
     func writeDue()
-    /// Writes all held-back repeats. The program calls it before it ends.
+    /// Writes all held-back repeats. The program must call it before it ends.
     func flush()
 }
 
 extension LogHandler {
-    /// Nothing, for handlers that hold nothing back.
+    /// Does nothing, for handlers that hold nothing back.
     package func writeDue() {}
-    /// Nothing, for handlers that hold nothing back.
+    /// Does nothing, for handlers that hold nothing back.
     package func flush() {}
 }
 

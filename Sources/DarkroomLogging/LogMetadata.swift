@@ -12,14 +12,14 @@ package struct LogMetadata: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         /// A URL; its value is a ``LogMetadata/Value/url(_:)``.
         package static let url: Key = "url"
 
-        /// The written name.
+        /// The name in the log line.
         package let name: String
         /// The names that come first, in this order.
         private static let first = ["batch", "operation", "photo", "worker", "url"]
-        /// The standard fields of every line.
+        /// The names of the standard fields that every line has.
         private static let reserved: Set<String> = ["time", "level", "logger", "message", "leftOut", "isCut"]
 
-        /// Creates a key with a lower-case name. The name of a standard field gets an underscore.
+        /// Creates a key with a lower-case name. An underscore is added to the name of a standard field.
         package init(stringLiteral name: StaticString) {
             let name = name.description
             self.name = Self.reserved.contains(name) ? name + "_" : name
@@ -58,7 +58,7 @@ package struct LogMetadata: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// The items in order, each key once.
+    /// The items in order; each key occurs once.
     private(set) var items: [Item]
 
     struct Item: Sendable, Hashable {
@@ -72,7 +72,7 @@ package struct LogMetadata: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         for (key, value) in elements { self[key] = value }
     }
 
-    /// The value with this name; nil if there is none.
+    /// The value with this name; nil if no value has this name.
     package subscript(key: Key) -> Value? {
         get { items.first { $0.key == key }?.value }
         set {
@@ -83,7 +83,7 @@ package struct LogMetadata: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// Returns the metadata combined with `others`. If both have a name, the value of `others` is used.
+    /// Returns the metadata combined with `others`. If both contain the same name, the value of `others` is used.
     package func adding(_ others: LogMetadata) -> LogMetadata {
         var all = self
         for item in others.items { all[item.key] = item.value }

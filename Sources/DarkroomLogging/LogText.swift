@@ -2,7 +2,7 @@ import DarkroomText
 
 /// Escapes untrusted text for a log line: the result cannot end the line, end the value or control a terminal.
 enum LogText {
-    /// The most bytes of a value, before and after escaping, so that several values fit into one line.
+    /// The largest number of bytes of a value, before and after escaping, so that several values fit into one line.
     static let maxBytes = 1000
 
     /// Returns the text, or its beginning and an ellipsis.

@@ -8,7 +8,7 @@ package final class NoteLog: LogHandler {
     private let note: @Sendable (String) -> Void
     private let limiter = Locked(RepeatLimiter())
 
-    /// Creates a log that calls `note`, on any thread.
+    /// Creates a log that calls `note` for each event; the call may come from any thread.
     package init(clock: LogClock = .system, note: @escaping @Sendable (String) -> Void) {
         self.clock = clock
         self.note = note

@@ -1,9 +1,10 @@
-/// Passes the first event of a message at once, and then at most one repeat per second with the number of omitted
-/// repeats.
+/// Returns the first event of a message at once, and then at most one repeat per second, with the number of repeats
+/// that were omitted.
 ///
-/// DESIGN: recently written events are stored by message and key for one to two seconds, at most `capacity` of them.
-/// The last omitted repeat is stored and written when its second is over, even without a further event, so no count is
-/// lost. Each call gets the time in ms of a monotonic clock.
+/// DESIGN: events are stored by message and key for one to two seconds after they were written; at most `capacity`
+/// events are stored. The last omitted repeat of an event is also stored, and is written when its second is over, even
+/// if no further event comes, so no count is lost. The parameter `now` of each call is the time of a monotonic clock in
+/// ms.
 struct RepeatLimiter {
     /// An event to write.
     struct Line {
@@ -53,7 +54,7 @@ struct RepeatLimiter {
         return lines
     }
 
-    /// Returns the omitted repeats that are due: nothing was written for them for 1 s.
+    /// Returns the omitted repeats that are due: for 1 s, no event with their message and key was written.
     mutating func due(now: Int) -> [Line] {
         guard now >= nextSweep else { return [] }
         nextSweep = now + interval
@@ -69,7 +70,7 @@ struct RepeatLimiter {
         return lines.sorted { $0.time < $1.time }
     }
 
-    /// Returns all omitted repeats that were not written yet.
+    /// Returns all omitted repeats that have not been written yet.
     mutating func all() -> [Line] {
         defer { recent = [:] }
         return recent.values.compactMap(\.last).sorted { $0.time < $1.time }
@@ -77,7 +78,7 @@ struct RepeatLimiter {
 
     var count: Int { recent.count }
 
-    /// Removes the oldest quarter and returns their omitted repeats.
+    /// Removes the oldest quarter of the stored events, and returns their omitted repeats.
     private mutating func makeRoom() -> [Line] {
         let oldest = recent.sorted { $0.value.written < $1.value.written }.prefix(max(1, capacity / 4))
         for (key, _) in oldest { recent[key] = nil }

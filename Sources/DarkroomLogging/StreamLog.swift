@@ -4,7 +4,7 @@ import Glibc
 /// Writes each event as one line with one write(2), so that the lines of several threads and processes never mix.
 ///
 /// Repeats are limited, see ``Logger/log(_:_:key:_:)``. Lines that cannot be written are dropped. Lines that the reader
-/// does not accept in time (a full pipe, a stopped terminal) are dropped and counted. So a log never stops the work,
+/// does not accept in time (a full pipe, a stopped terminal) are dropped and counted. So a log never blocks the work,
 /// and a closed pipe does not end the process.
 package final class StreamLog: LogHandler {
     private let descriptor: Int32
@@ -14,10 +14,10 @@ package final class StreamLog: LogHandler {
     /// The number of lines dropped since the last written line.
     private let dropped = Locked(0)
 
-    /// How long a line waits for the reader, in ms. The following lines do not wait.
+    /// How long a line waits for the reader, in ms. After a dropped line, the next lines do not wait.
     private let patience: Int32
 
-    /// Creates a log on a descriptor that stays open; by default standard error.
+    /// Creates a log that writes to a file descriptor, which must stay open; by default standard error.
     package convenience init(
         _ format: LogFormat = .readable, descriptor: Int32 = STDERR_FILENO, clock: LogClock = .system
     ) {
@@ -37,8 +37,8 @@ package final class StreamLog: LogHandler {
         write(limiter.withLock { $0.take(event, time: time, now: now) })
     }
 
-    /// Writes the repeats that were held back for at least 1 s. Must be called every few seconds, because otherwise
-    /// only further events write them.
+    /// Writes the repeats that were held back for at least 1 s. Must be called every few seconds; otherwise held-back
+    /// repeats are written only together with later events.
     package func writeDue() {
         let now = clock.elapsed()
         write(limiter.withLock { $0.due(now: now) })
@@ -49,7 +49,7 @@ package final class StreamLog: LogHandler {
 
     private func write(_ lines: [RepeatLimiter.Line]) {
         guard !lines.isEmpty else { return }
-        // Only one thread at a time, so that no other thread uses the free space that this one found.
+        // Only one thread writes at a time, so that no other thread fills the free space that this thread has found.
         dropped.withLock { dropped in
             for line in lines {
                 if canWrite(within: dropped == 0 ? patience : 0) {
@@ -65,8 +65,8 @@ package final class StreamLog: LogHandler {
         }
     }
 
-    /// Whether a line can be written without waiting for the reader. A pipe then accepts a whole line, see
-    /// ``LogEvent/maxLineBytes``.
+    /// Waits until a line can be written without blocking; returns false after the timeout. A pipe that can be written
+    /// accepts a whole line, see ``LogEvent/maxLineBytes``.
     private func canWrite(within milliseconds: Int32) -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         return poll(&entry, 1, milliseconds) != 0

@@ -73,7 +73,7 @@ import Testing
             ])
         #expect(
             try problems("submit", "list", "-o", "x", "--lease", "15x")
-                == ["--lease \"15x\": write a duration with its unit, as 250ms, 15s, 5m, 1m30s or 24h"])
+                == ["--lease \"15x\": write a duration with its unit, such as 250ms, 15s, 5m, 1m30s or 24h"])
         #expect(
             try problems("submit", "list", "-o", "x", "--operation-size", "1.5")
                 == ["--operation-size \"1.5\": not a whole number"])
@@ -82,7 +82,7 @@ import Testing
     @Test func allProblemsAreShownTogether() throws {
         #expect(
             try problems("submit", "--lease", "x", "--intensity=y", "--unknown") == [
-                "--lease \"x\": write a duration with its unit, as 250ms, 15s, 5m, 1m30s or 24h",
+                "--lease \"x\": write a duration with its unit, such as 250ms, 15s, 5m, 1m30s or 24h",
                 "--intensity \"y\": not a number", "unknown option --unknown", "missing <list>",
                 "missing --output <folder>",
             ])

@@ -48,7 +48,7 @@ import Testing
     @Test func endsAFeederThatWaitsForInput() throws {
         let pipe = scratch.path("pipe")
         #expect(mkfifo(pipe, 0o600) == 0)
-        // Opened for reading and writing, so that open(2) does not block.
+        // `O_RDWR` opens both ends of the pipe, so that no later open(2) of either end blocks.
         let descriptor = open(pipe, O_RDWR)
         defer { close(descriptor) }
         let feeding = try Program(

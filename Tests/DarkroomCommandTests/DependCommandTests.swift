@@ -38,7 +38,7 @@ struct DependCommandTests {
 
         let removed = try queue.run("depend", "last", "--on", "first", "--remove")
         #expect(
-            removed.standardOutput == "\(label) waits no more for \(first) \"first\"; it still waits for \(second)\n")
+            removed.standardOutput == "\(label) no longer waits for \(first) \"first\"; it still waits for \(second)\n")
         let again = try queue.run("depend", "last", "--on", "first", "--remove")
         #expect(again.status == 0 && again.standardOutput.hasPrefix("\(label) did not wait for \(first)"))
         #expect(try queue.run("depend", "last", "--on", "\(second)", "--remove").status == 0)

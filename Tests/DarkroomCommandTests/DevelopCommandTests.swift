@@ -55,10 +55,10 @@ import Testing
             ([photo, "\(folder)/missing/o.jpg"], "write the photo \(folder)/missing/o.jpg: No such file or directory"),
             (
                 [photo, folder],
-                "write the photo \(folder): it is a folder; photos are written into one with -o \(folder)"
+                "write the photo \(folder): it is a folder; to write photos into it, use -o \(folder)"
             ),
-            ([photo, "/dev/full"], "write the photo /dev/full: it is no regular file; - is standard output"),
-            ([photo, "/dev/null", "--force"], "write the photo /dev/null: it is no regular file"),
+            ([photo, "/dev/full"], "write the photo /dev/full: it is not a regular file; - is standard output"),
+            ([photo, "/dev/null", "--force"], "write the photo /dev/null: it is not a regular file"),
             ([photo, "\(folder)/o.jpg", "--max-pixels", "1k"], "develop \(photo): too many pixels: "),
         ] {
             let outcome = try Program(["develop"] + arguments).outcome()
@@ -83,10 +83,10 @@ import Testing
         try process.run()
         let message = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
-        #expect(message == "error: read the photo /dev/stdin: it is no regular file; - is standard input\n")
+        #expect(message == "error: read the photo /dev/stdin: it is not a regular file; - is standard input\n")
         for name in [pipe, "/dev/zero"] {
             let outcome = try Program.run("develop", name, "\(folder)/o.jpg")
-            let found = "it is no regular file; - is standard input"
+            let found = "it is not a regular file; - is standard input"
             #expect(outcome.status == 1 && outcome.standardError == "error: read the photo \(name): \(found)\n")
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["pipe.jpg"])
@@ -116,8 +116,8 @@ import Testing
         for (name, found) in [
             ("link.jpg", "it is a symbolic link; name the file that it leads to"),
             ("dangling.jpg", "it is a symbolic link; name the file that it leads to"),
-            ("mine.jpg", "it has 2 names (hard links), the others would keep the old photo; remove it first"),
-            ("pipe.jpg", "it is no regular file; - is standard output"),
+            ("mine.jpg", "it has 2 names (hard links), other names would keep the old photo; remove it first"),
+            ("pipe.jpg", "it is not a regular file; - is standard output"),
         ] {
             let outcome = try Program.run("develop", photo, "\(folder)/\(name)", "--force")
             #expect(outcome.status == 1)
@@ -139,7 +139,7 @@ import Testing
             facts.map { $0["out"] as? String } == ["astronaut.jpg", "moon.png", "chelsea.jpg"].map { "\(out)/\($0)" })
         let problems = outcome.standardError.split(separator: "\n")
         #expect(problems.count == 3 && problems[0].hasPrefix("error: develop /etc/passwd: not an image"))
-        let taken = "the one of \(photos[0]) has that name already"
+        let taken = "the photo of \(photos[0]) has that name already"
         #expect(problems[1] == "error: write the photo \(out)/astronaut.jpg: \(taken)")
         #expect(problems[2] == "2 of 5 photos failed")
 

@@ -20,7 +20,7 @@ struct FocusAndRetryCommandTests {
         #expect(
             half.standardError
                 == "only photos 95-104 of batch \(id) run until the focus is cleared; 5 of them are fed, "
-                + "the others are not there yet\n")
+                + "the others are not fed yet\n")
         let facts = try #require(try half.json() as? [String: Any])
         let focus = try #require(facts["focus"] as? [String: Any])
         #expect(focus["first"] as? Int == 95 && focus["last"] as? Int == 104 && focus["only"] as? Bool == true)
@@ -36,7 +36,7 @@ struct FocusAndRetryCommandTests {
         let none = try queue.run("focus", "\(id)", "--photos", "500")
         #expect(
             none.standardOutput
-                == "photo 500 of batch \(id) is the next to run; 0 of them are fed, the others are not there yet\n")
+                == "photo 500 of batch \(id) is the next to run; 0 of them are fed, the others are not fed yet\n")
         #expect(try queue.run("focus", "\(id)", "--clear").standardOutput == "batch \(id) has no focus any more\n")
         #expect(try queue.run("focus", "\(id)", "--clear").standardOutput == "batch \(id) had no focus\n")
     }
@@ -48,7 +48,8 @@ struct FocusAndRetryCommandTests {
         #expect(outside.status == 1)
         #expect(outside.standardError.contains("has 100 photos, with the indexes 0-99: photos 100-120 are not in it"))
         let end = try queue.run("focus", "\(id)", "--photos", "99-120")
-        #expect(end.status == 0 && end.standardOutput.contains("; 1 of them is fed, of the others the list has none"))
+        #expect(
+            end.status == 0 && end.standardOutput.contains("; 1 of them is fed, the list does not contain the others"))
     }
 
     @Test func waitReportsAFocusThatStopsOtherPhotos() throws {

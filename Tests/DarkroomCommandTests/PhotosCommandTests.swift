@@ -51,7 +51,7 @@ struct PhotosCommandTests {
         let outcome = try queue.run("photos", "\(id)")
         #expect(outcome.lines == (0..<5).map { "\($0)\tfiltered\t\t\t\t\t" })
         let manifest = "their manifest, \(queue.folder)/manifest/\(id), is not on this machine"
-        let warning = "warning: names of some photos are not shown: \(manifest)"
+        let warning = "warning: the names of some photos are not shown: \(manifest)"
         #expect(outcome.standardError.contains(warning))
         #expect(outcome.status == 0)
     }

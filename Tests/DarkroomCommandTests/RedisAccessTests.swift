@@ -40,7 +40,7 @@ import Testing
             ["--redis-password-file", "/dev/null"],
             "--redis-password-file /dev/null: not a regular file that can be read"
         ),
-        (["--redis-ca", "/etc/passwd"], "--redis-ca: only for rediss://, and the address is redis://127.0.0.1:6379"),
+        (["--redis-ca", "/etc/passwd"], "--redis-ca: only for rediss://, but the address is redis://127.0.0.1:6379"),
         (["--redis", "rediss://h", "--redis-ca", "/no/such"], "--redis-ca /no/such: no such file"),
         (
             ["--redis", "rediss://h", "--redis-cert", "/etc/passwd"],

@@ -92,7 +92,7 @@ import Testing
         ("prioritize b urgent", "<priority> \"urgent\": it can be veryLow, low, normal, high, veryHigh"),
         ("prioritize b hihg", "<priority> \"hihg\": did you mean \"high\"? it can be"),
         ("prioritize b", "missing <priority>"),
-        ("depend b", "name the batch that it is to wait for: --on <batch>"),
+        ("depend b", "name the batch to wait for: --on <batch>"),
         ("focus b", "name the photos with --photos <range>, or remove the focus with --clear"),
         ("focus b --photos 1-3,5", "--photos \"1-3,5\": a focus is one range, such as 40-60"),
         ("focus b --clear --only", "--only and --clear: choose one"),

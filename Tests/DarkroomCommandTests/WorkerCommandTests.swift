@@ -12,7 +12,7 @@ struct WorkerCommandTests {
 
     @Test func warnsOfUnrestrictedOutputs() throws {
         let worker = try Queue().start("worker")
-        try worker.waitFor("outputs may lie in every folder, bound them with --outputs-under FOLDER")
+        try worker.waitFor("this worker may write to every folder, limit it with --outputs-under FOLDER")
         try worker.waitFor("worker started worker=")
         worker.send(SIGTERM)
         #expect(try worker.outcome().status == 0)
@@ -41,7 +41,7 @@ struct WorkerCommandTests {
         #expect(outcome.standardError.contains(" info worker: worker stopping worker="))
         #expect(outcome.standardError.contains(" held=0 photos=4\n"))
         #expect(outcome.standardError.contains(": worker runs as root, ") == (geteuid() == 0))
-        #expect(!outcome.standardError.contains("outputs may lie in every folder"))
+        #expect(!outcome.standardError.contains("may write to every folder"))
         #expect(try queue.run("workers").standardOutput.isEmpty)
 
         let photos = try queue.run("photos", "\(id)").lines.map { $0.components(separatedBy: "\t") }
@@ -68,7 +68,7 @@ struct WorkerCommandTests {
         let outcome = try worker.outcome()
         #expect(outcome.status == 130)
         #expect(outcome.standardError.contains("worker leaving at once"))
-        // The worker has released nothing. The lease must expire.
+        // The worker has not released its operation, so the lease has to expire.
         #expect(try queue.store.facts(of: id)?.executing == 1)
     }
 
@@ -80,7 +80,7 @@ struct WorkerCommandTests {
         let worker = try queue.start("worker", "--allow-private", "--grace", "500ms")
         #expect(await server.wait { $0.running == 1 }, "the download has not started")
         // A terminal and a parent process may both send a stop signal. The test sends two different signals, since the
-        // kernel merges pending signals of one kind.
+        // kernel merges pending signals with the same number.
         worker.send(SIGINT)
         worker.send(SIGTERM)
         let outcome = try worker.outcome()

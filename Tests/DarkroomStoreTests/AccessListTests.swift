@@ -8,7 +8,7 @@ import Testing
 @testable import DarkroomStore
 @testable import StoreInspection
 
-/// The users of `deploy/acl`. With the real scripts, each user has exactly the permissions that its role needs.
+/// Tests that each user of `deploy/acl` has exactly the permissions that its role needs for the real scripts.
 @Suite final class AccessListTests {
     let redis: RedisServer
 
@@ -51,7 +51,7 @@ import Testing
         ),
     ]
 
-    /// The commands outside scripts: those of the connection, the read functions of the store and publishers.
+    /// The commands that are called outside scripts: by the connection, the read functions of the store and publishers.
     private static let beside: [String: Set<String>] = [
         "worker": ["publish", "time", "hget", "hgetall", "hmget", "getrange", "zmscore"],
         "coordinator": [

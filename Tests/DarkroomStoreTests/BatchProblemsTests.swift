@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    /// A worker does not publish the reasons for a thousand refusals. Redis has the list of refused batches.
+    /// A worker publishes reasons for a limited number of refusals, but Redis stores the list of all refused batches.
     @Test func reportsARefusalWithoutAReason() throws {
         let batch = try batch(Self.first)
         var worker = WorkerFacts(id: "w", seen: Self.now - 1000, fields: ["refused": "\(Self.second): no room"])
@@ -103,7 +103,7 @@ import Testing
         #expect(found.map(\.code) == [.dependencyStuck])
         #expect(found.first?.text == "it waits for \(Self.second), which makes no progress: it is suspended")
         #expect(found.first?.remedy == "go on with: darkroom resume \(Self.first)")
-        // A dependency that continues.
+        // A dependency that makes progress is not reported as stuck.
         let going = try batch(Self.first)
         #expect(try problems([going, middle]).of(middle).map(\.code) == [.waiting])
         // In a list of all batches, the problem of the first batch is reported once.

@@ -147,7 +147,7 @@ import Testing
         #expect(try test.state().refusals.isEmpty)
     }
 
-    @Test func turnOfTheReadyQueuesChangesWhenABatchEntersOne() throws {
+    @Test func turnOfTheReadyQueuesChangesWhenABatchEntersAQueue() throws {
         let test = try TestStore()
         func turns() throws -> [Int] {
             [

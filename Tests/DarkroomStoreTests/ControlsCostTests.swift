@@ -6,7 +6,8 @@ import Testing
 @testable import DarkroomStore
 @testable import StoreInspection
 
-/// Controls change flags and a ready queue entry, but no operations or photos. Their cost is independent of the size.
+/// Controls change flags and an entry of a ready queue, but no operations or photos. So their cost does not depend on
+/// the size of the batch.
 @Suite(.redisServer) struct ControlsCostTests {
     /// The number of calls of each command since Redis started, including calls in scripts.
     private func counts(_ test: TestStore) throws -> [String: Int] {
@@ -25,7 +26,7 @@ import Testing
         return try counts(test).merging(before) { $0 - $1 }.filter { $0.value != 0 && $0.key != "info" }
     }
 
-    /// Commands of constant or logarithmic cost in the size of a key.
+    /// Commands whose cost is constant or logarithmic in the size of the key.
     private static let cheap: Set = [
         "evalsha", "hget", "hmget", "hset", "hdel", "hincrby", "zadd", "zrem", "zscore", "zcard", "zcount", "exists",
         "publish", "time", "unlink",

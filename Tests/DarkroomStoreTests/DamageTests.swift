@@ -34,7 +34,7 @@ import Testing
         #expect(facts.damage.count == 1, "\(field) is \(value): \(facts.damage)")
         #expect(try test.store.facts(of: [damaged, sound]).count == 2)
 
-        // If the scripts need the field, they treat the batch as gone. It can still be forgotten.
+        // Scripts that need the field treat the batch as removed. The batch can still be forgotten.
         let beat = try test.store.perform(test.store.heartbeat(worker: "worker", held: held.map(\.held)))
         let claimed = try test.claim()
         #expect(claimed.filter { $0.held.batch == sound }.count == 2, "\(field) is \(value)")
@@ -147,7 +147,7 @@ import Testing
     }
 
     /// An unreadable part of an operation counts as damage of this operation or its batch.
-    @Test func unreadableOperationAffectsNoOther() throws {
+    @Test func unreadableOperationAffectsNoOtherOperation() throws {
         let numbers = ["99999999999", "0", "-1", "1.5", "abc", "5"]
         let changes =
             [
@@ -242,7 +242,7 @@ import Testing
         }
     }
 
-    @Test func factsOfABatchWithoutDamageHaveNone() throws {
+    @Test func factsOfASoundBatchReportNoDamage() throws {
         let test = try TestStore()
         let id = try test.submit("batch", operations: 2) { $0.retain = nil }
         _ = try test.store.perform(test.store.focus(id, BatchControls.Focus(1...9_999_999_999)))

@@ -124,7 +124,7 @@ import Testing
         let forget = test.store.forget(first, unfinished: true)
         #expect(try test.store.perform(forget) == .more)
         #expect(try test.state().batches[first]?.dependents.order.count == 150)
-        // If the client that began has exited, heartbeats continue. Their replies report that more steps remain.
+        // If the client that began has exited, heartbeats do the next steps. Their replies report that steps remain.
         #expect(try test.store.perform(test.store.heartbeat(worker: nil)).hasMore)
         #expect(try !test.store.perform(test.store.heartbeat(worker: nil)).hasMore)
         #expect(try test.store.perform(forget) == .gone)

@@ -111,7 +111,7 @@ import Testing
         #expect(try test.batch(BatchID("second")).state == .executing)
         #expect(try submit("third").isSubmitted, "the name of a cancelled batch must be free")
         #expect(try test.state().names == ["holidays": BatchID("third")])
-        // Forgetting an older batch does not free the name of the newest one.
+        // Forgetting an older batch does not free the name of the newest batch.
         for id in ["first", "second"] { _ = try test.store.perform(test.store.forget(BatchID(id)!, unfinished: true)) }
         #expect(try test.state().names == ["holidays": BatchID("third")])
         #expect(try test.store.perform(test.store.forget(BatchID("third"), unfinished: true)) == .forgotten)

@@ -33,7 +33,7 @@ import Testing
         #expect(try test.store.facts(of: id) == nil)
         let repeated = test.store.claim(worker: "worker", number: 25, operations: 10)
 
-        // A partly forgotten batch counts as gone, and its operations cannot be claimed.
+        // A partly forgotten batch counts as forgotten, and its operations cannot be claimed.
         #expect(try test.report(held[0], "FF") == .gone)
         #expect(try test.store.perform(test.store.release(held[1], worker: "worker")) == .gone)
         #expect(try test.store.perform(test.feeding(id, 301, photos: 2)) == .gone)
@@ -101,7 +101,7 @@ import Testing
         #expect(try test.state().expiring == [day: finished + 24 * 3_600_000])
         try test.heartbeat()
         #expect(try test.state().batches.count == 2)
-        // The clock jumps ten years forward. The retention clock counts six hours of them.
+        // The clock of Redis jumps ten years forward, but the retention clock advances by only six hours.
         let jump = 10 * 365 * 24 * 3_600_000
         try test.command("HINCRBY", test.store.keys.control, "seen", "-\(jump)")
         try test.command("ZADD", test.store.keys.expiring, "\(finished)", "\(day)")

@@ -156,7 +156,7 @@ import Testing
         try test.report(again.held, "D..")
         #expect(try test.batch(id).leaseExpiries == [1: 4])
         try test.report(again.held, "F..")
-        #expect(try test.batch(id).leaseExpiries == [1: 2])  // progress
+        #expect(try test.batch(id).leaseExpiries == [1: 2])  // a photo became final
         try test.report(again.held, "FFF")
         #expect(try test.batch(id).leaseExpiries.isEmpty)
     }
@@ -180,7 +180,7 @@ import Testing
         #expect(try expire() == 4)
     }
 
-    @Test func expireLeasesExpiresAllAtOnce() throws {
+    @Test func expireLeasesExpiresAllLeasesAtOnce() throws {
         let test = try TestStore()
         let id = try test.submit(size: 1, operations: 150)
         _ = try test.claim(operations: 150)

@@ -61,7 +61,7 @@ import Testing
         try test.submit("20260101-1") { $0.name = "one" }
         try test.submit("20260101-2") { $0.name = "twice" }
         try test.submit("20260102-1") { $0.name = "twice" }
-        #expect(try test.store.batch(named: "twice").id.description == "20260102-1", "not the newest")
+        #expect(try test.store.batch(named: "twice").id.description == "20260102-1", "not the newest batch")
         #expect(try test.store.batch(named: "20260101-1").options.name == "one")
         #expect(try test.store.batch(named: "20260102").id.description == "20260102-1")
         #expect(try test.store.batch(named: "one").id.description == "20260101-1")

@@ -6,7 +6,8 @@ import Testing
 
 @testable import DarkroomStore
 
-/// Damaged replies of scripts. Each is decoded or rejected, none ends the process, and decoded numbers do not overflow.
+/// Tests that each damaged reply of a script is decoded or rejected without a crash, and that computations with decoded
+/// numbers do not overflow.
 @Suite struct ReplyFuzzTests {
     private static let id = BatchID("20261121-090501123-7f3a")
     private static let held = HeldOperation(batch: id, number: 3, fencingToken: 7)

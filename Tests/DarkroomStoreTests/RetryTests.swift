@@ -10,7 +10,7 @@ import Testing
         let test = try TestStore()
         let id = try test.submit(size: 1000, operations: 1)
         for operation in try test.claim() { try test.report(operation.held, String(repeating: "F", count: 1000)) }
-        // A batch of a million photos. The last one has failed.
+        // A batch of a million photos. The last photo has failed.
         let stateCodes = String(repeating: "F", count: 999_999) + "g"
         try test.command("SET", test.store.keys.states(id), stateCodes)
         for (field, value) in [
@@ -186,7 +186,8 @@ import Testing
         #expect(try test.store.perform(test.store.submit("third", options)) == .outputTaken(by: first))
     }
 
-    /// It increases even if the clock of Redis goes back, and exceeds the number that another Redis has written.
+    /// The number increases even if the clock of Redis goes back, and exceeds the number that another Redis has
+    /// written.
     @Test func numberOfATakenFolderOnlyIncreases() throws {
         let test = try TestStore()
         var options = BatchOptions()

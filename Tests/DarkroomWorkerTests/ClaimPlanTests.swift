@@ -28,7 +28,7 @@ import Testing
         return plan.next(start + .milliseconds(milliseconds), demand(lowest: lowest, focused: focus))
     }
 
-    /// Records the result of a claim in the plan. By default the claim saw every ready batch.
+    /// Records the result of a claim in the plan. By default, the claim has read all ready batches.
     private func record(
         _ plan: inout ClaimPlan, _ claim: ClaimPlan.Claim?, _ priorities: [BatchPriority] = [], next: String = "",
         turn: Int = 1, sawAll: Bool = true
@@ -103,12 +103,12 @@ import Testing
             claims += 1
         }
         #expect(claims == 5)
-        // A worker with room also claims for the focus: other batches may precede it in the ready queues.
+        // A worker that is not full also claims for the focus, since other batches may be ahead in the ready queues.
         let focused = next(&plan, after: 1000, lowest: .low, focused: .normal)
         #expect(focused == ClaimPlan.Claim(lowest: .normal, focus: BatchID("focused")))
     }
 
-    @Test func claimContinuesWhereThePreviousOneStopped() throws {
+    @Test func claimContinuesWhereThePreviousClaimStopped() throws {
         var plan = ClaimPlan(now: start)
         try record(&plan, next(&plan, lowest: .veryLow), next: "3:100")
         let second = next(&plan, after: 1, lowest: .veryLow)
@@ -124,7 +124,7 @@ import Testing
     func restartsFromTheHighestPriorityForNewOperations(_ isNoticed: Bool) throws {
         var plan = ClaimPlan(now: start)
         try record(&plan, next(&plan, lowest: .veryLow), next: "2:100")
-        // Either a change notice arrives, or 5 s pass without one: the batch was entered while this worker was full.
+        // Without a change notice (the worker was full when the batch became ready), the claim restarts after 5 s.
         if isNoticed { plan.noticed(.veryHigh, due: start + .milliseconds(1)) }
         let later = next(&plan, after: isNoticed ? 1 : 5000, lowest: .veryLow)
         #expect(later == ClaimPlan.Claim(lowest: .veryLow), "the claim continues below the new operations")
@@ -139,12 +139,12 @@ import Testing
         plan.observed(turn: 8, start + .seconds(6))
         let changed = next(&plan, after: 6000, lowest: .veryLow)
         #expect(changed != nil)
-        // The worker may now accept operations that the previous claim left out.
+        // The worker may now accept operations that the previous claim skipped.
         try record(&plan, changed, turn: 8, sawAll: false)
         plan.observed(turn: 8, start + .seconds(9))
         let leftOut = next(&plan, after: 9000, lowest: .veryLow)
         #expect(leftOut != nil)
-        // A change between two calls of one pass may precede the position of the second call.
+        // If a batch becomes ready between two calls of one pass, the second call may start behind this batch.
         try record(&plan, leftOut, next: "2:100", turn: 8)
         try record(&plan, next(&plan, after: 9001, lowest: .veryLow), turn: 9)
         plan.observed(turn: 9, start + .seconds(12))

@@ -12,7 +12,7 @@ import Testing
 /// Applies random controls to batches while workers start and stop. At the end every batch is finished, and state
 /// codes, counters, manifests and files agree.
 ///
-/// A failure prints its seed. To repeat a run, or for a longer one:
+/// A failure prints its seed. To repeat a run, or for a longer run, set the environment variables in
 /// `DARKROOM_CONTROL_SEED=<seed> DARKROOM_CONTROL_ROUNDS=200 DARKROOM_CONTROL_BATCHES=50 swift test --filter ControlTorture`.
 @Suite(.redisServer) struct ControlTortureTests {
     @Test func batchesUnderRandomControlsFinishConsistently() throws {
@@ -28,7 +28,7 @@ import Testing
     }
 }
 
-/// One run: three workers, random controls, and batches with photos that fail once or always.
+/// One run with three workers, random controls, and batches with photos that fail once or always.
 private final class ControlTorture {
     private let darkroom: Darkroom
     private let photos: PhotoServer
@@ -81,7 +81,7 @@ private final class ControlTorture {
             if chance(15) { try replaceWorker() }
             open.removeAll { id in (try? darkroom.store.facts(of: id))??.state == .finished && chance(50) }
             while open.count < batches { try submit() }
-            // Waits for the start of a photo, so that controls meet photos in every stage.
+            // Waits for the start of a photo, so that controls arrive while photos are in every stage.
             begun.wait(timeout: .milliseconds(50))
         }
         try end()

@@ -28,7 +28,7 @@ final class Darkroom: Sendable {
         scratch = try ScratchFolder()
     }
 
-    /// Options that write into this darkroom's folder.
+    /// Options of a batch whose output folder is the folder of this test.
     func options(_ change: (inout BatchOptions) -> Void = { _ in }) -> BatchOptions {
         var options = BatchOptions()
         options.output = folder
@@ -110,12 +110,13 @@ final class Darkroom: Sendable {
                 Issue.record("batch \(id) is not \(awaited) within \(seconds) s: \(facts)")
                 return facts
             }
-            // Redis sends no signal for this. The blocking read limits the polling rate.
+            // Polls, since Redis does not report every change. The blocking read limits the polling rate.
             _ = try store.connection.call(.init("BLPOP", keys.prefix + "nothing", "0.02"))
         }
     }
 
-    /// The manifest lines of a batch by photo index: for each operation, those of the highest fencing token.
+    /// The manifest lines of a batch by photo index. For each operation, only the file of the highest fencing token
+    /// counts.
     func manifest(of id: BatchID, in output: String? = nil) throws -> [Int: ManifestLine] {
         let folder = "\(output ?? folder)/\(ManifestPath.folder(id))"
         var newest: [Int: (fencingToken: Int, path: String)] = [:]

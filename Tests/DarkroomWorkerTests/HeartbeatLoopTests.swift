@@ -8,8 +8,8 @@ import Testing
 @testable import DarkroomWorker
 
 struct HeartbeatLoopTests {
-    /// The connection retries at least every 0.5 s (BackoffTests). The scripts count at most 3 s of a pause of Redis
-    /// (clocks.lua). 0.5 s is a margin for a busy machine.
+    /// After a pause of Redis, the connection retries at least every 0.5 s (BackoffTests), and the lease clock has
+    /// advanced by at most 3 s (clocks.lua). Another 0.5 s is a margin for a busy machine.
     @Test(arguments: [6, 7, 15, 60]) func pauseOfRedisIsShorterThanALease(seconds: Int) {
         let lease = Duration.seconds(seconds)
         let renewed = HeartbeatLoop.interval(shortestLease: lease)
@@ -18,7 +18,7 @@ struct HeartbeatLoopTests {
         #expect(renewed + HeartbeatLoop.replyTimeout + back + .milliseconds(500) < lease)
     }
 
-    /// A power failure of the server or a firewall that drops the connection closes it for neither side.
+    /// After a power failure of the server, or if a firewall drops the connection, no side sees that it is closed.
     @Test(.timeLimit(.minutes(1))) func keepsLeasesWhenAConnectionBreaksWithoutAClose() throws {
         let port = try RedisServer.freePort()
         let server = try RedisServer(port: port)

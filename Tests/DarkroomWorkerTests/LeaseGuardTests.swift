@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomCoordination
 @testable import DarkroomWorker
 
-/// Which threads the lease guard blocks after a suspension of the process, and for how long.
+/// Tests which threads the lease guard blocks after a suspension of the process, and for how long.
 @Suite(.timeLimit(.minutes(1))) struct LeaseGuardTests {
     private let hour = Duration.seconds(3600)
 

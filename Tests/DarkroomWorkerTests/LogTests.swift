@@ -49,7 +49,8 @@ import Testing
         let secret = url.replacingOccurrences(of: "http://", with: "http://ann:pass@") + "?token=secret"
         let (id, text, events) = try run([secret])
         let messages = events.compactMap { $0["message"] as? String }
-        // If another thread reads the end from Redis before the report loop has its reply, it logs a different message.
+        // Another thread may read in Redis that the operation has ended before the report loop gets its reply. That
+        // thread then logs a different message.
         let regular = messages.filter { $0 != "operation ended" && $0 != "operation no longer held" }
         #expect(
             regular.filter { $0 != "batch finished" } == [
@@ -87,7 +88,7 @@ import Testing
         let stopped = LogClock(now: { 0 }, elapsed: { 0 })
         let (_, _, events) = try run((0..<300).map { "NO URL \($0)" }, clock: stopped)
         let failed = events.filter { $0["message"] as? String == "photo failed" }
-        #expect(failed.count == 2, "the log must have the first failure of the second, and the last one at the end")
+        #expect(failed.count == 2, "the log must contain the first failure, and the last failure at the end")
         #expect(failed.first?["leftOut"] == nil && failed.last?["leftOut"] as? Int == 298)
     }
 

@@ -110,12 +110,12 @@ private final class ReceivedEvents: Sendable {
         let passed = ContinuousClock.now - began
         events.stop()
         thread.join()
-        // The first message is sent at once. Each later one follows the previous one after at least 100 ms.
+        // The first message is sent at once. Each later message is sent at least 100 ms after the previous message.
         #expect(all.count <= 1 + Int(passed / .milliseconds(100)), "\(all.count) messages in \(passed)")
         #expect(all.reduce(0) { $0 + $1.photos.count + $1.dropped } == count, "state codes were lost or sent twice")
     }
 
-    @Test func sendsOneMessagePerSecondWithoutASubscriberAndLosesNoneAfterASubscription() throws {
+    @Test func sendsOneMessagePerSecondWithoutASubscriberAndLosesNoEventAfterASubscription() throws {
         let redis = try RedisServer()
         defer { redis.stop() }
         let darkroom = try Darkroom(redis)
@@ -141,7 +141,7 @@ private final class ReceivedEvents: Sendable {
         }
         let messages = try sent()
         #expect(messages <= 1 + Int((ContinuousClock.now - began) / .seconds(1)) + 1, "\(messages) messages")
-        // A subscriber receives every change noted after its subscription.
+        // A subscriber receives every change that is recorded after its subscription.
         let received = ReceivedEvents(darkroom)
         func noteAndReceive() {
             let photo = "\(count)"

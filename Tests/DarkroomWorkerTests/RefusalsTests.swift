@@ -11,7 +11,7 @@ import Testing
     let two = BatchID("two")
     let three = BatchID("three")
 
-    /// The set of refused batches that Redis stores. Each claim sends changes to it.
+    /// The set of refused batches that Redis stores. Each claim sends the changes of this set.
     private struct Kept {
         var batches: Set<BatchID> = []
         mutating func take(_ changes: RefusalChanges) {
@@ -49,7 +49,7 @@ import Testing
         #expect(refusals.changes == RefusalChanges())
     }
 
-    @Test func changesDuringAClaimAreSentByTheNext() {
+    @Test func changesDuringAClaimAreSentByTheNextClaim() {
         var (refusals, kept) = (Refusals(), Kept())
         refuse(&refusals, one)
         claim(&refusals, &kept) { refusals in

@@ -6,7 +6,7 @@ import Testing
 
 @testable import DarkroomWorker
 
-/// Photos that wait for a slow host, with a worker and HTTP servers.
+/// Tests photos that wait for a slow host. Each test runs a worker and HTTP servers.
 @Suite(.redisServer, .serialized, .timeLimit(.minutes(2))) struct WaitingForHostsTests {
     let darkroom: Darkroom
 
@@ -97,7 +97,7 @@ import Testing
         worker.wait()
     }
 
-    @Test func photosThatWaitForARetryDoNotDelayOthers() async throws {
+    @Test func photosThatWaitForARetryDoNotDelayOtherPhotos() async throws {
         let busy = try HostileServer(["/photo": .answer(status: 503, headers: ["Retry-After: 50"])])
         let fast = try HostileServer(["/photo": .answer(body: [1])])
         defer { for server in [busy, fast] { server.stop() } }

@@ -46,14 +46,14 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         for worker in workers { worker.wait() }
     }
 
-    /// Waits until the worker state satisfies `isMet`. The state in Redis may be newer than the worker's.
+    /// Waits until the worker state satisfies `isMet`. The state in Redis may be newer than the worker state.
     private func wait(
         _ worker: Worker, _ awaited: String, until isMet: (WorkerState) -> Bool
     ) throws {
         let deadline = ContinuousClock.now + .seconds(20)
         while !worker.core.read({ isMet($0) }) {
             try #require(ContinuousClock.now < deadline, "the worker state does not contain \(awaited) after 20 s")
-            usleep(1000)  // the state has no change notification
+            usleep(1000)  // polls, since the state does not report changes
         }
     }
 
@@ -71,7 +71,8 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(reply == .cancelled(isNew: true, isFinished: false))
         let ends = events.wait(.downloadEnded, count: 16)
         let slowest = try #require(ends.map(\.instant).max())
-        // On an idle machine this takes milliseconds. The limit for a busy one is below the heartbeat interval of 3 s.
+        // On an idle machine this takes milliseconds. The limit allows for a busy machine, but is below the heartbeat
+        // interval of 3 s.
         #expect(slowest - cancelled < .seconds(2), "cancelling took \(slowest - cancelled)")
         let facts = try darkroom.wait(id)
         #expect(facts.counts.cancelled == 40 && facts.executing == 0)
@@ -297,11 +298,11 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         _ = try darkroom.store.perform(darkroom.store.cancel(large))
         for worker in workers { worker.stop() }
         for worker in workers { worker.wait() }
-        // About 80 if the batches share evenly; several hundred (the rest of the batch) in order of submission.
+        // If the batches take turns, about 80; if they ran in order of submission, several hundred (the large batch).
         #expect(others <= 300, "\(others) photos of the large batch started before the small one finished")
     }
 
-    // MARK: Many steps
+    // MARK: Random controls
 
     @Test func batchesUnderRandomControlsFinishConsistently() throws {
         // Each batch has its own folder, because a folder belongs to the last batch that takes it.

@@ -58,7 +58,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let worker = try darkroom.worker()
         let first = try darkroom.submit([urls[0]], darkroom.options())
         try darkroom.wait(first)
-        // Uses the shortest of three waits, because a busy machine may delay one.
+        // Uses the shortest of three waits, because a busy machine may delay a single wait.
         let waits = try (0..<3).map { _ in
             let facts = try darkroom.wait(try darkroom.submit([urls[1]], darkroom.options()))
             return try #require(facts.started) - facts.submitted

@@ -2,8 +2,8 @@ import Darkroom
 import DarkroomImaging
 import Foundation
 
-/// Measures the time from the reply to cancel until the last of 64 running photos has stopped. Half of them are slow
-/// downloads, half are filtrations of photos of 12 megapixels; four workers.
+/// Measures the time from the reply to cancel until the last of 64 running photos has stopped. Half of these photos are
+/// being downloaded slowly; the other half have 12 megapixels and are being filtered. Four workers are running.
 struct CancelLatency {
     let cluster: ControlCluster
     let rounds: Int
@@ -18,8 +18,8 @@ struct CancelLatency {
         report.add("cancel: reply to the last of 64 running photos stopped, median", median(withNotices), "ms")
         report.add("cancel: reply to the last of 64 running photos stopped, p99", withNotices.p99, "ms")
         let withoutNotices = try latencies(files, rounds: max(1, rounds / 5), receivesNotices: false)
-        report.add("the same, every pub/sub message lost, median", median(withoutNotices), "ms")
-        report.add("the same, every pub/sub message lost, p99", withoutNotices.p99, "ms")
+        report.add("cancel without pub/sub messages, median", median(withoutNotices), "ms")
+        report.add("cancel without pub/sub messages, p99", withoutNotices.p99, "ms")
     }
 
     private func latencies(_ files: [String], rounds: Int, receivesNotices: Bool) throws -> [Double] {

@@ -6,7 +6,7 @@ import DarkroomStore
 import DarkroomWorker
 import Foundation
 
-/// A private Redis, workers in this process that log trace events, and HTTP servers with their photos.
+/// A private Redis, workers in this process that log trace events, and HTTP servers for the photos.
 final class ControlCluster {
     let bench: BenchCluster
     let log = TraceLog()
@@ -78,12 +78,12 @@ final class ControlCluster {
         log.clear()
     }
 
-    /// Waits, by a blocking read in Redis of a key that never exists.
+    /// Waits with a blocking read of a Redis key that never exists.
     func pause(_ seconds: Double) throws {
         _ = try store.connection.call(RedisCommand("BLPOP", store.keys.prefix + "bench", String(seconds)))
     }
 
-    /// The time that Redis spends on the scripts of `body`, in ms.
+    /// The time that Redis needs for the scripts that `body` runs, in ms.
     func redisMilliseconds(_ body: () throws -> Void) throws -> Double {
         _ = try store.connection.call(RedisCommand("CONFIG", "RESETSTAT"))
         try body()
@@ -91,14 +91,14 @@ final class ControlCluster {
         let line = text.split(whereSeparator: \.isNewline).first { $0.hasPrefix("cmdstat_evalsha:") }
         let field = line?.split(separator: ",").first { $0.hasPrefix("usec=") }
         guard let microseconds = field.flatMap({ Double($0.dropFirst("usec=".count)) }) else {
-            throw BenchError("INFO commandstats has no time of EVALSHA")
+            throw BenchError("INFO commandstats does not report EVALSHA")
         }
         return microseconds / 1000
     }
 }
 
 extension [Double] {
-    /// The 99th percentile (nearest rank); the largest of fewer than 100 values; 0 if there are none.
+    /// The 99th percentile (nearest rank), which is the largest value if there are fewer than 100; 0 without values.
     var p99: Double {
         let sorted = sorted()
         return sorted.isEmpty

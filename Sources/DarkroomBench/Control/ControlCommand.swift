@@ -19,8 +19,8 @@ struct ControlCommand: ParsableCommand {
     }
 
     @Argument(help: "A folder with photos, for measurements that need many photos.") var folder: String
-    @Option(help: "The measurement to run; by default all.", valueName: "measurement") var only: [Measurement]
-    @Option(help: "Rounds of the measurements that take milliseconds.", valueName: "count") var rounds: Int = 50
+    @Option(help: "The measurements to run; by default all.", valueName: "measurement") var only: [Measurement]
+    @Option(help: "The number of rounds of each short measurement.", valueName: "count") var rounds: Int = 50
     @Flag(help: "Print the figures as JSON.") var json: Bool
 
     func validate() throws {

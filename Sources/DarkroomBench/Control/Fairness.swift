@@ -1,7 +1,7 @@
 import Darkroom
 
-/// Measures how long 100 photos take beside a batch of 10,000 photos of the same priority, compared with alone. Both
-/// batches have operations of 10 photos; two workers.
+/// Measures how long a batch of 100 photos takes alone, and while a batch of 10,000 photos of the same priority is
+/// running. Both batches have operations of 10 photos. Two workers are running.
 struct Fairness {
     private static let rounds = 5
     let cluster: ControlCluster
@@ -26,7 +26,7 @@ struct Fairness {
         report.add("100 photos beside 10,000 of the same priority", median(beside), "ms", floor: median(alone))
     }
 
-    /// The time from the submission of 100 photos to their end, in ms.
+    /// The time from the submission of 100 photos until all are done, in ms.
     private func time() throws -> Double {
         let id = try cluster.submit((0..<100).map { cluster.urls[$0 % cluster.urls.count] }) { $0.operationSize = 10 }
         let facts = try cluster.bench.wait(for: id)

@@ -2,8 +2,8 @@ import Darkroom
 import DarkroomConcurrency
 import DarkroomStore
 
-/// Measures the cost of 100 changes of focus per second for a running batch, paired with runs without changes; two
-/// workers.
+/// Measures how much 100 changes of focus per second slow down a running batch. Each run is paired with a run without
+/// changes. Two workers are running.
 struct FocusCost {
     private static let rounds = 7
     private static let photos = 2000
@@ -31,7 +31,7 @@ struct FocusCost {
         let thread = OwnedThread("bench-focus") {
             while changing, !stopped.isSet {
                 let first = Int.random(in: 0..<Self.photos - 20)
-                // A failed change is not counted; too few changes are an error below.
+                // A failed change is not counted. If there are too few changes, an error is thrown below.
                 if case .done(isNew: true, _) = try? store.perform(store.focus(id, .init(first...first + 19))) {
                     changes.withLock { $0 += 1 }
                 }

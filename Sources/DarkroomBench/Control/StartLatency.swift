@@ -2,8 +2,8 @@ import Darkroom
 import DarkroomCoding
 import DarkroomStore
 
-/// Measures the time from the reply to the script that makes photos available (resume, or the first feed of a batch) to
-/// the start of the first photo; idle workers.
+/// Measures how soon idle workers start the first photo after the reply to the script that makes photos available:
+/// resume, or the first feed of a batch.
 struct StartLatency {
     let cluster: ControlCluster
     let rounds: Int

@@ -1,8 +1,8 @@
 import Darkroom
 import DarkroomRedis
 
-/// Measures the time from the reply to suspend to the start of the last download or filtration, and counts the
-/// operations that are claimed after the reply; four workers under load.
+/// Measures how long after the reply to suspend the last download or filtration still starts, and counts the
+/// operations that are claimed after the reply. Four workers are running at full load.
 struct SuspendLatency {
     let cluster: ControlCluster
     let rounds: Int
@@ -14,7 +14,7 @@ struct SuspendLatency {
         var latest: [Double] = []
         var claimed = 0
         for round in 0..<rounds {
-            // Suspends the batch and the cluster in turn.
+            // The rounds suspend the batch and the cluster alternately.
             let target = round % 2 == 0 ? id : nil
             let before = cluster.log.of(id).count
             _ = try cluster.log.wait(for: "photos to run", of: id) { $0.count > before + 40 }

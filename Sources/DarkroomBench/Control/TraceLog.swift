@@ -8,7 +8,7 @@ final class TraceLog: @unchecked Sendable {  // `events` is only used while `con
     private let condition = NSCondition()
     private var events: [TraceEvent] = []
 
-    /// Adds an event; for `WorkerConfiguration.observer`.
+    /// Adds an event. The function is used as `WorkerConfiguration.observer`.
     func note(_ event: TraceEvent) {
         condition.lock()
         events.append(event)
@@ -16,7 +16,7 @@ final class TraceLog: @unchecked Sendable {  // `events` is only used while `con
         condition.unlock()
     }
 
-    /// The events of a batch so far, in the order of their arrival.
+    /// The events of a batch that have arrived so far, in order.
     func of(_ batch: BatchID) -> [TraceEvent] {
         condition.lock()
         defer { condition.unlock() }
@@ -30,7 +30,7 @@ final class TraceLog: @unchecked Sendable {  // `events` is only used while `con
     }
 
     /// Blocks until the events of `batch` satisfy `isMet`.
-    /// - Throws: ``BenchError`` with `what` if that takes longer than `limit`, in seconds.
+    /// - Throws: ``BenchError``, whose message contains `what`, if that takes longer than `limit` seconds.
     func wait(
         for what: String, of batch: BatchID, limit: TimeInterval = 60, until isMet: ([TraceEvent]) -> Bool
     ) throws -> [TraceEvent] {
@@ -52,8 +52,8 @@ final class TraceLog: @unchecked Sendable {  // `events` is only used while `con
 }
 
 extension [TraceEvent] {
-    /// The number of photos whose action of this kind is running. An action that is cancelled before it starts has an
-    /// end event without a start event.
+    /// The number of photos that have more events of the kind `began` than of the kind `ended`. A photo that is
+    /// cancelled before it starts has only the second event.
     func running(_ began: TraceEvent.Kind, _ ended: TraceEvent.Kind) -> Int {
         var running: [Int: Int] = [:]
         for event in self {

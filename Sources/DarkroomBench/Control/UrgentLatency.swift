@@ -3,7 +3,7 @@ import DarkroomWorker
 import DarkroomWorkerState
 
 /// Measures the time from the submission of a batch of the highest priority to the start of its first photo, while the
-/// workers are busy with 100,000 queued photos of low priority. The floor is the time of one photo.
+/// workers are busy with 100,000 photos of low priority. The floor is the time that a worker needs for one photo.
 struct UrgentLatency {
     let cluster: ControlCluster
     let rounds: Int
@@ -12,7 +12,7 @@ struct UrgentLatency {
         try cluster.startWorkers(2)
         let urls = (0..<100_000).map { cluster.urls[$0 % cluster.urls.count] }
         let low = try cluster.submit(urls) { $0.priority = .low }
-        _ = try cluster.log.wait(for: "workers to be full", of: low) { events in
+        _ = try cluster.log.wait(for: "workers to run at full load", of: low) { events in
             events.count { $0.kind == .filtrationEnded } > 200
         }
         var latencies: [Double] = []

@@ -11,12 +11,12 @@ struct DevelopCommand: ParsableCommand {
             With two names, IN and OUT, the ending of OUT selects the output format. If OUT has no ending, the format \
             of the photo is kept. - as IN is standard input, - as OUT is standard output.
 
-            With -o FOLDER every name is a photo. Each photo is written to that folder under its own name, in its own \
-            format or in the format of --format. If photos fail, the other photos are developed all the same, and the \
+            With -o FOLDER, every argument names a photo. Each photo is written to that folder under its own name, in \
+            its own format or in the format of --format. If photos fail, the other photos are still developed, and the \
             exit status is 3.
 
-            Existing files are not replaced unless --force is given; a replaced file keeps its mode. Only regular \
-            files are replaced, never a link or a device.
+            Existing files are not replaced unless --force is given; the new file then gets the mode of the old file. \
+            Links and devices are never replaced.
             """,
         group: "This machine", synonyms: ["convert"],
         examples: [
@@ -32,8 +32,8 @@ struct DevelopCommand: ParsableCommand {
         help: "The folder that all photos are written to; it is created if it does not exist.", valueName: "folder")
     var output: String?
     @Flag(help: "Replace existing files.") var force: Bool
-    @Option(help: "The largest picture, in pixels.", valueName: "count") var maxPixels: Quantity = 100_000_000
-    @Flag(help: "Print the written file as JSON; with -o: an array of all.") var json: Bool
+    @Option(help: "The largest accepted picture, in pixels.", valueName: "count") var maxPixels: Quantity = 100_000_000
+    @Flag(help: "Print the facts of the written file as JSON; with -o, an array for all files.") var json: Bool
     @OptionGroup(title: "Image options") var image: ImageOptions
 
     func validate() throws {
@@ -61,7 +61,7 @@ struct DevelopCommand: ParsableCommand {
         try checkEnding(of: names[1])
     }
 
-    /// Throws unless the ending of the output file and `--format` agree and one of them gives a format.
+    /// Throws if the ending of the output file contradicts `--format`, or if neither of the two gives a format.
     private func checkEnding(of destination: String) throws {
         let ending = Self.ending(of: destination)
         guard !ending.isEmpty else { return }
@@ -83,7 +83,7 @@ struct DevelopCommand: ParsableCommand {
     func run() throws {
         let output = StandardOutput()
         if let folder = self.output { return try developAll(into: folder, output) }
-        // Checked here, too, so that the error appears before the work.
+        // The output path is checked here, too, so that an unusable path is reported before the photo is developed.
         if names[1] != "-" { try PhotoFile(path: names[1], replaces: force).check() }
         let photo = try developing.develop(names[0], as: image.format.imageFormat ?? Self.format(ofEnding: names[1]))
         if names[1] == "-" {
@@ -96,8 +96,8 @@ struct DevelopCommand: ParsableCommand {
         try output.flush()
     }
 
-    /// Develops every photo into the folder. The error of a failed photo is printed; the other photos are still
-    /// developed.
+    /// Develops every photo and writes it to the folder. If a photo fails, its error is printed, and the other photos
+    /// are still developed.
     private func developAll(into folder: String, _ output: StandardOutput) throws {
         do {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -112,7 +112,7 @@ struct DevelopCommand: ParsableCommand {
                 let photo = try developing.develop(name, as: image.format.imageFormat)
                 let path = "\(folder)/\(Self.fileName(of: name, photo.image.format))"
                 if let other = written[path] {
-                    throw CommandError("write the photo \(path): the one of \(other) has that name already")
+                    throw CommandError("write the photo \(path): the photo of \(other) has that name already")
                 }
                 try write(photo, to: path)
                 written[path] = name
@@ -142,7 +142,7 @@ struct DevelopCommand: ParsableCommand {
 
     private static func format(ofEnding path: String) -> ImageFormat? { ImageFormat(ending: ending(of: path)) }
 
-    /// The name of a photo's file in a folder: its own name, with another ending if the format differs.
+    /// The file name of a developed photo in a folder: the name of the photo, with a new ending if the format changes.
     private static func fileName(of photo: String, _ format: ImageFormat) -> String {
         let file = URL(fileURLWithPath: photo)
         let own = Self.format(ofEnding: photo)

@@ -2,7 +2,7 @@ import Darkroom
 import DarkroomImaging
 
 extension ImageFormat {
-    /// Endings that are read as a format but never written.
+    /// File name endings that are recognized as a format, but that no generated file name has.
     static let otherEndings: [String: ImageFormat] = ["jpeg": .jpeg, "tiff": .tiff, "heif": .heic]
 
     /// All endings, without the dot.

@@ -10,13 +10,13 @@ struct PhotoDeveloping {
         let image: DevelopedImage
         let began: ContinuousClock.Instant
 
-        /// The line about the written file for people.
+        /// The line that is printed about the written file.
         func text(_ path: String) -> String {
             "\(path): \(image.format.rawValue), \(image.width) x \(image.height), "
                 + "\(HumanText.bytes(image.byteCount)), \(HumanText.duration(Double(milliseconds) / 1000))"
         }
 
-        /// The facts of the written file for programs.
+        /// The facts of the written file for `--json`.
         func json(_ path: String) -> JSON {
             [
                 "in": .string(name), "out": .string(path), "format": .string(image.format.rawValue),
@@ -54,7 +54,7 @@ struct PhotoDeveloping {
             if name == "-" { return try FileHandle.standardInput.readToEnd() ?? Data() }
             var found = stat()
             if stat(name, &found) == 0, ![S_IFREG, S_IFDIR].contains(found.st_mode & S_IFMT) {
-                throw CommandError("read the photo \(name): it is no regular file; - is standard input")
+                throw CommandError("read the photo \(name): it is not a regular file; - is standard input")
             }
             return try Data(contentsOf: URL(fileURLWithPath: name))
         } catch let error as CommandError {
@@ -65,7 +65,7 @@ struct PhotoDeveloping {
     }
 }
 
-/// The error text of the operating system if Foundation has kept its code, otherwise Foundation's description.
+/// The error text of the operating system if Foundation's error contains its code; otherwise Foundation's description.
 func systemReason(_ error: any Error) -> String {
     let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? POSIXError
     return cause.map { systemErrorText($0.code.rawValue) } ?? error.localizedDescription

@@ -9,8 +9,8 @@ struct PhotoFile {
 
     /// Checks that the photo may be written to the path.
     ///
-    /// Links, devices, pipes and folders are never replaced. A file with several hard links is refused, since the other
-    /// links would keep the old photo.
+    /// Links, devices, pipes and folders are never replaced. A file with several hard links is refused, since its other
+    /// names would keep the old photo.
     /// - Returns: The status of the file that will be replaced; nil if no file exists.
     @discardableResult
     func check() throws(CommandError) -> stat? {
@@ -22,13 +22,13 @@ struct PhotoFile {
         switch found.st_mode & S_IFMT {
         case S_IFREG: break
         case S_IFLNK: throw failure("it is a symbolic link; name the file that it leads to")
-        case S_IFDIR: throw failure("it is a folder; photos are written into one with -o \(ShellWord.quoted(path))")
-        default: throw failure("it is no regular file; - is standard output")
+        case S_IFDIR: throw failure("it is a folder; to write photos into it, use -o \(ShellWord.quoted(path))")
+        default: throw failure("it is not a regular file; - is standard output")
         }
         guard replaces else { throw failure("it is there already; --force replaces it") }
         guard found.st_nlink == 1 else {
             throw failure(
-                "it has \(found.st_nlink) names (hard links), the others would keep the old photo; remove it first")
+                "it has \(found.st_nlink) names (hard links), other names would keep the old photo; remove it first")
         }
         return found
     }
@@ -60,11 +60,11 @@ struct PhotoFile {
         }
     }
 
-    /// The mode of a file that replaces one of the mode `replaced`.
+    /// The mode of the new file that replaces a file with the mode `replaced`.
     /// - Parameters:
     ///   - hasOwner: Whether the new file has the owner and group of the replaced file. If not, the set-user-ID,
     ///     set-group-ID and sticky bits are cleared.
-    ///   - hasGroup: Whether the new file has the group. If not, the permissions of the group are cleared.
+    ///   - hasGroup: Whether the new file has that group. If not, the permissions of the group are cleared.
     static func mode(replacing replaced: mode_t, hasOwner: Bool, hasGroup: Bool) -> mode_t {
         replaced & (hasOwner ? 0o7777 : hasGroup ? 0o777 : 0o707)
     }
@@ -80,8 +80,8 @@ struct PhotoFile {
 
     private static func rename(_ from: String, _ to: String) -> Int32 { Glibc.rename(from, to) == 0 ? 0 : errno }
 
-    /// Renames a new file; fails with EEXIST if a file of that name has appeared meanwhile. On file systems without
-    /// hard links, an exclusively created empty file reserves the name first.
+    /// Renames a new file; fails with EEXIST if another program has created a file of that name. On file systems
+    /// without hard links, it first reserves the name with an empty file, which it creates exclusively.
     private static func nameNew(_ from: String, _ to: String) -> Int32 {
         if link(from, to) == 0 { return unlink(from) == 0 ? 0 : errno }
         guard [EPERM, EOPNOTSUPP, ENOSYS].contains(errno) else { return errno }

@@ -35,7 +35,7 @@ struct DoctorReport {
         try output.flush()
     }
 
-    /// A paragraph with finding and advice for each warning and problem, or a line that there are none.
+    /// A paragraph with finding and advice for each warning and problem; one line if there is nothing to report.
     private var summary: [String] {
         guard verdict != .ok else { return ["", "All is well."] }
         return [.problem, .warning].flatMap { verdict in

@@ -13,12 +13,12 @@ struct Finding: Sendable, Equatable {
         Finding(check: check, verdict: .ok, found: found, advice: nil)
     }
 
-    /// A finding that works now, but slowly, or that may fail later.
+    /// A finding about something that works now, but slowly, or that may fail later.
     static func warning(_ check: String, _ found: String, _ advice: String) -> Finding {
         Finding(check: check, verdict: .warning, found: found, advice: advice)
     }
 
-    /// A finding that loses photos or batches, or that stops the work.
+    /// A finding about a fault that loses photos or batches, or that stops the work.
     static func problem(_ check: String, _ found: String, _ advice: String) -> Finding {
         Finding(check: check, verdict: .problem, found: found, advice: advice)
     }
@@ -29,7 +29,7 @@ enum Verdict: String, Sendable, CaseIterable {
     case ok, warning, problem
 }
 
-/// One check of the doctor. Its facts are gathered before and passed in, so that tests can pass any facts.
+/// One check of `darkroom doctor`. The caller gathers the facts and passes them in, so that tests can pass any facts.
 protocol Check {
     /// The findings, in order.
     var findings: [Finding] { get }

@@ -2,7 +2,7 @@ import Darkroom
 import DarkroomImaging
 import DarkroomTransfer
 
-/// The abilities of the installed libraries.
+/// The features of the installed libraries.
 struct LibraryFacts {
     var imaging = ""
     var readable: Set<ImageFormat> = []
@@ -12,11 +12,11 @@ struct LibraryFacts {
     var tls: String?
     var looksUpNamesAsynchronously = true
 
-    /// Tries the libraries of this machine.
+    /// Tests the libraries of this machine.
     static func installed() -> LibraryFacts {
         var options = DevelopOptions(filters: [])
         options.format = .png
-        // An error means that the format cannot be read, which is the fact to find out.
+        // An error means that the libraries cannot read the format.
         return LibraryFacts(
             imaging: Imaging.vipsVersion,
             readable: Set(

@@ -6,7 +6,7 @@ import Foundation
 
 /// Ends an interrupted `darkroom submit` with a message about the batch.
 ///
-/// Nothing needs to be cleaned up: Redis adds an operation whole or not at all, and `--resume` continues in both cases.
+/// No cleanup is needed: Redis adds an operation completely or not at all, and `--resume` works in both cases.
 final class FeedInterruption: Sendable {
     enum Stage {
         case reading
@@ -18,7 +18,7 @@ final class FeedInterruption: Sendable {
     private let list: String
     private let current = Locked(Stage.reading)
 
-    /// - Parameter list: The photo list as the user gave it; of a URL, without the parts that may be secret.
+    /// - Parameter list: The photo list as the user gave it; a URL must not contain parts that may be secret.
     init(list: String) { self.list = list }
 
     var stage: Stage {
@@ -26,7 +26,7 @@ final class FeedInterruption: Sendable {
         set { current.withLock { $0 = newValue } }
     }
 
-    /// Prints the command that continues, and ends the process.
+    /// Prints the state of the batch and the command to continue with, and ends the process.
     func leave() -> Never {
         switch stage {
         case .reading: printToStandardError("interrupted: nothing was submitted")
@@ -39,7 +39,7 @@ final class FeedInterruption: Sendable {
             printToStandardError(
                 "interrupted: batch \(id) continues without this program; wait for it: darkroom wait \(id)")
         case .finished(let id):
-            printToStandardError("interrupted: batch \(id) has finished, the command of --on-finish perhaps not")
+            printToStandardError("interrupted: batch \(id) has finished, but the command of --on-finish may not have")
         }
         _exit(ExitCode.interrupted.rawValue)
     }

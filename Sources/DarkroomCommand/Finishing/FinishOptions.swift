@@ -1,7 +1,7 @@
 import ArgumentParsing
 import Darkroom
 
-/// The command that runs on this machine when a batch has finished.
+/// The option for a command that runs on this machine when a batch has finished.
 struct FinishOptions: ParsableArguments {
     @Option(
         help: """
@@ -20,8 +20,8 @@ struct FinishOptions: ParsableArguments {
     /// Runs the command of `--on-finish`, if given, and waits until it has ended.
     /// - Parameters:
     ///   - batch: The facts of the finished batch.
-    ///   - now: In ms of the Redis clock.
-    ///   - redis: The URL of its Redis, without user and password, since other processes can read the environment.
+    ///   - now: The Redis time, in milliseconds since 1970.
+    ///   - redis: The URL of Redis without user and password, since other processes can read the command's environment.
     /// - Throws: ``CommandError`` if the command cannot be run or fails.
     func finish(_ batch: BatchFacts, now: Int, redis: String, namespace: String) throws {
         guard let onFinish else { return }

@@ -2,7 +2,7 @@ import CSystem
 import DarkroomText
 import Foundation
 
-/// A command line of the user, run by `/bin/sh -c`.
+/// A command line that the user has given; `/bin/sh -c` runs it.
 struct ShellCommand {
     enum End: Equatable, CustomStringConvertible {
         case status(Int32)
@@ -16,8 +16,8 @@ struct ShellCommand {
         }
     }
 
-    /// Variables with passwords, which the command does not get. A command that needs the Redis password reads the file
-    /// of `DARKROOM_REDIS_PASSWORD_FILE`.
+    /// Variables with passwords, which are not passed to the command. A command that needs the Redis password reads it
+    /// from the file that `DARKROOM_REDIS_PASSWORD_FILE` names.
     private static let secrets: Set = [
         "DARKROOM_REDIS_PASSWORD", "DARKROOM_REDIS_SENTINEL_PASSWORD", "DARKROOM_WEBHOOK_SECRET",
     ]
@@ -35,8 +35,8 @@ struct ShellCommand {
         self.input = input
     }
 
-    /// Runs the command and waits until it has ended. Its standard output goes to standard error, so that standard
-    /// output contains only the facts.
+    /// Runs the command and waits until it has ended. Its standard output goes to standard error, so that the standard
+    /// output of this program contains only the facts.
     func run() throws(CommandError) -> End {
         // A file, not a pipe: the command may end without reading its input.
         guard let file = tmpfile() else { throw Self.failed("make a temporary file for its input", errno) }

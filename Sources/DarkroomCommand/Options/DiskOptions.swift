@@ -16,8 +16,8 @@ struct DiskOptions: ParsableArguments {
     @Flag(
         name: .customLong("no-fsync"),
         help: """
-            Report photos before their files are on the disk. This saves time on slow disks. A power cut can then lose \
-            files that Redis counts as filtered, without an error.
+            Report photos before their files are on the disk. This saves time on slow disks, but after a power cut, \
+            files of photos that Redis counts as filtered can be missing, without an error.
             """)
     var noFsync: Bool
 

@@ -15,7 +15,7 @@ struct FetchOptions: ParsableArguments {
     var minRate: ByteSize = ByteSize(bytes: 1 << 10)
     @Option(help: "The longest time for one attempt.", valueName: "duration") var timeout: Duration = .seconds(300)
     @Option(help: "The largest download.", valueName: "size") var maxDownload: ByteSize = .mebibytes(64)
-    @Option(help: "The largest picture, in pixels.", valueName: "count") var maxPixels: Quantity = 100_000_000
+    @Option(help: "The largest accepted picture, in pixels.", valueName: "count") var maxPixels: Quantity = 100_000_000
     @Option(help: "The most redirects that are followed.", valueName: "count") var maxRedirects: Int = 5
     @Option(help: "Further attempts after a temporary error.", valueName: "count") var retries: Int = 3
     @Option(
@@ -39,7 +39,7 @@ struct FetchOptions: ParsableArguments {
     var denyHosts: [HostPattern]
     @Option(help: "Allow file: URLs below this folder.", valueName: "folder") var filesUnder: [String]
     @Option(
-        help: "For URLs with the first host and port, connect to the second; an empty part matches any.",
+        help: "For URLs with the first host and port, connect to the second pair; an empty part is that of the URL.",
         valueName: "host:port:host:port")
     var connectTo: [String]
 
@@ -60,7 +60,7 @@ struct FetchOptions: ParsableArguments {
         _ = try headers
         for pairs in connectTo where !Self.isConnectTo(pairs) {
             throw ValidationError(
-                "--connect-to \"\(pairs)\": write HOST:PORT:HOST:PORT, as photos.example:80:127.0.0.1:8080")
+                "--connect-to \"\(pairs)\": write HOST:PORT:HOST:PORT, for example photos.example:80:127.0.0.1:8080")
         }
     }
 

@@ -11,8 +11,8 @@ struct ListReadingOptions: ParsableArguments {
 
     /// Opens a list.
     /// - Parameters:
-    ///   - output: The output folder; it is left out when a folder of photos is read.
-    ///   - remark: Called with remarks about parts of the list that were left out, converted or guessed.
+    ///   - output: The output folder; when a folder of photos is read, photos in the output folder are skipped.
+    ///   - remark: Called with remarks about parts of the list that were skipped, converted or guessed.
     func open(
         _ list: String, output: String?, remark: @escaping @Sendable (String) -> Void
     ) throws -> PhotoListReader {

@@ -10,7 +10,7 @@ struct LogOptions: ParsableArguments {
     @Option(help: "The format of log lines: readable text, or one JSON object per line.", valueName: "format")
     var logFormat: LogFormat = .readable
 
-    /// The log of the program. Call this once: the log also counts repeated lines.
+    /// Returns a new log for the program. Must be called only once, since the log counts repeated lines.
     func log() -> StreamLog { StreamLog(logFormat) }
 
     /// A logger for one part of the program.

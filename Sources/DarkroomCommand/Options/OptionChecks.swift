@@ -13,7 +13,7 @@ func absolutePath(_ path: String) -> String { URL(fileURLWithPath: path).standar
 func existingFolder(_ path: String, _ option: String) throws(CommandError) -> String {
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
-        throw CommandError("\(option) \(path): no such folder; make it, or mount what belongs there")
+        throw CommandError("\(option) \(path): no such folder; create it, or mount its file system")
     }
     guard isFolder.boolValue else { throw CommandError("\(option) \(path): not a folder") }
     return absolutePath(path)

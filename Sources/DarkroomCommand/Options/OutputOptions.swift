@@ -6,9 +6,9 @@ import DarkroomCoordinator
 struct OutputOptions: ParsableArguments {
     @Option(
         help: """
-            The template for file names without the ending: text with {index}, {name} or {stem}, the name without the \
-            ending of a picture. By default {name} or {stem} for property-list dictionaries and {index}-{name} for \
-            other lists.
+            The template for file names without the ending: text with {index}, {name} or {stem}; {stem} is the name \
+            without the ending of a picture. The default is {name} or {stem} for property-list dictionaries and \
+            {index}-{name} for other lists.
             """,
         valueName: "template")
     var fileName: String?
@@ -23,8 +23,8 @@ struct OutputOptions: ParsableArguments {
 
     @Flag(
         help: """
-            Leave query and fragment of URLs out of the manifest. User and password are never written there. Logs, \
-            errors and the failures in Redis contain none of these parts.
+            Leave query and fragment of URLs out of the manifest. The manifest never contains user and password; logs, \
+            errors and the failures in Redis never contain user, password, query and fragment.
             """)
     var redactUrls: Bool
 

@@ -32,16 +32,16 @@ enum Retention: ExpressibleByArgument {
     }
 }
 
-/// Options for the place of a batch in the queue.
+/// Options for when a batch starts, who is notified of its end, and how Redis stores it.
 struct QueueOptions: ParsableArguments {
-    /// The limit of one call of the script.
+    /// The largest number of dependencies that one call of the script accepts.
     private static let mostBatchesBefore = 100
 
     @Option(
         help: "The name of the batch; no other unfinished batch may have it.", valueName: "name")
     var name: String?
     @Option(
-        help: "The priority: workers claim batches of a higher priority first; equal priorities take turns.",
+        help: "The priority: workers claim batches of a higher priority first; batches of equal priority alternate.",
         valueName: "priority")
     var priority: BatchPriority = .normal
     @Option(
@@ -49,19 +49,19 @@ struct QueueOptions: ParsableArguments {
             "Start when this batch has finished, even if it was cancelled or some of its photos failed.",
         valueName: "batch")
     var after: [String]
-    @Flag(help: "With --after: cancel this batch if one of the others was cancelled or had failed photos.")
+    @Flag(help: "With --after: cancel this batch if one of those batches was cancelled or had failed photos.")
     var afterSuccess: Bool
     @Option(
         help: """
-            When the batch has finished, send its facts to this URL by POST. A worker sends it if its --webhook-hosts \
-            contains the host of the URL, and signs it if it has a secret.
+            When the batch has finished, a worker sends the facts of the batch to this URL by POST. Only workers whose \
+            --webhook-hosts contain the host of the URL do this; a worker that has a secret signs the request.
             """,
         valueName: "url")
     var webhook: String?
     @Option(help: "Photos per operation, 1 to 1000.", valueName: "count") var operationSize: Int = 50
     @Option(help: "After this time without a heartbeat, other workers claim an operation.", valueName: "duration")
     var lease: Duration = .seconds(15)
-    @Option(help: "The most operations that are queued or executing.", valueName: "count") var window: Quantity = 10_000
+    @Option(help: "The most queued and executing operations.", valueName: "count") var window: Quantity = 10_000
     @Option(help: "How long Redis keeps the finished batch, or \"forever\".", valueName: "duration")
     var retain: Retention = .duration(.seconds(24 * 3600))
 
@@ -75,12 +75,12 @@ struct QueueOptions: ParsableArguments {
         }
         guard lease <= .milliseconds(leases.upperBound) else {
             throw ValidationError(
-                "--lease \(lease.argumentText): at most 24h, since the photos of a lost worker wait so long")
+                "--lease \(lease.argumentText): at most 24h, since the photos of a lost worker wait that long")
         }
         try requireAtLeast(BatchOptions.windows.lowerBound, window.value, "--window")
         guard after.count <= Self.mostBatchesBefore else {
             throw ValidationError(
-                "--after: \(after.count) batches, at most \(Self.mostBatchesBefore) can be waited for at once; let one of "
+                "--after: \(after.count) batches, at most \(Self.mostBatchesBefore) are possible; let one of "
                     + "them wait for others")
         }
         if afterSuccess, after.isEmpty {

@@ -7,7 +7,7 @@ import Foundation
 struct RedisAccessOptions: ParsableArguments {
     @Option(
         name: .customLong("redis-password-file"),
-        help: "A file with the password. Otherwise DARKROOM_REDIS_PASSWORD or the URL gives it.", valueName: "file",
+        help: "A file with the password; by default, DARKROOM_REDIS_PASSWORD or the URL gives it.", valueName: "file",
         environment: "DARKROOM_REDIS_PASSWORD_FILE")
     var passwordFile: String?
 
@@ -37,7 +37,7 @@ struct RedisAccessOptions: ParsableArguments {
         let files = [("--redis-ca", authorities), ("--redis-cert", certificate), ("--redis-key", key)]
         guard configuration.tls != nil else {
             if let (name, _) = files.first(where: { $0.1 != nil }) {
-                throw ValidationError("\(name): only for rediss://, and the address is \(configuration.displayName)")
+                throw ValidationError("\(name): only for rediss://, but the address is \(configuration.displayName)")
             }
             return configuration
         }
@@ -49,7 +49,7 @@ struct RedisAccessOptions: ParsableArguments {
         return configuration
     }
 
-    /// The first line of the password file that is not empty; nil without the option.
+    /// The first non-empty line of the password file; nil without the option.
     private var password: String? {
         get throws {
             guard let passwordFile else { return nil }

@@ -19,9 +19,9 @@ struct RedisOptions: ParsableArguments {
     @Option(help: "The prefix of the keys; one Redis can serve several namespaces.", valueName: "name")
     var namespace: String = "darkroom"
 
-    /// The Redis of a run that was named by its folder; replaces the Redis of the options.
+    /// The private Redis of a run that the user has named by its output folder. It replaces the Redis of the options.
     private var runRedis: RedisConfiguration?
-    /// The run that was named by its folder, if it has a private Redis.
+    /// The run that the user has named by its output folder; nil if that run has no private Redis.
     private(set) var run: (batch: String, folder: String)?
 
     func validate() throws {
@@ -35,14 +35,14 @@ struct RedisOptions: ParsableArguments {
 
     func configuration() throws -> RedisConfiguration { try runRedis ?? access.configuration(url: redis) }
 
-    /// Resolves the output folder of a `darkroom run` to the id of its batch and the Redis of the run. Any other name
-    /// is returned unchanged, with these options.
+    /// If `batch` is the output folder of a `darkroom run`, returns the id of the run's batch, and options for the
+    /// Redis of the run. Otherwise returns `batch` and these options unchanged.
     func resolving(_ batch: String) throws -> (redis: RedisOptions, batch: String) {
         let reference: RunReference?
         do {
             reference = try RunReference(batch)
         } catch {
-            // `batch` may also be the name of a batch. If Redis is unreachable, the error of the run is shown.
+            // `batch` may also be the name of a batch. If no batch has this name, the error about the run is thrown.
             guard Path.split(batch).folder == nil, (try? connect().store.batch(named: batch)) != nil else {
                 throw error
             }
@@ -55,7 +55,7 @@ struct RedisOptions: ParsableArguments {
         return (options, reference.batch)
     }
 
-    /// The same for an optional batch; nil stays nil.
+    /// Does the same for an optional batch; returns nil and these options if `batch` is nil.
     func resolving(_ batch: String?) throws -> (redis: RedisOptions, batch: String?) {
         guard let batch else { return (self, nil) }
         let (redis, name) = try resolving(batch)
@@ -71,7 +71,7 @@ struct RedisOptions: ParsableArguments {
 
     func keys() throws(InvalidNamespace) -> Keys { try Keys(namespace: namespace) }
 
-    /// Returns a connected client, so that a wrong address or password is reported now.
+    /// Returns a client that is already connected, so that a wrong address or password is reported at once.
     /// - Parameter onLack: Called when too few replicas have confirmed a change in time.
     func connect(onLack: @escaping @Sendable (ReplicaLack) -> Void = ControlOutput.warn(of:)) throws -> DarkroomClient {
         let configuration = try configuration()
@@ -79,7 +79,7 @@ struct RedisOptions: ParsableArguments {
         do throws(RedisError) {
             try client.store.connection.connect()
         } catch {
-            // If Redis is too old, it refuses the scripts with an unclear error. The check throws a clear one.
+            // If Redis is too old, it refuses the scripts with an unclear error, but this check throws a clear error.
             if error.code == .server { _ = try RedisRequirements.check(configuration) }
             throw error
         }

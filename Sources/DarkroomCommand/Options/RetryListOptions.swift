@@ -5,8 +5,9 @@ import Darkroom
 struct RetryListOptions: ParsableArguments {
     @Option(
         help: """
-            The photo list of the batch, for failed photos whose names and URLs Redis no longer has: Redis keeps those \
-            of 10,000 operations with failed photos. A list that differs from the submitted list is refused.
+            The photo list of the batch. It is needed for failed photos whose names and URLs Redis no longer has; \
+            Redis keeps the names and URLs for at most 10,000 operations with failed photos. A list that differs from \
+            the submitted list is refused.
             """,
         valueName: "list")
     var list: String?

@@ -2,7 +2,7 @@ import ArgumentParsing
 import Darkroom
 import DarkroomWorker
 
-/// Options for the concurrent work of a worker and for its stop.
+/// Options for the number, priority and time limits of concurrent downloads and filtrations.
 struct SlotOptions: ParsableArguments {
     @Option(help: "Concurrent downloads.", valueName: "count") var downloads: Int = 32
     @Option(help: "Concurrent filtrations; by default the number of cores.", valueName: "count")
@@ -19,15 +19,15 @@ struct SlotOptions: ParsableArguments {
 
     @Option(
         help: """
-            The longest processor time to develop a photo of up to 20 million pixels; larger photos get proportionally \
-            more. A photo that takes longer fails as filter-timeout.
+            The CPU time limit for developing a photo of up to 20 million pixels; larger photos get proportionally \
+            more. A photo that exceeds the limit fails as filter-timeout.
             """,
         valueName: "duration")
     var photoTimeout: Duration = .seconds(60)
     @Flag(
         help: """
             Decode and filter every photo in a confined helper process. By default, JPEGs that are written as JPEGs \
-            are developed in the worker, unless the leases of two workers have expired on them.
+            are developed in the worker, unless leases of their operation have expired twice.
             """)
     var isolate: Bool
 

@@ -10,7 +10,7 @@ struct WebhookOptions: ParsableArguments {
     static let secretVariable = "DARKROOM_WEBHOOK_SECRET"
 
     @Option(
-        help: "Deliver webhooks to these hosts, also private ones: host, host:port, or *.host for its subdomains.",
+        help: "Deliver webhooks to these hosts, even private hosts: host, host:port, or *.host for its subdomains.",
         valueName: "host[:port],...")
     var webhookHosts: [String]
     @Option(
@@ -59,7 +59,7 @@ struct WebhookOptions: ParsableArguments {
         if secret.last == UInt8(ascii: "\r") { secret.removeLast() }
         guard !secret.isEmpty else {
             throw CommandError(
-                "--webhook-secret-file \(path): it is empty; write the secret that receivers know into it")
+                "--webhook-secret-file \(path): it is empty; write the secret into it that the receivers check")
         }
         if status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o007 != 0 {
             warn("--webhook-secret-file \(path): every user of this machine may read it; chmod o= prevents that")

@@ -7,7 +7,7 @@ enum Bar {
         var block = "\u{2588}"
     }
 
-    /// A bar of `room` columns: the parts side by side, the rest of `total` dim.
+    /// A bar of `room` columns: the parts side by side, then the rest of `total` in dim blocks.
     static func line(_ parts: [Part], of total: Int, room: Int) -> StyledLine {
         var bar = StyledLine()
         var done = 0

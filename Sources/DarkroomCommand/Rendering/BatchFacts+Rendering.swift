@@ -23,7 +23,7 @@ extension BatchFacts {
     /// The damaged fields in Redis: `photos is "-5"`; nil if none is damaged.
     var damageText: String? { damage.isEmpty ? nil : HumanText.list(damage.map(HumanText.safe)) }
 
-    /// The ids of the batches that it waits for, at most three of them; nil if there are none.
+    /// The ids of at most three batches that this batch waits for; nil if it waits for no batch.
     var waitsForText: String? { waitsFor.isEmpty ? nil : HumanText.list(waitsFor.map(\.description)) }
 
     /// The photos that run first: `photos 40-60`, `photos 40-60 only`.
@@ -37,10 +37,10 @@ extension BatchFacts {
     }
 
     /// Reads the current facts of the batch.
-    /// - Throws: ``CommandError`` if it was forgotten meanwhile.
+    /// - Throws: ``CommandError`` if the batch has been forgotten.
     func refreshed(_ client: DarkroomClient) throws -> BatchFacts {
         guard let facts = try client.store.facts(of: id) else {
-            throw CommandError("batch \(label) was forgotten meanwhile")
+            throw CommandError("batch \(label) has been forgotten")
         }
         return facts
     }
@@ -57,7 +57,7 @@ extension BatchFacts {
                 + "earlier state, or is damaged; the list is not complete")
     }
 
-    /// Throws if the batch is damaged: then the number of its photos and its folders are not reliable.
+    /// Throws if the batch is damaged, since its number of photos and its folders may then be wrong.
     func requireSoundness() throws(CommandError) {
         guard !damage.isEmpty else { return }
         throw CommandError(

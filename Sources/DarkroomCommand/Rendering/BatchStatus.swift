@@ -7,7 +7,7 @@ struct BatchStatus {
     private let problems: [BatchProblem]
 
     /// - Parameters:
-    ///   - now: In ms of the Redis clock.
+    ///   - now: The Redis time, in milliseconds since 1970.
     ///   - problems: The problems of the batch.
     init(_ batch: BatchFacts, now: Int, problems: [BatchProblem]) {
         self.batch = batch

@@ -6,7 +6,7 @@ struct BatchSummary {
     private let batch: BatchFacts
     private let now: Int
 
-    /// - Parameter now: In ms of the Redis clock.
+    /// - Parameter now: The Redis time, in milliseconds since 1970.
     init(_ batch: BatchFacts, now: Int) {
         self.batch = batch
         self.now = now

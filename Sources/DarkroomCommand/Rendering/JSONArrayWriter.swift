@@ -1,6 +1,6 @@
 import Darkroom
 
-/// Writes one JSON array element by element, of any length.
+/// Writes a JSON array of any length, element by element.
 struct JSONArrayWriter {
     private let output: StandardOutput
     private var isEmpty = true
@@ -10,7 +10,7 @@ struct JSONArrayWriter {
     /// Adds an element, on a line of its own.
     mutating func add(_ element: JSON) throws { try add { element.append(to: &$0) } }
 
-    /// Adds an element, on a line of its own, whose text `append` appends.
+    /// Adds an element on a line of its own; `append` writes the text of the element.
     mutating func add(_ append: (inout [UInt8]) -> Void) throws {
         var bytes = Array((isEmpty ? "[" : ",\n").utf8)
         append(&bytes)

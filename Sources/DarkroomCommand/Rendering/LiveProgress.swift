@@ -9,7 +9,7 @@ final class LiveProgress: Sendable {
     private struct State {
         var lines: ProgressLines?
         var table: ProgressTable?
-        /// The columns of each live line on the terminal.
+        /// The width of each live line on the terminal, in columns.
         var drawn: [Int] = []
         var nextLine = ContinuousClock.now + LiveProgress.linesEvery
     }
@@ -50,7 +50,7 @@ final class LiveProgress: Sendable {
         }
     }
 
-    /// Writes a line that stays, above the live ones.
+    /// Writes a permanent line above the live lines.
     func note(_ text: String) {
         state.withLock { state in
             let erased = erasing(&state)
@@ -58,7 +58,7 @@ final class LiveProgress: Sendable {
         }
     }
 
-    /// Erases the live lines. A later `show` starts with new rates.
+    /// Erases the live lines. After a later `show`, the rates are measured from the beginning.
     func end() {
         state.withLock { state in
             write(erasing(&state))
@@ -78,8 +78,8 @@ final class LiveProgress: Sendable {
     }
 
     /// ECMA-48: CR moves the cursor to the first column (the terminal may have echoed a key such as `^C`), CUU moves it
-    /// up, and ED erases to the end of the screen. If the terminal has become narrower, it has wrapped the lines; that
-    /// is counted.
+    /// up, and ED erases to the end of the screen. If the terminal has become narrower, the lines were wrapped; the
+    /// number of rows takes this into account.
     private func erasing(_ state: inout State) -> String {
         guard !state.drawn.isEmpty else { return "" }
         let width = terminalWidth

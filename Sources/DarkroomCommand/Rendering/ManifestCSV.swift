@@ -3,7 +3,7 @@ import Darkroom
 /// Lines of a manifest as comma-separated values (RFC 4180, lines ending with LF).
 ///
 /// Spreadsheets evaluate a cell that begins with `=`, `+`, `-`, `@`, a tab or a carriage return as a formula, and lists
-/// may come from untrusted sources. These cells get an apostrophe before them, which marks a text in spreadsheets.
+/// may come from untrusted sources. An apostrophe is put before such a cell; spreadsheets then take the cell as text.
 enum ManifestCSV {
     static let header = """
         batch,index,name,url,state,file,reason,detail,attempts,width,height,bytes,sha256,downloadMilliseconds,\

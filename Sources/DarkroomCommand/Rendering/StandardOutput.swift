@@ -2,7 +2,7 @@ import Darkroom
 import DarkroomText
 import Foundation
 
-/// Buffered standard output. ``flush()`` writes the rest of the buffer.
+/// Buffered standard output. ``flush()`` writes what is still in the buffer.
 final class StandardOutput {
     let isTerminal = isatty(STDOUT_FILENO) == 1
     private var buffer: [UInt8] = []

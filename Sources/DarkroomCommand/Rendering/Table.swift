@@ -3,15 +3,15 @@ import Darkroom
 /// A table: on a terminal, aligned columns under headings; in a pipe, lines of tab-separated values without headings.
 ///
 /// If the terminal is too narrow, columns are left out, the least important first; then the last column is cut. A pipe
-/// gets all columns in full. The first rows are held to compute the widths of the columns, so a table can have any
-/// number of rows.
+/// gets all columns in full. Only the first rows are held in memory, to compute the widths of the columns, so a table
+/// can have any number of rows.
 struct Table {
     struct Column: ExpressibleByStringLiteral {
         let name: String
         /// If the terminal is too narrow, columns with a rank are left out, the lowest rank first. Columns without a
         /// rank stay.
         let rank: Int?
-        /// The largest width of a text in terminal columns; a longer text is cut at its end.
+        /// The largest width of a text in terminal columns; a wider text is cut at its end.
         let most: Int
 
         init(_ name: String, rank: Int? = nil, most: Int = .max) {

@@ -2,7 +2,7 @@ import Darkroom
 import DarkroomStore
 
 extension JSON {
-    /// The facts of a worker; `now` is in ms of the Redis clock.
+    /// The facts of a worker; `now` is the Redis time in milliseconds since 1970.
     init(_ worker: WorkerFacts, now: Int) {
         self = [
             "id": .string(worker.id), "host": JSON(worker.fields["host"]), "pid": .int(worker.number("pid")),

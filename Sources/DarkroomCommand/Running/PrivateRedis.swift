@@ -15,7 +15,7 @@ final class PrivateRedis {
     private static let dataName = "redis"
     private static let urlName = "redis.url"
 
-    /// The commands that no `darkroom run` sends to its Redis. A redis-server executes whatever its append-only file
+    /// The commands that `darkroom run` never sends to its Redis. A redis-server executes whatever its append-only file
     /// contains, and the files of an output folder may come from an archive or a share. A server that does not have a
     /// command refuses to load a file that contains the command, and refuses the command in scripts.
     private static let disabledCommands = [
@@ -71,7 +71,7 @@ final class PrivateRedis {
             guard let status = try folder.status(of: name) else { continue }
             switch status.st_mode & S_IFMT {
             case S_IFREG where status.st_nlink == 1: continue
-            case S_IFREG: throw refusal(ofDataIn: path, "\(name) is a file with several names")
+            case S_IFREG: throw refusal(ofDataIn: path, "\(name) has several hard links")
             case S_IFDIR where name == subfolder: continue
             case S_IFLNK: throw refusal(ofDataIn: path, "\(name) is a symbolic link")
             default: throw refusal(ofDataIn: path, "\(name) is not a regular file")
@@ -82,7 +82,7 @@ final class PrivateRedis {
     private static func refusal(ofDataIn path: String, _ found: String) -> CommandError {
         CommandError(
             "the private Redis of this run does not load \(path)/appendonlydir: the data are damaged, or another program has "
-                + "written them, so nothing of them was used (\(found)). If the output folder comes from an archive or from "
+                + "written them, so they were not used (\(found)). If the output folder comes from an archive or from "
                 + "another user, do not trust it. --again removes \(path) and develops all photos again over the same files"
         )
     }
@@ -123,7 +123,7 @@ final class PrivateRedis {
         }
     }
 
-    /// Ends the server of a killed run and waits until it has ended, since it must not write while a new server reads.
+    /// Ends the server of a killed run and waits until it has ended: it must not write data that a new server reads.
     private static func endStaleServer(_ data: Folder) throws {
         for process in try processes(workingIn: data) {
             kill(process, SIGTERM)
@@ -138,10 +138,10 @@ final class PrivateRedis {
         }
     }
 
-    /// The redis-servers whose working folder is `data`, by proc(5).
+    /// The redis-servers whose working folder is `data`, found with proc(5).
     private static func processes(workingIn data: Folder) throws(SystemFailure) -> [pid_t] {
         let folder = try data.status()
-        // A process that ends meanwhile or belongs to another user cannot be read; it is not the server of this folder.
+        // A process that has just ended or belongs to another user cannot be read; it is not the server of this folder.
         let entries = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return entries.compactMap { pid_t($0) }.filter { process in
             var status = stat()

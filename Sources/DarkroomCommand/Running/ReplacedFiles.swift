@@ -3,11 +3,11 @@ import DarkroomCoordinator
 import DarkroomFiles
 import Foundation
 
-/// The files that the earlier batch had written before `--again`. Files that the new batch does not write are left
-/// over.
+/// With `--again`: records the files of the earlier batch, and finds those files that the new batch does not write
+/// (the left-over files).
 ///
-/// No file is removed, since it may be the only copy of a photo. The names are kept in the folder of the run until the
-/// new batch has finished, so that they survive an interruption.
+/// No file is removed, since it may be the only copy of a photo. The names are stored in the folder of the run until
+/// the new batch has finished, so that they survive an interruption.
 struct ReplacedFiles {
     private let folder: RunFolder
 
@@ -19,13 +19,13 @@ struct ReplacedFiles {
     /// The file with the names of the left-over files: one path below the output folder per line.
     var leftOverPath: String { folder.path + "/" + Self.leftOverName }
 
-    /// Adds the files in the manifest of a batch to the noted files.
+    /// Adds the files in the manifest of a batch to the recorded files.
     func note(filesOf batch: BatchID) throws {
         let files = try noted().union(written(by: batch))
         if !files.isEmpty { try write(files.sorted(), to: Self.replacedName) }
     }
 
-    /// Returns the noted files that still exist and that `batch` has not written, and stores their names at
+    /// Returns the recorded files that still exist and that `batch` has not written, and writes their names to the file
     /// `leftOverPath`.
     func leftOver(by batch: BatchID) throws -> [String] {
         let noted = try noted()

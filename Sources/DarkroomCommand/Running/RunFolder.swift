@@ -20,8 +20,8 @@ final class RunFolder {
     private static let identityName = "identity.json"
 
     /// Creates missing folders and locks `.darkroom` for this process.
-    /// - Parameter overwrite: Use the output folder even if it has the manifest of a batch that no run there has
-    ///   submitted.
+    /// - Parameter overwrite: Use the output folder even if it contains the manifest of a batch that was not submitted
+    ///   by a run in this folder.
     init(output path: String, overwrite: Bool) throws {
         output = OutputFolder(path: path)
         self.path = path + "/" + Self.name
@@ -55,8 +55,8 @@ final class RunFolder {
     deinit { close(lock) }
 
     /// Opens the folder `.darkroom` of an output folder.
-    /// - Returns: nil if the folder is missing, cannot be opened, or is writable by other users: it then counts as no
-    ///   run.
+    /// - Returns: nil if the folder is missing, cannot be opened, or is writable by other users. Callers then assume
+    ///   that there is no run.
     static func existing(inOutput path: String) -> Folder? {
         guard let state = try? Folder(trusted: path).folder(name), (try? state.requirePrivate()) != nil else {
             return nil
@@ -64,7 +64,7 @@ final class RunFolder {
         return state
     }
 
-    /// The noted state of the run; nil if there is none.
+    /// The stored state of the run; nil if no state is stored.
     func noted() throws -> RunState? {
         do {
             return try Self.noted(in: state)
@@ -77,7 +77,7 @@ final class RunFolder {
         }
     }
 
-    /// The noted state in the open folder `.darkroom` of an output folder; nil if there is none.
+    /// The stored state in the open folder `.darkroom` of an output folder; nil if no state is stored.
     static func noted(in state: Folder) throws -> RunState? {
         guard try state.status(of: identityName) != nil else { return nil }
         let text = try state.contents(of: identityName, maxBytes: 1 << 20)

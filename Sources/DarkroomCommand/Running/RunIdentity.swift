@@ -4,7 +4,7 @@ import Darkroom
 struct RunIdentity: Codable, Equatable {
     /// The list: an absolute path, a URL, or `standard input`.
     let list: String
-    /// `private`, or the shared Redis and the namespace in it.
+    /// `private`, or the address of the shared Redis with the namespace.
     let redis: String
     let output: String
     let filters: [String]
@@ -12,9 +12,9 @@ struct RunIdentity: Codable, Equatable {
     let quality: Int
     let strip: Bool
     let fileName: String
-    /// Nil if no originals are kept; also in files of versions without this option.
+    /// Nil if no originals are kept, or if a version without this option wrote the file.
     let originals: String?
-    /// Nil if the manifest has whole URLs; also in files of versions without this option.
+    /// Nil if the manifest contains whole URLs, or if a version without this option wrote the file.
     let redactURLs: Bool?
 
     init(list: String, redis: String, options: BatchOptions) {

@@ -3,7 +3,7 @@ import Darkroom
 import DarkroomConcurrency
 import Foundation
 
-/// Handles interrupts of a run: the first stops it in order, the second ends the process.
+/// Handles interrupts of a run: the first interrupt stops the run gracefully, the second ends the process.
 final class RunInterruption: Sendable {
     private struct State {
         var isRequested = false
@@ -15,8 +15,8 @@ final class RunInterruption: Sendable {
     /// True after the first interrupt.
     var isRequested: Bool { state.withLock { $0.isRequested } }
 
-    /// Sets the function that stops the run in order. Without one, an interrupt ends the process at once; that is safe
-    /// before the work starts and after it has ended.
+    /// Sets the function that stops the run gracefully. If no function is set, an interrupt ends the process at once,
+    /// which is safe before the work starts and after it has ended.
     func onFirst(_ stop: (@Sendable () -> Void)?) { state.withLock { $0.stop = stop } }
 
     /// Handles a signal.

@@ -11,12 +11,12 @@ struct RunReference {
     /// The private Redis of the run; nil if the run uses a shared Redis.
     let redis: RedisConfiguration?
 
-    /// The run of an output folder; nil if there is none.
+    /// Finds the run of an output folder; nil if the folder has no run.
     /// - Parameter name: The batch argument of the user.
     /// - Throws: ``CommandError`` if the folder has a run with a private Redis that is not running.
     init?(_ name: String) throws {
-        // The state of another user could name a Redis of that user. An unreadable state counts as no run, since `name`
-        // may be a batch.
+        // A state written by another user is not read, since it could name a Redis of that user. An unreadable state is
+        // ignored, since `name` may be a batch.
         guard !name.isEmpty, let folder = RunFolder.existing(inOutput: absolutePath(name)),
             let state = try? RunFolder.noted(in: folder)
         else { return nil }

@@ -12,7 +12,7 @@ final class RunSession {
     /// The result of a run.
     struct Outcome {
         let batch: BatchFacts
-        /// In ms of the Redis clock.
+        /// The Redis time, in milliseconds since 1970.
         let now: Int
         /// Whether an earlier run had finished the batch.
         let wasFinished: Bool
@@ -28,7 +28,7 @@ final class RunSession {
     private let client: DarkroomClient
     private let progress: LiveProgress
 
-    /// Starts the private Redis, or connects to a shared one.
+    /// Starts the private Redis, or connects to the shared Redis.
     /// - Parameter again: Forget the batch of an earlier run, with its manifest. Its photos stay.
     init(
         folder: RunFolder, identity: RunIdentity, options: BatchOptions, overwrite: Bool, again: Bool,
@@ -73,11 +73,11 @@ final class RunSession {
     ) throws -> Outcome {
         let begun = try earlierBatch()
         if privateRedis != nil {
-            // This process holds the lock of the folder, so no worker of this Redis is running.
+            // This process holds the lock of the folder, so no worker is using this Redis, and all leases can expire.
             while try client.store.perform(client.store.expireLeases()) {}
         }
-        // Only errors: the progress and the summary show failed photos, and the waiter reports that Redis is
-        // unreachable.
+        // The worker logs only errors: the progress and the summary show failed photos, and the waiter reports that
+        // Redis is unreachable.
         let logger = Logger(label: "worker", level: .error, handler: NoteLog(note: progress.note))
         var configuration = configuration
         // Batches in Redis name the folders that a worker writes to. This worker writes only for its own run.
@@ -87,7 +87,7 @@ final class RunSession {
         let coordinator = client.coordinator(replicas: replicas) { [progress] in progress.note($0.description) }
         interruption.onFirst { [progress] in
             progress.note(
-                "stopping: running photos may finish, the others wait for the next run; interrupt again to exit now")
+                "stopping: running photos may finish, all others wait for the next run; interrupt again to exit now")
             coordinator.stop()
             worker.stop()
         }
@@ -145,7 +145,7 @@ final class RunSession {
         try folder.forget()
     }
 
-    /// The batch of an earlier run, which this run continues; nil if there is none.
+    /// The batch of an earlier run, which this run continues; nil if there was no earlier run.
     private func earlierBatch() throws -> BatchFacts? {
         guard let state = try folder.noted() else { return nil }
         let differences = identity.differences(from: state.identity)
@@ -177,7 +177,7 @@ final class RunSession {
         return batch
     }
 
-    /// Starts feeding the photos of the list that Redis does not have.
+    /// Starts feeding those photos of the list that Redis does not have yet.
     private func feed(_ list: PhotoListReader, _ coordinator: Coordinator, _ begun: BatchFacts?) throws -> BatchFeed {
         // From here on only the feeding thread uses the list.
         nonisolated(unsafe) let list = list
@@ -196,8 +196,8 @@ final class RunSession {
     }
 
     /// Shows the progress of the batch until it has finished or the run is interrupted.
-    /// - Parameter onOpen: Called while the batch has unfinished photos. A finished batch has some again if its list
-    ///   has grown.
+    /// - Parameter onOpen: Called while the batch has unfinished photos, also if a finished batch executes again
+    ///   because its list has grown.
     private func watch(
         _ feed: BatchFeed, _ interruption: RunInterruption, onOpen: () throws -> Void
     ) throws -> BatchFacts {
@@ -231,8 +231,8 @@ final class RunSession {
         }
     }
 
-    /// Shows the progress of the batch until it has finished or the run is interrupted. An error of `check` is
-    /// rethrown.
+    /// Shows the progress of the batch until it has finished or the run is interrupted. Rethrows an error that `check`
+    /// throws.
     private func waitUntilFinished(
         _ batch: BatchFacts, _ interruption: RunInterruption, check: (BatchFacts) throws -> Void = { _ in }
     ) throws -> BatchFacts {
@@ -269,7 +269,7 @@ final class RunSession {
         }
         var photos = try client.control.retry(batch.id, overwrite: overwrite)
         if photos.notKept > 0 {
-            // Redis keeps the failed photos of a limited number of operations. The others are restored from the list.
+            // Redis keeps failed photos of a limited number of operations. The rest is restored from the list.
             try list.rewind()
             let coordinator = client.coordinator { [progress] in progress.note($0.description) }
             _ = try coordinator.restoreEntries(of: batch.id, from: list)

@@ -6,7 +6,7 @@ import Foundation
 enum SocketFolder {
     static let prefix = "darkroom-run-"
 
-    /// The possible parent folders, best first.
+    /// The possible parent folders, the preferred folder first.
     static func parents(
         environment: [String: String] = ProcessInfo.processInfo.environment, temporary: String = "/tmp"
     ) -> [String] {

@@ -22,8 +22,8 @@ struct BatchColumns {
     private let width: Int
 
     /// - Parameters:
-    ///   - problems: The problems of the batches. The time left of a batch with a problem is unknown.
-    ///   - now: In ms of the Redis clock.
+    ///   - problems: The problems of the batches. For a batch with a problem, the remaining time is unknown.
+    ///   - now: The Redis time, in milliseconds since 1970.
     init(
         _ batches: [BatchFacts], rates: [BatchID: WatchModel.Rates], problems: [BatchProblem], now: Int, width: Int
     ) {
@@ -106,7 +106,7 @@ struct BatchColumns {
 }
 
 extension BatchFacts {
-    /// Its state in one word; damage, cancellation and suspension take precedence.
+    /// The state of the batch in one word; damage, cancellation and suspension take precedence.
     var stateWord: String {
         guard damage.isEmpty else { return "damaged" }
         return cancelled ? "cancelled" : suspended && state != .finished ? "suspended" : state.rawValue

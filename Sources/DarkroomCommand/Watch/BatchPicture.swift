@@ -24,7 +24,7 @@ struct BatchPicture {
         let lines = Self.parts([heading + warnings, bars, counts])
         let room = height - lines.count
         let workers = WorkerRows(snapshot.workers, batches: [batch], of: batch.id, width: width)
-        // Each of the two lists has a blank line and a heading. Lines that one list does not need go to the other.
+        // The workers and the failures each need a blank line and a heading. Rows that one list leaves go to the other.
         let rows = max(0, room - (failures.isEmpty ? 2 : 4))
         let forWorkers = failures.isEmpty ? rows : min(workers.count, max(rows / 2, rows - failures.count))
         var parts = [lines]
@@ -63,14 +63,14 @@ struct BatchPicture {
             + StyledLine.wrapped(batch.controlsText, .warning, width: width, most: 2)
     }
 
-    /// The problems that the state of the batch does not show.
+    /// The problems that cannot be seen from the state of the batch.
     private var warnings: [StyledLine] {
         problems.filter { Self.shownProblems.contains($0.code) }.flatMap { problem in
             StyledLine.wrapped(problem.sentence, .warning, width: width, most: 3)
         }
     }
 
-    /// The problems that no state of a batch shows.
+    /// The problems that cannot be seen from the state of a batch.
     static let shownProblems: Set<BatchProblem.Code> = [
         .damaged, .feederSilent, .noWorker, .folderMissing, .folderTaken, .optionMissing, .diskFull, .refused,
         .dependencyStuck,

@@ -52,7 +52,7 @@ struct StyledLine: Equatable, ExpressibleByStringLiteral {
         var left = room
         for span in spans {
             let columns = TextWidth.columns(of: span.text)
-            // If this text fills the last column, the following texts are missing, so "…" replaces its end.
+            // If this text fills the last column, there is no room for the following texts, so "…" replaces its end.
             let text = columns < left ? span.text : TextWidth.cut(span.text + "\u{2026}", to: left)
             cut.spans.append(Span(text: text, style: span.style))
             left -= columns
@@ -105,7 +105,7 @@ extension StyledLine {
         return lines.map { StyledLine($0, style).cut(to: width) }
     }
 
-    /// Two texts at both ends of a line of `width` columns; the left text is cut if they overlap.
+    /// A line of `width` columns with one text at the left and one at the right. If they overlap, the left text is cut.
     static func ends(_ left: StyledLine, _ right: StyledLine, width: Int) -> StyledLine {
         guard right.columns + 10 <= width else { return left.cut(to: width) }
         var line = left.cut(to: width - right.columns - 2)

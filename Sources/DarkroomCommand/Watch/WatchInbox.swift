@@ -10,7 +10,7 @@ final class WatchInbox: Sendable {
         case lost(String)
         /// The result of a request.
         case note(String)
-        /// Reading has failed for good.
+        /// Reading has failed, and trying again cannot help.
         case failed(any Error)
         case signal(Int32)
         case keys([UInt8])
@@ -30,7 +30,7 @@ final class WatchInbox: Sendable {
     }
 
     /// Waits for messages or keys until the timeout, and removes and returns all messages.
-    /// - Parameter keys: The file descriptor of the keys; -1 for none.
+    /// - Parameter keys: The file descriptor from which keys are read; -1 if there is no input for keys.
     func wait(_ timeout: Duration, keys: Int32) -> [Message] {
         let hasKeys = wakeup.wait(for: keys, events: Int16(POLLIN), until: .now + timeout)
         var taken = messages.withLock { messages in

@@ -64,7 +64,7 @@ struct WatchLines {
             let text = Self.text(batch)
             guard before != text else { continue }
             printed[batch.id] = text
-            // A batch that had finished before the first snapshot is no change.
+            // A batch that had finished before the first snapshot has not changed.
             if before == nil, batch.state == .finished { continue }
             lines.append(text + pace(batch, snapshot.problems))
         }

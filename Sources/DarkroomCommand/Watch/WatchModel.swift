@@ -33,7 +33,7 @@ struct WatchModel {
 
     private(set) var snapshot: WatchSnapshot?
     private(set) var rates: [BatchID: Rates] = [:]
-    /// The question that the next key answers, and its request.
+    /// The question that the next key answers, and the request to perform after `y`.
     private(set) var question: (text: String, request: WatchRequest)?
     private var notice: (text: String, until: ContinuousClock.Instant)?
     private var outage: (error: String, since: ContinuousClock.Instant)?
@@ -63,7 +63,7 @@ struct WatchModel {
         self.rates = rates
     }
 
-    /// Notes that Redis is unreachable.
+    /// Records that Redis is unreachable.
     mutating func lose(_ error: String, at time: ContinuousClock.Instant = .now) {
         outage = (error, outage?.since ?? time)
     }
@@ -75,7 +75,7 @@ struct WatchModel {
 
     /// Handles a key. Returns nil if the key only changes the view.
     mutating func press(_ key: Character, at time: ContinuousClock.Instant = .now) -> Action? {
-        notice = nil  // the user has read it
+        notice = nil  // the user has had time to read the notice
         if let asked = question {
             question = nil
             guard key == "y" || key == "Y" else { return nil }
@@ -94,7 +94,7 @@ struct WatchModel {
         guard let snapshot else { return nil }
         if let batch {
             guard batch.isOpen else {
-                note("the batch is over: there is nothing to suspend", at: time)
+                note("the batch has finished: there is nothing to suspend", at: time)
                 return nil
             }
             return .perform(batch.suspended ? .resume(batch.id) : .suspend(batch.id))
@@ -105,11 +105,11 @@ struct WatchModel {
     private mutating func askToCancel(at time: ContinuousClock.Instant) {
         let open = open.filter { !$0.cancelled }
         guard !open.isEmpty else {
-            note(watched == nil ? "every batch is over" : "the batch is over: there is nothing to cancel", at: time)
+            note(watched == nil ? "no batch is left" : "the batch has finished: there is nothing to cancel", at: time)
             return
         }
         let photos = HumanText.count(open.reduce(0) { $0 + $1.photos - $1.counts.final }, of: "photo")
-        let what = watched == nil ? "all that is open, \(HumanText.count(open.count, of: "batch"))" : open[0].shortName
+        let what = watched == nil ? "all unfinished batches (\(HumanText.count(open.count)))" : open[0].shortName
         question = ("cancel \(what)? \(photos) not done. y/n", .cancel(watched))
     }
 

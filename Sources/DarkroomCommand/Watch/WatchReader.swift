@@ -1,7 +1,7 @@
 import Darkroom
 import Foundation
 
-/// Reads the snapshots of `watch`: each time the facts that may have changed, and every 10 s all facts.
+/// Reads the snapshots of `watch`. Most snapshots read only facts that may have changed; every 10 s, one reads all.
 struct WatchReader {
     private static let heartbeatEvery = Duration.seconds(3)
     private static let everythingEvery = Duration.seconds(10)
@@ -12,12 +12,12 @@ struct WatchReader {
     private let keptFailures: Int
     private var nextHeartbeat = ContinuousClock.now
     private var nextEverything = ContinuousClock.now
-    /// Finished batches. They rarely change, so they are not read each time.
+    /// The facts of finished batches. They rarely change, so they are not read for each snapshot.
     private var finished: [BatchID: BatchFacts] = [:]
     private var lastSeen: BatchFacts?
     /// Failures, the newest first.
     private var failures: [WatchSnapshot.Failure] = []
-    /// Failed photos from events whose failures are not in Redis yet.
+    /// Photos that have failed according to events, but whose failures are not in Redis yet.
     private var pendingFailures: [(index: Int, reason: FailureReason)] = []
     private var failedBefore = 0
     private var nextAllFailures = ContinuousClock.now

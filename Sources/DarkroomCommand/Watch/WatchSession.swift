@@ -2,10 +2,10 @@ import ArgumentParsing
 import Darkroom
 import Foundation
 
-/// `watch` on a terminal: handles messages one after the other and draws.
+/// `watch` on a terminal: handles messages one after the other and draws the view.
 struct WatchSession {
     private static let stops: Set<Int32> = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
-    /// The interval of drawing without messages: the view may show how long Redis has been unreachable.
+    /// The view is drawn this often even without messages, since it may show how long Redis has been unreachable.
     private static let drawEvery = Duration.seconds(1)
 
     private var model: WatchModel
@@ -25,7 +25,7 @@ struct WatchSession {
         var stopped = false
         StopSignals.receive([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGTSTP, SIGCONT]) { signal in
             if stops.contains(signal) {
-                // The second request: a blocked terminal or an unresponsive Redis delays the end, so end at once.
+                // After the second signal, end at once: a blocked terminal or a slow Redis may delay the graceful end.
                 if stopped {
                     WatchTerminal.leave()
                     endProcess(.interrupted)

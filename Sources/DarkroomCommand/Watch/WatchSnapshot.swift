@@ -1,7 +1,7 @@
 import Darkroom
 import DarkroomStore
 
-/// The state of a queue at one time.
+/// The state of the cluster at one point in time.
 struct WatchSnapshot: Sendable {
     struct Failure: Sendable, Equatable {
         let index: Int
@@ -10,7 +10,7 @@ struct WatchSnapshot: Sendable {
         let detail: String
     }
 
-    /// In ms of the Redis clock.
+    /// The Redis time, in milliseconds since 1970.
     var now: Int
     /// The watched batch, or all batches in the order of their submission.
     var batches: [BatchFacts]
@@ -28,9 +28,9 @@ struct WatchSnapshot: Sendable {
 
 /// A request of the user, made with a key.
 enum WatchRequest: Sendable, Equatable {
-    /// Nil means the cluster.
+    /// Suspends a batch; nil means the cluster.
     case suspend(BatchID?)
     case resume(BatchID?)
-    /// Nil means every unfinished batch.
+    /// Cancels a batch; nil means every unfinished batch.
     case cancel(BatchID?)
 }

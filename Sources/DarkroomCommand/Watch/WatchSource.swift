@@ -95,8 +95,8 @@ final class WatchSource: Sendable {
                 inbox.post(.failed(error))
                 return
             }
-            // Events can arrive faster than a user reads. The sleep limits the reads to ten per second. No signal ends
-            // it, so `close()` may wait for it, at most 0.1 s.
+            // Events can arrive faster than a user can read. The sleep limits the reads to ten per second. A signal
+            // does not interrupt the sleep, so `close()` may wait for up to 0.1 s.
             signal.wait(timeout: .milliseconds(watched == nil ? 500 : 250))
             let soonest = began + .milliseconds(100)
             while .now < soonest { Thread.sleep(forTimeInterval: (soonest - .now) / .seconds(1)) }

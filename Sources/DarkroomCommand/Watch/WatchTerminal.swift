@@ -40,7 +40,7 @@ final class WatchTerminal {
         return size
     }
 
-    /// Clears the screen, so that the next `draw` draws all lines: the size of the terminal has changed.
+    /// Clears the screen after the size of the terminal has changed. The next `draw` then draws all lines.
     func invalidate() throws(CommandError) {
         drawn = []
         try write("\u{1b}[2J")

@@ -1,7 +1,7 @@
 import Darkroom
 import DarkroomStore
 
-/// The running workers in `watch`: a line for each, with its running work and its operations.
+/// The running workers in `watch`: for each worker, a line with its running work and its operations.
 struct WorkerRows {
     private let workers: [WorkerFacts]
     private let names: [String: String]
@@ -9,7 +9,7 @@ struct WorkerRows {
     private let width: Int
 
     /// - Parameters:
-    ///   - batches: The batches with known names.
+    ///   - batches: The batches whose names are known.
     ///   - watched: The watched batch. Its workers come first, and its operations are shown by number, without its
     ///     name.
     init(_ workers: [WorkerFacts], batches: [BatchFacts], of watched: BatchID? = nil, width: Int) {

@@ -159,10 +159,10 @@ import Testing
             && echo 4 >/sys/block/$(cat device)/queue/max_sectors_kb \
             && mount $device output && losetup --detach $device && rmdir output/lost+found
             """)
-        // The device outlives the test, so the test restores its setting. If that fails, the device stays slower.
+        // The device outlives the test, so the test restores the setting. If that fails, the device stays slower.
         defer { try? disk.mounts.run("echo 0 >/sys/block/$(cat device)/queue/max_sectors_kb") }
         let id = try disk.submit(60, ["china.jpg", "hubble_deep_field.jpg"])
-        // The metadata of the file system has its space now. Only files lack space.
+        // The metadata of the file system is stored now, so only the files will lack space.
         try disk.mounts.run("sync -f output")
         let worker = try disk.worker()
         try worker.waitFor("error worker: files may be lost, their operations run again")

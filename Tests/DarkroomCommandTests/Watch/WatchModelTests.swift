@@ -155,14 +155,14 @@ import Testing
         model = try WatchScene.allBatches()
         #expect(model.press("c") == nil)
         let question = Self.lines(model, 80, 24).last
-        #expect(question == "cancel all that is open, 2 batches? 1,258,840 photos not done. y/n")
+        #expect(question == "cancel all unfinished batches (2)? 1,258,840 photos not done. y/n")
         #expect(model.press("Y") == .perform(.cancel(nil)))
     }
 
     @Test func ignoresControlKeysForACancelledBatch() throws {
         var model = try WatchScene.oneBatch(["flag.cancelled": "1"])
         #expect(model.press("s", at: Self.time) == nil && model.press("c", at: Self.time) == nil)
-        #expect(Self.lines(model, 80, 24).last == "the batch is over: there is nothing to cancel")
+        #expect(Self.lines(model, 80, 24).last == "the batch has finished: there is nothing to cancel")
         let later = model.lines(width: 80, height: 24, at: Self.time + .seconds(6)).last?.text
         #expect(later == "s suspend   c cancel   q leave")
     }

@@ -3,7 +3,7 @@ import DarkroomModel
 @testable import DarkroomStore
 @testable import StoreInspection
 
-/// A comparable reply of a script to a message.
+/// The reply of a script to a message, in a form that can be compared.
 enum Answer: Equatable {
     case submit(SubmitReply)
     case feed(FeedReply)
@@ -25,7 +25,7 @@ enum Answer: Equatable {
     case grow(GrowReply)
     case takeWebhook(TakeWebhookReply)
     case webhookAttempt(Bool)
-    /// The reply of leave and expire, without content.
+    /// The reply of `leave` and `expireLeases`, which has no content.
     case done
     /// The script rejected its arguments.
     case rejected

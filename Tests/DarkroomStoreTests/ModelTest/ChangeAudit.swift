@@ -3,8 +3,8 @@ import DarkroomModel
 @testable import DarkroomStore
 @testable import StoreInspection
 
-/// Compares the messages published in one step with the changes of this step. Every change needs its event and its
-/// change notice, and there may be no others.
+/// Compares the messages that were published in one step with the changes of the step. Each change must have its event
+/// and its change notice, and no other messages may be published.
 struct ChangeAudit {
     let before: StoreState
     let after: StoreState
@@ -118,7 +118,8 @@ struct ChangeAudit {
     /// The expected numbers of remaining dependencies. A cancelled batch no longer publishes them.
     private func dependencies(_ old: BatchContent, _ new: BatchContent) -> [String] {
         if new.dependencies.count > old.dependencies.count { return ["\(new.dependencies.count)"] }
-        // One step may remove two dependencies, a finished and a forgotten one. A cancel in between ends the batch.
+        // One step may remove two dependencies: a finished batch and a forgotten batch. If the batch is cancelled
+        // after the first, it has ended.
         let counts = Array((new.dependencies.count..<old.dependencies.count).map(String.init))
         guard new.isCancelled else { return counts }
         return counts.filter(said("dependencies", of: new).contains)
@@ -158,7 +159,7 @@ struct ChangeAudit {
             }
         }
         for number in old.queue where new.hasEnded(number) && !new.isCancelled { add("ended", "\(number)") }
-        // Photos that a user cancelled singly. Workers publish the changes that they report.
+        // Only single photos that a user has cancelled: workers publish the changes that they report.
         if notices.contains(where: { $0.name == "photos" }) {
             let indexes = new.stateCodes.indices.filter { new.stateCodes[$0] == 67 && old.stateCodes[$0] != 67 }
             if !indexes.isEmpty { add("photos", indexes.map { "\($0)C" }.sorted().joined(separator: " ")) }

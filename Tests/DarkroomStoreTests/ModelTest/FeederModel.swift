@@ -48,12 +48,12 @@ struct FeederModel {
 
     mutating func expects(_ id: BatchID, _ number: Int) { expected[id] = number }
 
-    /// The list of a batch has additional photos at its end.
+    /// Records that the list of a batch has grown.
     mutating func grow(_ id: BatchID, to photos: Int) {
         for at in batches.indices where batches[at].id == id { batches[at].photos = photos }
     }
 
-    /// Redis does not have the batch.
+    /// Removes a batch that Redis does not have.
     mutating func drop(_ id: BatchID) { batches.removeAll { $0.id == id } }
 
     /// Feeds a batch from its beginning, because it was forgotten and submitted again.

@@ -17,7 +17,7 @@ enum Message {
     case leave(worker: String)
     case cancel(BatchID, reason: String)
     case cancelPhotos(BatchID, [ClosedRange<Int>])
-    /// Suspends a batch, or the cluster if it is nil. False resumes.
+    /// Suspends (true) or resumes (false) a batch, or the cluster if the batch is nil.
     case suspend(BatchID?, QueuePart, Bool)
     case prioritize(BatchID, BatchPriority)
     case focus(BatchID, BatchControls.Focus?)
@@ -27,7 +27,8 @@ enum Message {
     case removeDependency(BatchID, from: BatchID)
     case retry(BatchID, ClosedRange<Int>, [FailureReason], overwrite: Bool)
     case restoreEntry(BatchID, number: Int, photos: Int)
-    /// A list has grown. Has the totals that the feeder read, and the new number of photos of the last operation.
+    /// Reopens a batch whose list has grown. The values are the totals that the feeder has read, and the new number of
+    /// photos of the last operation.
     case grow(BatchID, operations: Int, photos: Int, digest: String, last: Int?)
     case takeWebhook(DueWebhook, Duration)
     case endWebhookAttempt(String, score: Int, retryAfter: Duration?)

@@ -15,7 +15,7 @@ final class ModelBench {
     private let reader: StoreReader
     private let listener: Listener
     private var log: [String] = []
-    /// The highest fencing token so far, including those before a rollback.
+    /// The highest fencing token so far, including tokens from before a rollback.
     private var newestToken = 0
     private var saved: (model: StoreModel, keys: [RedisValue])?
 
@@ -57,7 +57,7 @@ final class ModelBench {
         return answer
     }
 
-    /// Changes Redis with a plain command, without a script, and the model in the same way.
+    /// Changes Redis with a plain command instead of a script, and changes the model in the same way.
     func tamper(_ words: [String], compares: Bool = true, _ change: (inout StoreState) -> Void) throws {
         note(words.joined(separator: " "))
         let key = store.keys.prefix + words[1]
@@ -120,7 +120,7 @@ final class ModelBench {
         model.state = redis  // equal values with shared storage speed up the next comparison
     }
 
-    /// The Redis clock in the step: the latest time that the step wrote. A step without times does not need it.
+    /// The Redis time of the step: the latest time that the step wrote. A step that writes no time does not need it.
     private func time(of message: Message, in redis: StoreState) -> Int {
         switch message {
         case .claim, .heartbeat: redis.seen ?? 0

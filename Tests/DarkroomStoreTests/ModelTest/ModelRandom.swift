@@ -11,6 +11,6 @@ struct ModelRandom: RandomNumberGenerator {
     /// True in `percent` of 100 cases.
     mutating func chance(_ percent: Int) -> Bool { generator.chance(percent) }
 
-    /// One of `elements`, or nil if there are none.
+    /// A random element, or nil if `elements` is empty.
     mutating func pick<Element>(_ elements: [Element]) -> Element? { elements.randomElement(using: &generator) }
 }

@@ -3,7 +3,7 @@ import DarkroomModel
 @testable import DarkroomStore
 @testable import StoreInspection
 
-/// Controls of running batches, and retries, growth and webhooks of finished ones.
+/// Controls of running batches, and retries, growth and webhooks of finished batches.
 extension ModelRun {
     /// Performs one of 46 weighted actions.
     func control() throws {
@@ -116,7 +116,7 @@ extension ModelRun {
         return others
     }
 
-    /// Adds a dependency as clients do: reads the dependencies, rejects a cycle, and adds with the version it read.
+    /// Adds a dependency as clients do: reads the dependencies, rejects a cycle, and sends the version that was read.
     private func addDependency() throws {
         let startable = { (batch: BatchContent) in batch.state == .ready || batch.state == .waiting }
         // Sometimes the dependency has failed or was cancelled.
@@ -159,7 +159,7 @@ extension ModelRun {
         _ = try deliver(.retry(id, first...max(first, last), reasons, overwrite: random.chance(20)))
     }
 
-    /// A fully fed list has grown.
+    /// Simulates that a fully fed list has grown.
     private func grow() throws {
         guard let id = anyBatch({ $0.sealed && $0.operations > 0 }), let batch = bench.state.batches[id] else {
             _ = try deliver(.grow(BatchID("nobody"), operations: 1, photos: 1, digest: "", last: nil))
@@ -181,7 +181,7 @@ extension ModelRun {
         coordinator.expects(id, batch.operations + 1)
     }
 
-    /// Removes the entry of an operation with failures, as if 10,000 earlier entries were kept.
+    /// Removes the entry of an operation with failures, as if Redis had already kept 10,000 other entries.
     private func loseEntry() throws {
         for (id, batch) in unforgotten() {
             guard let number = random.pick(batch.entries.keys.filter(batch.hasEnded).sorted()) else { continue }

@@ -5,7 +5,7 @@ import DarkroomModel
 
 /// The end of a run.
 extension ModelRun {
-    /// One running worker finishes all batches, and forgetting them removes all their keys.
+    /// Finishes all batches with one worker, forgets the batches, and checks that none of their keys remains.
     func drain() throws {
         for part in QueuePart.allCases { try send(.suspend(nil, part, false)) }
         for (id, content) in bench.state.batches.sorted(by: { $0.key < $1.key }) {

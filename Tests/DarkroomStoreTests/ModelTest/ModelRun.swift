@@ -6,7 +6,7 @@ import DarkroomModel
 /// A random run of coordinators and workers, with faults of processes and messages. It depends only on the seed, not
 /// on the clock.
 ///
-/// Leases are so long that none expires in real time. The run sets the lease clock forward.
+/// The leases are so long that no lease expires in real time; instead, the run sets the lease clock forward.
 final class ModelRun {
     let bench: ModelBench
     var random: ModelRandom
@@ -62,7 +62,7 @@ final class ModelRun {
 
     private func rollBack() throws {
         try bench.rollBack()
-        // After a rollback, versions repeat. A dependency checked before and added after it could create a cycle.
+        // A rollback resets versions, so a dependency that was checked before and is added later could create a cycle.
         history.removeAll { if case .addDependency = $0 { true } else { false } }
         delayed.removeAll { if case .addDependency = $0 { true } else { false } }
     }
@@ -150,7 +150,7 @@ final class ModelRun {
     }
 
     private func forget() throws {
-        // Includes batches without a coordinator, to make room for others.
+        // Includes batches without a coordinator, to make room for other batches.
         let ids = random.chance(20) ? coordinator.batches.map(\.id) : bench.state.batches.keys.sorted()
         guard let id = random.pick(ids) else { return }
         try send(.forget(id, unfinished: random.chance(40)))
@@ -302,7 +302,7 @@ final class ModelRun {
 
     private func expireBatch() throws {
         guard let id = random.pick(bench.state.expiring.keys.sorted()) else { return }
-        // Without the second change, the clock has jumped.
+        // Without the second change below, the batch looks as if the clock of Redis had jumped.
         try bench.tamper(["ZADD", "expiring", "0", "\(id)"]) { $0.expiring[id] = 0 }
         guard random.chance(75) else { return }
         try bench.tamper(["HSET", "batch:\(id)", "expires", "0"]) { $0.batches[id]!.settings["expires"] = "0" }

@@ -127,8 +127,8 @@ extension StoreModel {
             }, hasMore: hasMore, turn: state.turn, staleFiles: staleFiles)
     }
 
-    /// The operation of a lost worker whose temporary files the calling worker must remove. Each minute one worker gets
-    /// it, nine times in total.
+    /// The operation of a lost worker whose temporary files the calling worker must remove. Each operation is returned
+    /// nine times, to one worker per minute.
     private mutating func takeStaleFiles() -> HeldOperation? {
         let due = state.staleFiles.filter { $0.value <= now }.min { ($0.value, $0.key) < ($1.value, $1.key) }
         guard let due else { return nil }
@@ -205,7 +205,8 @@ extension StoreModel {
         return expired.count >= 50 || !state.releases.isEmpty
     }
 
-    /// One step of forgetting. In the model test it is the only one, because batches execute fewer than 100 operations.
+    /// One step of forgetting. In the model test it is the only step, because batches execute fewer than 100
+    /// operations.
     mutating func forgetStep(_ id: BatchID) {
         guard let batch = state.batches[id] else { return state.expiring[id] = nil }
         release(id)

@@ -47,7 +47,7 @@ extension StoreModel {
         release(id)
     }
 
-    /// Releases all dependents of a finished batch or of one that is being forgotten.
+    /// Releases all dependents of a batch that has finished or is being forgotten.
     mutating func release(_ id: BatchID) {
         let succeeded = state.batches[id]!.succeeded
         for dependent in state.batches[id]!.dependents.order {

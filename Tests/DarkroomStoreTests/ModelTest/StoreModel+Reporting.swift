@@ -109,7 +109,7 @@ extension StoreModel {
     }
 
     /// Ends an executing operation if its state codes are all final.
-    /// - Parameter mayLackLines: The manifest may not have the lines of cancelled photos.
+    /// - Parameter mayLackLines: Whether lines of cancelled photos may be missing in the manifest.
     mutating func endIfOver(_ operation: OperationID, mayLackLines: Bool = false) -> Bool {
         let batch = state.batches[operation.batch]!
         let stateCodes = batch.stateCodes[batch.photos(of: operation.number)]
@@ -121,8 +121,8 @@ extension StoreModel {
         return true
     }
 
-    /// Finishes a batch that has no executing operations and is cancelled, or that is sealed and not waiting and has no
-    /// queued operations either.
+    /// Finishes a batch without executing operations if it is cancelled, or if it is sealed, has no queued operations
+    /// and does not wait for other batches.
     mutating func finishIfOver(_ id: BatchID) {
         let batch = state.batches[id]!
         guard batch.state != .finished, batch.executing.isEmpty else { return }
@@ -144,7 +144,8 @@ extension StoreModel {
         expire(id)
     }
 
-    /// A finished batch expires after its retention, but not before 30 s, or one day with a pending webhook.
+    /// Lets a finished batch expire after its retention time, but at the earliest after 30 s, or after one day if a
+    /// webhook is pending.
     mutating func expire(_ id: BatchID) {
         guard let batch = state.batches[id], let finished = batch.finished, batch.retain >= 0 else { return }
         let hasWebhook = state.webhooks.keys.contains { $0.hasPrefix("\(id) ") }

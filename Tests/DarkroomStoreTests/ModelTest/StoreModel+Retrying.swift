@@ -41,7 +41,8 @@ extension StoreModel {
         return .retried(photos: retried, notKept: notKept, next: nil)
     }
 
-    /// Takes the output folder of a batch again. Returns the batch that has the folder if it cannot be taken.
+    /// Takes the output folder of a batch again. If another batch has taken the folder, returns that batch, unless
+    /// `insists` is true.
     private mutating func retake(_ id: BatchID, _ insists: Bool) -> BatchID? {
         let batch = state.batches[id]!
         guard !batch.output.isEmpty else { return nil }

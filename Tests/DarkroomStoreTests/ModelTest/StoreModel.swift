@@ -4,7 +4,7 @@ import DarkroomModel
 @testable import StoreInspection
 
 /// A simple model of the scripts: it computes the next state and the reply from a state and a message. It does not
-/// predict counters and reasons. The invariants compare them with the state codes.
+/// predict counters and reasons; the invariants compare counters and reasons with the state codes.
 struct StoreModel {
     var state = StoreState()
     /// The Redis clock in the current step.

@@ -3,7 +3,7 @@ import DarkroomModel
 @testable import DarkroomStore
 @testable import StoreInspection
 
-/// The state of a worker: the operations that it assumes to hold, and the states of their photos.
+/// The state of a worker: the operations that the worker assumes it holds, and the states of their photos.
 struct WorkerModel {
     let id: String
     /// The number of its last claim.
@@ -13,7 +13,7 @@ struct WorkerModel {
     var isStalled = false
     var work: [Work] = []
 
-    /// An operation that the worker assumes to hold.
+    /// An operation that the worker assumes it holds.
     struct Work {
         var held: HeldOperation
         var stateCodes: [UInt8]
@@ -22,7 +22,7 @@ struct WorkerModel {
         var bytesIn = 0
         var bytesOut = 0
 
-        /// Advances some of the photos.
+        /// Changes some of the photos to later states.
         mutating func advance(_ random: inout ModelRandom) {
             let finish = random.chance(35)
             for index in stateCodes.indices where [UInt8(ascii: "N"), UInt8(ascii: "D")].contains(stateCodes[index]) {
@@ -40,7 +40,7 @@ struct WorkerModel {
 
     var held: [HeldOperation] { work.map(\.held) }
 
-    /// The next claim. After a claim without a reply, it has the same number if the worker is `repeating` it.
+    /// The next claim. If the last claim got no reply and `repeating` is true, the next claim has the same number.
     mutating func claim(repeating: Bool) -> Message.Claim {
         if !isUnanswered || !repeating {
             number += 1

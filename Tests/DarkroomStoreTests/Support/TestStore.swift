@@ -82,7 +82,7 @@ final class TestStore {
             store.report(held, worker: worker, stateCodes: Array(stateCodes.utf8), bytesIn: 0, bytesOut: 0))
     }
 
-    /// Sends a heartbeat of `worker`, or of no worker.
+    /// Sends a heartbeat of `worker`, or a heartbeat without a worker.
     @discardableResult
     func heartbeat(_ worker: String? = nil, held: [HeldOperation] = []) throws -> [HeldOperation] {
         try store.perform(store.heartbeat(worker: worker, held: held)).lost

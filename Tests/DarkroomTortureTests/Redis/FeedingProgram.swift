@@ -23,7 +23,7 @@ final class FeedingProgram: Sendable {
             guard .now < deadline, !process.wait(within: .zero) else {
                 throw TortureFailure("darkroom submit has not printed a batch id: \(text)")
             }
-            // The file has no change notification.
+            // Polls the file, since its changes are not signalled.
             usleep(5000)
         }
     }

@@ -13,7 +13,7 @@ struct Verification {
     var photos = 0
     /// The number of requests for its photos.
     var requests = 0
-    /// Repeated requests for the same photos: repeated work.
+    /// The number of requests for photos that had been requested before, which shows how much work was repeated.
     var repeats: Int { requests - asked }
     /// The number of photos with at least one request.
     var asked = 0

@@ -12,19 +12,19 @@ import Testing
 private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appendingPathComponent("Samples").path
 
-/// Tells how many bytes came.
+/// Returns the index, the name and the number of bytes of the photo.
 private struct Count: PhotoOperation {
     func main(_ photo: DownloadedPhoto) throws -> [UInt8] {
         Array("\(photo.record.index) \(photo.record.name) \(photo.bytes.count)".utf8)
     }
 }
 
-/// Gives back what came.
+/// Returns the bytes of the photo unchanged.
 private struct Copy: PhotoOperation {
     func main(_ photo: DownloadedPhoto) throws -> [UInt8] { photo.bytes }
 }
 
-/// Never likes a photo.
+/// Fails for every photo.
 private struct Picky: PhotoOperation {
     struct Dislike: Error, LocalizedError {
         let errorDescription: String? = "the sky is missing"
@@ -33,7 +33,7 @@ private struct Picky: PhotoOperation {
     func main(_ photo: DownloadedPhoto) throws -> [UInt8] { throw Dislike() }
 }
 
-/// Runs until it is cancelled, and returns something all the same.
+/// Runs until it is cancelled, and then returns a result.
 private struct Patient: PhotoOperation {
     let began: DispatchSemaphore
     let ended: DispatchSemaphore
@@ -47,13 +47,13 @@ private struct Patient: PhotoOperation {
 
     func main(_ photo: DownloadedPhoto) throws -> [UInt8] {
         began.signal()
-        while !photo.isCancelled { usleep(1000) }  // as a loop over pixels would ask
+        while !photo.isCancelled { usleep(1000) }  // a loop over pixels would check this, too
         ended.signal()
         return [1]
     }
 }
 
-/// Computes until it is told to stop, and then ends well or with an error.
+/// Computes until it is cancelled. Then throws an error for the first photo and returns a result for other photos.
 private struct Endless: PhotoOperation {
     func main(_ photo: DownloadedPhoto) throws -> [UInt8] {
         while !photo.isCancelled {}
@@ -83,7 +83,7 @@ private struct Endless: PhotoOperation {
         return (id, facts)
     }
 
-    @Test func operationThatTakesTooMuchProcessorTimeIsToldToStop() throws {
+    @Test func cancelsAnOperationThatExceedsItsCPUTimeLimit() throws {
         let id = try darkroom.submit(
             [photos.url("astronaut.jpg"), photos.url("moon.png")],
             darkroom.options { $0.filters = [.custom("endless")] })
@@ -97,7 +97,7 @@ private struct Endless: PhotoOperation {
         #expect(facts.failures == [.filterTimeout: 2])
     }
 
-    @Test func runsInPlaceOfTheFilters() throws {
+    @Test func customOperationReplacesTheFilters() throws {
         let server = try HostileServer(["/a.txt": .answer(body: Array("hello".utf8))])
         defer { server.stop() }
         let options = darkroom.options { $0.filters = [.custom("count")] }
@@ -112,7 +112,7 @@ private struct Endless: PhotoOperation {
         #expect(String(decoding: text, as: UTF8.self) == "1 a.txt 5")
     }
 
-    @Test func endingIsThatOfTheContentElseThePhotosOwn() throws {
+    @Test func fileEndingComesFromTheContentOrElseFromTheNameOrURL() throws {
         let server = try HostileServer([
             "/plain": .answer(body: Array("x".utf8)), "/list.CSV?v=1": .answer(body: Array("x".utf8)),
         ])
@@ -133,7 +133,7 @@ private struct Endless: PhotoOperation {
                 == FileManager.default.contents(atPath: "\(samples)/moon.png"))
     }
 
-    @Test func namesWithoutIndexStayTold() {
+    @Test func findsTheFileEndingInTheNameOrURL() {
         let names = ["a", "a.txt", "a.b", ".txt", "photo.1234", "photo.x86-64"]
         let endings = names.map {
             CustomEnding.of(Array("x".utf8), PhotoRecord(index: 0, name: $0, url: "http://h.example/"))
@@ -145,7 +145,7 @@ private struct Endless: PhotoOperation {
         #expect(CustomEnding.candidates(fromURL).contains("tar"))
     }
 
-    @Test func whatItThrowsIsWhyThePhotoFailed() throws {
+    @Test func descriptionOfAThrownErrorIsTheDetailOfTheFailure() throws {
         let (id, facts) = try run([photos.url("astronaut.jpg")], darkroom.options { $0.filters = [.custom("picky")] }) {
             try $0.register("picky") { Picky() }
         }
@@ -153,7 +153,7 @@ private struct Endless: PhotoOperation {
         #expect(try darkroom.manifest(of: id)[0]?.detail == "the sky is missing")
     }
 
-    @Test func workerWithoutItLeavesTheBatchToOthers() throws {
+    @Test func workerWithoutTheOperationLeavesTheBatchToOtherWorkers() throws {
         let id = try darkroom.submit([photos.url("moon.png")], darkroom.options { $0.filters = [.custom("count")] })
         let other = try darkroom.worker { try $0.register("copy") { Copy() } }
         darkroom.waitForLog("for the filter x:count: registered with it are copy")
@@ -166,7 +166,7 @@ private struct Endless: PhotoOperation {
         }
     }
 
-    @Test func isNotMixedWithFilters() throws {
+    @Test func refusesABatchWithACustomOperationAndFilters() throws {
         let id = try darkroom.submit(
             [photos.url("moon.png")], darkroom.options { $0.filters = [.custom("copy"), .sepia()] })
         let worker = try darkroom.worker { try $0.register("copy") { Copy() } }
@@ -176,14 +176,14 @@ private struct Endless: PhotoOperation {
         #expect(try darkroom.store.facts(of: id)?.counts.new == 1)
     }
 
-    @Test func operationIsToldThatItsBatchWasCancelled() throws {
+    @Test func cancelOfABatchCancelsItsRunningOperations() throws {
         let began = DispatchSemaphore(value: 0)
         let ended = DispatchSemaphore(value: 0)
         let id = try darkroom.submit([photos.url("moon.png")], darkroom.options { $0.filters = [.custom("patient")] })
         let worker = try darkroom.worker { try $0.register("patient") { Patient(began: began, ended: ended) } }
         #expect(began.wait(timeout: .now() + 20) == .success)
         _ = try darkroom.store.perform(darkroom.store.cancel(id))
-        #expect(ended.wait(timeout: .now() + 20) == .success, "it was not told to stop")
+        #expect(ended.wait(timeout: .now() + 20) == .success, "the operation was not cancelled")
         let facts = try darkroom.wait(id)
         worker.stop()
         worker.wait()
@@ -191,7 +191,7 @@ private struct Endless: PhotoOperation {
         #expect(try FileManager.default.contentsOfDirectory(atPath: darkroom.folder) == ["manifest"])
     }
 
-    @Test func resultOfACancelledOperationIsThrownAway() throws {
+    @Test func discardsTheResultOfACancelledOperation() throws {
         let began = DispatchSemaphore(value: 0)
         let ended = DispatchSemaphore(value: 0)
         let id = try darkroom.submit([photos.url("moon.png")], darkroom.options { $0.filters = [.custom("patient")] })
@@ -202,13 +202,13 @@ private struct Endless: PhotoOperation {
         #expect(began.wait(timeout: .now() + 20) == .success)
         worker.stop()
         worker.wait()
-        #expect(ended.wait(timeout: .now() + 20) == .success, "it was not told to stop")
+        #expect(ended.wait(timeout: .now() + 20) == .success, "the operation was not cancelled")
         let facts = try #require(try darkroom.store.facts(of: id))
         #expect(facts.counts.new == 1 && facts.executing == 0)
         #expect(try FileManager.default.contentsOfDirectory(atPath: darkroom.folder) == ["manifest"])
     }
 
-    @Test func lineOfAFileIsRemadeWithItsCustomEnding() throws {
+    @Test func restoresTheManifestLineOfAFileOfACustomOperation() throws {
         let server = try HostileServer([
             "/a.txt": .answer(body: Array("hello".utf8)), "/slow": .held(.answer(status: 404)),
         ])
@@ -232,7 +232,7 @@ private struct Endless: PhotoOperation {
         try darkroom.check(id)
     }
 
-    @Test(arguments: ["", "a b", "a/b", "x:a", "ä"]) func nameOfAnOperationIsPlain(_ name: String) {
+    @Test(arguments: ["", "a b", "a/b", "x:a", "ä"]) func rejectsInvalidOperationNames(_ name: String) {
         var configuration = WorkerConfiguration()
         #expect(throws: InvalidCustomFilter.self) { try configuration.register(name) { Copy() } }
     }

@@ -43,7 +43,7 @@ import Testing
         var more: [Int32] = [-1, -1]
         try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &more) == 0)
         defer { for end in more { close(end) } }
-        let prefix = [UInt8]([1, 0, 1, 0]) + [UInt8](repeating: 0, count: 8)  // a header of 64 KiB and one byte
+        let prefix = [UInt8]([1, 0, 1, 0]) + [UInt8](repeating: 0, count: 8)  // length 64 KiB and one byte
         #expect(write(more[1], prefix, prefix.count) == prefix.count)
         let header = expectError(HelperChannel.Failure.self) {
             _ = try HelperChannel(descriptor: more[0]).receive(HelperAnswer.self, maxBytes: 100)

@@ -79,7 +79,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
     }
 
     @Test func doesNotUseAnOriginalDownloadedFromAHostTheWorkerMayNotFetch() throws {
-        // The host name does not show its address. The redirect leads to a host that only one of the workers may fetch.
+        // The rules must also reject the private address of a host, and the host to which a redirect leads.
         let url = "http://photos.example/moon.png", redirecting = "http://elsewhere.example/a"
         let server = try HostileServer(["/a": .redirect(to: url)])
         defer { server.stop() }
@@ -101,7 +101,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(again.counts.filtered == 2 && again.bytesIn == 0)
     }
 
-    /// The rules reject the URL even if no redirect of its download is recorded.
+    /// The rules reject the URL even if the redirects of its download were not recorded.
     @Test func doesNotUseAnOriginalOfARejectedURLWithoutRecordedRedirects() throws {
         let folder = OriginalsFolder(place: OutputPlace(folder: originals, marker: nil), maxBytes: 1 << 20)
         let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: samples + "/moon.png")))
@@ -178,7 +178,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(try store.perform(store.suspend(id, .filtrations, true)) == .done(isNew: true))
         let first = try darkroom.worker()
         try darkroom.wait(id, "downloaded") { $0.counts.downloaded == 2 }
-        #expect(try files().count == 2, "a photo counts as downloaded before its file is there")
+        #expect(try files().count == 2, "a photo counts as downloaded before its file exists")
         first.stop()
         first.wait()
         #expect(try #require(try store.facts(of: id)).counts.downloaded == 2)
@@ -226,7 +226,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
     }
 
     @Test func failsAPhotoWhoseOriginalCannotBeWritten() throws {
-        // A file has the name of the folder for the digest.
+        // The file occupies the name of the folder in which the original would be stored.
         let folder = "\(originals)/\(OriginalsFolder.file(of: urls[0]).prefix(2))"
         #expect(FileManager.default.createFile(atPath: folder, contents: nil))
         let facts = try run([urls[0]], options())

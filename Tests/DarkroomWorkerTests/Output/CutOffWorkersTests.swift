@@ -54,7 +54,7 @@ import Testing
         let before = try files(of: darkroom)
         #expect(before.count == count)
 
-        // The downloads of the workers without a connection end after the other batch has taken the folder.
+        // The disconnected workers complete their downloads only after the other batch has taken the folder.
         server.release()
         darkroom.waitForLog("output cannot be written, its batches wait", count: Self.workers, seconds: 120)
         #expect(try files(of: darkroom) == before)

@@ -73,7 +73,7 @@ import Testing
         try darkroom.check(id)
     }
 
-    /// As on a network share without its server: the call returns when the server is back, or never.
+    /// The file calls behave as if the server of a network share were down: they return when it is back, or never.
     @Test func anotherWorkerRunsAnOperationWhoseFileCallsHang() throws {
         let id = try darkroom.submit(
             (0..<3).map { _ in photos.url("/moon.png") }, darkroom.options { $0.lease = .seconds(6) })
@@ -150,7 +150,7 @@ import Testing
     }
 }
 
-/// Which operations hang.
+/// Tests which operations count as hanging.
 @Suite struct FileCallTests {
     @Test func operationHangsWhileItsFileCallHangs() throws {
         let calls = FileCalls(patience: .seconds(10), claimPatience: .seconds(5))

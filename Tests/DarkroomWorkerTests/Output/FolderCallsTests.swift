@@ -23,7 +23,7 @@ import Testing
         #expect(hang(calls, at: "/proc/self") == "/proc")
         #expect(calls.hungMount(of: ["", NSTemporaryDirectory(), "/proc/1"]) == "/proc")
         #expect(calls.hungMount(of: ["", NSTemporaryDirectory()]) == nil)
-        // Calls on other file systems run while this one hangs.
+        // Calls on other file systems run while this call hangs.
         #expect(calls.perform(onAnswer: { _ in }, { $0.accesses("/dev") }) == nil)
         answers.signal()
         answered.wait()

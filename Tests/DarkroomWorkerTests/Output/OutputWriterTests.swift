@@ -87,7 +87,7 @@ import Testing
         let template = try FileNameTemplate("{name}", namesAreUnique: true)
         let path = template.path(index: 10_000, name: "\u{301}evil", ending: "jpg")
         #expect(path.utf8.elementsEqual("00001/\u{301}evil.jpg".utf8))
-        // The first file of its folder.
+        // The file is the first file in its folder.
         #expect(failure(writing: path) == nil)
         #expect(try contents("00001").map { Array($0.utf8) } == [Array("\u{301}evil.jpg".utf8)])
         try FileManager.default.removeItem(atPath: folder + "/00001")
@@ -113,7 +113,7 @@ import Testing
         #expect(try contents("deep") == ["a.jpg", "manifest"])
     }
 
-    @Test func folderWithTheNameOfAFileIsNoStorageFault() throws {
+    @Test func folderWithTheNameOfAFileIsNotAStorageFault() throws {
         try FileManager.default.createDirectory(atPath: folder + "/a.jpg", withIntermediateDirectories: true)
         let failure = try #require(self.failure(writing: "a.jpg"))
         #expect(failure.reason == .outputDenied && OutputFault(failure) == nil)

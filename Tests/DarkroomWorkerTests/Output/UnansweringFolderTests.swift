@@ -11,7 +11,7 @@ import Testing
 private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appendingPathComponent("Samples").path
 
-/// Folders on an unresponsive file system. The tests hold the lock of the holder file instead.
+/// Tests folders on an unresponsive file system, which is simulated: the tests hold the lock of the holder file.
 @Suite(.redisServer, .timeLimit(.minutes(2))) struct UnansweringFolderTests {
     let darkroom: Darkroom
     let photos: PhotoServer
@@ -21,7 +21,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         photos = try PhotoServer(folder: samples)
     }
 
-    @Test func unresponsiveFolderDoesNotDelayOthers() throws {
+    @Test func unresponsiveFolderDoesNotDelayOtherFolders() throws {
         // One claim returns both batches, the one with the unresponsive folder first.
         let urls = (0..<4).map { _ in photos.url("/moon.png") }
         let stuck = try darkroom.submit(urls, darkroom.options { $0.operationSize = 1 })

@@ -35,7 +35,8 @@ extension PhotoTask {
 }
 
 @Suite struct ImageDownloaderTests {
-    /// The worker state begins a photo, and then a downloader is queued. A user may suspend the batch between these steps.
+    /// The worker state starts a photo, and then its download is queued. A user may suspend the batch between these
+    /// steps.
     @Test func endsAtOnceIfThePhotoIsWithdrawnBeforeTheDownloadStarts() throws {
         let photo = try PhotoTask.example()
         photo.cancellation.withdraw()

@@ -154,7 +154,7 @@ import Testing
         #expect(try store.connection.call(.init("HGET", darkroom.keys.batch(id), "webhook.attempts")).string == "0")
     }
 
-    @Test func webhooksThatNoWorkerMayDeliverDoNotDelayOthers() async throws {
+    @Test func webhooksThatNoWorkerMayDeliverDoNotDelayOtherWebhooks() async throws {
         let server = try HostileServer(["/hook": .answer()])
         defer { server.stop() }
         for number in 0..<200 { _ = try finish("http://nowhere.example/\(number)") }
@@ -196,7 +196,7 @@ import Testing
         delivery.end()
     }
 
-    @Test func unresponsiveServerDoesNotDelayWebhooksOfOthers() async throws {
+    @Test func unresponsiveServerDoesNotDelayWebhooksOfOtherServers() async throws {
         let silent = try HostileServer(["/hook": .stall])
         let server = try HostileServer(["/hook": .answer()])
         defer { for server in [silent, server] { server.stop() } }

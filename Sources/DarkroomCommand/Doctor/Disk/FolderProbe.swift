@@ -25,7 +25,7 @@ struct FolderFacts {
 struct FolderProbe {
     let path: String
 
-    /// As many files as an operation has photos by default; each has a usual size of photos, in bytes.
+    /// `fileCount` is the default number of photos of an operation, `fileBytes` the size of a usual photo.
     static let fileCount = 50
     static let fileBytes = 60_000
 

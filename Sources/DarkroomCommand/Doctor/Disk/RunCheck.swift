@@ -1,9 +1,9 @@
 import DarkroomText
 import Foundation
 
-/// The further needs of `darkroom run`: redis-server, and a folder for the socket of its private Redis.
+/// The additional requirements of `darkroom run`: redis-server, and a folder for the socket of its private Redis.
 struct RunFacts {
-    /// The possible folders of the socket, best first, each with the reason why it cannot be used; nil if it can.
+    /// The possible folders of the socket, the preferred folder first. `failure` says why a folder is unusable.
     var socketFolders: [(path: String, failure: String?)] = []
     /// The path of redis-server; nil if it is not in PATH.
     var server: String?
@@ -23,7 +23,7 @@ struct RunProbe {
         return facts
     }
 
-    /// Creates a socket in a new folder and removes both. Returns the reason why that failed; nil if it succeeded.
+    /// Creates a socket in a new folder, then removes the socket and the folder. Returns the error; nil on success.
     private static func failure(ofSocketIn parent: String) -> String? {
         guard let folder = SocketFolder.make(in: parent) else { return systemErrorText() }
         let path = folder + "/redis.sock"

@@ -16,7 +16,7 @@ struct ClockCheck: Check {
         return [
             .warning(
                 check, found,
-                "leases do not depend on it, but times that are shown, logs and certificates do: let NTP keep both")
+                "leases do not depend on the clocks, but displayed times, logs and certificates do: set both with NTP")
         ]
     }
 }

@@ -29,7 +29,7 @@ struct PersistenceCheck: Check {
         guard appendfsync == "no" else { return .ok(Self.check, found) }
         return .warning(
             Self.check, found,
-            "a crash of the machine loses up to 30 s: set \"appendfsync everysec\", which loses one at most")
+            "a crash of the machine loses up to 30 s: set \"appendfsync everysec\", which loses 1 s at most")
     }
 
     private var snapshots: Finding {
@@ -41,14 +41,14 @@ struct PersistenceCheck: Check {
         let saved = information.int("rdb_last_save_time").map { HumanText.localTime($0 * 1000) } ?? "unknown"
         return .warning(
             Self.check, "snapshots only, the last \(saved)",
-            "a crash of Redis loses what happened since the last one: \(advice)")
+            "a crash of Redis loses the changes since the last snapshot: \(advice)")
     }
 
     private var failedSnapshot: [Finding] {
         guard let status = information["rdb_last_bgsave_status"], status != "ok" else { return [] }
         return [
             .problem(
-                "Redis snapshots", "the last one failed (\(status))",
+                "Redis snapshots", "the last snapshot failed (\(status))",
                 "Redis then refuses changes (stop-writes-on-bgsave-error): check its disk, its memory and its log")
         ]
     }

@@ -14,7 +14,7 @@ struct RedisExamination: Check {
             let advice =
                 error.code == .server
                 ? "let this user run INFO, PING and TIME" : "start it there, or name another with --redis"
-            return [.problem("Redis", error.description, "\(advice); \"darkroom run\" needs none")]
+            return [.problem("Redis", error.description, "\(advice); \"darkroom run\" needs no other Redis")]
         }
         let information = facts.information
         let checks: [any Check] =

@@ -18,7 +18,7 @@ struct RedisFacts {
     /// Reads the facts of the Redis at `address`; blocks.
     /// - Throws: ``RedisError`` if Redis is unreachable or does not allow these commands to this user.
     init(of address: RedisConfiguration) throws(RedisError) {
-        // A connection without Darkroom's scripts: a Redis that is too old cannot load them.
+        // This connection does not load Darkroom's scripts, since a Redis that is too old refuses the scripts.
         let connection = RedisConnection(address)
         defer { connection.close() }
         information = ServerInformation(try connection.call(RedisCommand("INFO")).string ?? "")

@@ -2,7 +2,7 @@ import Darkroom
 import DarkroomExecution
 import DarkroomWorker
 
-/// Checks which confinements for helper processes the kernel supports.
+/// Checks to what extent the kernel can confine helper processes.
 struct ConfinementCheck: Check {
     let facts: ConfinementFacts
 
@@ -12,12 +12,12 @@ struct ConfinementCheck: Check {
         let found =
             "confined here: " + (has.isEmpty ? "nothing" : has.joined(separator: ", "))
             + (lacks.isEmpty ? "" : "; not confined: " + lacks.joined(separator: ", "))
-        // seccomp alone keeps a helper from files, network and processes. The other confinements are a second defence.
+        // seccomp alone denies a helper files, the network and other processes. The other layers are a second defence.
         guard facts.filtersCalls else {
             return [
                 .warning(
                     "helper processes", found,
-                    "a photo that takes over its decoder can do what this user can: use a kernel with CONFIG_SECCOMP_FILTER, "
+                    "a photo that takes over its decoder has all rights of this user: use a kernel with CONFIG_SECCOMP_FILTER, "
                         + "on x86-64 or arm64")
             ]
         }

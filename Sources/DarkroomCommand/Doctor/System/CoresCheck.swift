@@ -1,12 +1,12 @@
 import Darkroom
 import Foundation
 
-/// The available processor time.
+/// The processor cores that a worker can use.
 struct CoreFacts {
     var online: Int
     /// Cores that this process may use (sched_setaffinity(2)).
     var allowed: Int
-    /// The processor limit of the control group in cores; nil: no limit.
+    /// The CPU limit of the control group, in cores; nil means no limit.
     var quota: Double?
 }
 

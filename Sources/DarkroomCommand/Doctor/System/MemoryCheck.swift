@@ -1,12 +1,12 @@
 import Darkroom
 
-/// The available memory.
+/// The memory that a worker can use.
 struct MemoryFacts {
     /// The available memory of the machine in bytes, caches included; nil if unknown.
     var available: Int?
-    /// The limit of the control group in bytes; nil: no limit.
+    /// The memory limit of the control group in bytes; nil means no limit.
     var groupLimit: Int?
-    /// The limit of the process in bytes; nil: no limit.
+    /// The memory limit of the process in bytes; nil means no limit.
     var processLimit: Int?
 
     /// The smallest of these values, with a phrase for its origin.
@@ -44,7 +44,7 @@ struct MemoryCheck: Check {
             return [
                 .warning(
                     "memory", found,
-                    "only the largest photos, many at once, can use it up: lower --max-download, --max-pixels or --downloads "
+                    "only many of the largest photos at once use it up: lower --max-download, --max-pixels or --downloads "
                         + "where strangers write the lists")
             ]
         }

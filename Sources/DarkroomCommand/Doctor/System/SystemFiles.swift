@@ -1,23 +1,23 @@
 import DarkroomFiles
 import Foundation
 
-/// Reads files with facts of the kernel: proc(5), cgroups(7).
+/// Reads files in which the kernel publishes settings and limits: proc(5), cgroups(7).
 struct SystemFiles {
     /// The prefix of all paths; tests set another folder.
     var root = ""
 
-    /// The text of a file; nil if the file does not exist or cannot be read. Kernels and containers differ in their
-    /// files, and a check without its file has no finding.
+    /// The text of a file; nil if the file does not exist or cannot be read. Some kernels and containers do not have
+    /// every file; a check then leaves out the finding.
     func text(_ path: String) -> String? { try? String(contentsOfFile: root + path, encoding: .utf8) }
 
     /// The text of a file without the line feed at its end.
     func line(_ path: String) -> String? { text(path)?.trimmingCharacters(in: .whitespacesAndNewlines) }
 }
 
-/// The control group of this process and its parent groups, version 2 or 1.
+/// The control group (version 1 or 2) of this process, and its parent groups.
 struct ControlGroup {
     private let files: SystemFiles
-    /// The path of the group by controller; the controller of version 2 is "".
+    /// The path of the group for each controller. Version 2 has a single group; its key is "".
     private var paths: [Substring: Substring] = [:]
 
     init(_ files: SystemFiles) {
@@ -32,18 +32,18 @@ struct ControlGroup {
         }
     }
 
-    /// The memory limit of the group in bytes; nil: no limit.
+    /// The memory limit of the group in bytes; nil means no limit.
     var memoryLimit: Int? {
         let second = values(of: "", "memory.max", in: "").compactMap { Int($0) }
         let first = values(of: "memory", "memory.limit_in_bytes", in: "/memory").compactMap { Int($0) }
-        return (second + first.filter { $0 < 1 << 60 }).min()  // version 1 writes "none" as nearly 2^63
+        return (second + first.filter { $0 < 1 << 60 }).min()  // version 1 reports almost 2^63 for "no limit"
     }
 
-    /// The processor limit of the group in cores; nil: no limit.
+    /// The CPU limit of the group, in cores; nil means no limit.
     var coreQuota: Double? {
         let second = values(of: "", "cpu.max", in: "").compactMap { line -> Double? in
             let parts = line.split(separator: " ").compactMap { Double($0) }
-            return parts.count == 2 ? parts[0] / parts[1] : nil  // "max 100000" has one number
+            return parts.count == 2 ? parts[0] / parts[1] : nil  // "max 100000" means no limit
         }
         let quotas = values(of: "cpu", "cpu.cfs_quota_us", in: "/cpu").compactMap { Double($0) }
         let periods = values(of: "cpu", "cpu.cfs_period_us", in: "/cpu").compactMap { Double($0) }

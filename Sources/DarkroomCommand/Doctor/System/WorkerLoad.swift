@@ -7,10 +7,10 @@ struct WorkerLoad {
     var filtrations: Int
     var maxDownloadBytes: Int
     var maxPixels: Int
-    /// The most downloaded bytes that wait for their filter.
+    /// The largest number of downloaded bytes that wait for filtration.
     let maxBytesHeld: Int
 
-    /// The load of a worker without options.
+    /// The load of a worker with the default options.
     init() {
         let worker = WorkerConfiguration()
         downloads = worker.downloads
@@ -20,23 +20,23 @@ struct WorkerLoad {
         maxBytesHeld = worker.maxBytesHeld
     }
 
-    /// The bytes of the program itself with its libraries.
+    /// The memory of the program and its libraries, in bytes.
     private static let ownBytes = 80_000_000
-    /// The bytes per pixel while libvips works, measured with photos of 12 megapixels.
+    /// The memory per pixel while libvips filters a photo, in bytes, measured with photos of 12 megapixels.
     private static let bytesPerPixel = 5
     private static let usualPixels = 12_000_000
 
-    /// The memory in bytes with photos of 12 megapixels.
+    /// The memory that the worker needs for photos of 12 megapixels, in bytes.
     var usualBytes: Int {
         Self.ownBytes + maxBytesHeld + filtrations * min(Self.usualPixels, maxPixels) * Self.bytesPerPixel
     }
 
-    /// The memory in bytes if every photo has the largest size that is allowed.
+    /// The memory that the worker needs if every photo has the largest allowed size, in bytes.
     var mostBytes: Int {
         Self.ownBytes + maxBytesHeld + downloads * maxDownloadBytes + filtrations * maxPixels * Self.bytesPerPixel
     }
 
-    /// Files and sockets. A transfer may try two addresses at once and keeps its connection open; each filtration
-    /// writes a file.
+    /// The largest number of open files and sockets. A transfer may try two addresses at once and keeps its connection
+    /// open; each filtration writes a file.
     var openFiles: Int { 100 + 4 * downloads + 2 * filtrations }
 }
