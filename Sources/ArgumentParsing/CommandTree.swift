@@ -45,7 +45,7 @@ struct CommandTree {
         return found
     }
 
-    /// Parses the arguments of the command that was found.
+    /// Parses the arguments of the found command.
     private func parse(
         _ arguments: [String], environment: [String: String], path: [any ParsableCommand.Type]
     ) throws(CommandExit) -> any ParsableCommand {

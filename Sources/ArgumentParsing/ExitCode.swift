@@ -17,7 +17,7 @@ package struct ExitCode: Error, Hashable, Sendable {
 
 /// The error for values that a command rejects: out of range, or invalid together with other values.
 package struct ValidationError: Error, CustomStringConvertible, Sendable {
-    /// Names the option, what was found and what to do.
+    /// Which option is wrong, what was found, and what to do.
     package let description: String
 
     package init(_ description: String) { self.description = description }

@@ -76,7 +76,7 @@ extension Duration: ExpressibleByArgument {
         return text.isEmpty ? "0s" : text
     }
 
-    /// Largest first, so that `argumentText` uses each unit at most once.
+    /// Largest first, so that `argumentText` uses each unit at most once. Days are last, since they are only parsed.
     private static let units: [Unit] = [
         ("h", 3_600_000_000_000), ("m", 60_000_000_000), ("s", 1_000_000_000), ("ms", 1_000_000),
         ("us", 1000), ("ns", 1), ("d", 86_400_000_000_000),

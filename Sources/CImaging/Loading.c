@@ -124,7 +124,7 @@ enum darkroom_status darkroom_load(struct pipeline *pipeline) {
     }
 #undef LOAD
     if (!loaded) return DARKROOM_DAMAGED;
-    // libheif seeks beyond the end and back, which leaves a message without an error. The next failure would report it.
+    // libheif seeks beyond the end of the file and back. This leaves a message that the next failure would report.
     vips_error_clear();
     return is_small_enough(pipeline) ? DARKROOM_DONE : DARKROOM_TOO_MANY_PIXELS;
 }

@@ -1,12 +1,12 @@
 /// The error of decompressing bytes.
 package struct CodingError: Error, Equatable, CustomStringConvertible {
-    /// The kind of failure. Trying again with the same bytes never helps.
+    /// The kind of failure. A retry with the same bytes never helps.
     package enum Code: Sendable {
         /// The bytes are not valid compressed data.
         case damaged
         /// The bytes end before the end of the compressed stream.
         case truncated
-        /// The decompressed data exceeds the caller's limit.
+        /// The decompressed data exceeds the limit that the caller has set.
         case tooLarge
     }
 

@@ -58,7 +58,7 @@ package protocol CoordinatedWorker: AnyObject, Sendable {
 
     func read<Answer>(_ question: (WorkerState) -> Answer) -> Answer
 
-    /// Changes the worker's state, and performs the effects that do not need the caller.
+    /// Changes the worker's state, and performs the effects except those that the caller must perform.
     /// - Returns: the other effects, which the caller must perform.
     func effects(of event: WorkerState.Event) -> [WorkerState.Effect]
 
@@ -81,7 +81,7 @@ package protocol CoordinatedWorker: AnyObject, Sendable {
     /// Writes the files that must be on disk before the operations are reported.
     /// - Returns: why the files of operations could not be written, and the operations whose files may be lost; neither are reported.
     func writeFiles(of reports: [WorkerState.Report]) -> (failures: [HeldOperation: String], lost: Set<HeldOperation>)
-    /// Removes the manifest files that other workers wrote for an operation that has ended here.
+    /// Removes the manifest files that other workers wrote for an operation that has ended in this worker.
     func removeOtherManifests(of held: HeldOperation, _ resources: any OperationResources)
     /// Removes the temporary files that a lost worker has left of an operation of a cancelled batch. Does not block.
     func removeStaleFiles(of held: HeldOperation)
@@ -98,7 +98,7 @@ extension CoordinatedWorker {
         assert(left.isEmpty, "nobody performs \(left)")
     }
 
-    /// After a standstill, blocks until the worker has asked Redis which leases it still has, see ``LeaseGuard``.
+    /// After a standstill, blocks until the worker has asked Redis which leases it still has; see ``LeaseGuard``.
     package func waitForLeases() {
         guard let lease = read({ $0.shortestLease }) else { return }
         coordination.leaseGuard.wait(lease: lease) { coordination.heartbeatSignal.raise() }

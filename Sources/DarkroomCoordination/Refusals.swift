@@ -110,7 +110,7 @@ package struct Refusals {
         }
     }
 
-    /// The changes that Redis does not know yet, as many as one claim can send.
+    /// The changes that Redis does not know yet, limited to the number that one claim can send.
     package var changes: RefusalChanges {
         RefusalChanges(
             replacesAll: replacesAll,

@@ -41,7 +41,7 @@ package final class ReportLoop: Sendable {
             let isFlush = .now - lastFlush >= .seconds(3)
             if isFlush { lastFlush = .now }
             let reports = worker.read { $0.reports(.now, olderThan: isFlush ? .zero : Self.patience) }
-            // 100 operations a round keep the pipelines and the manifest texts small.
+            // A limit of 100 operations at a time keeps the pipelines and the manifest texts small.
             for start in stride(from: 0, to: reports.count, by: 100)
             where !send(Array(reports[start..<min(start + 100, reports.count)]), &waiting) {
                 retryAt = .now + .seconds(1)
@@ -130,7 +130,7 @@ package final class ReportLoop: Sendable {
             // The release is tried again until the grace time has passed. After that the lease expires.
             case .failure: isComplete = false
             case .success(let reply):
-                // Whatever the reply is, this worker no longer holds the operation.
+                // After any reply, this worker no longer holds the operation.
                 worker.handle(.released(held))
                 guard case .cancelled = reply, let resources else { continue }
                 if hasPast { worker.removeOtherManifests(of: held, resources) }

@@ -64,7 +64,7 @@ package final class Coordinator: Sendable {
             try onSubmitted(id)
             return id
         } again: { id in
-            // Redis records which batches were forgotten. Any other batch that is gone was lost by a failover.
+            // Redis keeps the ids of forgotten batches. Any other batch that is missing was lost in a failover.
             try put(id, options, after: before, overwrite: overwrite)
         }
     }
@@ -188,7 +188,7 @@ package final class Coordinator: Sendable {
         PeriodicThread("feeder-beat", every: interval) { store.send([store.feederHeartbeat(batch)]) { _ in } }
     }
 
-    /// Reads, feeds and seals once; nil if the list must be read again.
+    /// Reads the list, feeds it and seals the batch once. Returns nil if the list must be read again.
     private func feedAndSealOnce(
         _ list: some PhotoListSource, _ begun: inout BatchID?, begin: () throws -> BatchID
     ) throws -> BatchFacts? {

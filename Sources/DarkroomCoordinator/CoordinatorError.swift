@@ -4,9 +4,9 @@ import DarkroomModel
 /// unless the description names a change.
 package struct CoordinatorError: Error, Sendable, CustomStringConvertible {
     package enum Code: Sendable {
-        /// The list has no photos; nothing was submitted.
+        /// The list contains no photos. Nothing was submitted.
         case emptyList
-        /// The list differs from the one that was fed before.
+        /// The list differs from the list that was fed before.
         case listDiffers
         /// The batch, or a batch that it should wait for, is not in Redis.
         case batchGone
@@ -30,23 +30,23 @@ package struct CoordinatorError: Error, Sendable, CustomStringConvertible {
         case busy
         /// Redis was unreachable for longer than the feeder waits. The feed can be resumed.
         case redisUnreachable
-        /// Redis replied with an error. Trying again does not help.
+        /// Redis replied with an error. A retry does not help.
         case redisRefused
-        /// The batch is fed and sealed, but the append-only file of Redis does not have it yet.
+        /// The batch is fed and sealed, but it has not been written to the append-only file of Redis yet.
         case notDurable
         /// ``Coordinator/stop()`` was called. The feed can be resumed.
         case stopped
         /// The output folder cannot be created or written to.
         case outputDenied
-        /// Another batch writes, or wrote, to the output folder.
+        /// Another batch writes or has written to the output folder.
         case outputTaken
-        /// Another unfinished batch has the name.
+        /// Another unfinished batch has this name.
         case nameTaken
-        /// Another process uses the same folder.
+        /// Another process is using the same folder.
         case folderInUse
-        /// The run in the folder has other options than this one.
+        /// The earlier run in the folder has a different list or different options, or was cancelled.
         case stateDiffers
-        /// The run in the folder cannot be found.
+        /// The state of the earlier run in the folder cannot be read, or its batch is no longer in Redis.
         case stateLost
     }
 

@@ -27,7 +27,7 @@ extension FailureReason {
         }
     }
 
-    /// The failure reason of an imaging error; nil if the photo was cancelled.
+    /// Creates the failure reason of an imaging error; nil if the photo was cancelled.
     package init?(_ error: ImagingError) {
         switch error.code {
         case .notAnImage: self = .notAnImage

@@ -53,7 +53,7 @@ package enum Imaging {
         return isJPEG && (options.format ?? .jpeg) == .jpeg
     }
 
-    /// Frees libvips' memory for the calling thread. Every thread that developed pictures must call it before it ends.
+    /// Frees libvips' memory for the calling thread. Threads that developed pictures must call this before they end.
     package static func threadShutdown() { darkroom_imaging_thread_shutdown() }
 
     package static var vipsVersion: String { String(cString: darkroom_imaging_version()) }

@@ -4,13 +4,13 @@ internal import CImaging
 package struct ImagingError: Error, Equatable, CustomStringConvertible {
     /// The kind of failure. The raw value is a short text without variable parts.
     package enum Code: String, Sendable {
-        /// The bytes are not a picture but, for example, an HTML page, text, a video or empty.
+        /// The bytes are not a picture. They are, for example, an HTML page, text or a video, or there are no bytes.
         case notAnImage = "not an image"
-        /// A picture of an unsupported format or kind.
+        /// The picture has an unsupported format or kind.
         case unsupportedFormat = "unsupported image format"
         /// The file is truncated or corrupt.
         case damaged = "damaged image"
-        /// The header gives more pixels than ``DevelopOptions/maxPixels``.
+        /// According to its header, the picture has more pixels than ``DevelopOptions/maxPixels``.
         case tooManyPixels = "too many pixels"
         /// The system did not have enough memory for the picture.
         case outOfMemory = "out of memory"
@@ -18,7 +18,7 @@ package struct ImagingError: Error, Equatable, CustomStringConvertible {
         case filterFailed = "filter failed"
         /// `isCancelled` returned true.
         case cancelled
-        /// The picture took more than ``DevelopOptions/processorTime``.
+        /// The picture took more CPU time than ``DevelopOptions/processorTime``.
         case timedOut = "timed out"
     }
 

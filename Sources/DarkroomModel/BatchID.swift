@@ -1,7 +1,7 @@
 import DarkroomText
 
-/// The id of a batch: the time of its submission (UTC, to the millisecond) and four random hexadecimal digits, such as
-/// `20261121-090501123-7f3a`. Ids sort by submission.
+/// The id of a batch: the time of its submission (UTC, in milliseconds) and four random hexadecimal digits, for example
+/// `20261121-090501123-7f3a`. Sorting ids sorts batches by time of submission.
 ///
 /// Ids are used in file paths and key names, so every text is checked. An id consists of 1 to 64 ASCII letters, digits,
 /// `-` and `_`, and begins with a letter or a digit.
@@ -21,7 +21,7 @@ public struct BatchID: Sendable, Hashable, Comparable, CustomStringConvertible {
         description = text
     }
 
-    /// A new id for a batch submitted at `milliseconds` since 1970 (of the Redis clock).
+    /// A new id for a batch that is submitted at this Redis time, in milliseconds since 1970.
     package init(submittedAt milliseconds: Int) {
         let (year, month, day) = Self.civilDate(daysSince1970: milliseconds / 86_400_000)
         let inDay = milliseconds % 86_400_000

@@ -1,6 +1,6 @@
 import DarkroomText
 
-/// The result of one photo: a line of JSON in the manifest.
+/// The result of a photo, as a line of JSON in the manifest.
 package struct ManifestLine: Sendable, Equatable, Codable {
     package var batch: BatchID
     /// The position in the photo list, from 0.

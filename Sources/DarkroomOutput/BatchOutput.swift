@@ -12,7 +12,7 @@ package struct BatchOutput: Sendable {
     let template: FileNameTemplate
     let redactsQueries: Bool
     private let isCustom: Bool
-    /// The extensions that a photo's file may have.
+    /// The extensions that the file of a photo may have.
     let endings: @Sendable (PhotoRecord) -> [String]
 
     /// - Parameter isCustom: whether a custom operation makes the files, with any file name extension.
@@ -44,7 +44,7 @@ package struct BatchOutput: Sendable {
         return template.path(index: record.index, name: name, ending: ending)
     }
 
-    /// The folders below the output folder in which the files of photos lie.
+    /// The folders of the photos' files, relative to the output folder.
     func folders(of records: [PhotoRecord]) -> Set<String> {
         Set(
             records.map { record in

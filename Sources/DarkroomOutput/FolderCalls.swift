@@ -43,9 +43,9 @@ package final class FolderCalls: Sendable {
 
     /// Runs `body` on a thread of its own. Waits until `body` has ended or its access to a folder has timed out.
     /// - Parameters:
-    ///   - onHang: called with the mount point of the file system before this call returns, if the access timed out.
-    ///   - onAnswer: called with the same mount point on the thread of `body` when `body` ends after a timeout.
-    ///   - body: sets in its argument the folder that it accesses. While it has set none, there is no timeout.
+    ///   - onHang: called on a timeout with the mount point of the file system, before this call returns.
+    ///   - onAnswer: called when `body` ends after a timeout, on its thread and with the same mount point.
+    ///   - body: passes each folder that it accesses to ``Call/accesses(_:)``; without a folder there is no time limit.
     /// - Returns: the mount point of the file system that does not answer; nil if `body` has ended, or will not run because of
     ///   ``close()``.
     @discardableResult
@@ -83,7 +83,7 @@ package final class FolderCalls: Sendable {
         return nil
     }
 
-    /// Ends the threads, without waiting for hanging calls.
+    /// Ends the threads. Does not wait for hanging calls.
     package func close() {
         isClosed.set()
         threads.close()

@@ -28,8 +28,8 @@ package struct OriginalsFolder: Sendable {
         return digest.prefix(2) + "/" + digest
     }
 
-    /// The bytes of a URL's file. Returns nil if the file is missing, cannot be read, or may not be used under `rules`; the URL must
-    /// then be downloaded. Blocks.
+    /// Returns the bytes of a URL's file. Returns nil if the file is missing, unreadable, or not allowed by `rules`, so
+    /// that the URL must be downloaded. Blocks.
     /// - Throws: ``SystemFailure`` with `EFBIG` if the file has more than ``maxBytes``.
     package func read(_ url: String, _ rules: FetchRules) throws(SystemFailure) -> [UInt8]? {
         do throws(SystemFailure) {

@@ -199,7 +199,7 @@ extension ConnectionLoop {
         return scriptsBySHA1[command.arguments[1]]
     }
 
-    /// Assigns a reply to its command.
+    /// Passes a reply to the command that it belongs to.
     private func take(_ reply: RedisValue) throws(RedisError) {
         guard !expected.isEmpty else {
             throw RedisError(

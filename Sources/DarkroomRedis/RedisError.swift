@@ -7,15 +7,15 @@ package struct RedisError: Error, Sendable, Equatable, CustomStringConvertible {
     package enum Code: Sendable {
         /// The given address is invalid.
         case invalidAddress
-        /// The server is unreachable or not ready yet; trying again later can help.
+        /// The server is unreachable or not ready yet. A later retry can help.
         case cannotConnect
-        /// TLS failed: a certificate or host name was rejected, or one side does not use TLS.
+        /// TLS failed: a certificate or host name was rejected, or only one of client and server uses TLS.
         case tlsFailed
-        /// User or password is wrong, missing, or given to a server without authentication.
+        /// The user or password is wrong or missing, or the server has no authentication and a password was given.
         case authenticationFailed
-        /// The connection was lost after the command was sent at least in part.
+        /// The connection was lost after at least part of the command was sent.
         case disconnected
-        /// No reply within ``RedisConfiguration/replyTimeout``; the connection was closed.
+        /// No reply arrived within ``RedisConfiguration/replyTimeout``, so the connection was closed.
         case timedOut
         /// The reply violates the Redis protocol.
         case protocolError

@@ -133,7 +133,7 @@ private final class ChildProcess: Sendable {
 
             var information = siginfo_t()
             while waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) != 0 && errno == EINTR {}
-            // The child is reaped under the lock. Before that, the kernel cannot give its id to another process.
+            // The child is reaped while the lock is held. Until then, no other process can get its id.
             isRunning.withLock {
                 waitpid(identifier, nil, 0)
                 $0 = false

@@ -30,12 +30,12 @@ package enum RedisValue: Sendable, Equatable {
         }
     }
 
-    /// The bytes of a bulk string; else nil.
+    /// The bytes of a bulk string; otherwise nil.
     package var bytes: [UInt8]? {
         if case .bytes(let bytes) = self { bytes } else { nil }
     }
 
-    /// The elements of an array; else nil.
+    /// The elements of an array; otherwise nil.
     package var array: [RedisValue]? {
         if case .array(let elements) = self { elements } else { nil }
     }

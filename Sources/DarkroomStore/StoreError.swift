@@ -3,17 +3,18 @@ import DarkroomRedis
 /// A failure of the store.
 package struct StoreError: Error, Sendable, CustomStringConvertible {
     package enum Code: Sendable {
-        /// Redis could not be reached, or refused a command. ``StoreError/redis`` has the cause and whether trying again can help.
+        /// Redis could not be reached, or it refused a command. ``StoreError/redis`` contains the cause, and reports
+        /// whether a retry can help.
         case redis
-        /// The Redis is too old, or its configuration would let it lose queued photos.
+        /// Redis is too old, or its configuration would allow it to lose queued photos.
         case unsuitableRedis
-        /// This version does not know the reply of a script.
+        /// The reply of a script is unknown to this version.
         case unexpectedReply
-        /// An operation's entry cannot be read.
+        /// The entry of an operation cannot be decoded.
         case damagedEntry
-        /// No batch has that id, prefix or name.
+        /// No batch has this id, prefix or name.
         case noSuchBatch
-        /// Several batches have that prefix or name.
+        /// Several batches match this prefix or name.
         case ambiguousBatch
     }
 

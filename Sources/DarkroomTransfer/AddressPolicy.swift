@@ -1,4 +1,4 @@
-/// The addresses to which connections are allowed.
+/// Decides to which addresses connections are allowed.
 ///
 /// libcurl's callbacks check the address itself when its socket is opened, and again before each request. So the check
 /// covers redirects, names that resolve differently at each lookup, reused connections, and unusual spellings of an
@@ -53,7 +53,7 @@ struct AddressPolicy: Sendable {
         return !isDenied(address) || Self.translated.contains(address)
     }
 
-    /// The NAT64 prefix for the whole IPv4 internet (RFC 6052); it lies outside 2000::/3.
+    /// The NAT64 prefix for the whole IPv4 internet (RFC 6052). It is not part of 2000::/3.
     private static let translated = NetworkRange(constant: "64:ff9b::/96")
 
     private func isDenied(_ address: IPAddress) -> Bool { denied.contains { $0.contains(address) } }

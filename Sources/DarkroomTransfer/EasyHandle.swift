@@ -22,10 +22,10 @@ final class EasyHandle {
     private var wireBytes = 0
     private var headerBytes = 0
     private var status = 0
-    /// The reason if this side ends the attempt.
+    /// Why this process ended the attempt; nil if it did not.
     private var refusal: TransferError?
     private var redirects: Redirects
-    /// The reason if a redirect is not followed.
+    /// Why a redirect is not followed; nil if no redirect was refused.
     private var redirectRefusal: TransferError?
     private var started = ContinuousClock.now
     /// Whether this attempt has already sent a request to an address of the public internet.
@@ -283,10 +283,10 @@ final class EasyHandle {
 
     var hasReceived: Bool { received > 0 }
 
-    /// The outcome of the attempt that libcurl ended with `code`.
+    /// The outcome of an attempt that ended in libcurl with `code`.
     func outcome(_ code: CURLcode) -> Result<Download, TransferError> {
         darkroom_curl_easy_getinfo_long(curl, CURLINFO_RESPONSE_CODE, &status)
-        // The status decides, even if the error page was not received completely.
+        // The status determines the outcome even if the error page was not received completely.
         if status >= 500 {
             return .failure(TransferError(code: .httpServerError(status), detail: "HTTP status \(status)"))
         }
@@ -323,7 +323,7 @@ final class EasyHandle {
     }
 
     private func failure(_ code: CURLcode) -> TransferError {
-        // If a host has several addresses, a denied one is reported only if no other could be connected.
+        // If a host has several addresses, a denied address is reported only if no other address could be connected.
         let isDenied = [CURLE_COULDNT_CONNECT, CURLE_ABORTED_BY_CALLBACK].contains(code)
         if let refusal, refusal.code != .addressDenied || isDenied { return refusal }
         let found = errorText.pointee == 0 ? String(cString: curl_easy_strerror(code)) : String(cString: errorText)

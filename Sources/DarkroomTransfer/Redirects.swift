@@ -38,8 +38,8 @@ struct Redirects {
 
     /// Returns the request for a redirect to `location`, an absolute URL.
     ///
-    /// Credentials and headers for the first URL's scheme, host and port are sent only there. User and password in
-    /// `location` itself are sent to it.
+    /// Credentials and headers for the scheme, host and port of the first URL are not sent to other origins. A user and
+    /// a password in `location` itself are sent to it.
     mutating func follow(_ location: String) throws(TransferError) -> Hop {
         count += 1
         guard count <= limit else {

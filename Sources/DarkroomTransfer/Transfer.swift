@@ -51,11 +51,11 @@ package final class Transfer: @unchecked Sendable {  // only the engine's thread
         mailbox.post(.cancel(self))
     }
 
-    /// Cancels the transfer if it waits for a slot or for another attempt. A running attempt continues. If it fails, it
-    /// is retried as usual.
+    /// Cancels the transfer if it waits for a slot or for its next attempt. A running attempt continues, and is tried
+    /// again if it fails.
     package func withdraw() { mailbox.post(.withdraw(self)) }
 
-    /// Changes the transfer's order among the waiting transfers.
+    /// Changes the position of the transfer among the waiting transfers.
     package func reorder(_ order: TransferOrder) { mailbox.post(.reorder(self, order)) }
 
     /// The host whose slots the transfer uses; "" for files.

@@ -25,7 +25,7 @@ final class OriginalsSource: PhotoSource {
 
     /// - Parameters:
     ///   - engine: fetches from the network, and from `file:` URLs.
-    ///   - rules: the URLs that may be fetched. They also apply to bytes from a folder.
+    ///   - rules: the URLs that may be fetched. The rules also apply to bytes from a folder.
     ///   - worker: the worker's id.
     ///   - isWaitedFor: called when bytes could not be written; if it returns true, the photo is started again later.
     init(

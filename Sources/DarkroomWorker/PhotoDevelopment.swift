@@ -11,8 +11,8 @@ import Foundation
 enum PhotoDevelopment {
     /// Filters and writes one photo. Blocks until the file is written. Call it on a thread of the filtration queue.
     /// - Parameters:
-    ///   - helpers: the helper processes that filter it; nil filters it in this process.
-    ///   - temporaryName: hidden and unique in the output folder.
+    ///   - helpers: the helper processes that filter the photo; nil filters it in this process.
+    ///   - temporaryName: the name of the temporary file; hidden and unique in the output folder.
     ///   - isWanted: called before the file gets its final name; if it returns false, the file is removed.
     ///   - isWaitedFor: called if the file could not be written; if it returns true, the photo is started again later.
     /// - Returns: nil if the photo was cancelled, is no longer wanted, or will be started again. No file is left.

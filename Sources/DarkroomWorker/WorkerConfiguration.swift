@@ -7,7 +7,7 @@ import Foundation
 
 /// The configuration of one worker: its limits, folders, hosts and timeouts.
 package struct WorkerConfiguration: Sendable {
-    /// What a worker does with the operations that it claims.
+    /// How a worker runs the operations that it claims.
     package enum Work: Sendable {
         /// Downloads, filters and writes their photos.
         case photos

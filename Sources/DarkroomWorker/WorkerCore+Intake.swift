@@ -17,8 +17,8 @@ extension WorkerCore {
         return refusals.withLock { $0.reasons }.merging(blocked) { _, why in why }
     }
 
-    /// Prepares claimed operations, batch by batch. A batch whose file system does not answer is refused until it answers; then the
-    /// waiting thread continues to prepare its operations.
+    /// Prepares claimed operations, batch by batch. If the file system of a batch does not answer, the batch is refused
+    /// until it answers, and then the waiting thread continues the preparation.
     func prepare(_ operations: [ClaimedOperation]) {
         let ids = Set(operations.map(\.held.batch))
         contexts.withLock { contexts in
@@ -77,7 +77,7 @@ extension WorkerCore {
             let paths = options.folders
             if let mount = folders.hungMount(of: paths) {
                 refuse(batch, Self.noAnswer(mount), until: .answer(mount))
-                // It may have answered in the meantime.
+                // The file system may have answered in the meantime.
                 if folders.hungMount(of: paths) != mount { refusals.withLock { $0.recovered(mount) } }
                 return decline(operation)
             }

@@ -9,7 +9,7 @@ import Foundation
 /// Writes the files that must be on the disk before operations are reported.
 extension WorkerCore {
     func writeFiles(of reports: [WorkerState.Report]) -> (failures: [HeldOperation: String], lost: Set<HeldOperation>) {
-        // While this call hangs, the worker can report nothing.
+        // While this call hangs, the worker cannot report anything.
         fileCalls.run(for: nil) {
             var failures: [HeldOperation: String] = [:]
             for report in reports {

@@ -277,7 +277,7 @@ final class WorkerCore: CoordinatedWorker {
             LogMetadata(photo, reason, outcome.line))
     }
 
-    /// Ends the thread of the transfers, and the helper processes.
+    /// Ends the transfer thread and the helper processes.
     func shutDown() {
         engine.shutdown()
         helpers?.stop()

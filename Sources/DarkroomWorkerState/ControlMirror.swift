@@ -6,13 +6,14 @@ import DarkroomModel
 /// Every change has a version, one more than that of the change before. Change notices arrive in order but may get
 /// lost. Each reply of Redis contains the version of its controls. Notices and replies both update this value.
 struct ControlMirror {
-    /// The version up to which every change is known; nil before the first heartbeat, and after Redis lost changes.
+    /// The version up to which every change is known; nil before the first heartbeat, and after Redis has lost changes.
     private(set) var known: Int?
     /// The highest version in any notice or reply.
     private(set) var highest = 0
     private(set) var cluster = ClusterControls()
     private var clusterVersion = 0
-    /// The controls of batches with local operations, and of batches in notices: a running claim may return operations of them.
+    /// The controls of batches with local operations, and of batches in notices, since a running claim may return
+    /// operations of them.
     private var entries: [BatchID: (controls: BatchControls, version: Int)] = [:]
     /// The batches with local operations. Their controls are never removed.
     private var local: Set<BatchID> = []
@@ -74,7 +75,7 @@ struct ControlMirror {
         for id in entries.keys { entries[id]?.version = 0 }
     }
 
-    /// The worker has operations of a batch now.
+    /// Keeps the controls of a batch of which the worker now has operations.
     mutating func keep(_ id: BatchID) { local.insert(id) }
 
     /// Allows the controls of a batch to be removed, since the worker has no operation of it any more.

@@ -55,14 +55,14 @@ extension WorkerState {
         /// all files on it, `others` are the other local batches that write to it. `staleFile` could not be removed.
         case storageFault(
             BatchID, any StorageFault, device: UInt? = nil, others: Set<BatchID> = [], staleFile: String? = nil)
-        /// Another fault now prevents writing files.
+        /// Another storage fault now causes the outage with this number.
         case storageChanged(Int, any StorageFault)
         /// The outage with this number is over: files can be written again.
         case storageRecovered(Int)
         case storageChecksDue(now: ContinuousClock.Instant)
 
         // Reports.
-        /// A report was accepted, and its operation continues.
+        /// Redis accepted a report, and the operation continues.
         case reported(Report, now: ContinuousClock.Instant)
         /// It is time to release operations that do not continue in this worker.
         case releasesDue(now: ContinuousClock.Instant)

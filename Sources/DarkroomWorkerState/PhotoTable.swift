@@ -30,16 +30,16 @@ struct PhotoEntry {
 
 /// The photos in progress (started, and without an outcome yet), and the number of downloaded bytes in memory.
 struct PhotoTable {
-    /// A filter whose result is no longer needed.
+    /// An attempt whose result is no longer needed.
     enum AbandonedFilter {
-        /// In the local queue. It will never begin.
+        /// The attempt is in the image filtration queue. It never starts.
         case queued
         /// The attempt is running, with the bytes of its photo, until its next check or the end of its encoder.
         case running(bytes: Int)
     }
 
     private(set) var entries: [PhotoTask.Key: PhotoEntry] = [:]
-    /// By attempt.
+    /// The abandoned filters, by the number of the attempt.
     private(set) var abandoned: [Int: AbandonedFilter] = [:]
     private var lastAttempt = 0
     /// The number of downloaded photos in memory.

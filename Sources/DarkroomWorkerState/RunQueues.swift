@@ -34,7 +34,7 @@ struct Load: Equatable {
 /// are started ahead of their filtration, so the choice of the next photo to start counts a batch's started photos as
 /// filtered. All batches of a priority have the same weight.
 struct RunQueues {
-    /// Batches that compete, each with the virtual time that decides.
+    /// The competing batches and their virtual times.
     struct Turns {
         private var entries: [(batch: BatchID, time: Int)] = []
 
@@ -74,7 +74,7 @@ struct RunQueues {
         var virtualTime = 0
     }
 
-    /// By rank.
+    /// The queue of each priority, by its rank.
     private(set) var queues = [Queue](repeating: Queue(), count: BatchPriority.allCases.count)
 
     subscript(rank: Int) -> Load { queues[rank].load }

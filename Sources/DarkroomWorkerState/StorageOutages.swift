@@ -46,8 +46,8 @@ struct StorageOutages {
         return reasons
     }
 
-    /// Adds a fault to the outage that it belongs to, or to a new one.
-    /// - Returns: the batches that wait now and did not before; whether the outage is new.
+    /// Adds a fault to an existing outage or to a new one.
+    /// - Returns: the batches that did not wait before, and whether the outage is new.
     mutating func add(
         _ fault: any StorageFault, of batch: BatchID, device: UInt?, others: Set<BatchID>, staleFile: String?
     ) -> (batches: Set<BatchID>, isNew: Bool) {

@@ -3,8 +3,8 @@ import DarkroomStore
 
 /// Handles photos from their start to the end of their download.
 extension WorkerState {
-    /// How many photos may have begun and not ended: enough that no filter waits for downloads. This is also how many photos of
-    /// one batch may wait for their hosts, while as many others of the batch run.
+    /// The largest number of photos in progress: enough that no filtration waits for downloads. In addition, each batch
+    /// may have this many photos that wait for their hosts.
     var window: Int { limits.downloads + 4 * limits.filtrations }
     /// How many photos above the window may start for each lower priority that has running photos.
     var reserve: Int { 4 * limits.filtrations }
@@ -211,7 +211,7 @@ extension WorkerState {
         guard let (isDone, wasDone, isFirstNews, isIdle) = changed else { return }
         if isDone, !wasDone { doneOperations += 1 }
         if outcome != nil { photosDone += 1 }
-        // The photo may begin again, or the next photo of a quarantined operation may begin now.
+        // The photo may start again, or the next photo of a quarantined operation may start now.
         if outcome == nil || task.isQuarantined { rebuild(task.operation.batch) }
         if isDone || isFirstNews || isIdle && !mayGoOn(task.operation) { effects.append(.wakeReports) }
     }

@@ -2,7 +2,7 @@ import DarkroomModel
 import DarkroomStore
 
 extension WorkerState {
-    /// The reports that are due: of operations that are done or do not continue, and of operations with changes older than `age`.
+    /// The due reports: on operations that are done, do not continue, or have changes older than `age`.
     package func reports(_ now: ContinuousClock.Instant, olderThan age: Duration) -> [Report] {
         leases.local.compactMap { held in
             guard let operation = operations[held], operation.hasNews else { return nil }
@@ -47,14 +47,14 @@ extension WorkerState {
 
     private func isCancelled(_ held: HeldOperation) -> Bool { batches[held.batch]?.hold == .cancelled }
 
-    /// The operations to release. After that none of their photos begins:
-    /// - operations that do not run here;
-    /// - idle operations of cancelled batches, and of a stopping worker, when all changes are reported;
-    /// - idle operations that are held, when all changes are reported: at once without downloaded bytes, and with them after a while
-    ///   or if other operations need the room;
-    /// - idle operations whose output cannot be written, after a while, even with unreported changes: another worker runs their
-    ///   photos again and replaces the files;
-    /// - all operations of an aborting worker: no further file of them gets its final name.
+    /// The operations to release. None of their photos starts after this call.
+    /// - Operations that do not run in this worker.
+    /// - Idle operations of cancelled batches and of a stopping worker, once all changes are reported.
+    /// - Idle operations that are held, once all changes are reported. If they have downloaded bytes, they are released
+    ///   only after a while, or when other operations need the memory.
+    /// - Idle operations whose output cannot be written, after a while, even with unreported changes. Another worker
+    ///   runs their photos again and replaces the files.
+    /// - All operations of an aborting worker. None of their files gets its final name any more.
     mutating func releases(_ now: ContinuousClock.Instant) -> [HeldOperation] {
         guard !isAborting else { return held }
         var leaving = Array(leases.pendingRelease)

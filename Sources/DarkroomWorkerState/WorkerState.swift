@@ -29,9 +29,9 @@ package struct WorkerState: Sendable {
     var needsRoom = false
     /// Whether a batch has stalled since the last scheduling, so that the worker may claim from other batches.
     var hasStalled = false
-    /// Photos that became final since the worker started.
+    /// The number of photos that became final since the worker started.
     package internal(set) var photosDone = 0
-    /// Whether the worker is stopping: no photo begins.
+    /// Whether the worker is stopping, so that it starts no more photos.
     package private(set) var isStopping = false
     var isAborting = false
 
@@ -185,7 +185,7 @@ package struct WorkerState: Sendable {
         return body(&operations.values[place])
     }
 
-    /// Rebuilds the lists of photos of a batch to begin and to filter, after operations were added or removed, or a hold changed.
+    /// Rebuilds a batch's lists of photos to start and to filter, after its operations or their holds have changed.
     mutating func rebuild(_ id: BatchID) {
         guard let batch = batches[id] else { return }
         let focus = batch.controls.focus

@@ -1,4 +1,4 @@
-/// Waiting until batches have finished.
+/// Calls that wait until batches have finished.
 extension DarkroomClient {
     /// Waits until a batch has finished, and returns its facts. Returns at once if the batch has already finished.
     ///

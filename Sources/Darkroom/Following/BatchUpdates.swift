@@ -12,7 +12,7 @@ public enum BatchUpdate: Sendable, Equatable {
     case forgotten
 }
 
-/// The updates of a batch from its present facts to its end, see ``DarkroomClient/follow(_:)``.
+/// The updates of a batch, from its current facts until it has finished; see ``DarkroomClient/follow(_:)``.
 public struct BatchUpdates: AsyncSequence, Sendable {
     let client: DarkroomClient
     let id: BatchID
@@ -102,7 +102,7 @@ public struct BatchUpdates: AsyncSequence, Sendable {
             if facts.state == .finished { return end(.facts(facts)) }
             phase = .listening
             guard listener != nil else {
-                // The first facts are reported once the subscription is confirmed, so that no later event is missed.
+                // The first facts are reported after the subscription is confirmed, so that no later event is missed.
                 listener = EventListener(client.location, of: id, capacity: 1000, remindsEvery: Self.readingInterval)
                 return nil
             }
@@ -142,7 +142,7 @@ extension DarkroomClient {
     /// ``wait(for:timeout:)-(BatchID,_)``.
     ///
     /// The loop throws ``DarkroomError`` with the code `noSuchBatch` if the batch is not in Redis at the beginning,
-    /// `redisUnreachable` if Redis is unreachable at the beginning (later the client tries again), `batchDamaged` or
+    /// `redisUnreachable` if Redis is unreachable at the beginning (later, the client retries), `batchDamaged`, or
     /// `redisRefused`, also if the user may not subscribe to events. It throws `CancellationError` if its task is cancelled.
     public func follow(_ id: BatchID) -> BatchUpdates { BatchUpdates(client: self, id: id) }
 }

@@ -18,7 +18,7 @@ public struct ClusterEvents: AsyncSequence, Sendable {
     /// Subscribes with a new connection.
     public func makeAsyncIterator() -> Iterator { Iterator(listener: EventListener(location, capacity: 1000)) }
 
-    /// One observer. One task at a time may use it.
+    /// An observer. Only one task at a time may use it.
     public struct Iterator: AsyncIteratorProtocol {
         let listener: EventListener
 

@@ -30,7 +30,7 @@ final class EventBuffer: Sendable {
                 return observer
             }
             if state.waiting.count == capacity {
-                // `subscribed` may be dropped: the observer also reads everything again after `missed`.
+                // Dropping a `subscribed` does no harm: the observer also reads everything again after `missed`.
                 state.waiting.removeFirst()
                 state.missed += 1
             }

@@ -128,7 +128,7 @@ package struct BatchWaiter {
 
     private static func sleep(_ duration: Duration) { Thread.sleep(forTimeInterval: duration / .seconds(1)) }
 
-    /// Performs the maintenance of heartbeats. Each call does a bounded step, so several may be necessary.
+    /// Performs the maintenance that heartbeats do, in bounded steps.
     static func maintain(_ store: BatchStore) throws {
         for _ in 0..<Self.heartbeatsAtOnce where try !store.maintain() { return }
     }

@@ -106,7 +106,7 @@ public final class PhotoWorker: Sendable {
         }
     }
 
-    /// Stops the worker at once and returns. No operation is released: other workers take them over when the leases have expired.
+    /// Stops the worker and returns at once. No operation is released: other workers must wait until the leases expire.
     /// The worker cannot be started later.
     public func abandon() {
         if end() != nil { worker.leave() }

@@ -9,7 +9,7 @@ struct ControlOutput {
     let isJSON: Bool
 
     /// Writes the result for a batch.
-    /// - Parameter numbers: Counts of the command, added to the JSON facts.
+    /// - Parameter numbers: Counts that are added to the JSON facts.
     func write(_ sentence: String, _ batch: BatchFacts, _ numbers: JSON = [:]) throws {
         try write(sentence) {
             let now = try client.store.time()

@@ -31,7 +31,7 @@ extension BatchController {
                 sum.wereFinal += wereFinal
             case .finished where sum == PhotosCancelled():
                 throw CoordinatorError.finished(id, "no photo of it is left to cancel")
-            // The photos cancelled above have finished the batch, or it is cancelled as a whole: the rest will not run.
+            // The batch has finished or was cancelled as a whole, so the other photos will not run.
             case .finished, .cancelledBefore: sum.wereFinal += photos
             case .notFed(let fed):
                 throw CoordinatorError(
@@ -83,7 +83,8 @@ extension BatchController {
     private static func notFed(_ ranges: PhotoRanges, _ facts: BatchFacts) -> CoordinatorError {
         facts.sealed
             ? CoordinatorError(
-                .outsideList, "\(extent(facts)): photos \(ranges) are not all of it; none was cancelled, give others")
+                .outsideList,
+                "\(extent(facts)): photos \(ranges) are not all in it; no photo was cancelled, give other indexes")
             : CoordinatorError(
                 .notFed,
                 "\(extent(facts)), so far: photos \(ranges) are not all fed; no photo was cancelled, give other indexes, or "

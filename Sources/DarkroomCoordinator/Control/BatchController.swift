@@ -87,7 +87,7 @@ package final class BatchController: Sendable {
         }
     }
 
-    /// Changes the priority of a batch for all further claims. Operations that are already claimed are not affected.
+    /// Changes the priority of a batch. The change affects later claims, but not operations already claimed.
     package func prioritize(_ id: BatchID, _ priority: BatchPriority) throws -> Bool {
         try changed(performChange(store.prioritize(id, priority)), of: id, "there is nothing left to prioritize")
     }

@@ -1,11 +1,11 @@
 /// The error of a manifest that cannot be read.
 package struct ManifestError: Error, Sendable, CustomStringConvertible {
     package enum Code: Sendable {
-        /// The folder has no manifest or does not exist.
+        /// The folder does not exist, or it contains no manifest.
         case noManifest
         /// The file system reported an error.
         case unreadable
-        /// A file has a line that is no manifest line.
+        /// A file contains a line that is not a manifest line.
         case damaged
     }
 

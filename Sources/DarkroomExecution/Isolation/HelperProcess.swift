@@ -23,7 +23,7 @@ final class HelperProcess: Sendable {
         case answered(HelperAnswer, [UInt8])
         /// The process has ended, or the worker has ended it; the text says how. `isLate`: because it took too long.
         case ended(String, isLate: Bool = false)
-        /// The photo was cancelled; the process may still develop it.
+        /// The photo was cancelled. The process may still be developing it.
         case stopped
     }
 
@@ -58,12 +58,12 @@ final class HelperProcess: Sendable {
     private let processState = Locked(ProcessState())
     private let ended = DispatchSemaphore(value: 0)
     private let program: HelperProgram
-    /// The longest time for the start: libraries may be loaded from a slow disk.
+    /// The time limit of the start, which may have to load libraries from a slow disk.
     private static let patience = Duration.seconds(60)
     /// How often a helper may send the size of a photo. A JPEG that one decoder refuses is read by a second one.
     private static let maxSizes = 4
 
-    /// Starts a helper and waits until it is confined; blocks.
+    /// Starts a helper, and blocks until the helper is confined.
     /// - Parameter isStopped: called every 20 ms; true ends the wait.
     init(_ program: HelperProgram, unless isStopped: @escaping () -> Bool) throws(StartFailure) {
         self.program = program
@@ -136,7 +136,7 @@ final class HelperProcess: Sendable {
 
     var photos: Int { processState.withLock { $0.photos } }
 
-    /// Whether the helper must be replaced: the rest of its processor time may not be enough for the largest photo.
+    /// Whether the helper must be replaced, since its remaining CPU time may not suffice for the largest photo.
     var isSpent: Bool { processorTime.map { $0 > program.maxTime } ?? true }
 
     /// Develops a photo. Blocks until the result is known.
@@ -187,9 +187,9 @@ final class HelperProcess: Sendable {
         }
     }
 
-    /// How a process ended whose connection is closed.
+    /// Returns how a process ended whose connection is closed.
     private func howItEnded() -> String {
-        // The socket closes shortly before the process ends. A process that only closed its socket is ended.
+        // The socket closes shortly before the process ends. If the process has only closed the socket, it is killed.
         if ended.wait(timeout: .now() + 5) == .timedOut { return "was ended, it closed its connection" }
         ended.signal()
         return processState.withLock { $0.end } ?? "ended"

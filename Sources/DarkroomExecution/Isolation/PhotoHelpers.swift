@@ -25,7 +25,7 @@ package final class PhotoHelpers: Sendable {
     package init(
         arguments: [String], variables: Set<String>, limits: HelperLimits, photoTimeout: Duration, maxPixels: Int
     ) {
-        // Helpers and other processes of the same user must not read the environment and the memory of this process.
+        // Other processes of the user, such as helpers, must not read this process's environment and memory.
         csystem_hide_process()
         self.limits = limits
         seconds = photoTimeout.secondsUp

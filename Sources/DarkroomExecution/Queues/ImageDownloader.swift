@@ -72,7 +72,7 @@ package final class ImageDownloader: AsynchronousOperation, @unchecked Sendable 
         }?.reorder(order)
     }
 
-    /// Removes and returns the downloaded bytes; nil if there are none.
+    /// Removes and returns the downloaded bytes; nil if there are no bytes.
     func takeImage() -> Download? {
         progress.withLock { progress in
             defer { progress.image = nil }

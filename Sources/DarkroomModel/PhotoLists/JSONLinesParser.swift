@@ -12,7 +12,7 @@ struct JSONLinesParser: RecordReceiver {
             scanner = JSONScanner(record)
             try reader.entry(&scanner, receive)
         } catch {
-            let url = "line \(line) is no JSON (\(error.message)): \(record.excerpt(maxBytes: 100))"
+            let url = "line \(line) is not JSON (\(error.message)): \(record.excerpt(maxBytes: 100))"
             PhotoListEntry(name: "line \(line)", url: url).pass(to: receive)
         }
     }

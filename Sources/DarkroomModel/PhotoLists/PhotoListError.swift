@@ -6,13 +6,13 @@ package struct PhotoListError: Error, CustomStringConvertible {
         case notFound
         /// The list exists but cannot be opened, downloaded or read to its end.
         case unreadable
-        /// The list has no bytes or no photos.
+        /// The list contains no bytes or no photos.
         case empty
-        /// The bytes are no list, but a picture, a web page or prose.
+        /// The bytes are not a list, but for example a picture, a web page or prose.
         case notAList
-        /// The beginning is a valid list, but the rest is not, or the list ends too early.
+        /// The beginning of the list is valid, but the rest is not, or the list ends too early.
         case damaged
-        /// The list has a format that is read whole, and exceeds the limit for it.
+        /// A list in a format that must be read as a whole exceeds the size limit.
         case tooLarge
     }
 

@@ -27,7 +27,7 @@ struct RecordSplitter {
     private var line = 1
     private var recordLine = 1
 
-    /// A splitter of lines, or of CSV records with fields separated by `quotedFieldDelimiter`.
+    /// Creates a splitter into CSV records with fields separated by `quotedFieldDelimiter`, or into lines if it is nil.
     init(quotedFieldDelimiter: UInt8? = nil) { self.quotedFieldDelimiter = quotedFieldDelimiter }
 
     /// Passes on the records that end in `chunk`. After the last chunk, also passes on the rest.

@@ -11,7 +11,8 @@ extension BatchStore {
 }
 
 package enum CancelReply: Sendable, Equatable, ScriptReplyDecodable {
-    /// The batch is cancelled, by this call if `isNew`. It is finished as soon as no operation of it executes.
+    /// The batch is cancelled; `isNew` if this call cancelled it. The batch is finished as soon as none of its
+    /// operations is executing.
     case cancelled(isNew: Bool, isFinished: Bool)
     /// The batch had already finished without being cancelled.
     case finished

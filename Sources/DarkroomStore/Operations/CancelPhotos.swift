@@ -11,7 +11,7 @@ extension BatchStore {
 }
 
 package enum CancelPhotosReply: Sendable, Equatable, ScriptReplyDecodable {
-    /// How many photos this call cancelled, and how many were final before.
+    /// The number of photos that this call cancelled, and the number of photos that were already final.
     case cancelled(Int, wereFinal: Int)
     /// A range exceeds the number of photos fed so far, which is `photos`. Nothing was done.
     case notFed(photos: Int)

@@ -52,7 +52,7 @@ package struct RefusalChanges: Sendable, Equatable {
 }
 
 package enum ClaimReply: Sendable, Equatable, ScriptReplyDecodable {
-    /// A later claim was answered before this one; nothing was done.
+    /// A later claim was answered before this claim. Nothing was done.
     case old
     case claimed(Claimed)
 

@@ -1,6 +1,6 @@
 /// The reply of ``BatchStore/suspend(_:_:_:)`` and ``BatchStore/prioritize(_:_:)``.
 package enum ControlReply: Sendable, Equatable, ScriptReplyDecodable {
-    /// The setting holds; `isNew` if this call changed it.
+    /// The setting is in effect; `isNew` if this call changed it.
     case done(isNew: Bool)
     case finished
     case cancelled

@@ -16,7 +16,7 @@ extension BatchStore {
     }
 }
 
-/// The reply of ``BatchStore/feed(_:operation:photos:entry:digest:)``. Every case but ``fed`` wrote nothing.
+/// The reply of ``BatchStore/feed(_:operation:photos:entry:digest:)``. Only ``fed`` means that something was written.
 package enum FeedReply: Sendable, Equatable, ScriptReplyDecodable {
     case fed
     case gone

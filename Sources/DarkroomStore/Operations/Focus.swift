@@ -9,7 +9,7 @@ extension BatchStore {
 }
 
 package enum FocusReply: Sendable, Equatable, ScriptReplyDecodable {
-    /// The focus holds; `isNew` if this call changed it. `photos` is the number of photos fed so far.
+    /// The focus is in effect; `isNew` if this call changed it. `photos` is the number of photos fed so far.
     case done(isNew: Bool, photos: Int)
     case finished
     case cancelled

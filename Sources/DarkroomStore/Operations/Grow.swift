@@ -19,7 +19,7 @@ extension BatchStore {
     }
 }
 
-/// The reply of ``BatchStore/grow(_:fed:last:)``. Every case but ``grown`` wrote nothing.
+/// The reply of ``BatchStore/grow(_:fed:last:)``. Only ``grown`` means that something was written.
 package enum GrowReply: Sendable, Equatable, ScriptReplyDecodable {
     case grown
     case gone

@@ -8,7 +8,7 @@ extension BatchStore {
 }
 
 package enum RemoveDependencyReply: Sendable, Equatable, ScriptReplyDecodable {
-    /// The batch does not wait for the other; `isNew` if it did before this call.
+    /// The batch does not wait for the other batch; `isNew` if this call removed the dependency.
     case removed(isNew: Bool)
     case gone(BatchID)
 

@@ -20,8 +20,8 @@ extension BatchStore {
 }
 
 package enum ReportReply: Sendable, Equatable, ScriptReplyDecodable {
-    /// Accepted. `stateCodes` is nil unless a final state code in Redis differs from the reported one. `version` is the number of
-    /// the last change of a flag, limit, priority or focus.
+    /// The report was accepted. `stateCodes` is nil unless a final state code in Redis differs from the reported code.
+    /// `version` is the number of the last change of a flag, limit, priority or focus.
     case accepted(ended: Bool, stateCodes: [UInt8]?, version: Int = 0)
     /// The batch is cancelled, and nothing was changed. Photos that were not final have the state code C.
     case cancelled(stateCodes: [UInt8])

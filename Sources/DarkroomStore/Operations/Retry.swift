@@ -18,8 +18,8 @@ extension BatchStore {
 }
 
 package enum RetryReply: Sendable, Equatable, ScriptReplyDecodable {
-    /// How many photos are queued again, how many failed photos have no entry, and the operation at which the next step
-    /// begins (nil: none).
+    /// The number of photos queued again, the number of failed photos that have no entry, and the operation at which
+    /// the next step begins (nil after the last step).
     case retried(photos: Int, notKept: Int, next: Int?)
     case cancelled
     /// The dependents of the batch are being released: try again.

@@ -19,9 +19,9 @@ extension BatchStore {
     }
 }
 
-/// The reply of ``BatchStore/submit(_:_:overwrite:above:after:)``. Every case but ``submitted(at:)`` wrote nothing.
+/// The reply of ``BatchStore/submit(_:_:overwrite:above:after:)``. Nothing was written unless it is ``submitted(at:)``.
 package enum SubmitReply: Sendable, Equatable, ScriptReplyDecodable {
-    /// Submitted, at this time in ms of the Redis clock.
+    /// The batch was submitted at this Redis time, in milliseconds since 1970.
     case submitted(at: Int)
     /// A batch with this id was submitted before.
     case exists

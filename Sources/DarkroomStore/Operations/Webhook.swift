@@ -22,7 +22,7 @@ extension BatchStore {
 }
 
 package enum TakeWebhookReply: Sendable, Equatable, ScriptReplyDecodable {
-    /// The webhook is the caller's until `score`; this is attempt number `attempts`.
+    /// The webhook is reserved for the caller until `score`. This is attempt number `attempts`.
     case taken(attempts: Int, score: Int)
     /// Another worker has taken the webhook, or it is done.
     case moved

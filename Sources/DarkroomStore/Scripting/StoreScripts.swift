@@ -63,7 +63,7 @@ enum StoreScripts {
         "take_output.lua": PackageResources.take_output_lua,
     ]
 
-    /// The script of an operation with its steps.
+    /// The script of an operation, with the steps that it includes.
     private static func script(_ name: String, _ source: [UInt8]) -> RedisScript {
         var text = ScriptText(steps: steps)
         return RedisScript(name: name, source: Array(text.expanded(source).utf8))

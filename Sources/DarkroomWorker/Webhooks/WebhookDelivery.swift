@@ -179,7 +179,7 @@ final class WebhookDelivery: Sendable {
         }
     }
 
-    /// - Returns: how long to wait before the next attempt; nil when none follows.
+    /// - Returns: the time to wait before the next attempt; nil if there are no more attempts.
     private func post(_ request: WebhookRequest, _ webhook: DueWebhook, _ attempt: Int) -> Duration? {
         let server = Self.server(of: webhook.url)
         var event: LogMetadata = [

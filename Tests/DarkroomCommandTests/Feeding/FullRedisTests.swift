@@ -110,7 +110,7 @@ import Testing
 
         let submit = try queue.start("submit", list, "-o", scratch.path("other"))
         // No operation exists whose end would free memory, so waiting alone does not help.
-        try submit.waitFor("no operation is queued or executing whose end would free some: raise maxmemory")
+        try submit.waitFor("no operation is left that would free some when it ends: raise maxmemory")
         _ = try queue.store.connection.call(RedisCommand("CONFIG", "SET", "maxmemory", "0"))
         #expect(try submit.outcome().status == 0)
         #expect(try batch()?.photos == Self.photos)
