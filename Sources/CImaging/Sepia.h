@@ -1,4 +1,4 @@
-// The pixel loops of the sepia filter, which strips and libvips share.
+// The pixel loops of the sepia filter, for both Strips.c and libvips.
 
 #ifndef CIMAGING_SEPIA_H
 #define CIMAGING_SEPIA_H

@@ -77,7 +77,7 @@ package struct Refusals {
         if unsent.remove(batch) == nil { withdrawn.insert(batch) }
     }
 
-    /// Ends the refusals of the batches that wait for the file system at a mount point, since it answers again.
+    /// The file system at a mount point answers again: ends the refusals of the batches that wait for it.
     package mutating func recovered(_ mount: String) {
         for (batch, refusal) in refusals {
             if case .answer(mount) = refusal.end { withdraw(batch) }

@@ -5,7 +5,7 @@ import DarkroomStore
 
 /// Splits photo lists into operations and feeds them, for `darkroom submit` and `darkroom run`.
 ///
-/// A coordinator is needed only for feeding: workers finish the operations that are fed without it. Any coordinator
+/// A coordinator is needed only for feeding: without it, workers still finish the fed operations. Any coordinator
 /// with the same list can resume an interrupted feed. The functions block. Only one thread at a time may call them, but
 /// any thread may call ``stop()``.
 /// If the batch is cancelled while its list is being fed, the functions throw ``BatchCancelled``.

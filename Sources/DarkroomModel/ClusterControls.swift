@@ -25,9 +25,9 @@ public struct ClusterControls: Sendable, Equatable {
         filtrations = Self.limit(Int(parts[2]), Self.filtrationLimits)
     }
 
-    /// The bounds of the limit of concurrent downloads.
+    /// The allowed limits on concurrent downloads.
     package static let downloadLimits = 1...1024
-    /// The bounds of the limit of concurrent filtrations.
+    /// The allowed limits on concurrent filtrations.
     package static let filtrationLimits = 1...256
 
     /// A limit from Redis; nil if there is no limit, or if it is out of bounds.

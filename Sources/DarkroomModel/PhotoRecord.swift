@@ -1,4 +1,4 @@
-/// A photo of a list.
+/// A photo in a list.
 public struct PhotoRecord: Sendable, Hashable {
     /// The position in the list, from 0.
     public let index: Int

@@ -5,7 +5,8 @@ import DarkroomStore
 import Foundation
 
 package enum ManifestFiles {
-    /// Writes the lines of an operation's final photos to the file of its fencing token. Replaces the whole file.
+    /// Writes the lines of an operation's final photos to the manifest file that has the operation's fencing token in
+    /// its name. Replaces the whole file.
     package static func write(
         _ lines: [[UInt8]?], of held: HeldOperation, _ output: BatchOutput, worker: String
     ) throws(OutputWriter.Failure) {

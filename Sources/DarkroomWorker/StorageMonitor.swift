@@ -44,7 +44,7 @@ final class StorageMonitor: Sendable {
 
     private func check(_ outage: StorageOutage) {
         guard let fault = outage.fault as? OutputFault else { return }  // this worker reports no other type
-        // A folder whose file system does not answer is checked after the file system has answered.
+        // If the file system of a folder does not answer, the folder is checked when the file system answers again.
         guard core.folders.hungMount(of: [fault.place.folder]) == nil else { return }
         core.perform { [self] call in
             call.accesses(fault.place.folder)

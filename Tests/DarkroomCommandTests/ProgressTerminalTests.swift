@@ -6,7 +6,7 @@ import Testing
 /// Progress that `run` and `wait` draw on a terminal.
 @Suite(.redisServer, .serialized, .timeLimit(.minutes(5)))
 struct ProgressTerminalTests {
-    /// Starts `run` with photos that the server holds until its `release()`.
+    /// Starts `run` with photos that the server holds until its `release()` is called.
     private func run(_ count: Int) throws -> (terminal: PseudoTerminal, server: HostileServer, scratch: ScratchFolder) {
         let scratch = try ScratchFolder()
         let routes = (0..<count).map { ("/\($0).jpg", HostileServer.Route.held(.answer(body: RunCommandTests.photo))) }

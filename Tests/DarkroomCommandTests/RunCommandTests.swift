@@ -240,7 +240,7 @@ import Testing
     @Test func continuesAfterAKillBeforeTheSubmission() throws {
         let list = try scratch.write("list.txt", "ftp://photos.example/1\n")
         #expect(try run(list).status == 3)
-        // As after a kill between writing the state file and the submission.
+        // As if the run had been killed after writing the state file and before submitting the batch.
         try FileManager.default.removeItem(atPath: scratch.path("out/.darkroom/redis"))
         let manifest = scratch.path("out/manifest/") + (try scratch.contents("out/manifest")[0])
         for file in try FileManager.default.contentsOfDirectory(atPath: manifest) {

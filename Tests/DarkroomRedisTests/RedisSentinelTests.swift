@@ -73,7 +73,7 @@ import Testing
         _ = try events.nextLoss()
         #expect(try events.next() == .subscribed)
         #expect(promotion.duration(to: .now) < .seconds(20))
-        // The reply of PUBLISH counts the subscribers of the new master, so the subscription is not at one of its replicas.
+        // PUBLISH counts only the subscribers at the new master, so 1 means that the subscription is not at a replica.
         #expect(try connection.call(RedisCommand("PUBLISH", "c", "x")) == .integer(1))
         #expect(try events.next() == .message(channel: "c", payload: [120]))
     }

@@ -152,7 +152,7 @@ struct StateBench {
         return nil
     }
 
-    /// Another storage fault replaces that of an outage.
+    /// Another storage fault now causes the outage with this number.
     mutating func storageChanged(_ number: Int, to fault: Fault) -> Effects { handle(.storageChanged(number, fault)) }
 
     /// The outages whose next check is due.
@@ -359,7 +359,7 @@ extension [WorkerState.Effect] {
     var reordered: [PhotoTask] { compactMap { if case .reorder(let task) = $0 { task } else { nil } } }
     var changesLimits: Bool { contains { if case .applyLimits = $0 { true } else { false } } }
     var mayProceed: Bool { contains { if case .proceed = $0 { true } else { false } } }
-    /// Whether work may newly start or must be reported.
+    /// Whether more work may start, or work must be reported.
     var schedulesWork: Bool { contains { if case .schedule = $0 { true } else { false } } }
     var wakesHeartbeat: Bool { contains { if case .wakeHeartbeat = $0 { true } else { false } } }
     var beginsOutage: Bool { contains { if case .outageBegan = $0 { true } else { false } } }

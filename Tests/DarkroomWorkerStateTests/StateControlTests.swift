@@ -402,7 +402,7 @@ import Testing
         bench.check()
     }
 
-    /// The change notice of the focus may have been lost.
+    /// The change notice about the focus may have been lost.
     @Test func fullWorkerClaimsForAFocusReceivedInAReply() throws {
         var bench = StateBench(downloads: 2, filtrations: 1)
         for number in 1...3 { bench.claim(one, number) }

@@ -11,7 +11,7 @@ import Testing
     let two = BatchID("two")
     let three = BatchID("three")
 
-    /// The set of refused batches that Redis stores. Each claim sends the changes of this set.
+    /// The set of refused batches that Redis stores. Each claim sends the changes that update this set.
     private struct Kept {
         var batches: Set<BatchID> = []
         mutating func take(_ changes: RefusalChanges) {

@@ -7,7 +7,7 @@ struct StoreState: Equatable {
     var retentionClock = 0
     var claims = 0
     var turn = 0
-    /// The number of the last taken output folder.
+    /// The number that Redis gave last for taking an output folder.
     var taken = 0
     /// The flags and limits of the cluster.
     var cluster = ClusterControls()

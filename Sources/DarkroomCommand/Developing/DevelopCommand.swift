@@ -142,7 +142,7 @@ struct DevelopCommand: ParsableCommand {
 
     private static func format(ofEnding path: String) -> ImageFormat? { ImageFormat(ending: ending(of: path)) }
 
-    /// The file name of a developed photo in a folder: the name of the photo, with a new ending if the format changes.
+    /// The file name of a developed photo in a folder: the photo's name, with a new extension if the format changes.
     private static func fileName(of photo: String, _ format: ImageFormat) -> String {
         let file = URL(fileURLWithPath: photo)
         let own = Self.format(ofEnding: photo)

@@ -19,7 +19,8 @@ struct RedisOptions: ParsableArguments {
     @Option(help: "The prefix of the keys; one Redis can serve several namespaces.", valueName: "name")
     var namespace: String = "darkroom"
 
-    /// The private Redis of a run that the user has named by its output folder. It replaces the Redis of the options.
+    /// The private Redis of a run that the user has named by its output folder. It is used
+    /// instead of the Redis that the options name.
     private var runRedis: RedisConfiguration?
     /// The run that the user has named by its output folder; nil if that run has no private Redis.
     private(set) var run: (batch: String, folder: String)?

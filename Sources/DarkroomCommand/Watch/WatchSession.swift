@@ -20,7 +20,7 @@ struct WatchSession {
         self.inbox = inbox
     }
 
-    /// Posts the signals that a program on a terminal gets. Must be called before any other thread starts.
+    /// Posts the signals that a terminal program receives to `inbox`. Must be called before any other thread starts.
     static func receiveSignals(into inbox: WatchInbox) {
         var stopped = false
         StopSignals.receive([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGTSTP, SIGCONT]) { signal in

@@ -6,7 +6,7 @@ import Foundation
 /// The two local queues of a worker, with the queued and running operations of each photo.
 ///
 /// The worker state decides which photo starts next. It adds only downloads that can run at once to the download queue,
-/// which starts them all. A transfer whose host is busy waits in the transfer engine while other transfers start. The
+/// which starts them all. A transfer from a busy host waits in the transfer engine while other transfers start. The
 /// worker state adds twice as many filtrations to the image filtration queue as run at a time. So most waiting photos
 /// stay in the worker state, which can withdraw them and start photos of higher priority first.
 package final class PendingOperations: Sendable {

@@ -44,7 +44,7 @@ package struct EntryReading {
         return Array(text.utf8)
     }
 
-    /// The Unicode character of a Windows-1252 byte. The five unused bytes are read as Latin-1, as the WHATWG does.
+    /// The Unicode character of a Windows-1252 byte. The five unused bytes are read as Latin-1, as WHATWG specifies.
     private static func scalar(_ byte: UInt8) -> UnicodeScalar {
         (0x80...0x9f).contains(byte) ? special[Int(byte) - 0x80] : UnicodeScalar(byte)
     }
