@@ -7,11 +7,11 @@ import Testing
 
 @testable import DarkroomWorker
 
-/// The load of idle workers on Redis. Real workers run in one process. Each has its own connections, and sends the
-/// usual heartbeats, claims and releases.
+/// Measures the load of idle workers on Redis. Real workers run in one process. Each worker has its own connections,
+/// and sends the usual heartbeats, claims and releases.
 ///
-/// `DARKROOM_TORTURE_COUNT=1000 swift test --filter IdleClusterTests` measures 1,000 workers. By default the test has a
-/// few.
+/// `DARKROOM_TORTURE_COUNT=1000 swift test --filter IdleClusterTests` measures 1,000 workers. By default the test runs
+/// a few workers.
 @Suite(.serialized) final class IdleClusterTests {
     let redis: RedisServer
     let store: BatchStore
@@ -35,7 +35,7 @@ import Testing
 
     deinit { redis.stop() }
 
-    /// The number of scripts and the CPU time in seconds since Redis started.
+    /// The number of scripts that Redis has run since its start, and its CPU time in seconds.
     private func spent() throws -> (scripts: Int, seconds: Double) {
         let text = try store.connection.call(RedisCommand("INFO", "everything")).string ?? ""
         func value(_ name: String) -> String {
@@ -53,7 +53,8 @@ import Testing
         }
     }
 
-    /// The scripts per second and worker, and the share of a core, over several heartbeats.
+    /// The number of scripts per second and worker, and the share of a CPU core that Redis used, over several
+    /// heartbeats.
     private func measure() throws -> (scripts: Double, share: Double) {
         let before = try spent()
         let began = ContinuousClock.now
@@ -99,7 +100,7 @@ import Testing
         try waitForRefusals()
         try pass(4)
         let refused = try measure()
-        // Each worker sends a heartbeat every 3 s, and rarely a claim.
+        // Each worker sends a heartbeat every 3 s, and occasionally a claim.
         for (what, figures) in [("nothing to do", nothing), ("one batch that every worker refuses", refused)] {
             #expect(figures.scripts < 0.6, "\(what): \(figures.scripts) scripts per second and worker")
             if workers.count >= 1000 { #expect(figures.share < 0.05, "\(what): \(figures.share) of a core") }

@@ -5,7 +5,7 @@ import Foundation
 import FuzzSupport
 import Testing
 
-/// Tests of the test rig: it reports no problem without a fault, and every problem that a test creates.
+/// Tests of the verification: it must find no problem in a correct batch, and every problem that the test creates.
 @Suite(.redisServer, .serialized, .timeLimit(.minutes(2))) struct RigTests {
     private func cluster(workers: Int) throws -> TortureCluster {
         let redis = RedisServer.current

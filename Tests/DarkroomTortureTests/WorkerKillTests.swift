@@ -3,7 +3,7 @@ import DarkroomTestSupport
 import FuzzSupport
 import Testing
 
-/// Workers that are killed by SIGKILL.
+/// Tests workers that are killed by SIGKILL.
 @Suite(.redisServer, .serialized) struct WorkerKillTests {
     private func campaign(_ run: TortureRun, lease: Duration, pause: Range<Int>) throws {
         let redis = RedisServer.current
@@ -34,7 +34,7 @@ import Testing
         try campaign(TortureRun("kill", count: 30), lease: .seconds(6), pause: 300..<2000)
     }
 
-    @Test func othersTakeOverWithinTheLeaseAndThreeSeconds() throws {
+    @Test func otherWorkersTakeOverAtMost3SecondsAfterTheLeaseExpires() throws {
         try campaign(TortureRun("recovery", count: 4), lease: .seconds(15), pause: 3000..<6000)
     }
 }

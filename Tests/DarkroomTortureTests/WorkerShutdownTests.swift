@@ -6,16 +6,16 @@ import Foundation
 import FuzzSupport
 import Testing
 
-/// Workers that stop on SIGTERM.
+/// Tests workers that stop on SIGTERM.
 @Suite(.redisServer, .serialized) struct WorkerShutdownTests {
     /// The measured values.
     private struct Outcome {
         var stops = 0
-        /// From SIGTERM until an operation was queued again or claimed by another worker.
+        /// The times from SIGTERM until an operation was queued again or claimed by another worker.
         var releases = Distribution()
-        /// The same for the first operation of each worker.
+        /// The times from SIGTERM until the first operation of each worker was released.
         var firstReleases = Distribution()
-        /// From SIGTERM until the end of the process.
+        /// The times from SIGTERM until the end of the process.
         var ends = Distribution()
     }
 
@@ -47,7 +47,7 @@ import Testing
     }
 
     private func stop(_ victim: TortureWorker, of cluster: TortureCluster, _ outcome: inout Outcome) throws {
-        // Waits until the worker holds two operations, of which one may be idle.
+        // Waits until the worker holds two operations, so that one of them may have no running photos.
         var held: [HeldOperation] = []
         let deadline = ContinuousClock.now + .seconds(30)
         repeat {

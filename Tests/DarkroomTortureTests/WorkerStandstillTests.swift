@@ -2,7 +2,7 @@ import Darkroom
 import DarkroomTestSupport
 import Testing
 
-/// Workers that are suspended (SIGSTOP) until their leases have expired, and resume.
+/// Tests workers that are suspended (SIGSTOP) until their leases have expired, and then resumed.
 @Suite(.redisServer, .serialized) struct WorkerStandstillTests {
     @Test func resumedWorkerChangesNoFinishedWorkAndContinues() throws {
         let run = TortureRun("stop", count: 2)

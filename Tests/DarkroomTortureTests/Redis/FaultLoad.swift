@@ -19,7 +19,7 @@ struct FaultLoad {
         var faults = 0
         var batches = 0
         var photos = 0
-        /// Downloads of photos that had been downloaded before.
+        /// The number of downloads of photos that had been downloaded before.
         var repeats = 0
         /// The output of the feeding programs.
         var said: [String] = []
@@ -28,8 +28,8 @@ struct FaultLoad {
     private static let operationSize = 5
     private static let window = 12
 
-    /// Injects faults until the run is complete. Between two faults photos become final. Then every batch must finish
-    /// without help, with the same result as without faults.
+    /// Injects faults until the run is complete; between two faults, photos must become final. Then every batch must
+    /// finish without help, with the same result as without faults.
     /// - Parameters:
     ///   - most: The maximum number of faults, even if the run is not complete.
     ///   - fault: Injects a fault and waits until the workers claim or report again.
@@ -41,7 +41,7 @@ struct FaultLoad {
             let feeding = try cluster.feed(
                 photos: photos, operationSize: Self.operationSize, window: Self.window, redisURL: redisURL)
             while outcome.faults < most, run.goesOn(after: outcome.faults), try isAtWork(on: feeding) {
-                usleep(UInt32(run.random.number(in: 0..<300_000)))  // injects the fault at a random time
+                usleep(UInt32(run.random.number(in: 0..<300_000)))  // so that the fault occurs at a random time
                 try fault(outcome.faults, &run.random)
                 outcome.faults += 1
             }
@@ -86,7 +86,7 @@ extension TortureCluster {
     /// The ids of the workers.
     var workerIDs: [String] { get throws { try workers.map { try $0.id } } }
 
-    /// The end of the log of each worker.
+    /// The last lines of the log of each worker.
     var logEnds: String {
         workers.map { worker in
             "worker \(worker.processIdentifier):\n"

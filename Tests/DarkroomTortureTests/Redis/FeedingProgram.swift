@@ -3,7 +3,7 @@ import DarkroomConcurrency
 import DarkroomTestSupport
 import Foundation
 
-/// A process of `darkroom submit` that feeds a batch of a cluster. It ends with the test process.
+/// A process of `darkroom submit` that feeds a batch of a cluster. It ends at the latest with the test process.
 final class FeedingProgram: Sendable {
     /// The batch id, which the program prints first.
     let batch: BatchID

@@ -34,8 +34,8 @@ import Testing
         }
     }
 
-    /// The proxy rejects connections. At most 0.5 s after the end of a cut a worker is connected, and after another 1 s
-    /// it claims or reports.
+    /// During a cut, the proxy closes every connection. At most 0.5 s after the cut, a worker is connected again; at
+    /// most 1 s later, it claims or reports.
     @Test func workersRecoverAfterACut() throws {
         defer { tearDown() }
         var run = TortureRun("network: cut", count: 1)
@@ -47,8 +47,8 @@ import Testing
         }
     }
 
-    /// Neither side detects that the other one is gone. A connection with a pending request times out after 10 s, and
-    /// an attempt to connect after 5 s. An idle worker sends a request at least every 3 s.
+    /// Neither side can detect that the connection is broken. A pending request times out after 10 s, an attempt to
+    /// connect after 5 s. An idle worker sends a request at least every 3 s.
     @Test func workersRecoverAfterHalfOpenConnections() throws {
         defer { tearDown() }
         var run = TortureRun("network: half-open connections", count: 1)

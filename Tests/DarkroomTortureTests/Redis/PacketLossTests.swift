@@ -23,10 +23,10 @@ import Testing
             let outcome = try load.run(&run) { _, random in
                 guard NetworkNamespace.lose(percent: 5) else { throw TortureFailure("nft cannot lose packets") }
                 usleep(UInt32(random.number(in: 1_000_000..<3_000_000)))
-                // During the loss the work continues at a lower rate.
+                // While packets are lost, the work continues at a lower rate.
                 let during = RedisTraffic.now
                 back.add(try traffic.waitForWork(of: workers, since: during, within: lossy))
-                // In half of the cases the loss lasts to the end.
+                // In half of the runs, packets are lost until the end.
                 guard random.chance(50) else { return }
                 guard NetworkNamespace.lose(percent: 0) else { throw TortureFailure("nft cannot end the packet loss") }
                 _ = try traffic.waitForWork(of: workers, since: RedisTraffic.now, within: whole)

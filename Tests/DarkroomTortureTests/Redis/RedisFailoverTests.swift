@@ -22,12 +22,13 @@ import Testing
             let outcome = try load.run(&run, atMost: 1) { _, random in
                 let master = redis.servers[0]
                 try loseReplicas(of: master)
-                usleep(UInt32(random.number(in: 0..<1_000_000)))  // the replicas miss the writes of this time
+                usleep(UInt32(random.number(in: 0..<1_000_000)))  // the replicas do not get the writes of this time
                 let isSilent = faults % 2 == 1
                 if isSilent { master.suspend() } else { master.crash() }
                 let promotion = try waitForPromotion(redis)
                 let promoted = try #require(try redis.promoted().flatMap { redis.ports.firstIndex(of: $0) })
-                // Must follow the promotion: the sentinels close all connections to the promoted server.
+                // MONITOR must start after the promotion, since the sentinels close all connections to the promoted
+                // server.
                 let traffic = try RedisTraffic(of: redis.servers[promoted])
                 back.add(try traffic.waitForWork(of: workers, since: promotion, within: bound))
                 // The old master acts as a master until the sentinels demote it. No client may connect to it again.
@@ -44,7 +45,7 @@ import Testing
         ])
     }
 
-    /// Closes the connections of the replicas and prevents new ones. All other connections stay.
+    /// Closes the connections of the replicas and prevents new connections of replicas. All other connections stay.
     private func loseReplicas(of master: RedisServer) throws {
         let administrator = RedisConnection(master.configuration)
         let replies = administrator.call([

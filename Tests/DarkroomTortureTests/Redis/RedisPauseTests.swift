@@ -36,7 +36,7 @@ import Testing
             let resumed = RedisTraffic.now
             let traffic = try RedisTraffic(of: redis)
             back.add(try traffic.waitForWork(of: workers, since: resumed, within: bound))
-            // If a lease expires later, the log of its worker shows it.
+            // A lease that expires later appears in the log of its worker, which is checked below.
             for batch in cluster.batches {
                 let leaseExpiries = try cluster.store.connection.call(
                     RedisCommand("HLEN", cluster.store.keys.leaseExpiries(batch)))

@@ -4,9 +4,9 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-/// Redis replies with errors: it has lost its scripts, is read-only, or loads its data.
+/// Redis replies with errors, because it has lost its scripts, is read-only, or is loading its data.
 ///
-/// RedisClusterTests test the reply CLUSTERDOWN of cluster nodes.
+/// The reply CLUSTERDOWN of cluster nodes is tested in RedisClusterTests.
 @Suite(.serialized) struct RedisRepliesTests {
     @Test func lostScriptsHaveNoVisibleEffect() throws {
         var run = TortureRun("SCRIPT FLUSH", count: 10)
@@ -43,7 +43,7 @@ import Testing
         report(run, outcome, [("at work again", back.text)])
     }
 
-    /// Loading takes at least 0.5 s: 2,000 keys of 200 us each, and the keys of the batch.
+    /// Loading takes at least 0.5 s: 200 us for each of the 2,000 keys and for each key of the batch.
     @Test func waitsForALoadingServer() throws {
         var run = TortureRun("LOADING: restart with 2,000 slow keys", count: 1)
         let redis = try RedisServer(arguments: [
@@ -61,7 +61,7 @@ import Testing
         let bound = run.bound(.seconds(5))
         let outcome = try load.run(&run) { _, _ in
             redis.crash()
-            try redis.restart()  // returns when it has loaded
+            try redis.restart()  // returns when the data are loaded
             let traffic = try RedisTraffic(of: redis)
             back.add(try traffic.waitForWork(of: workers, since: RedisTraffic.now, within: bound))
         }
@@ -76,7 +76,7 @@ import Testing
         return (cluster, FaultLoad(cluster: cluster, redisURL: url, photos: 600))
     }
 
-    /// Expects that each worker and the feeder report each fault with one line at its start and one at its end.
+    /// Expects that each worker and the feeder log one line at the start and one line at the end of each fault.
     private func expectReportedOnce(_ cluster: TortureCluster, _ outcome: FaultLoad.Outcome) {
         let stops = outcome.said.filter { $0.contains("feeding has stopped") }
         #expect(stops.count <= outcome.faults && outcome.said.count <= 2 * outcome.faults, "\(outcome.said)")

@@ -5,9 +5,8 @@ import Foundation
 
 @testable import DarkroomStore
 
-/// The commands of workers on a redis-server, from MONITOR, with the times of the server.
-///
-/// It runs until the server ends.
+/// Records the commands that workers send to a redis-server, with the times of the server. It uses MONITOR, which runs
+/// until the server ends.
 final class RedisTraffic {
     private let process: BoundProcess
     private let log: String
@@ -36,7 +35,7 @@ final class RedisTraffic {
 
     deinit { process.stop() }
 
-    /// Seconds since 1970, on the clock of the server.
+    /// The current time in seconds since 1970. The server runs on this machine, so it has the same clock.
     static var now: Double { Date().timeIntervalSince1970 }
 
     /// Waits until each of these workers has claimed or reported since `moment`.

@@ -4,14 +4,14 @@ import Foundation
 import FuzzSupport
 import Testing
 
-/// Kills workers at random times while operations are always ready.
+/// Kills workers at random times. There are always operations that can be claimed.
 final class KillCampaign {
     /// The results of a campaign.
     struct Outcome {
         var kills = 0
-        /// Kills of workers that held operations.
+        /// The number of kills of workers that held operations.
         var losses = 0
-        /// Unreported photos of the killed workers.
+        /// The number of unreported photos of the killed workers.
         var unreported = 0
         var recovery = RecoveryWatch.Recovery()
         /// The maximum number of lease expiries of one operation.
@@ -39,7 +39,7 @@ final class KillCampaign {
     func perform(_ run: TortureRun, pause: Range<Int>) throws -> Outcome {
         defer { watch.stop() }
         while run.goesOn(after: outcome.kills) {
-            // Waits for a random time, not for an event.
+            // Waits for a random time. The semaphore is never signalled.
             Signal().wait(timeout: .milliseconds(random.number(in: pause)))
             try workload.keepUp()
             Signal().wait(timeout: .milliseconds(random.number(in: 0..<Self.working)))
@@ -52,7 +52,7 @@ final class KillCampaign {
 
     private func kill() throws {
         let victim = random.pick(cluster.workers)
-        // The worker is suspended while the test reads its operations, so that they are those that the kill loses.
+        // The worker is suspended first, so that the operations that the test reads are those that the kill loses.
         let stopped = ContinuousClock.now
         try victim.suspend()
         let held = try cluster.operations(heldBy: victim)

@@ -3,7 +3,7 @@ import DarkroomConcurrency
 import DarkroomRedis
 import DarkroomStore
 
-/// Measures the time until the operations of a killed worker are free, and until another worker with room has claimed
+/// Measures the time until the operations of a killed worker are queued again, and until another worker has claimed
 /// them. It polls Redis every 20 ms.
 final class RecoveryWatch: Sendable {
     private struct Awaited {
@@ -49,7 +49,7 @@ final class RecoveryWatch: Sendable {
         state.withLock { $0.awaited += operations.map { Awaited(held: $0, since: since) } }
     }
 
-    /// Waits until all added operations are claimed, and ends.
+    /// Waits until all added operations have been claimed, and ends the watch.
     /// - Parameter patience: The maximum time without a claim. A claim needs room in a worker, and quarantined
     ///   operations may occupy the workers.
     func finish(patience: Duration) throws -> Recovery {
@@ -61,7 +61,7 @@ final class RecoveryWatch: Sendable {
             if left == 0 { return state.withLock { $0.recovered } }
             if left < fewest { (fewest, deadline) = (left, .now + patience) }
             guard .now < deadline else {
-                throw TortureFailure("\(left) operations of killed workers remain, none was claimed for \(patience)")
+                throw TortureFailure("\(left) operations of killed workers remain, no claim for \(patience)")
             }
             wake.wait(timeout: .milliseconds(20))
         }

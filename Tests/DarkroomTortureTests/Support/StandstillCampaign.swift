@@ -11,13 +11,13 @@ final class StandstillCampaign {
     /// The results of a campaign.
     struct Outcome {
         var standstills = 0
-        /// Operations that suspended workers lost.
+        /// The number of operations that suspended workers lost.
         var taken = 0
-        /// Unreported photos of these operations.
+        /// The number of unreported photos of these operations.
         var unreported = 0
-        /// Standstills while a worker was writing a temporary file.
+        /// The number of suspensions while a worker was writing a temporary file.
         var inFiles = 0
-        /// Log lines of resumed workers about lost operations.
+        /// The number of log lines of resumed workers about lost operations.
         var refusals = 0
         var photos = 0
         var repeats = 0
@@ -34,8 +34,8 @@ final class StandstillCampaign {
         self.random = random
     }
 
-    /// Suspends workers until the run is complete. Alternates between a batch that is finished when the worker resumes,
-    /// and one whose operations other workers are executing.
+    /// Suspends workers until the run is complete. In every second suspension, the batch has finished when the worker
+    /// resumes; otherwise, other workers are executing operations of the batch.
     func perform(_ run: TortureRun) throws -> Outcome {
         while run.goesOn(after: outcome.standstills) {
             try standstill(isFinishedAtResume: outcome.standstills.isMultiple(of: 2))
@@ -53,7 +53,7 @@ final class StandstillCampaign {
         let inFiles = try hiddenFiles(of: victim, in: batch)
         outcome.inFiles += inFiles.isEmpty ? 0 : 1
 
-        // The duration of the fault.
+        // Keeps the worker suspended for 4 s longer than its lease.
         Signal().wait(timeout: stopped + lease + .seconds(4) - .now)
         try wait(victim, "to lose its operations", for: .seconds(60)) {
             zip(held, try cluster.holders(of: held.map(\.held))).allSatisfy { operation, holder in
@@ -68,7 +68,7 @@ final class StandstillCampaign {
         let said = victim.logged.utf8.count
         victim.resume()
         try wait(victim, "to log that it lost its operations", for: .seconds(20)) {
-            // For an operation that has ended the worker logs the end, for all others the lost lease.
+            // The worker logs the end of operations that have ended, and the lost lease of all other operations.
             refusals(of: victim, after: said) > 0
                 || lines(of: victim, after: said).contains {
                     $0.contains("operation ended") || $0.contains("operation no longer held")
@@ -84,7 +84,7 @@ final class StandstillCampaign {
         try verifyAndForget(batch)
     }
 
-    /// Suspends the worker while it holds an operation. Submits another batch if a batch finishes before.
+    /// Suspends the worker while it holds an operation. If a batch finishes too early, submits another batch.
     private func stop(
         _ victim: TortureWorker, photos: Int
     ) throws -> (BatchID, [HeldOperationContent], ContinuousClock.Instant) {
@@ -97,8 +97,8 @@ final class StandstillCampaign {
         throw TortureFailure("ten batches of \(photos) photos finished before the worker was suspended")
     }
 
-    /// Suspends the worker while it holds an operation of the batch, in half of the cases while it writes a file if
-    /// that happens within 1 s. Returns nil if the batch finishes before.
+    /// Suspends the worker while it holds an operation of the batch. In half of the cases, waits up to 1 s until the
+    /// worker is writing a file. Returns nil if the batch finishes before the worker is suspended.
     private func stop(
         _ victim: TortureWorker, in batch: BatchID
     ) throws -> ([HeldOperationContent], ContinuousClock.Instant)? {
@@ -144,7 +144,7 @@ final class StandstillCampaign {
     /// The content of a batch that must not change after its end.
     private struct Snapshot {
         let content: BatchContent?
-        /// By path: inode, size, and the time of the last change of the file or its name.
+        /// For each path: inode, size, and the time of the last change of the file or its name.
         var files: [String: [Int]] = [:]
     }
 
@@ -203,7 +203,7 @@ final class StandstillCampaign {
                 throw TortureFailure(
                     "the resumed worker had \(timeout) \(awaited): \(worker.logged.suffix(3000))")
             }
-            // Files and logs have no change notification.
+            // Polls, since changes of files and logs are not signalled.
             usleep(5000)
         }
     }

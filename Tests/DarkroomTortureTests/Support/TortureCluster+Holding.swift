@@ -41,9 +41,9 @@ extension TortureCluster {
         return found
     }
 
-    /// The operations of a suspended or ended worker. The result includes every command that it has sent.
+    /// The operations of a suspended or ended worker, after Redis has processed all commands that the worker has sent.
     func operations(heldBy worker: TortureWorker) throws -> [HeldOperationContent] {
-        // Redis processes commands sent before a PING at the latest in the event loop round of the PING.
+        // Redis processes a command at the latest in the event loop cycle of a PING that is sent after it.
         for _ in 1...3 { _ = try store.connection.call(RedisCommand("PING")) }
         return try heldOperations().filter { worker.isCalled($0.worker) }
     }

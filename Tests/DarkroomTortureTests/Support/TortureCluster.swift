@@ -9,7 +9,7 @@ import Foundation
 /// Real workers with one Redis server and an output folder in memory. They download real photos from an HTTP server
 /// that counts requests per photo.
 ///
-/// Any thread may call it. Its processes and files end with this object.
+/// Any thread may call it. Its processes and files are removed with this object.
 final class TortureCluster: Sendable {
     /// A batch of this cluster.
     struct Submission: Sendable {
@@ -21,7 +21,7 @@ final class TortureCluster: Sendable {
         let output: String
     }
 
-    /// Has a direct connection to Redis, even if the workers use a proxy.
+    /// The store has a direct connection to Redis, even if the workers use a proxy.
     let store: BatchStore
     let photos: TorturePhotos
     /// The folder of all files of this cluster.
@@ -86,7 +86,7 @@ final class TortureCluster: Sendable {
         }
     }
 
-    /// Starts another worker, without waiting for its first claim. By default it has the Redis URL of the others.
+    /// Starts another worker, without waiting for its first claim. By default it uses the same Redis URL as the others.
     @discardableResult func startWorker(redisURL: String? = nil) throws -> TortureWorker {
         let number = state.withLock { state in
             state.startedWorkers += 1
@@ -116,7 +116,7 @@ final class TortureCluster: Sendable {
 
     // MARK: Batches
 
-    /// The ids of the submitted batches that are not forgotten, sorted.
+    /// The sorted ids of the submitted batches that have not been forgotten.
     var batches: [BatchID] { state.withLock { $0.submissions.keys.sorted() } }
 
     /// The submission of a batch.
@@ -139,7 +139,7 @@ final class TortureCluster: Sendable {
         return try Coordinator(store: store).submit(list, options: options) { id in note(submission, as: id) }.id
     }
 
-    /// Creates the number and the folder of a new batch.
+    /// Chooses a number for a new batch and creates its folder.
     func prepare(photos count: Int, operationSize: Int) throws -> Submission {
         let number = state.withLock { state in
             state.nextNumber += 1

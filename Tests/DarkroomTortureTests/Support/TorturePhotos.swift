@@ -4,7 +4,7 @@ import DarkroomPhotoServer
 import DarkroomTestSupport
 import Foundation
 
-/// Real photos over HTTP. A few files serve all photos. Counts the requests of each photo.
+/// Serves real photos over HTTP and counts the requests for each photo. Many photos share a few files.
 final class TorturePhotos: Sendable {
     /// A file and its developed photo.
     struct Source: Sendable {
@@ -21,7 +21,8 @@ final class TorturePhotos: Sendable {
     private let sources: [Source]
     private let counts: Locked<[Int: [Int: Int]]>
 
-    /// A cycle of 20 photos: small JPEGs of different sizes, and a PNG, which a worker processes differently.
+    /// The files of 20 consecutive photos: small JPEGs of different sizes, and a PNG, which a worker processes
+    /// differently.
     private static let files =
         (Array(repeating: "chelsea.jpg", count: 12) + Array(repeating: "coffee.jpg", count: 4)
         + Array(repeating: "astronaut.jpg", count: 3) + ["moon.png"])

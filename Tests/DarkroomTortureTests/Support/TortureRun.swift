@@ -19,7 +19,7 @@ struct TortureRun {
     private let began = ContinuousClock.now
     private let deadline: ContinuousClock.Instant?
 
-    /// A run of `count` faults by default. Prints how to repeat the run.
+    /// Creates a run, of `count` faults by default. Prints how to repeat the run.
     init(_ name: String, count: Int) {
         let environment = ProcessInfo.processInfo.environment
         func number(_ variable: String) -> Int? { environment["DARKROOM_TORTURE_\(variable)"].flatMap { Int($0) } }
@@ -38,8 +38,8 @@ struct TortureRun {
         }
     }
 
-    /// The time limit of a reaction: the published limit in a configured run, and at least one minute in the default
-    /// run, whose machine may be busy with other tests.
+    /// The time limit for a reaction: the published limit if the environment configures the run, otherwise at least one
+    /// minute, since the machine may be busy with other tests.
     func bound(_ published: Duration) -> Duration { isConfigured ? published : max(published, .seconds(60)) }
 
     /// Whether another fault follows after `done` faults.
@@ -56,7 +56,7 @@ struct TortureRun {
             text: text)
         do {
             let file = try open(path)
-            defer { try? file.close() }  // the writes have succeeded
+            defer { try? file.close() }  // an error is ignored: the writes have succeeded
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
             try file.write(contentsOf: try encoder.encode(row) + Data("\n".utf8))

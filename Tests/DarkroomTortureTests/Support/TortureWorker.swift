@@ -1,16 +1,16 @@
 import DarkroomTestSupport
 import Foundation
 
-/// A process of `darkroom worker`. It ends with the test process.
+/// A process of `darkroom worker`. It ends at the latest with the test process.
 final class TortureWorker: Sendable {
     /// The tested program.
     static let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         .deletingLastPathComponent().appendingPathComponent("darkroom").path
 
-    /// Helpers inherit environment variables that are not Darkroom's own.
+    /// Helpers inherit this variable; they do not inherit Darkroom's own variables.
     private static let variable = "TORTURE_CLUSTER"
 
-    /// The log file, at level debug.
+    /// The log file; the log level is debug.
     let log: String
     private let process: BoundProcess
 
@@ -43,7 +43,7 @@ final class TortureWorker: Sendable {
                 guard ContinuousClock.now < deadline, !hasEnded else {
                     throw TortureFailure("the worker \(processIdentifier) has not started: \(text.suffix(2000))")
                 }
-                // The file has no change notification.
+                // Polls the file, since its changes are not signalled.
                 usleep(5000)
             }
         }
@@ -91,7 +91,7 @@ final class TortureWorker: Sendable {
         if !hasEnded { Foundation.kill(processIdentifier, signal) }
     }
 
-    /// The states of its threads (proc(5)), empty after the end of the process.
+    /// The states of the threads of the process (proc(5)); empty after the end of the process.
     private var threadStates: [Character] {
         let folder = "/proc/\(processIdentifier)/task"
         // The files of an ended process or thread are missing.
