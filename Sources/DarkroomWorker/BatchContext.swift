@@ -24,7 +24,7 @@ final class BatchContext: Sendable {
     /// Creates the context of a batch, and checks its folders.
     /// - Parameters:
     ///   - taken: the number with which the batch took its output folder, see ``BatchFacts/outputTaken``.
-    ///   - willAccess: called with each folder before its access, which may hang if its file system does not answer.
+    ///   - willAccess: called with each folder before the folder is accessed, since the access may hang.
     /// - Throws: ``Refusal`` if this worker cannot run the batch.
     init(
         _ id: BatchID, _ options: BatchOptions, _ configuration: WorkerConfiguration, taken: Int = 0,
