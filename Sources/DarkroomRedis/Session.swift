@@ -53,7 +53,7 @@ final class Session {
             if sent == 0 { return }
             output.consume(sent)
             // A socket accepts bytes even if the server does not read them. But if the socket was full and accepts
-            // bytes again, the server has received some.
+            // bytes again, the server has received some bytes.
             if isBlocked { markProgress() }
             isBlocked = !output.isEmpty
         }

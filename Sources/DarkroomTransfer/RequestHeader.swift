@@ -10,7 +10,7 @@ package struct RequestHeader: Sendable, Hashable {
     package let hosts: HostPattern?
     /// The port of ``hosts`` to which the header is sent; nil means 443 for https and 80 for http.
     package let port: UInt16?
-    /// Whether the header is also sent over unencrypted http. It is always sent over http to loopback
+    /// Whether the header is also sent over unencrypted http. Even if false, it is sent over http to loopback
     /// addresses, private addresses and `localhost`.
     package let isSentInPlainText: Bool
 

@@ -77,7 +77,7 @@ final class BatchContext: Sendable {
         output = BatchOutput(
             id, options, template, place: place, originals: originals, isCustom: custom != nil,
             endings: { [isCustom = custom != nil] in isCustom ? CustomEnding.candidates($0) : formats })
-        // Folders are created only in folders of --outputs-under, so that nothing is written without the share.
+        // Folders are created only in folders of --outputs-under, so that nothing is written if a share is not mounted.
         let makes = options.remoteOutput && !folders.isEmpty
         if let place {
             willAccess(place.folder)

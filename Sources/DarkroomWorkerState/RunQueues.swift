@@ -117,7 +117,7 @@ struct RunQueues {
             queues[before.rank].toBegin.set(id, nil)
             queues[before.rank].toFilter.set(id, nil)
         }
-        // The virtual time counts the photos in the local queue of filters already.
+        // The virtual time already counts the photos in the image filtration queue.
         let begun = after.virtualTime + after.running + after.waiting - after.filters
         queues[after.rank].toBegin.set(id, after.hasPhotosToBegin ? begun : nil)
         queues[after.rank].toFilter.set(id, after.hasPhotosToFilter ? after.virtualTime : nil)

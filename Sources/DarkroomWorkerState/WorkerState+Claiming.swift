@@ -20,7 +20,8 @@ package enum ClaimScope: Sendable, Equatable {
     case all
     /// Only operations in the focus of this batch.
     case focus(BatchID)
-    /// Only operations of batches with no photo to start here; these batches were drained when the claim was sent.
+    /// Only operations of batches without photos to start here. The set contains the batches that were drained when the
+    /// claim was sent.
     case drained(Set<BatchID>)
 }
 
