@@ -18,7 +18,7 @@ struct ServerFinder {
             }
     }
 
-    /// Finds any sentinel that replies, instead of a master; nil if the configuration has no sentinels.
+    /// Finds a sentinel that replies, and not a master; nil if the configuration has no sentinels.
     init?(sentinelsOf configuration: RedisConfiguration) {
         guard case .sentinels(let endpoints, _) = configuration.address, let first = endpoints.first else { return nil }
         self.configuration = configuration.sentinel(at: first, within: Self.candidateTimeout)
@@ -118,8 +118,8 @@ extension ServerFinder {
     ) throws(RedisError) -> Session {
         let master = try master(of: service)
         let server = configuration.server(at: master, within: configuration.connectTimeout)
-        // The sentinels may not have noticed that the server has become a replica, so the session checks its role
-        // (https://redis.io/docs/latest/develop/reference/sentinel-clients/).
+        // The sentinels may not have noticed that the server has become a replica, so the session checks the
+        // server's role (https://redis.io/docs/latest/develop/reference/sentinel-clients/).
         return try Session(server, scripts: scripts, masterOf: service)
     }
 

@@ -5,8 +5,8 @@ import Foundation
 final class Session {
     /// Bytes to send. Commands may be appended only while it is empty.
     let output = OutputBuffer()
-    /// The time of the last data from the server, or, if it is later, of the first unanswered command. The reply
-    /// timeout starts at this time.
+    /// The time when the server last sent data, or when the first unanswered command was sent, whichever is later. The
+    /// reply timeout starts at this time.
     private(set) var lastProgress = ContinuousClock.now
 
     /// The server's address; never `.sentinels`.
@@ -53,7 +53,7 @@ final class Session {
             if sent == 0 { return }
             output.consume(sent)
             // A socket accepts bytes even if the server does not read them. But if the socket was full and accepts
-            // bytes again, the server has received some.
+            // bytes again, the server has received some bytes.
             if isBlocked { markProgress() }
             isBlocked = !output.isEmpty
         }

@@ -8,7 +8,7 @@ package enum RedisRequirements {
     ///
     /// The check opens a separate connection that loads no scripts, because an old Redis cannot load them.
     /// - Returns: the warnings, one sentence each.
-    /// - Throws: ``StoreError`` with the code `unsuitableRedis`, whose text names the change to make, or `redis`.
+    /// - Throws: ``StoreError`` with the code `redis`, or with `unsuitableRedis` and a text that names the remedy.
     package static func check(_ configuration: RedisConfiguration) throws(StoreError) -> [String] {
         let connection = RedisConnection(configuration)
         defer { connection.close() }

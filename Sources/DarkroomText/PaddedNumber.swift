@@ -1,5 +1,5 @@
 extension BinaryInteger {
-    /// A number that is not negative with zeros before it, at least `digits` digits long.
+    /// A non-negative number with leading zeros, at least `digits` digits long.
     package func padded(to digits: Int, radix: Int = 10) -> String {
         let text = String(self, radix: radix)
         return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text

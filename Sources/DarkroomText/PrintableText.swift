@@ -70,7 +70,7 @@ package enum PrintableText {
     /// Whether an ASCII byte is never escaped.
     private static func isPlain(_ byte: UInt8) -> Bool { (0x20...0x7E).contains(byte) }
 
-    /// Calls `body` with each code point, and with whether the code point must be escaped, until `body` returns false.
+    /// Passes each code point to `body`, and whether it must be escaped, until `body` returns false.
     private static func forEachScalar(of text: String, _ body: (Unicode.Scalar, Bool) -> Bool) {
         var scalars = text.unicodeScalars.makeIterator()
         var before: Unicode.Scalar?  // the previous code point, if it was not escaped

@@ -6,7 +6,7 @@ import Glibc
 final class EasyHandle {
     /// The largest number of bytes that are read from an error page so that the connection can be reused.
     private static let maxDiscardedBytes = 256 << 10
-    /// The largest number of bytes that are accepted in addition to twice the largest body.
+    /// A response may have this many bytes more than twice the largest allowed body.
     private static let maxExtraBytes = 1 << 20
     /// The limit for all header lines together. libcurl 7.88 stores header lines without a limit.
     private static let maxHeaderBytes = 256 << 10
@@ -184,8 +184,8 @@ final class EasyHandle {
         darkroom_curl_easy_getinfo_long(curl, CURLINFO_RESPONSE_CODE, &status)
         var length: curl_off_t = 0
         darkroom_curl_easy_getinfo_offset(curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length)
-        // Reserves the body's memory once, by Content-Length. A wrong value costs only address space, at most that of
-        // the largest allowed body.
+        // Reserves the body's memory once, by Content-Length. A wrong value costs only address space, and not
+        // more than the largest allowed body needs.
         if isSuccess, transfer?.onChunk == nil, length > 0 {
             body.reserveCapacity(min(Int(length), settings.configuration.maxBytes))
         }

@@ -16,7 +16,7 @@ package struct RequestStop: Sendable, Hashable {
 package struct FetchRules: Sendable {
     private let hosts: HostRules
     private let addresses: AddressPolicy
-    /// Whether `connectTo` may send requests to other addresses than those of their hosts.
+    /// Whether `connectTo` may send requests to addresses that do not belong to the requested hosts.
     private let isRerouted: Bool
 
     package init(_ configuration: TransferConfiguration) {

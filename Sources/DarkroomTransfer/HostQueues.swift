@@ -1,9 +1,9 @@
 /// Decides which elements run and which wait, with a limit for each host and a limit for all hosts. A plain value, so
 /// that it is tested without a server.
 ///
-/// Elements of the highest priority are next. Within a priority, groups take turns and hosts take turns, so that a
-/// large group does not delay a small one. The limit for all hosts is applied to each priority: it counts the running
-/// elements of this priority and of higher ones. So an element never waits for a slot of an element with a lower
+/// Elements of the highest priority run first. Within a priority, groups take turns and hosts take turns, so that a
+/// large group does not delay a small group. The limit for all hosts is applied to each priority: it counts the running
+/// elements of this priority and of higher priorities. So an element never waits for a slot of an element with a lower
 /// priority, even if the host of that element is slow.
 struct HostQueues<Element> {
     /// The waiting elements of one host that have the same order, oldest first.
@@ -54,7 +54,7 @@ struct HostQueues<Element> {
         }
     }
 
-    /// For each priority, how many elements of this priority and of higher ones may run at the same time.
+    /// For each priority, how many elements of this priority and of higher priorities may run at the same time.
     var maxRunning: Int
     private let limit: Int
     private var hosts: [String: Host] = [:]
@@ -63,7 +63,7 @@ struct HostQueues<Element> {
     private var turns = 0
 
     /// Creates queues that run at most `limit` elements of a host, and at most `maxRunning` elements of a priority and
-    /// all higher ones. Nil means no limit.
+    /// all higher priorities. Nil means no limit.
     init(limit: Int?, maxRunning: Int? = nil) {
         self.limit = limit.map { max(1, $0) } ?? .max
         self.maxRunning = maxRunning.map { max(1, $0) } ?? .max

@@ -61,7 +61,7 @@ enum IPAddress: Sendable, Hashable {
         }
     }
 
-    /// The IPv4 address to which a translator or tunnel forwards packets for this IPv6 address; nil without one.
+    /// The IPv4 address to which a translator or tunnel forwards packets for this IPv6 address; else nil.
     var embeddedIPv4: IPAddress? {
         guard case .v6(let high, let low) = self else { return nil }
         // NAT64, RFC 6052.

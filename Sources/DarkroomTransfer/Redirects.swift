@@ -39,7 +39,7 @@ struct Redirects {
     /// Returns the request for a redirect to `location`, an absolute URL.
     ///
     /// Credentials and headers for the scheme, host and port of the first URL are not sent to other origins. A user and
-    /// a password in `location` itself are sent to it.
+    /// a password in `location` itself are sent to its host.
     mutating func follow(_ location: String) throws(TransferError) -> Hop {
         count += 1
         guard count <= limit else {

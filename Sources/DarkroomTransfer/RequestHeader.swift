@@ -10,8 +10,8 @@ package struct RequestHeader: Sendable, Hashable {
     package let hosts: HostPattern?
     /// The port of ``hosts`` to which the header is sent; nil means 443 for https and 80 for http.
     package let port: UInt16?
-    /// Whether the header is also sent over unencrypted http. To loopback addresses, private addresses and `localhost`
-    /// it is always sent over http, too.
+    /// Whether the header is also sent over unencrypted http. Even if false, it is sent over http to loopback
+    /// addresses, private addresses and `localhost`.
     package let isSentInPlainText: Bool
 
     /// Creates a header without checking it. Text from users requires ``init(parsing:)``.
@@ -55,7 +55,7 @@ package struct RequestHeader: Sendable, Hashable {
         self.init(String(line), hosts: hosts, port: port, isSentInPlainText: isSentInPlainText)
     }
 
-    /// Whether the header is sent to `origin`. The caller must have checked that ``hosts`` match its host.
+    /// Whether the header is sent to `origin`. The caller must have checked that ``hosts`` match the host of `origin`.
     func goes(to origin: Origin) -> Bool {
         let isEncrypted = origin.scheme == "https"
         guard origin.port == port.map(Int.init) ?? origin.standardPort || port == nil && isForEverybody else {

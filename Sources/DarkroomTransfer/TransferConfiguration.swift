@@ -3,8 +3,8 @@ package struct TransferConfiguration: Sendable {
     /// The largest number of concurrent transfers from one host; `nil` means no limit. A redirected transfer counts for
     /// the host of its original URL.
     package var perHost: Int? = 6
-    /// For each priority, the largest number of concurrent transfers of this priority and higher ones; `nil` means no
-    /// limit. Transfers that wait for a host or for their next attempt do not count.
+    /// For each priority, the largest number of concurrent transfers of this priority and higher priorities; `nil`
+    /// means no limit. Transfers that wait for a host or for their next attempt do not count.
     package var maxRunning: Int?
     /// The time limit of each attempt from the name lookup to the end of the handshake.
     package var connectTimeout: Duration = .seconds(10)
@@ -42,8 +42,8 @@ package struct TransferConfiguration: Sendable {
     package var deniedHosts: [HostPattern] = []
     /// The folders whose files may be read by `file:` URLs. Links are resolved before the check. None by default.
     package var fileFolders: [String] = []
-    /// `HOST:PORT:HOST:PORT`: requests to the first host and port are sent to the second ones. An empty part means
-    /// "any" in the first pair and "unchanged" in the second. The connected address is checked.
+    /// `HOST:PORT:HOST:PORT`: requests to the first host and port are sent to the second host and port. An empty part
+    /// means "any" in the first pair and "unchanged" in the second pair. The connected address is checked.
     package var connectTo: [String] = []
 
     package init() {}

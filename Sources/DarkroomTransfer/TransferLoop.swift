@@ -6,9 +6,9 @@ import Foundation
 // DESIGN
 //
 // One thread owns all state of the loop: the multi handle, the easy handles, the slots of hosts and the pauses before
-// further attempts. Other threads only send messages. Each iteration of the loop handles messages, expired pauses,
-// libcurl, and the attempts that have finished in libcurl. Then the loop sleeps until a socket is ready, a message
-// arrives or a pause ends. The loop itself applies the limits per host and in total, because libcurl's limit
+// further attempts. Other threads only send messages. Each iteration of the loop handles messages and expired
+// pauses, runs libcurl, and handles the attempts that have finished. Then the loop sleeps until a socket is ready, a
+// message arrives or a pause ends. The loop itself applies the limits per host and in total, because libcurl's limit
 // (CURLMOPT_MAX_HOST_CONNECTIONS) would count the wait for a slot as part of the timeouts.
 
 final class TransferLoop {
@@ -113,7 +113,7 @@ final class TransferLoop {
 
     /// Starts the attempts of waiting transfers that get a slot.
     private func beginWaiting() {
-        // A transfer that cannot start releases its slot and calls this method again. The running loop fills the slot.
+        // A transfer that cannot start releases its slot and calls this method again. The loop below fills the slot.
         guard !isBeginningWaiting else { return }
         isBeginningWaiting = true
         while !isShutDown, let next = slots.next() { attempt(next) }

@@ -1,9 +1,9 @@
 /// The order in which waiting transfers get slots.
 package struct TransferOrder: Sendable, Hashable {
-    /// Transfers with a larger value are next. They do not wait for slots of transfers with a smaller value, see
+    /// Transfers with a larger value get slots first. They do not wait for slots of transfers with a smaller value, see
     /// ``TransferConfiguration/maxRunning``.
     package var priority: Int
-    /// Within a priority, transfers with `true` are next.
+    /// Within a priority, transfers with `true` get slots first.
     package var isFirst: Bool
     /// Within a priority, groups take turns, regardless of their sizes.
     package var group: String

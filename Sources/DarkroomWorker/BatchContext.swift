@@ -24,7 +24,7 @@ final class BatchContext: Sendable {
     /// Creates the context of a batch, and checks its folders.
     /// - Parameters:
     ///   - taken: the number with which the batch took its output folder, see ``BatchFacts/outputTaken``.
-    ///   - willAccess: called with each folder before its access, which may hang if its file system does not answer.
+    ///   - willAccess: called with each folder before the folder is accessed, since the access may hang.
     /// - Throws: ``Refusal`` if this worker cannot run the batch.
     init(
         _ id: BatchID, _ options: BatchOptions, _ configuration: WorkerConfiguration, taken: Int = 0,
@@ -77,7 +77,7 @@ final class BatchContext: Sendable {
         output = BatchOutput(
             id, options, template, place: place, originals: originals, isCustom: custom != nil,
             endings: { [isCustom = custom != nil] in isCustom ? CustomEnding.candidates($0) : formats })
-        // Folders are created only in folders of --outputs-under, so that nothing is written without the share.
+        // Folders are created only in folders of --outputs-under, so that nothing is written if a share is not mounted.
         let makes = options.remoteOutput && !folders.isEmpty
         if let place {
             willAccess(place.folder)

@@ -10,7 +10,7 @@ import DarkroomWorkerState
 import Foundation
 
 /// A worker. It claims operations, runs their photos through its two local queues, reports the operations, and releases
-/// those that it cannot finish.
+/// operations that it cannot finish.
 ///
 /// Its threads run the claim loop, the report loop, the heartbeat loop, the photo events, the storage monitor, the
 /// transfer engine and the two local queues.

@@ -2,9 +2,9 @@ import DarkroomText
 
 /// The bounds of a worker's settings, for the command line and for programs that use the library.
 package enum WorkerBounds {
-    /// The least downloads, filtrations, connections to a host, pixels of a photo and bytes.
+    /// The smallest number of downloads, filtrations, connections to a host, pixels of a photo, or bytes.
     package static let leastCount = 1
-    /// The least retries and redirects, and the least minimum rate.
+    /// The smallest number of retries or redirects, and the smallest value of the minimum rate.
     package static let leastRetries = 0
     /// The shortest timeout of a download.
     package static let shortestTimeout = Duration.milliseconds(1)

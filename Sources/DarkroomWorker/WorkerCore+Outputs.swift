@@ -52,9 +52,9 @@ extension WorkerCore {
             LogMetadata(first).adding(["operations": .number(operations.count), "detail": .text(why)]))
     }
 
-    /// Removes the temporary files of an operation of a cancelled batch that a crashed worker left, under the fencing token of `held`
-    /// or a lower one. Temporary files of originals stay, because the URLs are no longer known. Blocks while a folder does not
-    /// answer.
+    /// Removes temporary files that a crashed worker left in the output folder of a cancelled batch: the files of the
+    /// operation `held` with its fencing token or a lower token. Temporary files of originals stay, because the URLs
+    /// are no longer known. Blocks while a folder does not answer.
     func removeStaleFiles(of held: HeldOperation, _ batch: BatchFacts) {
         var options = batch.options
         options.originals = ""

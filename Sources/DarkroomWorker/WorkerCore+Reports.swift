@@ -45,7 +45,7 @@ extension WorkerCore {
                 given.formUnion(operations)
                 continue
             }
-            // An error is reported to every folder that was open before it, so the folder opened first gets all errors.
+            // Every folder that was open before an error reports it, so the folder opened first reports all errors.
             if folders[folder.device].map({ folder.opened < $0.folder.opened }) ?? true {
                 folders[folder.device] = (folder, place)
             }

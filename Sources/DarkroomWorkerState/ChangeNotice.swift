@@ -1,7 +1,7 @@
 import DarkroomModel
 import Foundation
 
-/// A message of the control channel that controls have changed or that operations can be claimed.
+/// A message on the control channel: controls have changed, or operations can be claimed.
 package enum ChangeNotice: Equatable, Sendable {
     /// Operations can be claimed.
     case work(Work)
@@ -29,9 +29,9 @@ package enum ChangeNotice: Equatable, Sendable {
             self.operations = max(0, min(operations, Self.most))
         }
 
-        /// How many workers should claim, on average. It depends on the number of operations, which bounds the cost of
-        /// a notice in a large cluster. The other workers learn from their next heartbeat that the ready queues have
-        /// changed.
+        /// How many workers should claim, on average. It depends on the number of operations, so that a notice in a
+        /// large cluster has a bounded cost. The other workers learn from their next heartbeat that the ready queues
+        /// have changed.
         package var claimants: Int { min(workers, Self.leastClaimants + 2 * operations) }
 
         /// Whether this worker should claim. Each worker passes a random number, at least 0 and below 1.

@@ -3,7 +3,7 @@ import DarkroomModel
 /// This worker's copy of the controls in Redis (flags, limits, priorities and focuses). It also detects that the worker
 /// has missed a change.
 ///
-/// Every change has a version, one more than that of the change before. Change notices arrive in order but may get
+/// Every change has a version: the version of the previous change plus 1. Change notices arrive in order but may get
 /// lost. Each reply of Redis contains the version of its controls. Notices and replies both update this value.
 struct ControlMirror {
     /// The version up to which every change is known; nil before the first heartbeat, and after Redis has lost changes.
@@ -13,7 +13,7 @@ struct ControlMirror {
     private(set) var cluster = ClusterControls()
     private var clusterVersion = 0
     /// The controls of batches with local operations, and of batches in notices, since a running claim may return
-    /// operations of them.
+    /// operations of these batches.
     private var entries: [BatchID: (controls: BatchControls, version: Int)] = [:]
     /// The batches with local operations. Their controls are never removed.
     private var local: Set<BatchID> = []
@@ -78,7 +78,7 @@ struct ControlMirror {
     /// Keeps the controls of a batch of which the worker now has operations.
     mutating func keep(_ id: BatchID) { local.insert(id) }
 
-    /// Allows the controls of a batch to be removed, since the worker has no operation of it any more.
+    /// Allows the controls of a batch to be removed, since the worker has no more operations of the batch.
     mutating func release(_ id: BatchID) { local.remove(id) }
 
     private mutating func forgetOthers() {

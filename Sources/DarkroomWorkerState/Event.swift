@@ -31,7 +31,7 @@ extension WorkerState {
         case stateCodes([UInt8], of: HeldOperation)
 
         // Photos.
-        /// Start photos and filtrations if there is room. If `urgently`, photos start even one at a time.
+        /// Start photos and filtrations if there is room. If not `urgently`, photos may start later, several at a time.
         case schedule(urgently: Bool)
         /// A download waits for its host or for its next attempt.
         case downloadWaits(PhotoTask)
@@ -90,7 +90,8 @@ extension WorkerState {
         case applyLimits
 
         // Operations.
-        /// The lease of an operation was lost. The loss was `expected` if it was ending or not prepared yet.
+        /// The lease of an operation was lost. The loss was `expected` if the operation was ending or was not
+        /// prepared yet.
         case leaseLost(HeldOperation, expected: Bool)
         /// An operation that was local has ended.
         case left(HeldOperation)

@@ -39,7 +39,7 @@ struct LocalBatch {
     /// The number of downloaded photos that may not be filtered now.
     var parked: Int { aside.count + (hold.allowsFilters ? 0 : ready.count) }
 
-    /// The number of photos in progress, without parked photos and photos that wait for their hosts.
+    /// The number of photos in progress, without `parked` and `waiting` photos.
     var running: Int { begun - parked - waiting }
 
     var rank: Int { controls.priority.rank }
@@ -53,7 +53,7 @@ struct LocalBatch {
         Load(active: running, downloads: downloads, waiting: waiting, stalled: isStalled ? 1 : 0, filters: filters)
     }
 
-    /// The part of the batch in the run queues.
+    /// What the run queues need to know about the batch.
     var share: RunQueues.Share { .init(rank: rank, load: load, competes: competes) }
 
     /// - Parameter maxWaiting: how many of its photos may wait for their hosts.

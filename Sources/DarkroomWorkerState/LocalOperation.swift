@@ -42,7 +42,7 @@ package struct LocalOperation: Sendable {
     /// The time of the oldest unreported change that makes a report due; nil if there is none.
     private(set) var oldestNews: ContinuousClock.Instant?
 
-    /// The hold of the operation alone, without that of its batch: `.outsideFocus`, `.releasing` or `.none`.
+    /// The hold of the operation alone, without the hold of its batch: `.outsideFocus`, `.releasing` or `.none`.
     private(set) var hold = Hold.none
     /// The positions of this operation's photos that are in the focus of the batch; nil if there are none.
     private(set) var focus: ClosedRange<Int>?
@@ -167,7 +167,8 @@ package struct LocalOperation: Sendable {
         version += 1
     }
 
-    /// Records the outcome of a photo. A photo cancelled while its file got its final name stays cancelled.
+    /// Records the outcome of a photo. If the photo was cancelled while its file got its final name, it stays
+    /// cancelled.
     mutating func finish(index: Int, _ outcome: PhotoOutcome) {
         running -= 1
         if !isFinal(position(of: index)) { record(outcome, at: position(of: index)) }

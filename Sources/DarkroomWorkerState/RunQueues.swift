@@ -2,13 +2,13 @@ import DarkroomModel
 
 /// Counts of photos and batches, either of one batch or summed over all batches of a priority.
 struct Load: Equatable {
-    /// Photos in progress, without parked photos and photos that wait for their hosts.
+    /// Photos in progress, without photos that wait for their hosts and downloaded photos that may not be filtered now.
     var active = 0
     /// Photos whose download is running or about to start.
     var downloads = 0
     /// Photos whose download waits for its host or for its next attempt.
     var waiting = 0
-    /// Batches that have as many photos waiting for their hosts as is allowed.
+    /// Batches that start no photo because too many of their photos wait for their hosts.
     var stalled = 0
     /// Photos that are in the image filtration queue or being filtered.
     var filters = 0
@@ -39,7 +39,7 @@ struct RunQueues {
         private var entries: [(batch: BatchID, time: Int)] = []
 
         var batches: [BatchID] { entries.map(\.batch) }
-        /// The batches, the one with the least time first.
+        /// The batches, ordered by time: the least time first.
         var batchesInOrder: [BatchID] { entries.sorted { $0.time < $1.time }.map(\.batch) }
         var isEmpty: Bool { entries.isEmpty }
         /// The batch with the least time; if several batches have it, the batch that was added first.
@@ -57,7 +57,7 @@ struct RunQueues {
         }
     }
 
-    /// The part of a batch in the run queues.
+    /// What the run queues need to know about a batch.
     struct Share {
         let rank: Int
         let load: Load
@@ -79,7 +79,7 @@ struct RunQueues {
 
     subscript(rank: Int) -> Load { queues[rank].load }
 
-    /// The sum of one count of the load over the priorities with at least this rank.
+    /// Adds up one count of the loads of all priorities with at least this rank.
     func total(_ part: KeyPath<Load, Int>, from rank: Int = 0) -> Int {
         queues[rank...].reduce(0) { $0 + $1.load[keyPath: part] }
     }
@@ -90,12 +90,12 @@ struct RunQueues {
 
     var highestRankToBegin: Int? { queues.lastIndex { !$0.toBegin.isEmpty } }
 
-    /// The batches with photos to start whose priority has at least this rank.
+    /// The batches that have photos to start and whose priority has at least this rank.
     func batchesToBegin(from rank: Int = 0) -> some Sequence<BatchID> {
         queues[rank...].map(\.toBegin.batches).joined()
     }
 
-    /// The batches of a rank with photos to begin, in their order.
+    /// The batches of a rank that have photos to start, in their order.
     func batchesToBegin(of rank: Int) -> [BatchID] { queues[rank].toBegin.batchesInOrder }
 
     func nextToBegin(_ rank: Int) -> BatchID? { queues[rank].toBegin.next }
@@ -117,7 +117,7 @@ struct RunQueues {
             queues[before.rank].toBegin.set(id, nil)
             queues[before.rank].toFilter.set(id, nil)
         }
-        // The virtual time counts the photos in the local queue of filters already.
+        // The virtual time already counts the photos in the image filtration queue.
         let begun = after.virtualTime + after.running + after.waiting - after.filters
         queues[after.rank].toBegin.set(id, after.hasPhotosToBegin ? begun : nil)
         queues[after.rank].toFilter.set(id, after.hasPhotosToFilter ? after.virtualTime : nil)

@@ -7,7 +7,7 @@ package struct ClaimDemand: Sendable {
     package var lowest: BatchPriority?
     /// The batch of which the worker claims an operation in the focus, even if the worker is full.
     package var focused: (batch: BatchID, priority: BatchPriority)?
-    /// The lowest priority of the drained batches from which the worker claims although it is full of others.
+    /// The lowest priority of the drained batches from which the worker claims although it is full of other batches.
     package var drained: BatchPriority?
     /// Whether the worker claims a few operations of drained batches, even if it is full of other batches.
     package var takesOthers = false
@@ -20,7 +20,8 @@ package enum ClaimScope: Sendable, Equatable {
     case all
     /// Only operations in the focus of this batch.
     case focus(BatchID)
-    /// Only operations of batches with no photo to start here; these batches were drained when the claim was sent.
+    /// Only operations of batches without photos to start here. The set contains the batches that were drained when the
+    /// claim was sent.
     case drained(Set<BatchID>)
 }
 
@@ -28,7 +29,8 @@ package enum ClaimScope: Sendable, Equatable {
 extension WorkerState {
     /// If this many operations are done and not reported, the worker claims no operations.
     private static let maxUnreported = 256
-    /// If this many batches of a priority or a higher one are stalled, the worker does not claim at this priority.
+    /// If this many batches of a priority and all higher priorities are stalled (see ``LocalBatch/isStalled``), the
+    /// worker does not claim at this priority.
     static let maxStalled = 500
 
     package var demand: ClaimDemand {
@@ -61,7 +63,7 @@ extension WorkerState {
         return Array(unwanted.keys) + Array(outages.reasons.keys) + (isForDrained ? Array(queues.batchesToBegin()) : [])
     }
 
-    /// The number of photos of a priority or a higher one that the worker needs to fill its queues and have one more
+    /// How many photos of a priority or a higher priority the worker needs to fill its queues and to have one more
     /// operation. Lower priorities are not counted, so even a full worker has room for a priority above its own.
     /// Stalled batches are not counted, since none of their photos can start now.
     func photosWanted(from priority: BatchPriority) -> Int {
@@ -84,9 +86,9 @@ extension WorkerState {
 
     private var mayClaim: Bool { !isStopping && doneOperations < Self.maxUnreported }
 
-    /// The batch from which the worker claims an operation in the focus even if it is full, and the priority of the
-    /// batch. Nil if the worker already has such an operation with photos to start. Also nil if the worker has too many
-    /// photos of other batches, which bounds the cost of a focus that moves 100 times a second.
+    /// The batch from which even a full worker claims an operation in the focus, and the priority of the batch. Nil if
+    /// the worker already has an operation in the focus with photos to start. Also nil if the worker has too many
+    /// photos to start, so that a focus that moves 100 times a second has a bounded cost.
     private var focusedWanted: (batch: BatchID, priority: BatchPriority)? {
         guard let id = focusToClaim, mayClaim, batches[id]?.isStalled != true else { return nil }
         let (unbegun, largest) = backlog

@@ -3,7 +3,7 @@ import DarkroomStore
 
 /// Adds and removes local operations.
 extension WorkerState {
-    /// Adds a prepared operation unless it was lost in the meantime. Removes its copy with an older fencing token.
+    /// Adds a prepared operation unless it was lost in the meantime. Removes an older copy of the operation.
     mutating func accept(_ operation: LocalOperation, _ effects: inout [Effect]) {
         let held = operation.held
         guard leases.begin(held) else { return }
@@ -46,7 +46,7 @@ extension WorkerState {
         effects += [.schedule(urgently: false), .wakeClaims, .wakeReports]
     }
 
-    /// Removes an operation that has ended. Photos of it may still be running if they became final elsewhere.
+    /// Removes an operation that has ended. Its photos may still be running here if they became final in another way.
     mutating func end(_ held: HeldOperation, _ effects: inout [Effect]) {
         if operations[held] != nil { effects.append(.left(held)) }
         drop(held, &effects)

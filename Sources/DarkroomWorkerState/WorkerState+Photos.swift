@@ -6,7 +6,7 @@ extension WorkerState {
     /// The largest number of photos in progress: enough that no filtration waits for downloads. In addition, each batch
     /// may have this many photos that wait for their hosts.
     var window: Int { limits.downloads + 4 * limits.filtrations }
-    /// How many photos above the window may start for each lower priority that has running photos.
+    /// How many photos in addition to `window` may start for each lower priority that has running photos.
     var reserve: Int { 4 * limits.filtrations }
     /// How many photos of a priority and all higher priorities may wait for their hosts, to bound memory. At this
     /// number, a batch starts no further photo while any of its photos waits.

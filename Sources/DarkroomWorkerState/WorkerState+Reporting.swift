@@ -79,7 +79,8 @@ extension WorkerState {
         return leaving
     }
 
-    /// Whether an operation is released now, later or not at all. In the last two cases it may have to make room.
+    /// Whether an operation is released now, later or not at all. If `givesRoom`, it is released earlier when memory is
+    /// needed.
     private enum ReleaseDecision {
         case leave
         case wait(givesRoom: Bool)
@@ -105,7 +106,8 @@ extension WorkerState {
         return .stay(givesRoom: givesRoom)
     }
 
-    /// The idle operations to release so that the downloaded bytes of the other ones use at most half of the memory.
+    /// The idle operations to release so that the downloaded bytes of the other idle operations use at most half of
+    /// the memory.
     private func makeRoom(_ idle: [HeldOperation]) -> [HeldOperation] {
         var bytes: [HeldOperation: Int] = [:]
         for entry in photos.all where entry.stage == .ready { bytes[entry.task.operation, default: 0] += entry.bytes }

@@ -4,12 +4,12 @@ import DarkroomStore
 /// The operations and photos of a worker. Decides which photos start and stop, and which operations are reported and
 /// released.
 ///
-/// DESIGN. A plain value without locks and threads. Its owner, the driver, holds the lock, calls ``handle(_:)`` for each event and
-/// performs the effects after it has released the lock. So the rules can be tested with millions of random events, and no rule
-/// depends on which thread reports an event. The time comes with the events, apart from the times at which photos change, which
-/// ``LocalOperation`` reads from the clock. The parts of the state: ``Leases``, ``RunQueues`` (which batch is next), ``LocalBatch``
-/// and ``Hold`` (which photos may run), ``LocalOperation`` (the progress of an operation), ``PhotoTable``, ``StorageOutages``,
-/// and ``ControlMirror`` (the control flags).
+/// DESIGN. A plain value without locks and threads. Its owner, the driver, holds the lock, calls ``handle(_:)`` for
+/// each event and performs the effects after it has released the lock. So the rules can be tested with millions of
+/// random events, and no rule depends on which thread reports an event. The time comes with the events; the exception
+/// is ``LocalOperation``, which reads the clock when a photo changes. The parts of the state: ``Leases``, ``RunQueues``
+/// (which batch is next), ``LocalBatch`` and ``Hold`` (which photos may run), ``LocalOperation`` (the progress of an
+/// operation), ``PhotoTable``, ``StorageOutages``, and ``ControlMirror`` (the control flags).
 package struct WorkerState: Sendable {
     let configuration: Configuration
     var leases = Leases()
@@ -25,7 +25,7 @@ package struct WorkerState: Sendable {
     var drained: Set<BatchID> = []
     /// The batch for whose focus a full worker may have to claim an operation.
     var focusToClaim: BatchID?
-    /// Whether downloads were not started because downloaded photos that may not be filtered use the memory.
+    /// Whether no downloads started because the memory is full of downloaded photos that may not be filtered.
     var needsRoom = false
     /// Whether a batch has stalled since the last scheduling, so that the worker may claim from other batches.
     var hasStalled = false
@@ -164,7 +164,7 @@ package struct WorkerState: Sendable {
     /// Changes a batch, and updates the load of its priority and its position in the run queues.
     mutating func change(_ id: BatchID, _ body: (inout LocalBatch) -> Void) {
         guard let place = batches.index(forKey: id) else { return }
-        // Not the batch: a copy of it would make the change copy its lists of photos.
+        // Do not copy the whole batch here: then the change below would copy the batch's lists of photos.
         let before = batches.values[place].share
         let isCrowded = queues.total(\.waiting, from: before.rank) >= Self.maxWaiting
         body(&batches.values[place])

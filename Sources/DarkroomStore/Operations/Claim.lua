@@ -2,13 +2,13 @@
 -- Claims operations for a worker: highest priority first, and the batches of one priority in turns. One claim gets operations of
 -- at most 100 batches.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
--- ARGV[1] worker id  [2] number of this claim  [3] most operations (16)  [4] most photos (4,000; at least one operation is
---     claimed)  [5] rank of the lowest priority to claim (0 veryLow ... 4 veryHigh)  [6] `next` of the previous claim,
---     '' to begin  [7] '' to claim from all batches, or the id of a batch: then only operations in its focus are claimed
+-- ARGV[1] worker id  [2] number of this claim  [3] maximum of operations (16)  [4] maximum of photos (4,000; at least one
+--     operation is claimed)  [5] rank of the lowest priority to claim (0 veryLow ... 4 veryHigh)  [6] `next` of the previous
+--     claim, '' to begin  [7] '' to claim from all batches, or the id of a batch: then only operations in its focus are claimed
 --     [8] '1': the set of batches that the worker refuses is emptied first
 --     [9...] number of batches that the worker refuses from now on (1,000), their ids; number of batches that it no longer
---     refuses (1,000), their ids; number of batches that only this claim leaves out (1,000), their ids; then the operations
---     that the worker holds (see renew_leases.lua)
+--     refuses (1,000), their ids; number of batches that this claim skips, but later claims may not (1,000), their ids; then
+--     the operations that the worker holds (see renew_leases.lua)
 -- {'OLD'} a later claim was answered before this one; nothing was done
 -- {'OK', token, lost, next, version, cluster, turn, refusals, batch, ...}
 --     token: the fencing token of the claimed operations
@@ -19,7 +19,7 @@
 --     refusals: the number of batches that the worker refuses
 --     batch: a list of its id, its controls (see batch_controls.lua), and for each claimed operation: number, state codes,
 --     lease expiries, entry
---     A repeated claim number gets the same operations, without operations that the worker no longer holds.
+--     If a claim number is repeated, the reply contains the same operations, except those that the worker no longer holds.
 --#include prelude.lua
 local worker, claim = ARGV[1], tonumber(ARGV[2])
 local worker_key = KEY_WORKER .. worker

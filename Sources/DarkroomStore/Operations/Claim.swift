@@ -6,13 +6,14 @@ extension BatchStore {
     ///   - worker: the id of the worker.
     ///   - number: the number of this claim, which must grow with every claim of a worker. If a number is repeated, the
     ///     reply is repeated, too.
-    ///   - operations: the most operations to claim, up to 16.
-    ///   - photos: the most photos to claim, up to 4,000. At least one operation is claimed, whatever its size.
+    ///   - operations: the maximum number of operations to claim, up to 16.
+    ///   - photos: the maximum number of photos to claim, up to 4,000. At least one operation is claimed, whatever its
+    ///     size.
     ///   - lowest: the lowest priority to claim.
     ///   - next: `next` of the previous claim, "" to begin.
     ///   - focus: a batch, to claim only operations in the focus of this batch; nil to claim from all batches.
-    ///   - refusals: the changes of the set of refused batches since the last claim.
-    ///   - without: the batches that only this claim leaves out, at most ``RefusalChanges/limit``.
+    ///   - refusals: the changes to the set of refused batches since the last claim.
+    ///   - without: the batches that this claim skips, but later claims may not, at most ``RefusalChanges/limit``.
     ///   - held: the operations that the worker holds.
     package func claim(
         worker: String, number: Int, operations: Int = 16, photos: Int = 4000, lowest: BatchPriority = .veryLow,
@@ -30,8 +31,8 @@ extension BatchStore {
     }
 }
 
-/// The changes, since a worker's last claim, of the set of batches that the worker refuses. Redis keeps this set in a
-/// key of its own, so that a claim can skip any number of refused batches.
+/// The changes to a worker's set of refused batches since the last claim of the worker. Redis keeps this set in a key
+/// of its own, so that a claim can skip any number of refused batches.
 package struct RefusalChanges: Sendable, Equatable {
     /// The maximum number of batches in `added`, and in `removed`.
     package static let limit = 1000
@@ -92,9 +93,9 @@ package struct Claimed: Sendable, Equatable {
     package var refusals: Int
     /// The controls of each batch with claimed operations.
     package var controls: [BatchID: BatchControls]
-    /// Batch ids in the reply that are invalid. The worker does not run operations of these batches.
+    /// The invalid batch ids in the reply. The worker does not run operations of these batches.
     package var invalid: [String] = []
-    /// The damage of each batch with a claimed operation that cannot be run.
+    /// For each damaged batch in the reply: why one of its claimed operations cannot be run.
     package var damaged: [BatchID: String] = [:]
 }
 

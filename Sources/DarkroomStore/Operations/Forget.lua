@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- Forgets a batch, one bounded step a call.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
--- ARGV[1] batch id  [2] '1': also a batch that has not finished
+-- ARGV[1] batch id  [2] '1': forget the batch even if it has not finished
 -- {'OK'} forgotten
 -- {'MORE'} call again
 -- {'GONE'} there is no such batch

@@ -4,7 +4,8 @@
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] batch id  [2] operations  [3] photos  [4] digest of the feed: all three as they were when
 --     the caller compared its list with them
---     [5] photos of the last operation from now on, 0 to leave it as it is  [6] its new entry  [7] digest of the feed with it
+--     [5] new number of photos of the last operation, 0 to leave it as it is  [6] its new entry
+--     [7] digest of the feed with the new entry
 -- {'OK'} reopened
 -- {'GONE'} there is no such batch
 -- {'CANCELLED'} the batch is cancelled

@@ -5,7 +5,7 @@ extension BatchStore {
     /// - Parameters:
     ///   - id: the batch.
     ///   - fed: the number of operations and photos, and the digest, of the feed that was compared with the list.
-    ///   - last: the last operation with the new photos added; nil if it already has as many as the operation size.
+    ///   - last: the last operation with the new photos added; nil if it already has the full operation size.
     package func grow(
         _ id: BatchID, fed: (operations: Int, photos: Int, digest: String),
         last: (photos: Int, entry: [UInt8], digest: String)?

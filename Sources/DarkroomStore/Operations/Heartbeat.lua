@@ -14,8 +14,8 @@
 --     more: 1 if there is more maintenance to do, which another heartbeat may do at once
 --     turn: the turn of the ready queues, which grows whenever a batch enters one
 --     stale_files: batch id, operation number, fencing token: the worker must try to remove the temporary files of this
---     operation that have this fencing token or a lower one in their names. Empty if there are none. Nine heartbeats get the
---     same request, a minute apart, because not every worker sees the folder.
+--     operation that have this fencing token or a lower one in their names. Empty if there are none. Nine
+--     heartbeats, a minute apart, get the same request, because not every worker sees the folder.
 --#include prelude.lua
 local worker = ARGV[1]
 --#include read_batch.lua

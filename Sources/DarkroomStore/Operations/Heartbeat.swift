@@ -48,7 +48,8 @@ package struct HeartbeatReply: Sendable, Equatable {
     package var hasMore: Bool
     /// The turn of the ready queues, which grows whenever a batch enters one.
     package var turn: Int
-    /// An operation of a lost worker. The worker must remove its temporary files with this or a lower token.
+    /// An operation of a lost worker: this worker must remove the operation's temporary files that have this fencing
+    /// token or a lower one.
     package var staleFiles: HeldOperation?
 }
 

@@ -1,8 +1,8 @@
 #!lua
--- Submits a batch: writes its options and counters. It has no photos yet.
+-- Submits a batch: writes its options and counters. The batch has no photos yet.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] batch id  [2] output folder, '' for none  [3] the number in the holder file of that folder, 0 if there is none
---     [4] '1': the batch takes the folder if another batch has it  [5] name of the batch, '' for none
+--     [4] '1': the batch takes the folder even if another batch has it  [5] name of the batch, '' for none
 --     [6] number of batches that this batch waits for, at most 100  [7...] their ids, then field, value, ... of the options
 -- {'OK', time of submission}
 -- {'EXISTS'} the id was submitted before

@@ -86,7 +86,7 @@ extension BatchStore {
         return damage
     }
 
-    /// The batch with this id, name, or unique prefix of its id. If several have the name, returns the newest.
+    /// The batch with this id, name, or unique prefix of its id. If several batches have the name, returns the newest.
     /// - Throws: ``StoreError`` with the code `noSuchBatch` or `ambiguousBatch`. Its text names similar batches.
     package func batch(named name: String) throws(StoreError) -> BatchFacts {
         let ids = try batchIDs()

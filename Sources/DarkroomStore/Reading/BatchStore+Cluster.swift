@@ -61,8 +61,8 @@ extension BatchStore {
         return workers
     }
 
-    /// The webhooks that became due at `time` (milliseconds since 1970) or later, the oldest first, without the first
-    /// `first` webhooks. If a batch no longer exists, its URL is "".
+    /// The webhooks that became due at `time` (milliseconds since 1970) or later, the oldest first. The result
+    /// does not contain the first `first` of these webhooks. If a batch no longer exists, its URL is "".
     package func dueWebhooks(since time: Int = 0, from first: Int = 0, atMost count: Int) throws(StoreError)
         -> [DueWebhook]
     {

@@ -1,7 +1,8 @@
 import DarkroomRedis
 
-/// The Lua scripts of the store, one for each operation. The Swift file of an operation has its call; the head of the Lua
-/// file lists KEYS, ARGV and replies. ``ScriptText`` describes how scripts share steps and names.
+/// The Lua scripts of the store, in the folder Operations. The Swift file beside a script contains the function that
+/// calls the script; the head of the Lua file lists KEYS, ARGV and replies. ``ScriptText`` describes how scripts share
+/// steps and names.
 enum StoreScripts {
     static let addDependency = script("AddDependency.lua", PackageResources.AddDependency_lua)
     static let cancel = script("Cancel.lua", PackageResources.Cancel_lua)

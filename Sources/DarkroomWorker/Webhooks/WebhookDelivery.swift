@@ -30,7 +30,7 @@ final class WebhookDelivery: Sendable {
         var pending: [DueWebhook] = []
         /// The webhooks that are being delivered, as a map from member to server.
         var underway: [String: String] = [:]
-        /// The start of the next search: a due time, and the number of its webhooks that were already read.
+        /// The start of the next search: a due time, and how many webhooks with this due time were already read.
         var searchFrom = (time: 0, read: 0)
         /// The time of the last search that began with the webhook that had been due for the longest time.
         var fullSearch = ContinuousClock.now
@@ -93,7 +93,7 @@ final class WebhookDelivery: Sendable {
         }
     }
 
-    /// Adds the webhooks that this worker may deliver to the pending ones, and starts deliveries.
+    /// Adds the webhooks that this worker may deliver to `pending`, and starts deliveries.
     private func begin(_ due: [DueWebhook]) {
         let mine = due.filter { hosts.allow($0.url) }
         state.withLock { state in
@@ -103,7 +103,7 @@ final class WebhookDelivery: Sendable {
         beginPending()
     }
 
-    /// Starts those of the pending deliveries for which there are threads.
+    /// Starts pending deliveries, within the limits for threads.
     private func beginPending() {
         let begun = state.withLock { state in
             var (begun, waiting): ([DueWebhook], [DueWebhook]) = ([], [])

@@ -1,5 +1,5 @@
--- Included. Cancels the batch `id` with the hash `key`, which is neither cancelled nor finished, for `reason` ('': a user
--- cancelled it). The cost does not depend on the size of the batch: workers end the operations that are executing, and
+-- Included. Cancels the batch `id` with the hash `key` for `reason` ('': a user cancelled it). The batch must be neither
+-- cancelled nor finished. The cost does not depend on the size of the batch: workers end the operations that are executing, and
 -- state codes are not rewritten. Expects `prefix` and `now`.
 redis.call('HSET', key, 'flag.cancelled', 1)
 if reason ~= '' then redis.call('HSET', key, 'cancelled.reason', reason) end

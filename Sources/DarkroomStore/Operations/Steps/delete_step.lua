@@ -1,5 +1,5 @@
 -- Included. Does one step of forgetting the batch `id`. The first step removes the state, so that no script writes to the batch
--- any more, and adds the id to the sorted set `forgotten`, which keeps the newest 10,000. Each step removes at most 100
+-- any more, and adds the id to the sorted set `forgotten`, which keeps the newest 10,000 ids. Each step removes at most 100
 -- dependents, 100 dependencies and 100 leases; the step that removes the last of them also removes all other keys. Keys of a
 -- wrong type are removed at once. Sets `forgotten`. Expects `prefix`, `now`, and `types` and `fields` of read_batch.lua.
 local key = KEY_BATCH .. id

@@ -1,6 +1,7 @@
--- Included. Publishes the change notice that `operations` operations of `priority` can be claimed, unless a notice of more than
--- half as many operations was published within the last 100 ms. `workers` is the number of running workers. Each worker draws a
--- random number to decide whether it claims, see ChangeNotice.swift. Expects `prefix`, `now`, `priority` and `operations`.
+-- Included. Publishes a change notice: `operations` operations of `priority` can be claimed. Publishes nothing if a notice of more
+-- than half as many operations was published within the last 100 ms. `workers` is the number of running workers. Each worker
+-- draws a random number to decide whether it claims, see ChangeNotice.swift. Expects `prefix`, `now`, `priority` and
+-- `operations`.
 do
     local said = redis.call('HMGET', KEY_CONTROL, 'notified.' .. priority, 'notified.operations.' .. priority)
     local since = now - (tonumber(said[1]) or 0)  -- another program may have written a wrong value

@@ -51,7 +51,7 @@ local prefix = KEYS[1]
 -- The number of workers with a heartbeat or a claim in the last 10 s.
 --#define RUNNING_WORKERS redis.call('ZCOUNT', KEY_WORKERS, now - 10000, '+inf')
 
--- The maximum number of ended operations of a batch whose entries are kept, so that their failed photos can be retried.
+-- For each batch, Redis keeps the entries of at most this many ended operations, so that failed photos can be retried.
 --#define MOST_ENTRIES_KEPT 10000
 
 -- The time and the batch `id` in the JSON of an event.

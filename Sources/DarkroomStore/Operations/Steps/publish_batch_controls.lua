@@ -1,4 +1,4 @@
--- Included. Counts a change of the controls of the batch `id` with the hash `key`, and publishes them. Expects `prefix`.
+-- Included. Counts a change of the controls of the batch `id` with the hash `key`, and publishes these controls. Expects `prefix`.
 do
     local controls
 --#include batch_controls.lua

@@ -1,4 +1,4 @@
--- Included. Counts a change of the controls of the cluster, and publishes them. Expects `prefix`.
+-- Included. Counts a change of the controls of the cluster, and publishes these controls. Expects `prefix`.
 do
     local version, cluster
     redis.call('HINCRBY', KEY_CONTROL, 'version', 1)

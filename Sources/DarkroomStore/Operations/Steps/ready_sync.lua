@@ -1,4 +1,4 @@
--- Included. Adds the batch `id` with the hash `key` to the ready queue of its priority if an operation of it can be claimed,
+-- Included. Adds the batch `id` with the hash `key` to the ready queue of its priority if one of its operations can be claimed,
 -- and removes it from the queue otherwise. Expects `prefix` and `now`.
 do
     local s = redis.call('HMGET', key, 'state', 'priority', 'flag.cancelled', 'flag.suspended', 'flag.downloads.suspended',
