@@ -12,7 +12,8 @@ package final class ThreadPool: Sendable {
 
         mutating func next() -> (@Sendable () -> Void)? {
             guard let job = jobs.first else { return nil }
-            // A slice keeps removed elements until it is copied, so release the job, which may hold much memory.
+            // A job may hold much memory, and a slice keeps removed elements until it is copied, so set the element to
+            // nil.
             jobs[jobs.startIndex] = nil
             jobs.removeFirst()
             return job
@@ -60,7 +61,7 @@ package final class ThreadPool: Sendable {
         queue.condition.unlock()
         guard needsThread else { return }
         Thread { [queue, name, threadBegan, threadEnds] in
-            // On Linux, Foundation sets a thread's name only after `start` has returned, which may be later.
+            // On Linux, Foundation sets a thread's name after `start` has returned, which may be too late.
             csystem_name_thread(name)
             threadBegan()
             Self.work(queue)

@@ -34,7 +34,7 @@ package final class HeartbeatLoop: Sendable {
                 }
                 isAway = false
                 coordination.isConnected.withLock { $0 = true }
-                // The report loop now sends all changes, even downloads without other changes. The claim loop claims.
+                // The report loop now sends all changes, even if they are only downloads. The claim loop claims.
                 coordination.reportSignal.raise()
                 coordination.claimSignal.raise()
             } catch {
@@ -61,9 +61,9 @@ package final class HeartbeatLoop: Sendable {
 
     /// The time between two heartbeats: a fifth of the shortest lease, at most 3 s.
     ///
-    /// An outage of Redis uses up 3 s of a lease, however long it takes. The sum of these 3 s, the time since the last
-    /// renewal, and the additional time that this worker may need to reconnect (``retryInterval`` and the attempts of
-    /// the connection) must be less than the shortest possible lease, 6 s.
+    /// An outage of Redis uses up 3 s of a lease, however long the outage lasts. The sum of these 3 s, the time since
+    /// the last renewal, and the additional time that this worker may need to reconnect (``retryInterval`` and the
+    /// attempts of the connection) must be less than the shortest possible lease, 6 s.
     static func interval(shortestLease: Duration?) -> Duration {
         shortestLease.map { min(.seconds(3), $0 / 5) } ?? .seconds(3)
     }

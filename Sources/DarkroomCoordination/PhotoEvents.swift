@@ -6,7 +6,7 @@ import Foundation
 
 /// Publishes the states of photos on the events channel.
 ///
-/// A thread sends the newest state code of each photo, with one batch in each message. It sends at most ten messages a
+/// A thread sends the newest state code of each photo; each message is about one batch. It sends at most ten messages a
 /// second, or one a second if Redis reports that no client received the last message. Photos do not wait for the
 /// thread: state codes that cannot be sent soon enough are dropped and counted in `dropped`.
 package final class PhotoEvents: Sendable {

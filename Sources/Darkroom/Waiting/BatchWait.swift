@@ -21,7 +21,7 @@ struct BatchWait {
         open = ids.filter { seen.insert($0).inserted }
     }
 
-    /// Whether a reading of these batches includes all open batches.
+    /// Whether `batches` contains all batches that have not finished.
     func isRead(in batches: Set<BatchID>) -> Bool { open.allSatisfy(batches.contains) }
 
     /// Takes the facts of a reading; returns the result once all batches have finished.

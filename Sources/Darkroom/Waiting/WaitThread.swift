@@ -1,8 +1,8 @@
 import DarkroomConcurrency
 import DarkroomStore
 
-/// Serves all waits of a client on one thread: each turn reads the batches of all waits once. The thread runs while there are
-/// waits, and keeps its own references.
+/// Serves all waits of a client on one thread: each turn reads the batches of all waits once. The thread runs while
+/// there are waits, even if nothing else refers to this object.
 final class WaitThread: Sendable {
     private struct Waiting {
         var wait: BatchWait
@@ -72,7 +72,8 @@ final class WaitThread: Sendable {
         }
     }
 
-    /// Calls `step` for each wait. A wait ends with the result of `step`, unless that is nil, or with its error.
+    /// Calls `step` for each wait. Facts or an error from `step` are the result of the wait; nil means that the wait
+    /// continues.
     private func update(_ step: (inout BatchWait) throws -> [BatchFacts]?) {
         state.withLock { state in
             for position in state.waits.indices {

@@ -62,7 +62,7 @@ public struct PhotoWorkerConfiguration: Sendable {
     }
 
     /// Uses this program, with these arguments, as the helper process of its workers. A helper develops photos on which
-    /// two workers have crashed, and photos for which the libraries cannot be stopped.
+    /// two workers have crashed, and photos whose filtration cannot be stopped inside the worker.
     ///
     /// ```swift
     /// var configuration = PhotoWorkerConfiguration()

@@ -64,7 +64,8 @@ struct PhotoFile {
     /// - Parameters:
     ///   - hasOwner: Whether the new file has the owner and group of the replaced file. If not, the set-user-ID,
     ///     set-group-ID and sticky bits are cleared.
-    ///   - hasGroup: Whether the new file has that group. If not, the permissions of the group are cleared.
+    ///   - hasGroup: Whether the new file has the group of the replaced file. If not, the permissions of the group are
+    ///     cleared.
     static func mode(replacing replaced: mode_t, hasOwner: Bool, hasGroup: Bool) -> mode_t {
         replaced & (hasOwner ? 0o7777 : hasGroup ? 0o777 : 0o707)
     }

@@ -7,7 +7,7 @@ import DarkroomStore
 
 /// Options for the address of Redis and the prefix of its keys.
 struct RedisOptions: ParsableArguments {
-    // Plain text that is parsed later: a usage error shows an invalid value, and a URL may contain a password.
+    // This is a string that is parsed later: a usage error would show an invalid URL, which may contain a password.
     @Option(
         help: "The address of Redis: redis://[user:password@]host[:port][/database], rediss://..., unix:///path, "
             + "or redis+sentinel://host:port,host:port/service.",

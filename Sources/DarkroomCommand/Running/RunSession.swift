@@ -269,7 +269,8 @@ final class RunSession {
         }
         var photos = try client.control.retry(batch.id, overwrite: overwrite)
         if photos.notKept > 0 {
-            // Redis keeps failed photos of a limited number of operations. The rest is restored from the list.
+            // Redis keeps the failed photos of only a limited number of operations. The others are restored from the
+            // list.
             try list.rewind()
             let coordinator = client.coordinator { [progress] in progress.note($0.description) }
             _ = try coordinator.restoreEntries(of: batch.id, from: list)

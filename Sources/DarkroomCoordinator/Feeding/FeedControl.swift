@@ -143,7 +143,7 @@ final class FeedControl: @unchecked Sendable {
 }
 
 extension RedisError.Outlook {
-    /// Whether a failed call can succeed later. Errors that are not of Redis are lasting.
+    /// Whether a failed call can succeed later. Errors that do not come from Redis are permanent.
     init(_ error: any Error) {
         self = ((error as? StoreError)?.redis ?? error as? RedisError)?.outlook ?? .lasting
     }

@@ -17,7 +17,8 @@ struct FeedWindow {
         case query
         /// Redis has lost confirmed operations: read the list again from its beginning.
         case restart
-        /// Redis refuses all further operations: the batch is gone, cancelled, sealed, or ends with a short operation.
+        /// Redis refuses all further operations: the batch is gone, cancelled or sealed, or its last operation is not
+        /// full.
         case fail(FeedReply)
     }
 
@@ -40,7 +41,7 @@ struct FeedWindow {
         sent = confirmed
     }
 
-    /// The next step. All operations up to number `packed` can be sent.
+    /// The next step. The operations up to number `packed` exist and can be sent.
     /// - Parameter allowsPartial: whether operations may be sent even if they do not fill a pipeline.
     mutating func next(packed: Int, allowsPartial: Bool) -> Action {
         if let setback {

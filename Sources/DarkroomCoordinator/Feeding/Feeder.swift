@@ -62,7 +62,7 @@ final class Feeder {
         if !isLast { try pipeline.feed(operation) }
     }
 
-    /// Reopens the batch for more operations. Waits as long as a worker executes the last operation.
+    /// Reopens the batch for more operations. Waits while a worker is executing the last operation.
     private func open(last: PackedOperation?) throws {
         if !present.options.output.isEmpty,
             let other = OutputFolder(path: present.options.output).taker(since: present)

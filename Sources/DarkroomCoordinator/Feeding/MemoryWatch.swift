@@ -1,8 +1,8 @@
 import DarkroomRedis
 import DarkroomStore
 
-/// Decides which notices to report while Redis is out of memory: a notice that Redis is full, even if it still accepts
-/// single operations, and a notice if no operation is left that would free memory when it ends.
+/// Decides which notices to report while Redis is out of memory: that Redis is full, even if it still accepts single
+/// operations; and that waiting does not help, because no operation is left that would free memory when it ends.
 struct MemoryWatch {
     /// What to do after Redis has refused a write.
     enum Action: Equatable {
