@@ -54,7 +54,7 @@ package final class ThreadPool: Sendable {
         queue.condition.lock()
         guard !queue.state.isClosed else { return queue.condition.unlock() }
         queue.state.jobs.append(job)
-        // A thread that was woken but has not run yet still counts as idle, and its job as waiting.
+        // A thread that was woken but has not run yet still counts as idle, and its job still counts as waiting.
         let needsThread = queue.state.jobs.count > queue.state.idle && queue.state.threads < maxThreads
         if needsThread { queue.state.threads += 1 }
         queue.condition.signal()

@@ -42,7 +42,7 @@ struct ClaimPlan {
     /// operation for it.
     private var emptyTurn: Int?
 
-    /// How often a worker with room claims without a notice, while the turn counter stays the same.
+    /// The interval at which a worker with room claims if there is no notice and the turn counter does not change.
     static let idleInterval = Duration.seconds(30)
     /// After this time a pass starts again, since batches that were added during the pass may be before its current
     /// position.
@@ -100,8 +100,8 @@ struct ClaimPlan {
     /// Records the result of a claim.
     /// - Parameters:
     ///   - next: the position to continue from; "" if the claim reached the end of the ready queues.
-    ///   - sawAll: whether the claim excluded only refused batches, and the cluster is not suspended. Then nothing more can be
-    ///     claimed until the turn changes.
+    ///   - sawAll: whether the claim skipped only refused batches, and the cluster is not suspended. If true, nothing
+    ///     more can be claimed until the turn changes.
     mutating func claimed(_ claim: Claim, _ priorities: [BatchPriority], next: String, turn: Int, sawAll: Bool) {
         guard claim.isOrdinary else { return }
         var current =

@@ -62,15 +62,15 @@ package final class HeartbeatLoop: Sendable {
     /// The time between two heartbeats: a fifth of the shortest lease, at most 3 s.
     ///
     /// An outage of Redis uses up 3 s of a lease, however long the outage lasts. The sum of these 3 s, the time since
-    /// the last renewal, and the additional time that this worker may need to reconnect (``retryInterval`` and the
-    /// attempts of the connection) must be less than the shortest possible lease, 6 s.
+    /// the last renewal, and the time that this worker needs to reconnect (``retryInterval`` and the attempts of the
+    /// connection) must be less than the shortest possible lease, 6 s.
     static func interval(shortestLease: Duration?) -> Duration {
         shortestLease.map { min(.seconds(3), $0 / 5) } ?? .seconds(3)
     }
 
-    /// How long the connection waits for a reply. If the connection is half open, the leases must be renewed before the
-    /// shortest possible lease (6 s) expires. So the sum of the time since the last renewal, this timeout and the time
-    /// for a new connection must be less than 6 s.
+    /// How long the connection waits for a reply. The connection may be lost unnoticed; even then, the leases must be
+    /// renewed before the shortest possible lease (6 s) expires. So the sum of the time since the last renewal, this
+    /// timeout and the time for a new connection must be less than 6 s.
     package static let replyTimeout = Duration.seconds(3)
 
     /// The time between a failed heartbeat and the next one.

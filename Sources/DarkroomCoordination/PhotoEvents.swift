@@ -33,8 +33,8 @@ package final class PhotoEvents: Sendable {
             entries.append((batch, index, stateCode))
         }
 
-        /// Removes and returns the next message. It is about the batch that has waited longest, except that no batch is
-        /// chosen twice in a row while other batches wait.
+        /// Removes and returns the next message. It is about the batch that has waited longest; but no batch is chosen
+        /// twice in a row while other batches wait.
         mutating func next() -> Message? {
             let other = entries.first { $0.batch != last } ?? entries.first
             guard let batch = other?.batch ?? dropped.keys.first else { return nil }
@@ -112,7 +112,8 @@ package final class PhotoEvents: Sendable {
     private let unanswered = Locked(0)
     /// Whether a client may have received the last message.
     private let isReceived = Locked(true)
-    /// Whether Redis is a node of a Redis Cluster, whose reply does not count receivers at other nodes; nil if unknown.
+    /// Whether Redis is a node of a Redis Cluster; nil if unknown. The reply of a node does not count receivers at
+    /// other nodes.
     private let isCluster = Locked<Bool?>(nil)
     /// The time of the Redis clock in ms, and the instant at which this worker received it.
     private let clock = Locked<(redis: Int, here: ContinuousClock.Instant)?>(nil)

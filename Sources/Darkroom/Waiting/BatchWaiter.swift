@@ -64,7 +64,8 @@ package struct BatchWaiter {
     /// there is no time limit.
     ///
     /// If Redis is unreachable, the call retries until it is reachable.
-    /// - Throws: ``DarkroomError`` if a batch is forgotten meanwhile; ``StoreError`` if Redis replies with an error.
+    /// - Throws: ``DarkroomError`` if a batch is forgotten during the wait; ``StoreError`` if Redis replies with an
+    ///   error.
     package mutating func wait(
         for batches: [BatchFacts], timeout: Duration?,
         isEnough: ([BatchFacts], [BatchProblem]) throws -> Bool = { _, _ in false }

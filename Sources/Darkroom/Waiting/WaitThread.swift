@@ -1,8 +1,8 @@
 import DarkroomConcurrency
 import DarkroomStore
 
-/// Serves all waits of a client on one thread: each turn reads the batches of all waits once. The thread runs while
-/// there are waits, even if nothing else refers to this object.
+/// Serves all waits of a client on one thread: it reads the batches of all waits repeatedly, each batch once per
+/// reading. The thread runs while there are waits, even if nothing else refers to this object.
 final class WaitThread: Sendable {
     private struct Waiting {
         var wait: BatchWait

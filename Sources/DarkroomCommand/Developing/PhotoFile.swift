@@ -82,7 +82,7 @@ struct PhotoFile {
     private static func rename(_ from: String, _ to: String) -> Int32 { Glibc.rename(from, to) == 0 ? 0 : errno }
 
     /// Renames a new file; fails with EEXIST if another program has created a file of that name. On file systems
-    /// without hard links, it first reserves the name with an empty file, which it creates exclusively.
+    /// without hard links, it first reserves the name: it creates an empty file if no file has this name.
     private static func nameNew(_ from: String, _ to: String) -> Int32 {
         if link(from, to) == 0 { return unlink(from) == 0 ? 0 : errno }
         guard [EPERM, EOPNOTSUPP, ENOSYS].contains(errno) else { return errno }

@@ -11,8 +11,8 @@ struct MemoryWatch {
         case checkForWork
     }
 
-    /// Redis counts as full until it has refused no write for this long. If workers are slow, each operation that ends
-    /// frees memory for only one new operation.
+    /// Redis counts as full until it has refused no write for this time. A single accepted write is not sufficient:
+    /// each operation that ends frees memory for one new operation.
     private static let quietPeriod = Duration.seconds(2)
     private static let checkInterval = Duration.seconds(10)
 
