@@ -94,7 +94,7 @@ package final class HeartbeatLoop: Sendable {
         let replies = try coordination.store.perform(calls)
         worker.lost(replies.flatMap(\.lost))
         let parts = replies.enumerated().map { place, reply in
-            // A change that was made between two parts of the heartbeat may be missing from the first reply.
+            // If a change was made between two parts of the heartbeat, the first reply may not contain it.
             let isLast = place == replies.count - 1
             return ControlsAnswer(
                 version: reply.version, sent: highest, cluster: reply.cluster, batches: reply.controls,

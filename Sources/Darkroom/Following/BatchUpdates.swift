@@ -20,7 +20,7 @@ public struct BatchUpdates: AsyncSequence, Sendable {
     /// Starts following the batch.
     public func makeAsyncIterator() -> Iterator { Iterator(client, id) }
 
-    /// An observer of the batch, with a connection until the sequence ends. Only one task at a time may use it.
+    /// An observer of the batch, which keeps a connection until the sequence ends. Only one task at a time may use it.
     public struct Iterator: AsyncIteratorProtocol {
         /// What the next call does.
         private enum Phase { case reading, listening, ended }

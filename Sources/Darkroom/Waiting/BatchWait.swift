@@ -24,7 +24,7 @@ struct BatchWait {
     /// Whether `batches` contains all batches that have not finished.
     func isRead(in batches: Set<BatchID>) -> Bool { open.allSatisfy(batches.contains) }
 
-    /// Takes the facts of a reading; returns the result once all batches have finished.
+    /// Processes facts that were read from Redis; returns the result once all batches have finished.
     /// - Throws: ``DarkroomError`` if a batch is damaged or gone.
     mutating func take(_ found: [BatchFacts]) throws -> [BatchFacts]? {
         let facts = Dictionary(found.map { ($0.id, $0) }) { first, _ in first }

@@ -27,7 +27,7 @@ final class WaitThread: Sendable {
 
     init(_ store: BatchStore) { self.store = store }
 
-    /// Gives `answer` the result of a wait. Returns at once.
+    /// Returns at once; passes the result of the wait to `answer` when the wait ends.
     func add(_ wait: BatchWait, _ answer: Answer<[BatchFacts]>) {
         state.withLock { state in
             state.waits.append(Waiting(wait: wait, answer: answer))
@@ -63,7 +63,7 @@ final class WaitThread: Sendable {
         }
     }
 
-    /// The waits whose callers still wait. If there are none, returns nil, and the thread ends.
+    /// The waits that have no result yet. If there are none, returns nil, and the thread ends.
     private func current() -> [Waiting]? {
         state.withLock { state in
             state.waits.removeAll { $0.answer.isGiven }

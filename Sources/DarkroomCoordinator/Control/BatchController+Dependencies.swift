@@ -8,7 +8,7 @@ package struct Depended: Sendable, Equatable {
     package var waitedBefore: [BatchID] = []
     /// The batches that had already finished, so that no dependency was needed.
     package var finishedBefore: [BatchID] = []
-    /// The batch that finished without success, so that this batch was cancelled (option `afterSuccess`).
+    /// The batch because of which this batch was cancelled: it finished without success (option `afterSuccess`).
     package var cancelledBy: BatchID?
 }
 

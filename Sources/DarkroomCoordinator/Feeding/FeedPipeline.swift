@@ -4,7 +4,8 @@ import DarkroomRedis
 import DarkroomStore
 import Foundation
 
-/// Sends packed operations to Redis, with many in flight at a time, and keeps each until Redis has confirmed it.
+/// Sends packed operations to Redis, many of them before the first reply, and keeps each operation until Redis has
+/// confirmed it.
 ///
 /// The feeding thread owns the pipeline. While no part of the list arrives, a timer flushes the pipeline. The
 /// connection's thread puts replies into a queue, from which the feeding thread or the timer takes them.
