@@ -29,7 +29,7 @@ package final class Deflater {
         deflateReset(stream)
         let bound = Int(deflateBound(stream, UInt(bytes.count)))
         return [UInt8](unsafeUninitializedCapacity: bound) { output, count in
-            // zlib does not write through `next_in`. The type of `next_in` only lacks `const`.
+            // zlib does not write through `next_in`, although its type is not `const`.
             stream.pointee.next_in = UnsafeMutablePointer(
                 mutating: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self))
             stream.pointee.avail_in = UInt32(bytes.count)

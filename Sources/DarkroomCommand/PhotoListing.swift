@@ -29,7 +29,7 @@ struct PhotoListing {
 
         var lacksNames: Bool { photos.contains { $0.name == nil } }
 
-        /// Fills in the facts that `known` returns for photos without a name.
+        /// For each photo without a name, fills in the facts that `known` returns.
         mutating func fill(_ known: (Photo) -> (name: String, url: String, file: String?, detail: String?)?) {
             for position in photos.indices where photos[position].name == nil {
                 guard let found = known(photos[position]) else { continue }
@@ -154,7 +154,7 @@ struct PhotoListing {
         return Dictionary(pairs) { $1 }
     }
 
-    /// Fills in names and URLs from the entries of the operations, for photos without a name.
+    /// For photos without a name, fills in names and URLs from the entries of the operations.
     private mutating func fillFromEntries(_ groups: inout [Group]) throws {
         let lacking = groups.indices.filter { groups[$0].lacksNames }
         let entries = try client.store.entries(of: batch.id, operations: lacking.map { groups[$0].operation })

@@ -218,11 +218,11 @@ struct SubmitCommand: ParsableCommand {
     /// The name of the list for messages. A URL is shown without user, password and query, which may be secrets.
     private var listName: String { list == "-" ? list : PhotoListReader.displayName(list) }
 
-    /// The commands for an incompletely fed batch, for the end of an error message; empty if no command can help.
+    /// The end of an error message: commands that continue or remove an incompletely fed batch; empty if none can help.
     private func advice(after error: any Error, _ id: BatchID, _ client: DarkroomClient) -> String {
         let lasting: [CoordinatorError.Code] = [.listDiffers, .batchGone, .cancelled]
         if let error = error as? CoordinatorError, lasting.contains(error.code) { return "" }
-        // A forgotten batch cannot be resumed. If Redis is unreachable, the advice is given in case the batch exists.
+        // A forgotten batch cannot be resumed. If Redis is unreachable, the batch may exist, so the advice is given.
         do { if try client.store.facts(of: id) == nil { return "" } } catch {}
         return
             "\nbatch \(id) is not complete: continue with: darkroom submit \(ShellWord.quoted(listName)) --resume "

@@ -24,7 +24,7 @@ struct SuspensionArguments: ParsableArguments {
     /// - Parameters:
     ///   - warns: Whether problems of the batch are printed, too.
     ///   - change: Suspends or resumes a part. Returns false if it was suspended or resumed before.
-    ///   - predicate: The end of the sentence, by whether a part has changed.
+    ///   - predicate: Returns the end of the sentence; `isNew` is true if a part has changed.
     func run(
         _ redis: RedisOptions, warns: Bool = false, change: (BatchController, BatchID?, QueuePart) throws -> Bool,
         predicate: (_ isNew: Bool) -> String

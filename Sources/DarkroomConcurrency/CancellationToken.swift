@@ -1,4 +1,4 @@
-/// Reports to all code that works on a job that the result of the job is no longer needed. Any thread may use it.
+/// Tells all code that works for a job when the result of the job is no longer needed. Any thread may use it.
 ///
 /// The level never decreases. Long computations check ``isCancelled`` regularly. Code that waits, for example for a
 /// transfer, sets a handler.

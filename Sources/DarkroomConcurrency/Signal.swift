@@ -26,7 +26,7 @@ package final class Signal: @unchecked Sendable {  // `raised` is used only whil
         mutex.deallocate()
     }
 
-    /// Wakes the waiting thread, or else the next thread that waits.
+    /// Wakes the waiting thread; if there is none, the next wait returns at once.
     package func raise() {
         pthread_mutex_lock(mutex)
         raised = true

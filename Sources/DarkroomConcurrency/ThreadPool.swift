@@ -12,7 +12,8 @@ package final class ThreadPool: Sendable {
 
         mutating func next() -> (@Sendable () -> Void)? {
             guard let job = jobs.first else { return nil }
-            // A slice keeps removed elements until it is copied, so release the job, which may hold much memory.
+            // A job may hold much memory, and a slice keeps removed elements until it is copied, so set the element to
+            // nil.
             jobs[jobs.startIndex] = nil
             jobs.removeFirst()
             return job
@@ -53,14 +54,14 @@ package final class ThreadPool: Sendable {
         queue.condition.lock()
         guard !queue.state.isClosed else { return queue.condition.unlock() }
         queue.state.jobs.append(job)
-        // A thread that was woken but has not run yet still counts as idle, and its job as waiting.
+        // A thread that was woken but has not run yet still counts as idle, and its job still counts as waiting.
         let needsThread = queue.state.jobs.count > queue.state.idle && queue.state.threads < maxThreads
         if needsThread { queue.state.threads += 1 }
         queue.condition.signal()
         queue.condition.unlock()
         guard needsThread else { return }
         Thread { [queue, name, threadBegan, threadEnds] in
-            // On Linux, Foundation sets a thread's name only after `start` has returned, which may be later.
+            // On Linux, Foundation sets a thread's name after `start` has returned, which may be too late.
             csystem_name_thread(name)
             threadBegan()
             Self.work(queue)

@@ -97,7 +97,8 @@ package final class ClaimLoop: Sendable {
         return claim.isForDrained ? .drained(worker.read { $0.claimableDrained }) : .all
     }
 
-    /// Sends a claim with its number. Repeats it while Redis is unreachable; Redis gives each number the same reply.
+    /// Sends a claim with its number. Repeats it while Redis is unreachable; Redis replies to the same number with the
+    /// same reply.
     private func send(_ claim: ClaimPlan.Claim, _ number: Int, without excluded: [BatchID]) -> Claimed? {
         while !coordination.leaving.isSet, !coordination.claimsEnd.isSet {
             let highest = worker.read { $0.controlsVersion }
@@ -124,8 +125,8 @@ package final class ClaimLoop: Sendable {
                 // The heartbeat loop detects when Redis is reachable again. It renews the leases first.
                 coordination.redisFailed(error)
                 if error.code == .unexpectedReply {
-                    // Redis would give the same reply to this claim number again. When the leases expire, the
-                    // operations of the reply are queued again.
+                    // A retry does not help: Redis would send the same reply again. The operations of the reply are
+                    // queued again when their leases expire.
                     coordination.claimSignal.wait(timeout: .seconds(1))
                     return nil
                 }

@@ -7,7 +7,7 @@ struct ClaimPlan {
         let lowest: BatchPriority
         /// If set, only operations in the focus of this batch are claimed.
         var focus: BatchID?
-        /// Whether only operations of batches without photos to start in this worker are claimed.
+        /// Whether the claim takes only operations of batches of which this worker has no photo to start.
         var isForDrained = false
 
         /// The position in the ready queues from which to continue; "" is their beginning.
@@ -27,21 +27,25 @@ struct ClaimPlan {
         var began: ContinuousClock.Instant
     }
 
-    /// The claims due after notices: one at once, and one after 100 ms for operations that the first one missed.
+    /// The claims due after notices: each notice causes a claim at once, and one after 100 ms for operations that the
+    /// first claim missed.
     private var notices: [(due: ContinuousClock.Instant, priority: BatchPriority)] = []
-    /// The highest priority that may have more operations: the last claim returned some, or none was sent yet.
+    /// The highest priority that may have more operations: no claim was sent yet, or the last claim returned
+    /// operations.
     private var more: BatchPriority? = .veryHigh
     private var nextAttempt: ContinuousClock.Instant
     private var nextFocused: ContinuousClock.Instant
     private var pass: Pass?
     /// The time at which the last ordinary claim was due.
     private var lastClaim: ContinuousClock.Instant
-    /// The turn counter when the ready queues had no operation for this worker; nil if they may have one.
+    /// The turn counter at the time when the ready queues had no operation for this worker; nil if they may have an
+    /// operation for it.
     private var emptyTurn: Int?
 
-    /// How often a worker with room claims without a notice, while the turn counter stays the same.
+    /// The interval at which a worker with room claims if there is no notice and the turn counter does not change.
     static let idleInterval = Duration.seconds(30)
-    /// After this time a pass starts again, since batches that were added during the pass may be before its position.
+    /// After this time a pass starts again, since batches that were added during the pass may be before its current
+    /// position.
     private static let longestPass = Duration.seconds(1)
     /// The time between two claims for a focus. A focus may change a hundred times a second.
     private static let focusInterval = Duration.milliseconds(20)
@@ -70,7 +74,7 @@ struct ClaimPlan {
         let announced = notices.filter { $0.due <= now }.map(\.priority).max()
         if wants.lowest != nil || wants.takesOthers {
             notices.removeAll { $0.due <= now }
-            // The claim starts at the beginning of the ready queues when there is room.
+            // When the worker has room, its next claim starts at the beginning of the ready queues.
             if let announced {
                 more = max(more ?? announced, announced)
                 pass = nil
@@ -96,8 +100,8 @@ struct ClaimPlan {
     /// Records the result of a claim.
     /// - Parameters:
     ///   - next: the position to continue from; "" if the claim reached the end of the ready queues.
-    ///   - sawAll: whether the claim excluded only refused batches, and the cluster is not suspended. Then nothing more can be
-    ///     claimed until the turn changes.
+    ///   - sawAll: whether the claim skipped only refused batches, and the cluster is not suspended. If true, nothing
+    ///     more can be claimed until the turn changes.
     mutating func claimed(_ claim: Claim, _ priorities: [BatchPriority], next: String, turn: Int, sawAll: Bool) {
         guard claim.isOrdinary else { return }
         var current =

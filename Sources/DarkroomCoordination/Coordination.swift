@@ -35,8 +35,8 @@ package final class Coordination: Sendable {
         events = PhotoEvents(worker: id, channel: store.keys.eventsChannel, connection: store.connection)
     }
 
-    /// Makes a claim for a priority due. The claims of `workers` workers are spread over 0.1 ms for each worker, at
-    /// most 20 ms.
+    /// Makes a claim for a priority due after a random time, so that the `workers` workers do not claim at the same
+    /// time: at most 0.1 ms for each of them, and at most 20 ms.
     package func expectWork(_ priority: BatchPriority, workers: Int = 1) {
         let spread = Duration.microseconds(workers > 1 ? Int.random(in: 0...min(20_000, 100 * workers)) : 0)
         plan.withLock { $0.noticed(priority, due: .now + spread) }
@@ -63,10 +63,10 @@ package protocol CoordinatedWorker: AnyObject, Sendable {
     func effects(of event: WorkerState.Event) -> [WorkerState.Effect]
 
     var demand: ClaimDemand { get }
-    /// The number of photos to claim of this priority and higher ones.
+    /// The number of photos to claim of this priority and of higher priorities.
     func photosToClaim(from priority: BatchPriority) -> Int
 
-    /// The operations whose leases are renewed; `stuck` is the number of others, whose file system does not answer.
+    /// The operations whose leases are renewed; `stuck` is the number of operations whose file system does not answer.
     var renewed: (operations: [HeldOperation], stuck: Int) { get }
     /// Whether the worker cannot finish any operation because a file system does not answer. If so, it does not claim.
     var isStuck: Bool { get }
@@ -83,7 +83,7 @@ package protocol CoordinatedWorker: AnyObject, Sendable {
     func writeFiles(of reports: [WorkerState.Report]) -> (failures: [HeldOperation: String], lost: Set<HeldOperation>)
     /// Removes the manifest files that other workers wrote for an operation that has ended in this worker.
     func removeOtherManifests(of held: HeldOperation, _ resources: any OperationResources)
-    /// Removes the temporary files that a lost worker has left of an operation of a cancelled batch. Does not block.
+    /// Removes temporary files of a lost worker, for an operation of a cancelled batch. Does not block.
     func removeStaleFiles(of held: HeldOperation)
     /// Delivers due webhooks. Does not block.
     func deliver(_ webhooks: [DueWebhook])
@@ -92,7 +92,8 @@ package protocol CoordinatedWorker: AnyObject, Sendable {
 extension CoordinatedWorker {
     private var logger: Logger { coordination.logger }
 
-    /// Changes the worker's state, and performs all effects. The event must have no effects that need the caller.
+    /// Changes the worker's state, and performs all effects. The event must not have effects that the caller must
+    /// perform.
     package func handle(_ event: WorkerState.Event) {
         let left = effects(of: event)
         assert(left.isEmpty, "nobody performs \(left)")
@@ -127,8 +128,8 @@ extension CoordinatedWorker {
         if wasLocal { noteEnd(of: [held.batch]) }
     }
 
-    /// Logs the batches that have finished and of which this worker has no operation. Reads the batches from Redis, and
-    /// logs nothing if that fails.
+    /// Logs the end of each batch that has finished, if this worker has no operation of it. Reads the batches from
+    /// Redis, and logs nothing if that fails.
     func noteEnd(of batches: Set<BatchID>) {
         guard logger.isEnabled(.info) else { return }
         let left = read { state in batches.filter { !state.hasOperation(of: $0) } }

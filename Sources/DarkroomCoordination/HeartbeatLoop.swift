@@ -34,7 +34,7 @@ package final class HeartbeatLoop: Sendable {
                 }
                 isAway = false
                 coordination.isConnected.withLock { $0 = true }
-                // The report loop now sends all changes, even downloads without other changes. The claim loop claims.
+                // The report loop now sends all changes, even if they are only downloads. The claim loop claims.
                 coordination.reportSignal.raise()
                 coordination.claimSignal.raise()
             } catch {
@@ -61,16 +61,16 @@ package final class HeartbeatLoop: Sendable {
 
     /// The time between two heartbeats: a fifth of the shortest lease, at most 3 s.
     ///
-    /// An outage of Redis uses up 3 s of a lease, however long it takes. The sum of these 3 s, the time since the last
-    /// renewal, and the additional time that this worker may need to reconnect (``retryInterval`` and the attempts of
-    /// the connection) must be less than the shortest possible lease, 6 s.
+    /// An outage of Redis uses up 3 s of a lease, however long the outage lasts. The sum of these 3 s, the time since
+    /// the last renewal, and the time that this worker needs to reconnect (``retryInterval`` and the attempts of the
+    /// connection) must be less than the shortest possible lease, 6 s.
     static func interval(shortestLease: Duration?) -> Duration {
         shortestLease.map { min(.seconds(3), $0 / 5) } ?? .seconds(3)
     }
 
-    /// How long the connection waits for a reply. If the connection is half open, the leases must be renewed before the
-    /// shortest possible lease (6 s) expires. So the sum of the time since the last renewal, this timeout and the time
-    /// for a new connection must be less than 6 s.
+    /// How long the connection waits for a reply. The connection may be lost unnoticed; even then, the leases must be
+    /// renewed before the shortest possible lease (6 s) expires. So the sum of the time since the last renewal, this
+    /// timeout and the time for a new connection must be less than 6 s.
     package static let replyTimeout = Duration.seconds(3)
 
     /// The time between a failed heartbeat and the next one.
@@ -94,7 +94,7 @@ package final class HeartbeatLoop: Sendable {
         let replies = try coordination.store.perform(calls)
         worker.lost(replies.flatMap(\.lost))
         let parts = replies.enumerated().map { place, reply in
-            // A change that was made between two parts of the heartbeat may be missing from the first reply.
+            // If a change was made between two parts of the heartbeat, the first reply may not contain it.
             let isLast = place == replies.count - 1
             return ControlsAnswer(
                 version: reply.version, sent: highest, cluster: reply.cluster, batches: reply.controls,

@@ -6,7 +6,7 @@ import Foundation
 
 /// Publishes the states of photos on the events channel.
 ///
-/// A thread sends the newest state code of each photo, with one batch in each message. It sends at most ten messages a
+/// A thread sends the newest state code of each photo; each message is about one batch. It sends at most ten messages a
 /// second, or one a second if Redis reports that no client received the last message. Photos do not wait for the
 /// thread: state codes that cannot be sent soon enough are dropped and counted in `dropped`.
 package final class PhotoEvents: Sendable {
@@ -33,8 +33,8 @@ package final class PhotoEvents: Sendable {
             entries.append((batch, index, stateCode))
         }
 
-        /// Removes and returns the next message. It is about the batch that has waited longest, except that no batch is
-        /// chosen twice in a row while other batches wait.
+        /// Removes and returns the next message. It is about the batch that has waited longest; but no batch is chosen
+        /// twice in a row while other batches wait.
         mutating func next() -> Message? {
             let other = entries.first { $0.batch != last } ?? entries.first
             guard let batch = other?.batch ?? dropped.keys.first else { return nil }
@@ -112,7 +112,8 @@ package final class PhotoEvents: Sendable {
     private let unanswered = Locked(0)
     /// Whether a client may have received the last message.
     private let isReceived = Locked(true)
-    /// Whether Redis is a node of a Redis Cluster, whose reply does not count receivers at other nodes; nil if unknown.
+    /// Whether Redis is a node of a Redis Cluster; nil if unknown. The reply of a node does not count receivers at
+    /// other nodes.
     private let isCluster = Locked<Bool?>(nil)
     /// The time of the Redis clock in ms, and the instant at which this worker received it.
     private let clock = Locked<(redis: Int, here: ContinuousClock.Instant)?>(nil)

@@ -8,7 +8,7 @@ import DarkroomStore
 package struct Refusals {
     /// The event that ends a refusal.
     package enum End: Sendable {
-        /// A successful check of a batch with these options. Its output folder was taken with the number `taken`.
+        /// A successful check of the batch, which has these options and took its output folder with the number `taken`.
         case check(BatchOptions, taken: Int)
         /// The end of a fixed time, after which somebody may have repaired the cause.
         case time
@@ -31,9 +31,9 @@ package struct Refusals {
     /// Whether the next claim replaces all refusals in Redis.
     private var replacesAll = true
 
-    /// The largest number of refusals with a reason. Of further refusals only the id is kept, for ``crowdInterval``.
+    /// The largest number of refusals with a reason. Further refusals are kept for ``crowdInterval``, without a reason.
     package static let limit = 10_000
-    /// The largest number of refused batches. At this number, the batch that is due first is no longer refused.
+    /// The largest number of refused batches. If there are more, the refusal that is due first ends.
     static let mostKept = 100_000
     /// How long a batch is refused if only its id is kept.
     static let crowdInterval = Duration.seconds(600)
@@ -95,7 +95,7 @@ package struct Refusals {
         refusals.filter { $0.value.due <= now }.prefix(Self.maxDue).map { ($0.key, $0.value.end) }
     }
 
-    /// Makes all refusals due that a check can end.
+    /// Makes those refusals due that can end with a check.
     package mutating func checkAgain(_ now: ContinuousClock.Instant) {
         for (batch, refusal) in refusals {
             if case .check = refusal.end { refusals[batch]?.due = now }

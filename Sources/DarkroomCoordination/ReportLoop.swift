@@ -5,7 +5,7 @@ import DarkroomStore
 import DarkroomWorkerState
 
 /// Reports the outcomes of photos, on a thread of its own. When a photo has an outcome, its file already has its final
-/// name. The loop writes the manifest, makes both files durable, and sends the report to Redis.
+/// name. The loop writes the manifest, makes the photo's file and the manifest durable, and sends the report to Redis.
 package final class ReportLoop: Sendable {
     private let worker: any CoordinatedWorker
     private let stopped = Latch()

@@ -72,8 +72,8 @@ package final class Coordinator: Sendable {
     /// Continues to feed a batch at the operation that Redis expects, seals it, and blocks until it is durable.
     ///
     /// The photos that were fed before are compared by their digest. If the list differs, the call throws and changes
-    /// nothing. If the list contains more photos than a sealed batch, the new photos are fed, and a finished batch
-    /// starts a new round. If the batch is cancelled, the call throws.
+    /// nothing. If the list contains more photos than the sealed batch, the new photos are fed; if the batch had
+    /// finished, it starts a new round. If the batch is cancelled, the call throws.
     /// - Parameter id: The batch.
     /// - Parameter list: The photo list.
     /// - Parameter onResumed: Called with the batch's id after the check that the batch exists and is not cancelled.
@@ -179,8 +179,8 @@ package final class Coordinator: Sendable {
         } while true
     }
 
-    /// Sends the heartbeat of a batch's feeder, so that monitors can tell a feeder that waits for its list or for Redis from a
-    /// crashed one. They report a feeder after 30 s without a heartbeat.
+    /// Sends the heartbeat of a batch's feeder, so that monitors can distinguish a waiting feeder from a crashed
+    /// feeder. After 30 s without a heartbeat, monitors report the feeder.
     static func feederHeartbeat(
         of batch: BatchID, in store: BatchStore, every interval: Duration = .seconds(10)
     ) -> PeriodicThread {
@@ -226,7 +226,7 @@ package final class Coordinator: Sendable {
 
     /// Seals a batch and blocks until it is durable in Redis. Returns false if Redis has lost confirmed operations.
     private func seal(_ id: BatchID, _ totals: FedTotals) throws -> Bool {
-        // Both calls are repeated: after a failover, the new master may confirm its data but lack the seal.
+        // After a failover, the new master may confirm its data but lack the seal, so both calls are repeated together.
         let durability = Durability(store: store, replicas: replicas, check: control.check)
         let (reply, outcome) = try control.retrying {
             let reply = try store.perform(store.seal(id, operations: totals.operations, photos: totals.photos))

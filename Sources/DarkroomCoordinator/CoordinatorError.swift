@@ -1,7 +1,7 @@
 import DarkroomModel
 
-/// Why a photo list was not fed, a batch not submitted, or a change of a batch or of the cluster refused. Nothing was changed,
-/// unless the description names a change.
+/// The reason why a photo list was not fed, a batch was not submitted, or a change of a batch or of the cluster was
+/// refused. Nothing was changed, unless the description names a change.
 package struct CoordinatorError: Error, Sendable, CustomStringConvertible {
     package enum Code: Sendable {
         /// The list contains no photos. Nothing was submitted.

@@ -2,7 +2,7 @@ import DarkroomFileNames
 import DarkroomFiles
 import DarkroomImaging
 
-/// The checks of the options of a new batch. The command line has the same.
+/// The checks of the options of a new batch. The command line makes the same checks.
 extension BatchOptions {
     /// The options with filters and folders in canonical form.
     /// - Throws: ``DarkroomError`` with the code `invalidOptions`.
@@ -23,13 +23,13 @@ extension BatchOptions {
         return options
     }
 
-    /// Throws if ``fileName`` is invalid, or if two photos would get the same file, on some file systems at least.
+    /// Throws if ``fileName`` is invalid, or if two photos would get the same file on some file system.
     func checkFileNames(of photos: some Collection<(name: String, url: String)>) throws {
         let template = try FileNameTemplate(fileName, namesAreUnique: true)
         guard !template.hasIndex else { return }
         var paths: Set<String> = []
         for photo in photos {
-            // File systems may ignore case. Strings that differ only in Unicode composition are equal.
+            // File systems may ignore case. Swift strings are equal even if their Unicode composition differs.
             let path = template.path(index: 0, name: photo.name, ending: "").lowercased()
             guard paths.insert(path).inserted else {
                 throw Self.invalid(
@@ -39,7 +39,7 @@ extension BatchOptions {
         }
     }
 
-    /// The path of a folder without empty components and `.`; empty for none.
+    /// The path of a folder without empty components and `.`; empty if `path` is empty.
     private static func folder(_ path: String, _ option: String) throws -> String {
         guard !path.isEmpty else { return "" }
         guard Path.isAbsolute(path), !Path.climbs(path) else {

@@ -2,7 +2,7 @@ import DarkroomCoordinator
 
 /// A notice for the user about a running feed. Feeding continues after each notice.
 public struct SubmissionNotice: Sendable, CustomStringConvertible {
-    /// The kind of notice. More codes may be added.
+    /// The kind of notice. Later versions may add codes.
     public struct Code: Sendable, Hashable {
         private enum Kind {
             case redisLost, redisBack, readingAgain, listHasGrown, redisFull, redisHasRoom, notReplicated, notPersistent

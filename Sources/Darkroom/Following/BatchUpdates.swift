@@ -20,7 +20,7 @@ public struct BatchUpdates: AsyncSequence, Sendable {
     /// Starts following the batch.
     public func makeAsyncIterator() -> Iterator { Iterator(client, id) }
 
-    /// An observer of the batch, with a connection until the sequence ends. Only one task at a time may use it.
+    /// An observer of the batch, which keeps a connection until the sequence ends. Only one task at a time may use it.
     public struct Iterator: AsyncIteratorProtocol {
         /// What the next call does.
         private enum Phase { case reading, listening, ended }
@@ -133,16 +133,18 @@ extension DarkroomClient {
     /// }
     /// ```
     ///
-    /// The first update is the present ``BatchUpdate/facts(_:)``. All later events follow. The facts are sent again whenever events
-    /// may have been missed: after an outage, and if more than 1,000 events wait for a slow loop. Every 3 seconds they are also
-    /// sent if they have changed. Events that follow a `facts` may already be contained in it. The last update is the facts of the
-    /// finished batch, or ``BatchUpdate/forgotten``; then the loop ends. For a finished batch it is the only update.
+    /// The first update is the present ``BatchUpdate/facts(_:)``. All later events follow. The facts are sent again
+    /// whenever events may have been missed: after an outage, and if the loop is more than 1,000 events behind. Also,
+    /// every 3 seconds, they are sent if they have changed. A `facts` update may already include events that follow it.
+    /// The last update is the facts of the finished batch, or ``BatchUpdate/forgotten``; then the loop ends. For a
+    /// finished batch it is the only update.
     ///
-    /// While it follows, the client performs the maintenance that heartbeats of workers do, like
+    /// While the loop runs, the client performs the same maintenance as the heartbeats of workers, like
     /// ``wait(for:timeout:)-(BatchID,_)``.
     ///
     /// The loop throws ``DarkroomError`` with the code `noSuchBatch` if the batch is not in Redis at the beginning,
     /// `redisUnreachable` if Redis is unreachable at the beginning (later, the client retries), `batchDamaged`, or
-    /// `redisRefused`, also if the user may not subscribe to events. It throws `CancellationError` if its task is cancelled.
+    /// `redisRefused`, for example if the user may not subscribe to events. It throws `CancellationError` if its task
+    /// is cancelled.
     public func follow(_ id: BatchID) -> BatchUpdates { BatchUpdates(client: self, id: id) }
 }

@@ -21,10 +21,10 @@ struct BatchWait {
         open = ids.filter { seen.insert($0).inserted }
     }
 
-    /// Whether a reading of these batches includes all open batches.
+    /// Whether `batches` contains all batches that have not finished.
     func isRead(in batches: Set<BatchID>) -> Bool { open.allSatisfy(batches.contains) }
 
-    /// Takes the facts of a reading; returns the result once all batches have finished.
+    /// Processes facts that were read from Redis; returns the result once all batches have finished.
     /// - Throws: ``DarkroomError`` if a batch is damaged or gone.
     mutating func take(_ found: [BatchFacts]) throws -> [BatchFacts]? {
         let facts = Dictionary(found.map { ($0.id, $0) }) { first, _ in first }

@@ -16,7 +16,7 @@ package struct BatchWaiter {
     /// at most ``longestPause``.
     private static let readingPauseFactor = 20.0
     private static let longestPause = Duration.seconds(3)
-    /// The interval at which the problems are read. Reading them requires reading all workers.
+    /// The interval at which the problems are read, together with the state of all workers.
     private static let problemInterval = Duration.seconds(3)
     private static let heartbeatInterval = Duration.seconds(3)
     private static let heartbeatsAtOnce = 100
@@ -26,7 +26,7 @@ package struct BatchWaiter {
     private let warn: ((String) -> Void)?
     private let isFeeding: () -> Bool
     private let onAway: () throws -> Void
-    /// The problems of the last report. Their texts may change while they last.
+    /// The problems of the last report. The text of a problem may change while the problem lasts.
     private var warned: [BatchProblem] = []
     private var hasReportedOutage = false
     /// The problems of the batches when they were last read.
@@ -64,7 +64,8 @@ package struct BatchWaiter {
     /// there is no time limit.
     ///
     /// If Redis is unreachable, the call retries until it is reachable.
-    /// - Throws: ``DarkroomError`` if a batch is forgotten meanwhile; ``StoreError`` if Redis replies with an error.
+    /// - Throws: ``DarkroomError`` if a batch is forgotten during the wait; ``StoreError`` if Redis replies with an
+    ///   error.
     package mutating func wait(
         for batches: [BatchFacts], timeout: Duration?,
         isEnough: ([BatchFacts], [BatchProblem]) throws -> Bool = { _, _ in false }
@@ -152,7 +153,7 @@ package struct BatchWaiter {
         let open = batches.filter { $0.state != .finished }
         problems = try client.store.problems(of: open, now: now).of(batches)
         if warnFrom <= .now { warn(of: problems, among: batches) }
-        // The first report must be based on problems that are read at that time.
+        // The problems are read again for the first report, so that it is not outdated.
         nextProblems = .now + Self.problemInterval
         if .now < warnFrom { nextProblems = min(nextProblems, warnFrom) }
     }

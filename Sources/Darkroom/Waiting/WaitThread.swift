@@ -1,8 +1,8 @@
 import DarkroomConcurrency
 import DarkroomStore
 
-/// Serves all waits of a client on one thread: each turn reads the batches of all waits once. The thread runs while there are
-/// waits, and keeps its own references.
+/// Serves all waits of a client on one thread: it reads the batches of all waits repeatedly, each batch once per
+/// reading. The thread runs while there are waits, even if nothing else refers to this object.
 final class WaitThread: Sendable {
     private struct Waiting {
         var wait: BatchWait
@@ -27,7 +27,7 @@ final class WaitThread: Sendable {
 
     init(_ store: BatchStore) { self.store = store }
 
-    /// Gives `answer` the result of a wait. Returns at once.
+    /// Returns at once; passes the result of the wait to `answer` when the wait ends.
     func add(_ wait: BatchWait, _ answer: Answer<[BatchFacts]>) {
         state.withLock { state in
             state.waits.append(Waiting(wait: wait, answer: answer))
@@ -63,7 +63,7 @@ final class WaitThread: Sendable {
         }
     }
 
-    /// The waits whose callers still wait. If there are none, returns nil, and the thread ends.
+    /// The waits that have no result yet. If there are none, returns nil, and the thread ends.
     private func current() -> [Waiting]? {
         state.withLock { state in
             state.waits.removeAll { $0.answer.isGiven }
@@ -72,7 +72,8 @@ final class WaitThread: Sendable {
         }
     }
 
-    /// Calls `step` for each wait. A wait ends with the result of `step`, unless that is nil, or with its error.
+    /// Calls `step` for each wait. Facts or an error from `step` are the result of the wait; nil means that the wait
+    /// continues.
     private func update(_ step: (inout BatchWait) throws -> [BatchFacts]?) {
         state.withLock { state in
             for position in state.waits.indices {

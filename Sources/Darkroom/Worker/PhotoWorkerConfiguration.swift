@@ -20,7 +20,8 @@ public struct PhotoWorkerConfiguration: Sendable {
     ///
     /// Inside the worker, only filtrations from JPEG to JPEG can be stopped at the limit. If
     /// ``useThisProgramAsHelper(arguments:environment:)`` was called, other photos are developed in helper processes,
-    /// which are ended at the limit. Without helpers, other photos fail only when the library call returns.
+    /// which are ended at the limit. Without helpers, the worker must wait until the library call returns before such a
+    /// photo fails.
     public var photoTimeout: Duration = .seconds(60)
     /// The maximum number of downloaded bytes that wait for filtration. Downloads pause while it is exceeded.
     public var maxWaitingBytes = 128 << 20
@@ -62,7 +63,7 @@ public struct PhotoWorkerConfiguration: Sendable {
     }
 
     /// Uses this program, with these arguments, as the helper process of its workers. A helper develops photos on which
-    /// two workers have crashed, and photos for which the libraries cannot be stopped.
+    /// two workers have crashed, and photos whose filtration cannot be stopped inside the worker.
     ///
     /// ```swift
     /// var configuration = PhotoWorkerConfiguration()
@@ -72,8 +73,8 @@ public struct PhotoWorkerConfiguration: Sendable {
     ///
     /// In a process that was started as a helper, this call serves the worker with the operations registered so far,
     /// and never returns. Therefore call it early in `main`, before any work that a helper should not do. Without
-    /// helpers, a photo that crashes its decoder crashes five workers before the rest of its operation fails with the
-    /// reason ``FailureReason/crashed``.
+    /// helpers, a photo that crashes its decoder ends five workers, one after the other; then the unfinished photos of
+    /// its operation fail with the reason ``FailureReason/crashed``.
     ///
     /// A helper is confined before it gets a photo: it can compute and start threads, but it cannot open files, make
     /// connections or start processes. If an operation needs a file, read the file before this call.

@@ -2,8 +2,8 @@ import Darkroom
 import DarkroomImaging
 import Foundation
 
-/// Measures the time from the reply to cancel until the last of 64 running photos has stopped. Half of these photos are
-/// being downloaded slowly; the other half have 12 megapixels and are being filtered. Four workers are running.
+/// Measures the time from the reply to `cancel` until the last of 64 running photos has stopped. Half of these photos
+/// are being downloaded slowly; the other half have 12 megapixels and are being filtered. Four workers are running.
 struct CancelLatency {
     let cluster: ControlCluster
     let rounds: Int

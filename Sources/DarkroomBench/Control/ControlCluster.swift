@@ -6,7 +6,7 @@ import DarkroomStore
 import DarkroomWorker
 import Foundation
 
-/// A private Redis, workers in this process that log trace events, and HTTP servers for the photos.
+/// A private Redis, HTTP servers for the photos, and workers in this process, which log trace events.
 final class ControlCluster {
     let bench: BenchCluster
     let log = TraceLog()
@@ -69,7 +69,7 @@ final class ControlCluster {
         return try Coordinator(store: store).submit(list, options: options).id
     }
 
-    /// Forgets a batch and removes its photos, which are in memory.
+    /// Forgets a batch and removes its photos, which take memory.
     func remove(_ id: BatchID) throws {
         guard let facts = try store.facts(of: id) else { return }
         while case .more = try store.perform(store.forget(id, unfinished: true)) {}

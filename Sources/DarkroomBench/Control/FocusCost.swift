@@ -12,7 +12,7 @@ struct FocusCost {
     func measure(_ report: inout BenchReport) throws {
         try cluster.startWorkers(2)
         let ratios = try (0..<Self.rounds).map { round in
-            // The order alternates, so that a machine that becomes faster or slower affects both equally.
+            // The order alternates, so that both runs are affected equally if the machine becomes faster or slower.
             let first = try rate(changing: round % 2 == 0)
             let second = try rate(changing: round % 2 == 1)
             return round % 2 == 0 ? first / second : second / first

@@ -2,8 +2,8 @@ import Darkroom
 import DarkroomCoding
 import DarkroomStore
 
-/// Measures how soon idle workers start the first photo after the reply to the script that makes photos available:
-/// resume, or the first feed of a batch.
+/// Measures how soon idle workers start the first photo after Redis has replied to the call that makes photos
+/// available: resume, or the first feed of a batch.
 struct StartLatency {
     let cluster: ControlCluster
     let rounds: Int

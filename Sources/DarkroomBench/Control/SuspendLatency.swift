@@ -1,7 +1,7 @@
 import Darkroom
 import DarkroomRedis
 
-/// Measures how long after the reply to suspend the last download or filtration still starts, and counts the
+/// Measures the time from the reply to `suspend` to the start of the last download or filtration, and counts the
 /// operations that are claimed after the reply. Four workers are running at full load.
 struct SuspendLatency {
     let cluster: ControlCluster

@@ -2,7 +2,7 @@ import Darkroom
 import DarkroomImaging
 
 extension ImageFormat {
-    /// File name endings that are recognized as a format, but that no generated file name has.
+    /// Other endings that users may write for a format; generated file names do not use them.
     static let otherEndings: [String: ImageFormat] = ["jpeg": .jpeg, "tiff": .tiff, "heif": .heic]
 
     /// All endings, without the dot.

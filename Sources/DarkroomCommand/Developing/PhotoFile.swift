@@ -64,7 +64,8 @@ struct PhotoFile {
     /// - Parameters:
     ///   - hasOwner: Whether the new file has the owner and group of the replaced file. If not, the set-user-ID,
     ///     set-group-ID and sticky bits are cleared.
-    ///   - hasGroup: Whether the new file has that group. If not, the permissions of the group are cleared.
+    ///   - hasGroup: Whether the new file has the group of the replaced file. If not, the permissions of the group are
+    ///     cleared.
     static func mode(replacing replaced: mode_t, hasOwner: Bool, hasGroup: Bool) -> mode_t {
         replaced & (hasOwner ? 0o7777 : hasGroup ? 0o777 : 0o707)
     }
@@ -81,7 +82,7 @@ struct PhotoFile {
     private static func rename(_ from: String, _ to: String) -> Int32 { Glibc.rename(from, to) == 0 ? 0 : errno }
 
     /// Renames a new file; fails with EEXIST if another program has created a file of that name. On file systems
-    /// without hard links, it first reserves the name with an empty file, which it creates exclusively.
+    /// without hard links, it first reserves the name: it creates an empty file if no file has this name.
     private static func nameNew(_ from: String, _ to: String) -> Int32 {
         if link(from, to) == 0 { return unlink(from) == 0 ? 0 : errno }
         guard [EPERM, EOPNOTSUPP, ENOSYS].contains(errno) else { return errno }

@@ -3,7 +3,7 @@ struct Finding: Sendable, Equatable {
     /// What was checked, such as `Redis persistence`.
     let check: String
     let verdict: Verdict
-    /// The measured or read facts.
+    /// The facts that were measured or read.
     let found: String
     /// What is wrong and what to do; nil if the verdict is ok.
     let advice: String?

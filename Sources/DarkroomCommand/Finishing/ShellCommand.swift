@@ -38,7 +38,7 @@ struct ShellCommand {
     /// Runs the command and waits until it has ended. Its standard output goes to standard error, so that the standard
     /// output of this program contains only the facts.
     func run() throws(CommandError) -> End {
-        // A file, not a pipe: the command may end without reading its input.
+        // The input is a file, because a pipe causes an error if the command ends without reading its input.
         guard let file = tmpfile() else { throw Self.failed("make a temporary file for its input", errno) }
         defer { fclose(file) }
         guard fputs(input, file) >= 0, fflush(file) == 0, lseek(fileno(file), 0, SEEK_SET) == 0 else {

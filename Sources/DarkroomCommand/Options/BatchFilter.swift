@@ -24,7 +24,7 @@ enum BatchFilter: ExpressibleByArgument, CustomStringConvertible {
         self = .custom(name: name)
     }
 
-    /// The text in the facts of a batch.
+    /// The text for this filter in the facts of a batch.
     var description: String {
         switch self {
         case .image(let filter): filter.description

@@ -6,7 +6,7 @@ import DarkroomImaging
 enum OutputFormat: String, CaseIterable, ExpressibleByArgument {
     case same, jpeg, png, webp, avif, heic, jxl, tiff, gif
 
-    /// File name extensions that differ from the name of their format.
+    /// File name extensions that are accepted in place of the name of a format.
     static var otherArgumentTexts: [String: String] {
         Dictionary(ImageFormat.endings.map { ($0, ImageFormat(ending: $0)?.rawValue ?? $0) }) { first, _ in first }
     }

@@ -30,7 +30,7 @@ func mustBeReadable(_ file: String, _ option: String) throws(ValidationError) {
     }
 }
 
-/// Reads the lines of a file for values, such as passwords, that must not appear in the process list.
+/// Reads the lines of a file. They contain values that must not appear in the process list, such as passwords.
 func linesOfFile(_ file: String, _ option: String) throws(ValidationError) -> [String] {
     try mustBeReadable(file, option)
     // The options are read more than once. A pipe can be read only once.

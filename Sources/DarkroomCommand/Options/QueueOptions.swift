@@ -34,7 +34,7 @@ enum Retention: ExpressibleByArgument {
 
 /// Options for when a batch starts, who is notified of its end, and how Redis stores it.
 struct QueueOptions: ParsableArguments {
-    /// The largest number of dependencies that one call of the script accepts.
+    /// The largest number of dependencies that one call of the Redis script accepts.
     private static let mostBatchesBefore = 100
 
     @Option(

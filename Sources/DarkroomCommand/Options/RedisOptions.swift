@@ -7,7 +7,7 @@ import DarkroomStore
 
 /// Options for the address of Redis and the prefix of its keys.
 struct RedisOptions: ParsableArguments {
-    // Plain text that is parsed later: a usage error shows an invalid value, and a URL may contain a password.
+    // This is a string that is parsed later: a usage error would show an invalid URL, which may contain a password.
     @Option(
         help: "The address of Redis: redis://[user:password@]host[:port][/database], rediss://..., unix:///path, "
             + "or redis+sentinel://host:port,host:port/service.",
@@ -19,8 +19,8 @@ struct RedisOptions: ParsableArguments {
     @Option(help: "The prefix of the keys; one Redis can serve several namespaces.", valueName: "name")
     var namespace: String = "darkroom"
 
-    /// The private Redis of a run that the user has named by its output folder. It is used
-    /// instead of the Redis that the options name.
+    /// The private Redis of a run, if the user has named the run by its output folder. It replaces the Redis in the
+    /// options.
     private var runRedis: RedisConfiguration?
     /// The run that the user has named by its output folder; nil if that run has no private Redis.
     private(set) var run: (batch: String, folder: String)?
@@ -80,7 +80,7 @@ struct RedisOptions: ParsableArguments {
         do throws(RedisError) {
             try client.store.connection.connect()
         } catch {
-            // If Redis is too old, it refuses the scripts with an unclear error, but this check throws a clear error.
+            // If Redis is too old, it refuses the scripts with an unclear error; this check then throws a clear error.
             if error.code == .server { _ = try RedisRequirements.check(configuration) }
             throw error
         }

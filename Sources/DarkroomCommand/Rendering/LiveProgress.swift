@@ -58,7 +58,7 @@ final class LiveProgress: Sendable {
         }
     }
 
-    /// Erases the live lines. After a later `show`, the rates are measured from the beginning.
+    /// Erases the live lines. A later `show` begins to measure the rates anew.
     func end() {
         state.withLock { state in
             write(erasing(&state))

@@ -61,7 +61,7 @@ struct Table {
         held.removeAll(keepingCapacity: true)
     }
 
-    /// The rows as lines; the first rows are preceded by the headings.
+    /// The rows as lines; the headings precede the first rows of the table.
     static func lines(
         _ rows: [[Cell]], _ columns: [Column], width: Int, _ widths: inout [Int], _ shown: inout [Int]?
     ) -> [String] {

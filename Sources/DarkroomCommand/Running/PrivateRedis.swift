@@ -141,7 +141,8 @@ final class PrivateRedis {
     /// The redis-servers whose working folder is `data`, found with proc(5).
     private static func processes(workingIn data: Folder) throws(SystemFailure) -> [pid_t] {
         let folder = try data.status()
-        // A process that has just ended or belongs to another user cannot be read; it is not the server of this folder.
+        // If a process cannot be read, it has just ended or belongs to another user, so it is not the server of this
+        // folder.
         let entries = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return entries.compactMap { pid_t($0) }.filter { process in
             var status = stat()

@@ -1,6 +1,7 @@
 import Darkroom
 
-/// The list and options that identify the job of a run. A later run continues an earlier run only if they are equal.
+/// The list and options that identify the job of a run. A later run continues an earlier run only if the identities of
+/// both runs are equal.
 struct RunIdentity: Codable, Equatable {
     /// The list: an absolute path, a URL, or `standard input`.
     let list: String

@@ -20,7 +20,7 @@ final class RunInterruption: Sendable {
     func onFirst(_ stop: (@Sendable () -> Void)?) { state.withLock { $0.stop = stop } }
 
     /// Handles a signal.
-    /// - Parameter count: The number of the signal, counted from 1.
+    /// - Parameter count: The number of the signal: 1 for the first signal, 2 for the second signal.
     func signal(_ count: Int) {
         let stop = state.withLock { state in
             state.isRequested = true

@@ -214,7 +214,8 @@ final class RunSession {
                 progress.note("batch \(id); from another terminal: darkroom watch \(nameForOthers)")
             }
             while true {
-                // Read before the facts: if the feed has ended, the facts below include its last change.
+                // This is read before the facts, so that the facts below include the last change of a feed that has
+                // ended.
                 let hasEnded = feed.hasEnded
                 let batch = try waitUntilFinished(client.store.batch(named: id.description), interruption) { batch in
                     if batch.state != .finished { try onOpen() }
@@ -239,7 +240,8 @@ final class RunSession {
         var waiter = BatchWaiter(
             client, warnAfter: .seconds(5),
             warn: { [progress, nameForOthers, address] text in
-                // Commands in the text must name the batch by its output folder, or the private Redis by its address.
+                // Commands in the text must contain the output folder in place of the batch id, or the address of the
+                // private Redis.
                 let command = text.firstRange(of: ": darkroom ")?.lowerBound ?? text.endIndex
                 let named = text[command...].replacing(" \(batch.id)", with: " \(nameForOthers)")
                 let isOfRedis = command != text.endIndex && named == text[command...]
@@ -269,7 +271,8 @@ final class RunSession {
         }
         var photos = try client.control.retry(batch.id, overwrite: overwrite)
         if photos.notKept > 0 {
-            // Redis keeps failed photos of a limited number of operations. The rest is restored from the list.
+            // Redis keeps the failed photos of only a limited number of operations. The others are restored from the
+            // list.
             try list.rewind()
             let coordinator = client.coordinator { [progress] in progress.note($0.description) }
             _ = try coordinator.restoreEntries(of: batch.id, from: list)

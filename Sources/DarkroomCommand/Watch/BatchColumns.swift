@@ -106,7 +106,7 @@ struct BatchColumns {
 }
 
 extension BatchFacts {
-    /// The state of the batch in one word; damage, cancellation and suspension take precedence.
+    /// The state of the batch in one word; `damaged`, `cancelled` or `suspended` replaces the state.
     var stateWord: String {
         guard damage.isEmpty else { return "damaged" }
         return cancelled ? "cancelled" : suspended && state != .finished ? "suspended" : state.rawValue

@@ -11,7 +11,8 @@ struct KeyReader {
     private mutating func key(_ byte: UInt8) -> Character? {
         switch (state, byte) {
         case (_, 0x1b): state = .escape
-        // ECMA-48: ESC [ parameters, then one byte from @ to ~ at the end; ESC O and one letter are keys of xterm.
+        // ECMA-48: a sequence is `ESC [`, parameters, and a last byte from @ to ~. Keys of xterm send `ESC O` and a
+        // letter.
         case (.escape, UInt8(ascii: "[")), (.escape, UInt8(ascii: "O")): state = .sequence
         case (.sequence, 0x40...0x7e), (.escape, _): state = .plain
         case (.sequence, _): break

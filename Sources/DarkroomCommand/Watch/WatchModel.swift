@@ -33,7 +33,7 @@ struct WatchModel {
 
     private(set) var snapshot: WatchSnapshot?
     private(set) var rates: [BatchID: Rates] = [:]
-    /// The question that the next key answers, and the request to perform after `y`.
+    /// The question that the next key answers, and the request to perform if this key is `y`.
     private(set) var question: (text: String, request: WatchRequest)?
     private var notice: (text: String, until: ContinuousClock.Instant)?
     private var outage: (error: String, since: ContinuousClock.Instant)?

@@ -1,7 +1,8 @@
 import Darkroom
 import Foundation
 
-/// Reads the snapshots of `watch`. Most snapshots read only facts that may have changed; every 10 s, one reads all.
+/// Reads the snapshots of `watch`. Most snapshots read only facts that may have changed; every 10 s, a snapshot reads
+/// all facts.
 struct WatchReader {
     private static let heartbeatEvery = Duration.seconds(3)
     private static let everythingEvery = Duration.seconds(10)

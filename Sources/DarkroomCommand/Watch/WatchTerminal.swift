@@ -52,7 +52,8 @@ final class WatchTerminal {
         // ECMA-48: CUP moves to a line, EL erases the rest of the line, ED erases everything below.
         var output = ""
         for (row, text) in texts.enumerated() where row >= drawn.count || drawn[row] != text {
-            // The line is erased first: after a full line the cursor is on its last character, and EL would erase that.
+            // The line is erased before it is drawn: after a full line, the cursor is on the last character, and EL
+            // would erase it.
             output += "\u{1b}[\(row + 1);1H\u{1b}[K\(text)"
         }
         if drawn.count > texts.count { output += "\u{1b}[\(texts.count + 1);1H\u{1b}[J" }

@@ -65,7 +65,7 @@ struct WorkerRows {
         "\(worker.number("filtering"))/\(worker.number("filtrations")) filter"
     }
 
-    /// The operations of the worker by batch, or the reason why it refuses the watched batch.
+    /// The operations of the worker, grouped by batch; or the reason why the worker refuses the watched batch.
     private func work(of worker: WorkerFacts) -> StyledLine {
         if let watched, let refusal = worker.refusal(of: watched) { return StyledLine("refuses: \(refusal)", .warning) }
         var numbers: [(batch: Substring, numbers: [Substring])] = []

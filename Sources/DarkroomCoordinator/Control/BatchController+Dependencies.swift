@@ -8,13 +8,14 @@ package struct Depended: Sendable, Equatable {
     package var waitedBefore: [BatchID] = []
     /// The batches that had already finished, so that no dependency was needed.
     package var finishedBefore: [BatchID] = []
-    /// The batch that finished without success, so that this batch was cancelled (option `afterSuccess`).
+    /// The batch because of which this batch was cancelled: it finished without success (option `afterSuccess`).
     package var cancelledBy: BatchID?
 }
 
 extension BatchController {
-    /// Makes a batch wait until others have finished. The dependencies are added one after the other. If one of the others is not
-    /// in Redis, or waits for this batch directly or through further batches, no dependency is added. The error names the path.
+    /// Makes a batch wait until other batches have finished. The dependencies are added one after the other. No
+    /// dependency is added if one of the other batches is not in Redis, or waits for this batch directly or through
+    /// further batches. The error then names the batches along this path.
     @discardableResult
     package func depend(_ id: BatchID, on others: [BatchID]) throws -> Depended {
         let deadline = ContinuousClock.now + Self.patience

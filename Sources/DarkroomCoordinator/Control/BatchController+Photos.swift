@@ -22,7 +22,7 @@ extension BatchController {
         guard let facts = try store.facts(of: id) else { throw CoordinatorError.gone(id) }
         if let last = ranges.ranges.last?.upperBound, last >= facts.photos { throw Self.notFed(ranges, facts) }
         var sum = PhotosCancelled()
-        // The calls are made one after another, because Redis executes no other commands while a script is running.
+        // The photos are split into several calls, because Redis executes no other commands while a script is running.
         for piece in ranges.pieces(of: Self.photosOfACall) {
             let photos = piece.reduce(0) { $0 + $1.count }
             switch try store.perform(store.cancelPhotos(id, piece)) {
@@ -91,7 +91,7 @@ extension BatchController {
                     + "try again later")
     }
 
-    /// The number of photos in a batch, and their indexes, as a clause.
+    /// The number of photos in a batch, and their indexes, as part of a sentence.
     private static func extent(_ facts: BatchFacts) -> String {
         switch facts.photos {
         case 0: "batch \(facts.id) has no photos"

@@ -51,7 +51,7 @@ package final class BatchController: Sendable {
 
     /// Cancels a batch: queued photos never start, running photos are stopped, and final photos remain unchanged.
     ///
-    /// A batch that has finished without being cancelled remains unchanged; the reply is `finished`.
+    /// If the batch has finished and was not cancelled, it remains unchanged, and the reply is `finished`.
     package func cancel(_ id: BatchID, reason: String = "") throws -> CancelReply {
         let reply = try performChange(store.cancel(id, reason: reason))
         if case .gone = reply { throw CoordinatorError.gone(id) }

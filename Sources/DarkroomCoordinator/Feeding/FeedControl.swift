@@ -61,8 +61,8 @@ final class FeedControl: @unchecked Sendable {
         }
     }
 
-    /// Whether all operations in Redis have ended, so that workers cannot free memory. Returns false if reading fails;
-    /// a later call reads again.
+    /// Whether all operations in Redis have ended; workers can then free no more memory. Returns false if reading
+    /// fails; a later call reads again.
     private var hasNothingToDrain: Bool {
         guard let batches = try? store.facts(of: store.batchIDs()) else { return false }
         return batches.allSatisfy { $0.state == .finished || $0.operations == $0.operationsEnded }
@@ -143,7 +143,7 @@ final class FeedControl: @unchecked Sendable {
 }
 
 extension RedisError.Outlook {
-    /// Whether a failed call can succeed later. Errors that are not of Redis are lasting.
+    /// Whether a failed call can succeed later. Errors that do not come from Redis are permanent.
     init(_ error: any Error) {
         self = ((error as? StoreError)?.redis ?? error as? RedisError)?.outlook ?? .lasting
     }

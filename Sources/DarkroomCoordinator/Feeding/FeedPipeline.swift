@@ -4,10 +4,11 @@ import DarkroomRedis
 import DarkroomStore
 import Foundation
 
-/// Sends packed operations to Redis, with many in flight at a time, and keeps each until Redis has confirmed it.
+/// Sends packed operations to Redis, many of them before the first reply, and keeps each operation until Redis has
+/// confirmed it.
 ///
-/// The feeding thread owns the pipeline. While the list pauses, a timer flushes the pipeline. The connection's thread
-/// puts replies into a queue, from which the feeding thread or the timer takes them.
+/// The feeding thread owns the pipeline. While no part of the list arrives, a timer flushes the pipeline. The
+/// connection's thread puts replies into a queue, from which the feeding thread or the timer takes them.
 final class FeedPipeline: @unchecked Sendable {  // variables are used only while `lock` is held
     /// Thrown when the list must be read again.
     enum ReadAgain: Error {
@@ -74,8 +75,8 @@ final class FeedPipeline: @unchecked Sendable {  // variables are used only whil
     }
 
     /// Sends all operations that can be sent without waiting: operations that do not fill a pipeline, an operation that
-    /// Redis refused for lack of memory, and operations that were in flight when the connection was lost. Conditions
-    /// that end the feed are left to the feeding thread, which is reading the list at the same time.
+    /// Redis refused for lack of memory, and operations that were in flight when the connection was lost. This function
+    /// never ends the feed; only the feeding thread does, which is reading the list at the same time.
     func flush() {
         lock.lock()
         defer { lock.unlock() }
@@ -90,7 +91,8 @@ final class FeedPipeline: @unchecked Sendable {  // variables are used only whil
                 mayResume = false
             case .query where mayResume:
                 guard let facts = control.attempt({ try store.facts(of: batch) }) else { return }
-                // If the facts end the feed, the feeding thread will read them, too, and throw the error.
+                // If the facts show that the feed must end, the feeding thread will read them, too, and throw the
+                // error.
                 guard (try? apply(facts)) != nil else { return }
                 mayResume = false
             default: return
@@ -116,7 +118,8 @@ final class FeedPipeline: @unchecked Sendable {  // variables are used only whil
             case .restart: throw ReadAgain.rolledBack
             case .fail(.cancelled): throw Cancelled()
             case .fail(.gone): throw gone
-            // The list is compared with the batch as it is now. Photos after the last photo of the batch are added.
+            // The list is compared with the current batch. Photos of the list that follow the last photo of the batch
+            // are added.
             case .fail: throw ReadAgain.overtaken
             }
         }

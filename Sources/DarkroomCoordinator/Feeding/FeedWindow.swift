@@ -5,7 +5,7 @@ import DarkroomStore
 /// Operations are sent in order, with many in flight at a time, and Redis accepts them only in order. If an operation
 /// is refused, Redis refuses all operations in flight after it. The window waits for these replies, and continues with
 /// the first operation that Redis does not have yet. After `FULL`, the window sends a single operation, and doubles the
-/// number after every success, so that polling a full Redis costs only one small call each time.
+/// number after every success, so that each attempt costs only one small call while Redis is full.
 struct FeedWindow {
     enum Action: Equatable {
         case send(ClosedRange<Int>)
@@ -17,7 +17,8 @@ struct FeedWindow {
         case query
         /// Redis has lost confirmed operations: read the list again from its beginning.
         case restart
-        /// Redis refuses all further operations: the batch is gone, cancelled, sealed, or ends with a short operation.
+        /// Redis refuses all further operations: the batch is gone, cancelled or sealed, or its last operation is not
+        /// full.
         case fail(FeedReply)
     }
 
@@ -40,7 +41,7 @@ struct FeedWindow {
         sent = confirmed
     }
 
-    /// The next step. All operations up to number `packed` can be sent.
+    /// The next step. The operations up to number `packed` exist and can be sent.
     /// - Parameter allowsPartial: whether operations may be sent even if they do not fill a pipeline.
     mutating func next(packed: Int, allowsPartial: Bool) -> Action {
         if let setback {

@@ -6,16 +6,17 @@ typealias FedTotals = (operations: Int, photos: Int)
 
 /// Feeds those photos of a list that Redis does not have yet.
 ///
-/// The feeder gets all photos of the list, beginning with the first. It only computes the digest of photos that Redis
-/// already has. At the last of these photos it compares the digest, so that it detects a different list before it feeds
-/// a photo. If the list contains more photos than a sealed batch, the feeder reopens the batch and adds the new photos.
+/// The feeder gets all photos of the list, beginning with the first. It does not feed photos that Redis already has,
+/// but computes their digest. After the last of these photos it compares the digest, so that it detects a different
+/// list before it feeds a photo. If the list contains more photos than the sealed batch, the feeder reopens the batch
+/// and adds the new photos.
 final class Feeder {
     private let present: BatchFacts
     private let store: BatchStore
     private let control: FeedControl
     private var packer: OperationPacker
     private let pipeline: FeedPipeline
-    /// Feeds complete operations while the feeding thread waits for a list that pauses.
+    /// Feeds complete operations while the feeding thread waits for more of the list.
     private let flush: PeriodicThread
     private var photos = 0
     /// True while the batch accepts operations.
@@ -62,7 +63,7 @@ final class Feeder {
         if !isLast { try pipeline.feed(operation) }
     }
 
-    /// Reopens the batch for more operations. Waits as long as a worker executes the last operation.
+    /// Reopens the batch for more operations. Waits while a worker is executing the last operation.
     private func open(last: PackedOperation?) throws {
         if !present.options.output.isEmpty,
             let other = OutputFolder(path: present.options.output).taker(since: present)

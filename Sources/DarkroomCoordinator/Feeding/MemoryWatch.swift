@@ -1,8 +1,8 @@
 import DarkroomRedis
 import DarkroomStore
 
-/// Decides which notices to report while Redis is out of memory: a notice that Redis is full, even if it still accepts
-/// single operations, and a notice if no operation is left that would free memory when it ends.
+/// Decides which notices to report while Redis is out of memory: that Redis is full, even if it still accepts single
+/// operations; and that waiting does not help, because no operation is left that would free memory when it ends.
 struct MemoryWatch {
     /// What to do after Redis has refused a write.
     enum Action: Equatable {
@@ -11,8 +11,8 @@ struct MemoryWatch {
         case checkForWork
     }
 
-    /// Redis counts as full until it has refused no write for this long. If workers are slow, each operation that ends
-    /// frees memory for only one new operation.
+    /// Redis counts as full until it has refused no write for this time. A single accepted write is not sufficient:
+    /// each operation that ends frees memory for one new operation.
     private static let quietPeriod = Duration.seconds(2)
     private static let checkInterval = Duration.seconds(10)
 

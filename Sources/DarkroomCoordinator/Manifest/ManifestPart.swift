@@ -5,10 +5,10 @@ import Foundation
 ///
 /// An operation has one file for each claim during which photos became final. The worker that ends the operation
 /// removes the files of earlier claims. Usually, the file with the highest fencing token contains all lines. But if
-/// Redis loses its latest changes, an operation may end with a lower fencing token than a token that Redis has lost.
-/// Therefore, for each photo, the line with the highest fencing token counts. Unreadable lines of lower fencing tokens
-/// are skipped, because a power failure may damage the files of claims that were not reported. Lines of other batches
-/// are skipped, because no worker wrote them here.
+/// Redis loses its latest changes, an operation may end with a lower fencing token than one of its earlier files has.
+/// Therefore, for each photo, the line with the highest fencing token counts. Unreadable lines with lower fencing
+/// tokens are skipped, because a power failure may damage the files of claims that were not reported. Lines of other
+/// batches are skipped, because no worker wrote them here.
 package struct ManifestPart: Sendable {
     /// The maximum number of operations that share a folder.
     package static let size = 1000
@@ -31,7 +31,7 @@ package struct ManifestPart: Sendable {
     package mutating func lines(ofOperation number: Int) throws(ManifestError) -> [ManifestLine] {
         while let listed = fencingTokens[number] {
             if let lines = try lines(ofOperation: number, listed) { return lines }
-            // A file was removed after the folder was read, by a later claim or because the batch was forgotten.
+            // A file was removed after the folder was read: there was a later claim, or the batch was forgotten.
             fencingTokens[number] = try Self.fencingTokens(in: folder)[number]
             guard fencingTokens[number] != listed else {
                 throw ManifestError(

@@ -60,8 +60,8 @@ package struct OutputFolder: Sendable {
     /// The number of the batch that took the folder last, even if its manifest no longer exists; 0 if no number is
     /// found. The batch with the largest number holds the folder.
     var lastTaken: Int {
-        // If the number cannot be read, the number that Redis gives is still larger in nearly all cases, because it is
-        // the Redis time. Otherwise, workers refuse the batch and report which batch holds the folder.
+        // If the number cannot be read, 0 is nearly always sufficient, because Redis uses its time as the next number.
+        // If the next number is too small, workers refuse the batch and report which batch holds the folder.
         guard let folder = try? Folder(trusted: path) else { return 0 }
         return (try? FolderHolder.read(ManifestPath.holder, in: folder))?.number ?? 0
     }
@@ -76,9 +76,9 @@ package struct OutputFolder: Sendable {
     /// - Parameters:
     ///   - batch: a batch that may have a manifest in the folder; nil for none.
     ///   - origin: the id of the Redis that `isGone` reads, see `BatchStore.identify()`; nil for none.
-    ///   - isGone: returns whether a batch is missing in that Redis. A manifest is ignored as the rest of a killed
-    ///     submission if its batch was submitted to that Redis and is missing there, the manifest is empty, and no
-    ///     worker took the folder for the batch.
+    ///   - isGone: returns whether a batch is missing in that Redis. A manifest is ignored if a killed submission has
+    ///     left it: the manifest is empty, its batch was submitted to that Redis and is missing there, and no worker
+    ///     took the folder for the batch.
     package func checkFree(
         for batch: BatchID? = nil, origin: Int? = nil, isGone: (BatchID) -> Bool = { _ in false }
     ) throws(CoordinatorError) {

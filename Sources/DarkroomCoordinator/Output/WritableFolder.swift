@@ -2,7 +2,7 @@ import DarkroomFiles
 import DarkroomText
 import Foundation
 
-/// A folder that the coordinator creates for workers, and in which it checks that files can be written.
+/// A folder that the coordinator creates for workers. The coordinator checks that files can be written to it.
 struct WritableFolder: Sendable {
     /// The role of the folder, as messages name it, for example `output folder`.
     let role: String

@@ -7,7 +7,7 @@ protocol ListBytes: AnyObject {
     /// Reads bytes into the buffer, and returns their number; 0 at the end. Blocks until bytes are available.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(PhotoListError) -> Int
 
-    /// Whether no bytes arrive within half a second. Blocks for at most half a second.
+    /// Returns true if no bytes arrive within half a second. Blocks for at most half a second.
     func hasPaused() -> Bool
 
     func rewind() throws(PhotoListError)

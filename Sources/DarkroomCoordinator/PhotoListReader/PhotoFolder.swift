@@ -36,7 +36,7 @@ struct PhotoFolder {
     func read(_ receive: PhotoListReceiver) {
         let url = PhotoURL.file(path: path + [UInt8(ascii: "/")])
         for name in names {
-            // Given a relative path, this call only percent-encodes the path.
+            // For a relative path, this call only percent-encodes the path.
             let encoded = url + PhotoURL.file(path: name).dropFirst("file://".utf8.count)
             name.withUnsafeBytes { name in encoded.withUnsafeBytes { receive(name, $0) } }
         }

@@ -10,7 +10,7 @@ import Foundation
 /// Each call of ``next(_:)`` reads one piece, so that memory does not grow with the size of the list (except for JSON
 /// documents and property lists, see `PhotoListParser`). The reader blocks. Only one thread at a time may use it.
 package final class PhotoListReader {
-    /// The number of bytes read at a time. From a compressed list, fewer are read, because they may decompress to a
+    /// The number of bytes read at a time. For a compressed list it is smaller, because the decompressed bytes may be a
     /// thousand times as many.
     private static let pieceBytes = 256 << 10
     private static let compressedPieceBytes = 16 << 10

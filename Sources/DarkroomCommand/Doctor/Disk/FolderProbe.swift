@@ -21,7 +21,7 @@ struct FolderFacts {
     var writing: Result<Duration, SystemFailure>?
 }
 
-/// Examines an output folder. Writes test files of the size of photos to it and removes them.
+/// Examines an output folder. Writes test files to the folder, as large as photos, and removes them.
 struct FolderProbe {
     let path: String
 

@@ -47,8 +47,8 @@ struct RedisFacts {
         return durations
     }
 
-    /// Redis is assumed to read its clock halfway between request and reply. The fastest of several requests has the
-    /// smallest error.
+    /// Redis is assumed to read its clock halfway between request and reply. The fastest of several requests is used,
+    /// because its error is the smallest.
     private static func clockDifference(_ connection: RedisConnection) throws(RedisError) -> Duration {
         var best: (took: Duration, difference: Duration)?
         for _ in 0..<5 {

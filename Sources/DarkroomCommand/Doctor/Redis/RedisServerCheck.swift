@@ -18,7 +18,7 @@ struct RedisServerCheck: Check {
         if let lack = RedisRequirements.versionLack(information) {
             return [.problem(check, "\(name): \(lack.found)", "\(lack.meaning): \(lack.advice)")]
         }
-        // For Valkey, `redis_version` is the version of Redis that it is compatible with.
+        // For Valkey, `redis_version` is the version of Redis with which Valkey is compatible.
         let version =
             information["valkey_version"].map { "Valkey \($0)" } ?? "Redis \(information["redis_version"] ?? "")"
         return [.ok(check, "\(version) at \(name)")]

@@ -1,7 +1,7 @@
 import Darkroom
 import DarkroomRedis
 
-/// Checks that the server is the primary, and the state of its replicas.
+/// Checks that the server is the primary, and that its replicas are online and not far behind.
 struct ReplicationCheck: Check {
     let information: ServerInformation
 

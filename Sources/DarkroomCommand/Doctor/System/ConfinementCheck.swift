@@ -12,7 +12,8 @@ struct ConfinementCheck: Check {
         let found =
             "confined here: " + (has.isEmpty ? "nothing" : has.joined(separator: ", "))
             + (lacks.isEmpty ? "" : "; not confined: " + lacks.joined(separator: ", "))
-        // seccomp alone denies a helper files, the network and other processes. The other layers are a second defence.
+        // seccomp alone is sufficient to deny a helper access to files, the network and other processes. The other
+        // layers are a second defence.
         guard facts.filtersCalls else {
             return [
                 .warning(

@@ -10,7 +10,7 @@ enum SystemLimits {
 
     private static func limit(_ resource: __rlimit_resource) -> (soft: Int, hard: Int) {
         var limit = rlimit()
-        // Fails only for resources that do not exist.
+        // getrlimit fails only for resources that do not exist.
         getrlimit(__rlimit_resource_t(resource.rawValue), &limit)
         return (Int(clamping: limit.rlim_cur), Int(clamping: limit.rlim_max))
     }
