@@ -6,9 +6,9 @@ struct CancelCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         name: "cancel", abstract: "Cancel a batch, some of its photos, or all batches.",
         discussion: """
-            Photos that have not started do not start, running photos are stopped, and written files stay. After the \
-            command returns, no worker starts a cancelled photo; with --wait the command returns when no cancelled \
-            photo is running.
+            Photos that have not started do not start, running photos are stopped, and written files stay. Workers stop \
+            within milliseconds, or with their next heartbeat (3 s) if a message was lost; with --wait the command \
+            returns when no cancelled photo is running.
 
             It is not an error if the batch is already cancelled. If the batch has finished, the command changes \
             nothing and exits with status 1. With --photos, photos that are done are not changed, and this is not an \

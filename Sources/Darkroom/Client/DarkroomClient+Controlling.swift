@@ -1,8 +1,8 @@
 /// Calls that control batches and the cluster.
 ///
-/// Each call returns when the change is in Redis. After the return, no worker starts work that violates the new
-/// setting. Workers receive a change notice within milliseconds. If the notice is lost, they apply the change with
-/// their next heartbeat. All calls are idempotent.
+/// Each call returns when the change is in Redis. After the return, no worker can claim an operation against the
+/// change. Workers apply it to operations that they hold within milliseconds, when they receive the change notice; if
+/// the notice is lost, with their next heartbeat (3 s). All calls are idempotent.
 ///
 /// Calls for a batch throw ``DarkroomError`` with the code `noSuchBatch` if the batch is not in Redis, and with the
 /// code `batchFinished` or `batchCancelled` if the change would have no effect.

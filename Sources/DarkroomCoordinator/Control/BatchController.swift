@@ -3,9 +3,10 @@ import DarkroomStore
 
 /// Controls batches and the cluster, over all workers: cancel, suspend, prioritize and more.
 ///
-/// The functions block until Redis has the change. Any thread may call them. Workers receive a change notice within
-/// milliseconds; if it is lost, they apply the change with their next heartbeat. After a function returns, no worker starts
-/// work that violates the change.
+/// The functions block until Redis has the change. Any thread may call them. After a function returns, no worker can claim an
+/// operation against the change. Workers apply it to operations that they hold within milliseconds, when they receive the
+/// change notice; if the notice is lost, with their next heartbeat.
+///
 /// The functions throw ``CoordinatorError`` if the change is refused and `StoreError` if Redis fails. `DarkroomClient` documents
 /// their parameters and results; its functions are the asynchronous form.
 package final class BatchController: Sendable {
