@@ -9,7 +9,8 @@ import DarkroomStore
 package final class FileCalls: Sendable {
     package struct Hanging: Equatable {
         package var operations: Set<HeldOperation> = []
-        /// Whether no operation can finish until the calls return, since reports or all filtrations wait for them.
+        /// True if no operation can finish before the calls return, because the reports or all filtrations wait for
+        /// them.
         package var isAll = false
     }
 

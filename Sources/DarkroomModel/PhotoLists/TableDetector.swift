@@ -121,7 +121,7 @@ struct TableDetector {
         let values = sample.map { fields($0, delimiter) } ?? []
         let candidates = header.indices.filter { ranks[$0] != nil }
         let shown = candidates.filter { $0 < values.count && values[$0].beginsWithURL }
-        // All columns that the filter above has left have a rank.
+        // The filter above has removed the columns without a rank.
         guard let column = (shown.isEmpty ? candidates : shown).min(by: { ranks[$0]! < ranks[$1]! }) else { return nil }
         return SeparatedListParser.Layout(
             delimiter: delimiter, urlColumn: column, nameColumn: nameColumn(header, besides: column), hasHeader: true,
