@@ -106,7 +106,7 @@ package enum PhotoProduct {
         case .image(let image):
             return try image.withUnsafeBytes(body)
         case .bytes(let bytes, _, _, _):
-            // The function of the standard library does not keep the type of the error.
+            // The standard library's `withUnsafeBytes` does not keep the type of a thrown error.
             return try bytes.withUnsafeBytes { bytes in Result { () throws(Failure) in try body(bytes) } }.get()
         }
     }

@@ -83,7 +83,8 @@ package struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
             case .stem: stem += SafeName.encode(bare, maxBytes: room)
             }
         }
-        // No safe name is a single tilde. So a photo without a name gets a distinct, visible file.
+        // The tilde makes the file of a photo without a name visible. The file is distinct, since no safe name is a
+        // single tilde.
         if stem.isEmpty || stem.first == UInt8(ascii: ".") { stem.insert(SafeName.cutMark, at: 0) }
         let file = String(decoding: stem, as: UTF8.self) + "." + ending
         let folder = index / Self.photosInFolder

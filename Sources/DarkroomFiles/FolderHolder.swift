@@ -186,6 +186,6 @@ package struct FolderHolder: Sendable, Hashable {
 extension SystemFailure {
     package init(takenBy owner: String) { self.init("hold", EBUSY, "batch \(owner) has taken the folder") }
 
-    /// Whether a file was not renamed because another holder has taken the folder.
+    /// True if a file was not renamed because another holder has taken the folder.
     package var isTakenFolder: Bool { attempted == "hold" && error == EBUSY }
 }

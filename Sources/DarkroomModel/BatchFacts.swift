@@ -50,9 +50,9 @@ public struct BatchFacts: Sendable, Equatable {
     public package(set) var counts = PhotoCounts()
     /// The number of failed photos for each reason.
     public package(set) var failures: [FailureReason: Int] = [:]
-    /// The downloaded bytes of all photos that are final.
+    /// The number of bytes that were downloaded for all final photos.
     public package(set) var bytesIn = 0
-    /// The written bytes of all photos that are final.
+    /// The number of bytes that were written for all final photos.
     public package(set) var bytesOut = 0
     /// When the batch was submitted: Redis time, in milliseconds since 1970.
     package var submitted = 0

@@ -23,7 +23,7 @@ public struct BatchOptions: Sendable, Equatable {
     public var operationSize = 50
     /// The priority at the time of submission.
     public var priority = BatchPriority.normal
-    /// The time without a heartbeat after which other workers take over a worker's operations: 6 seconds to 1 day.
+    /// If a worker sends no heartbeat for this time, other workers take over its operations: 6 seconds to 1 day.
     public var lease = Duration.seconds(15)
     /// The largest number of fed operations that have not ended, at least 1. At this number, feeding waits.
     public var window = 10_000

@@ -35,7 +35,7 @@ package struct Keys: Sendable, Hashable {
     package func operations(_ id: BatchID) -> String { batch(id) + ":operations" }
     /// A sorted set of the numbers of the queued operations.
     package func queue(_ id: BatchID) -> String { batch(id) + ":queue" }
-    /// A hash that maps an operation number to its worker, fencing token and bytes.
+    /// A hash that maps an operation number to its worker, fencing token, and downloaded and written bytes.
     package func executing(_ id: BatchID) -> String { batch(id) + ":executing" }
     /// A hash that maps an operation number to the number of its expired leases.
     package func leaseExpiries(_ id: BatchID) -> String { batch(id) + ":lease.expiries" }

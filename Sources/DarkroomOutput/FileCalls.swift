@@ -17,7 +17,7 @@ package final class FileCalls: Sendable {
     private struct Call {
         /// The operation of the call; nil if all operations wait for the call.
         let operation: HeldOperation?
-        /// Whether the call prepares a claimed operation, so that no filtration waits for it.
+        /// True if the call prepares a claimed operation. No filtration waits for such a call.
         let isOfClaim: Bool
         let began: ContinuousClock.Instant
     }

@@ -3,7 +3,8 @@ import Foundation
 
 package enum RedisSubscriptionEvent: Sendable, Equatable {
     /// The server has confirmed all channels, so messages published from now on are received. Sent again after every
-    /// reconnect. Messages published while disconnected are lost, so the receiver must read the current state again.
+    /// reconnect. Messages published before that, during a disconnection, are lost, so the receiver must read the
+    /// current state again.
     case subscribed
     case message(channel: String, payload: [UInt8])
     /// The connection was lost, or could not be established. The subscription reconnects by itself. Sent only once
@@ -55,7 +56,8 @@ package final class RedisSubscription: Sendable {
 
     deinit { mailbox.post(.close) }
 
-    /// Ends the subscription. `onEvent` is not called after the return. Inside `onEvent`, this returns at once.
+    /// Ends the subscription. After this function has returned, `onEvent` is not called. Inside `onEvent`, this
+    /// function returns at once.
     package func close() {
         mailbox.post(.close)
         thread.join()

@@ -96,7 +96,7 @@ extension WebBytes {
             return .success(count)
         }
 
-        /// Whether no bytes arrive within `duration`.
+        /// True if no bytes arrive within `duration`.
         func isEmpty(after duration: Duration) -> Bool {
             condition.lock()
             defer { condition.unlock() }

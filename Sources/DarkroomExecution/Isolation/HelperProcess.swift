@@ -215,7 +215,8 @@ final class HelperProcess: Sendable {
         }
     }
 
-    /// Limits the address space of the process. Returns false if the system refuses, unless the process has ended.
+    /// Limits the address space of the process. Returns false if the system refuses although the process is still
+    /// running.
     private func limitMemory(_ bytes: Int) -> Bool {
         processState.withLock { processState in
             processState.isOver
@@ -229,7 +230,7 @@ final class HelperProcess: Sendable {
     }
 
     private static func spawn(_ program: HelperProgram, _ socket: Int32) -> (identifier: pid_t, error: Int32) {
-        // A crash report would start another program.
+        // Without this variable, a crash of the helper would start another program, which writes a crash report.
         let own = [HelperService.mark: "1", "SWIFT_BACKTRACE": "enable=no"]
         let environment = program.environment.merging(own) { _, own in own }
         var arguments = program.arguments.map { strdup($0) } + [nil]

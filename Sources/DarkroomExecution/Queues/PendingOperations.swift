@@ -13,7 +13,7 @@ package final class PendingOperations: Sendable {
     /// The keys are tasks, not photos: a photo may start again with a newer fencing token while its old task ends.
     private struct InProgress {
         var downloads: [ObjectIdentifier: ImageDownloader] = [:]
-        /// The downloads that keep the bytes of photos until the filtration.
+        /// Successful downloads, which keep the bytes of the photos until the filtration.
         var downloaded: [ObjectIdentifier: ImageDownloader] = [:]
         var filtrations: [ObjectIdentifier: ImageFiltration] = [:]
     }
