@@ -17,7 +17,7 @@ package enum PhotoProduct {
         package let detail: String
     }
 
-    /// The largest number of characters of an error text that is kept.
+    /// Longer error texts are cut to this number of characters.
     private static let maxDetail = 1000
 
     /// Makes the product of a photo with the custom operation of the batch or with filters. Uses a helper process if
@@ -46,7 +46,7 @@ package enum PhotoProduct {
         }
     }
 
-    /// Runs a custom operation. After `time` of CPU time, its photo counts as cancelled, so that the operation can
+    /// Runs a custom operation. After `time` of CPU time, `isCancelled` of its photo is true, so that the operation can
     /// stop.
     static func run(
         _ operation: any PhotoOperation, _ record: PhotoRecord, _ bytes: [UInt8], within time: Duration?,
@@ -106,7 +106,7 @@ package enum PhotoProduct {
         case .image(let image):
             return try image.withUnsafeBytes(body)
         case .bytes(let bytes, _, _, _):
-            // The function of the standard library does not keep the type of the error.
+            // The standard library's `withUnsafeBytes` does not keep the type of a thrown error.
             return try bytes.withUnsafeBytes { bytes in Result { () throws(Failure) in try body(bytes) } }.get()
         }
     }

@@ -1,12 +1,13 @@
 import DarkroomModel
 
-/// The template for the names of developed files: literal text with `{index}`, `{name}` and `{stem}`, which is the name
-/// without an image extension.
+/// The template for the names of developed files: literal text with `{index}`, `{name}` and `{stem}`. The stem is the
+/// name without an image extension.
 ///
 /// DESIGN. Two photos of one list never get the same path. If the template contains `{index}`, the index makes the
-/// paths distinct. Files from index 10,000 on are in folders of 10,000 files, and all indexes in such a folder have the
-/// same number of digits, so the index can be read back at any position. Without `{index}`, the name makes the paths
-/// distinct. Such templates are only for lists with unique names, and `SafeName` never maps two names to the same text.
+/// paths distinct. Files from index 10,000 on are in folders of 10,000 files. All indexes in such a folder have the
+/// same number of digits, so a program can find the index in a file name at any position. Without `{index}`, the name
+/// makes the paths distinct. Such templates are only for lists with unique names, and `SafeName` never maps two names
+/// to the same text.
 package struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
     /// An invalid template. The description says what is wrong and what to do.
     package struct Problem: Error, Equatable, CustomStringConvertible {
@@ -30,8 +31,8 @@ package struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
     /// Whether the index makes the paths distinct; if false, the name does.
     package var hasIndex: Bool { parts.contains(.index) }
 
-    /// The default template. It is `{index}-{name}` except for a dictionary in a property list with `namesAreDistinct`,
-    /// where it is `{stem}` if `stemsAreDistinct` and otherwise `{name}`. Names that differ only in case are not
+    /// The default template. It is `{index}-{name}`, except for property lists if `namesAreDistinct` is true. For these
+    /// it is `{stem}` if `stemsAreDistinct` is true, otherwise `{name}`. Names that differ only in case are not
     /// distinct (`ImageEnding.Names`), because they would be the same file on a share that ignores case.
     package static func standard(
         for format: PhotoListFormat, namesAreDistinct: Bool, stemsAreDistinct: Bool = false
@@ -40,8 +41,8 @@ package struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
         return stemsAreDistinct ? "{stem}" : "{name}"
     }
 
-    /// Parses a template. Throws if it has no `{index}` and `namesAreUnique` is false; with `{stem}`, `stemsAreUnique`
-    /// decides. Workers pass true, because their templates were checked at the submission.
+    /// Parses a template. Without `{index}`, throws if `namesAreUnique` is false; with `{stem}`, also if
+    /// `stemsAreUnique` is false. Workers pass true, because their templates were checked at the submission.
     package init(_ text: String, namesAreUnique: Bool, stemsAreUnique: Bool? = nil) throws(Problem) {
         description = text
         parts = try Self.parts(of: text)
@@ -82,7 +83,8 @@ package struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
             case .stem: stem += SafeName.encode(bare, maxBytes: room)
             }
         }
-        // No safe name is a single tilde. So a photo without a name gets a distinct, visible file.
+        // The tilde makes the file of a photo without a name visible. The file is distinct, since no safe name is a
+        // single tilde.
         if stem.isEmpty || stem.first == UInt8(ascii: ".") { stem.insert(SafeName.cutMark, at: 0) }
         let file = String(decoding: stem, as: UTF8.self) + "." + ending
         let folder = index / Self.photosInFolder

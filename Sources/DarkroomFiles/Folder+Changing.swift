@@ -15,7 +15,7 @@ extension Folder {
         }
     }
 
-    /// Renames a file. Replaces an existing file or link with the new name.
+    /// Renames a file. If a file or link already has the new name, it is replaced.
     package func rename(_ path: String, to target: String) throws(SystemFailure) {
         try inParent(of: path, "rename") { (source, name) throws(SystemFailure) in
             try inParent(of: target, "rename") { (folder, newName) throws(SystemFailure) in

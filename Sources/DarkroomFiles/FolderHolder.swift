@@ -3,17 +3,17 @@ import Glibc
 /// The holder of a folder: the batch that took the folder last. Only the holder may rename files to their final names
 /// in the folder.
 ///
-/// DESIGN. A process that cannot reach Redis cannot learn from it that another batch has taken the folder. So a file in
-/// the folder names the holder. The file is overwritten in place and never replaced. Before a process renames a file to
-/// its final name, it takes a shared lock (flock(2)) on the holder file and reads it. It keeps the lock until the
-/// rename is done. A batch that takes the folder first writes its own name and `taking`, so that no process of another
-/// batch starts a rename. Then it waits for the exclusive lock, so that all running renames are done, and writes its
-/// name without `taking`. A process that reads the name of its own batch with `taking` also waits for the lock. On a
-/// file system without locks, the folder may be taken between the read and the rename.
+/// DESIGN. A process that cannot reach Redis does not learn from Redis that another batch has taken the folder. So a
+/// file in the folder names the holder, too. The file is overwritten in place and never replaced. Before a process
+/// renames a file to its final name, it takes a shared lock (flock(2)) on the holder file and reads it. It keeps the
+/// lock until the rename is done. A batch that takes the folder first writes its own name and `taking`, so that no
+/// process of another batch starts a rename. Then it waits for the exclusive lock, so that all running renames are
+/// done, and writes its name without `taking`. A process that reads the name of its own batch with `taking` also waits
+/// for the lock. On a file system without locks, the folder may be taken between the read and the rename.
 package struct FolderHolder: Sendable, Hashable {
     /// The name of the holder: at most 64 ASCII letters, digits, `-` and `_`.
     package let owner: String
-    /// The number of the holder. The holder with the largest number has the folder.
+    /// The number of the holder. The holder with the largest number holds the folder.
     package let number: Int
 
     package init(owner: String, number: Int) {
@@ -36,10 +36,10 @@ package struct FolderHolder: Sendable, Hashable {
     /// Takes the folder unless another holder has a larger number. Blocks until renames of other holders have ended.
     /// - Parameters:
     ///   - path: The file that names the holder.
-    ///   - patience: The time limit for the wait for other processes.
-    /// - Returns: The holder with the larger number; nil if this holder has the folder now.
-    /// - Throws: ``SystemFailure`` with `ETIMEDOUT` if a process still holds the lock after `patience`. The caller must not
-    ///   write then.
+    ///   - patience: How long to wait for other processes at most.
+    /// - Returns: The holder with the larger number; nil if this holder holds the folder now.
+    /// - Throws: ``SystemFailure`` with `ETIMEDOUT` if a process still holds the lock after `patience`. Then the caller
+    ///   must not write.
     package func take(
         _ path: String, in folder: Folder, patience: Duration = .seconds(10)
     ) throws(SystemFailure) -> FolderHolder? {
@@ -64,7 +64,7 @@ package struct FolderHolder: Sendable, Hashable {
     }
 
     /// Calls `body` while no other holder can take the folder.
-    /// - Throws: ``SystemFailure`` with the attempted action `hold` if another holder has the folder.
+    /// - Throws: ``SystemFailure`` with the attempted action `hold` if another holder holds the folder.
     package func whileHolding(
         _ path: String, in folder: Folder, _ body: () throws(SystemFailure) -> Void
     ) throws(SystemFailure) {
@@ -125,7 +125,7 @@ package struct FolderHolder: Sendable, Hashable {
         (number, owner) >= (other.number, other.owner)
     }
 
-    /// The valid numbers. Redis assigns no larger number, so a holder with a larger one could never be replaced.
+    /// The valid numbers. Redis never assigns a larger number, so no batch could replace a holder with a larger number.
     private static let numbers = 0...(1 << 52)
     private static let bytes = 96
     private static let taking = "taking"
@@ -135,7 +135,8 @@ package struct FolderHolder: Sendable, Hashable {
         var buffer = [UInt8](repeating: 0, count: bytes)
         let count = pread(file, &buffer, buffer.count, 0)
         guard count >= 0 else { throw SystemFailure("hold", errno) }
-        // After a power failure, some file systems leave zero bytes in a file whose content was not on the disk.
+        // After a power failure, some file systems fill a file with bytes of value 0 if its content was not on the disk
+        // yet.
         guard buffer.prefix(count).contains(where: { ![0, 10, 32].contains($0) }) else { return nil }
         let words = String(decoding: buffer.prefix(count), as: UTF8.self).split { $0 == " " || $0 == "\n" }
         let isName = words.first?.utf8.allSatisfy { byte in
@@ -156,12 +157,12 @@ package struct FolderHolder: Sendable, Hashable {
         text += [UInt8](repeating: UInt8(ascii: " "), count: Self.bytes - 1 - text.count) + [UInt8(ascii: "\n")]
         let count = pwrite(file, text, text.count, 0)
         guard count == text.count else { throw SystemFailure("hold", count < 0 ? errno : ENOSPC) }
-        // If this fails, the next write to the disk fails, too. If the holder file is lost, the next batch takes the
-        // folder again.
+        // An error is ignored: the next write to the disk fails, too. If the holder file is lost, the next batch writes
+        // it again.
         _ = fdatasync(file)
     }
 
-    /// Waits at most `patience` for a lock, because the process that has the lock may be stopped.
+    /// Waits for a lock, but at most `patience`, because the process that holds the lock may be suspended.
     private static func lock(_ file: Int32, _ kind: Int32, _ patience: Duration) throws(SystemFailure) {
         let deadline = ContinuousClock.now + patience
         while flock(file, kind | LOCK_NB) != 0 {
@@ -185,6 +186,6 @@ package struct FolderHolder: Sendable, Hashable {
 extension SystemFailure {
     package init(takenBy owner: String) { self.init("hold", EBUSY, "batch \(owner) has taken the folder") }
 
-    /// Whether a file was not renamed because another holder has taken the folder.
+    /// True if a file was not renamed because another holder has taken the folder.
     package var isTakenFolder: Bool { attempted == "hold" && error == EBUSY }
 }

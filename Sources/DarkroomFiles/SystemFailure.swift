@@ -8,7 +8,7 @@ package struct SystemFailure: Error, Equatable, Sendable {
     package let error: Int32
     package let text: String
 
-    /// Creates a failure with an error number and, optionally, a more precise text than that of the system.
+    /// Creates a failure with an error number and, optionally, a text that is more precise than the system's text.
     package init(_ attempted: String, _ error: Int32, _ text: String? = nil) {
         self.attempted = attempted
         self.error = error

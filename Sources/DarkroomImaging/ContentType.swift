@@ -49,7 +49,7 @@ enum ContentType: Equatable {
         return head.has("ftyp", at: 4) ? heifFormat(of: head) : nil
     }
 
-    /// The first brand in the file type box (ISO 14496-12, 4.3) that names a codec determines the format. The major
+    /// In the file type box (ISO 14496-12, 4.3), the first brand that names a codec determines the format. The major
     /// brand may name the codec, or only say that the file contains pictures.
     private static func heifFormat(of head: [UInt8]) -> ImageFormat? {
         let size = head.prefix(4).reduce(0) { $0 << 8 | Int($1) }

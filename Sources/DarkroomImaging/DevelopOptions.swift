@@ -17,7 +17,8 @@ package struct DevelopOptions: Sendable, Equatable {
     /// to the number of pixels. Nil means no limit.
     package var processorTime: Duration?
 
-    /// The largest picture to which ``processorTime`` applies as it is. AVIF, the slowest format, takes about 15 s.
+    /// Above this number of pixels, the limit is longer than ``processorTime``. AVIF, the slowest format, takes about
+    /// 15 s for such a picture.
     private static let usualPixels = 20_000_000
 
     /// The CPU time limit for a picture of this size; nil means no limit.

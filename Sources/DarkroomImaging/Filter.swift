@@ -1,10 +1,12 @@
 /// A filter of a filter chain, written as `sepia=0.8` or `tilt-shift=radius:3`.
 package enum Filter: Sendable, Equatable {
-    /// Mixes the sepia matrix with weight `intensity`, 0 to 1, and the identity with weight 1 - `intensity`. Alpha is
-    /// unchanged. See [Filter Effects, sepia](https://www.w3.org/TR/filter-effects-1/#sepiaEquivalent).
+    /// Applies a mix of two matrices: sepia with the weight `intensity`, 0 to 1, and identity with the weight 1 -
+    /// `intensity`. Alpha is unchanged. See
+    /// [Filter Effects, sepia](https://www.w3.org/TR/filter-effects-1/#sepiaEquivalent).
     case sepia(intensity: Double)
-    /// Blurs the picture except at the middle of its height. The blur grows from there up and down, and is complete at
-    /// a quarter of the height from the middle. `radius` is the standard deviation of the blur in pixels, 0.1 to 100.
+    /// Blurs the picture except at the middle of its height. The blur grows upward and downward from the middle, and is
+    /// strongest from a distance of a quarter of the height on. `radius` is the standard deviation of the blur in
+    /// pixels, 0.1 to 100.
     case tiltShift(radius: Double)
 
     package static let standard = Filter.sepia(intensity: 0.8)

@@ -46,7 +46,7 @@ package enum Imaging {
         }
     }
 
-    /// Whether `isCancelled` is called regularly for any content of the picture. libjpeg can stop at any row. The other
+    /// Whether `isCancelled` is called regularly, whatever the picture contains. libjpeg can stop at any row. The other
     /// libraries decode or encode whole pictures in one call.
     package static func canAlwaysStop(_ bytes: [UInt8], _ options: DevelopOptions) -> Bool {
         let isJPEG = bytes.withUnsafeBytes { ImageFormat(contentOf: $0) == .jpeg }

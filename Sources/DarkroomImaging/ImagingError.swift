@@ -1,6 +1,7 @@
 internal import CImaging
 
-/// The failure to develop a picture. Another attempt with the same bytes can succeed only after ``Code/outOfMemory``.
+/// The failure to develop a picture. Another attempt with the same bytes can succeed only if the code is
+/// ``Code/outOfMemory``.
 package struct ImagingError: Error, Equatable, CustomStringConvertible {
     /// The kind of failure. The raw value is a short text without variable parts.
     package enum Code: String, Sendable {

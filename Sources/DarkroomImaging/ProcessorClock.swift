@@ -3,8 +3,8 @@ internal import Glibc
 
 /// Adds up the CPU time of all threads of a job that call ``check()``.
 ///
-/// The CPU time of a thread counts from its first call. So the thread that starts the job creates the clock, and every
-/// other thread calls ``check()`` before its first step.
+/// The CPU time of a thread counts from its first call of ``check()``. So every thread makes this call before its first
+/// step, except the thread that starts the job: it creates the clock.
 package final class ProcessorClock: Sendable {
     private struct Account {
         var limit: Duration

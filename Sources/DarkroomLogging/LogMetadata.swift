@@ -33,7 +33,7 @@ package struct LogMetadata: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         private var rank: Int { Self.first.firstIndex(of: name) ?? Self.first.count }
     }
 
-    /// A value, without the parts of URLs that may be secret.
+    /// A value, from which secret parts of URLs are removed.
     package struct Value: Sendable, Hashable {
         enum Kind: Sendable, Hashable {
             case text(String)

@@ -1,4 +1,4 @@
-/// The logger of one part of the program: a value that is passed explicitly, similar to swift-log's.
+/// The logger of one part of the program: a value that is passed explicitly, similar to `Logger` in swift-log.
 ///
 /// `logger.warning("photo failed", key: "\(batch) timeout", [.photo: .number(17), .url: .url(url)])`
 package struct Logger: Sendable {
@@ -26,7 +26,7 @@ package struct Logger: Sendable {
         return logger
     }
 
-    /// Writes the held-back repeats that are due.
+    /// Writes those repeats of events that were held back long enough.
     package func writeDue() { handler.writeDue() }
 
     /// Writes all held-back repeats.

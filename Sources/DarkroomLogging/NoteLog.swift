@@ -14,7 +14,7 @@ package final class NoteLog: LogHandler {
         self.note = note
     }
 
-    /// Passes the event on, unless it is a repeat above the limit.
+    /// Passes the event on, unless it repeats an event more often than the limit allows.
     package func log(_ event: LogEvent) {
         let (time, now) = (clock.now(), clock.elapsed())
         show(limiter.withLock { $0.take(event, time: time, now: now) })

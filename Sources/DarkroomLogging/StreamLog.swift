@@ -31,7 +31,7 @@ package final class StreamLog: LogHandler {
         self.clock = clock
     }
 
-    /// Writes the event, unless it is a repeat above the limit.
+    /// Writes the event, unless it repeats an event more often than the limit allows.
     package func log(_ event: LogEvent) {
         let (time, now) = (clock.now(), clock.elapsed())
         write(limiter.withLock { $0.take(event, time: time, now: now) })

@@ -17,7 +17,8 @@ extension BatchFacts {
         return Double(spent + current) / 1000
     }
 
-    /// The photos filtered or failed per second, averaged over ``seconds(now:)``; nil before the batch has started.
+    /// The number of photos per second that were filtered or failed, averaged over ``seconds(now:)``; nil before the
+    /// batch has started.
     package func photosPerSecond(now: Int) -> Double? {
         guard let seconds = seconds(now: now), seconds > 0 else { return nil }
         return Double(counts.done) / seconds

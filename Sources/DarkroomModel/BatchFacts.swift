@@ -32,7 +32,7 @@ public struct BatchFacts: Sendable, Equatable {
     public package(set) var controls = BatchControls()
     /// The reason that the caller gave for cancelling the batch; empty if there is none.
     public package(set) var cancelledReason = ""
-    /// The number of the round: 1, and one more after each retry of the finished batch.
+    /// The number of the round, from 1. Each retry of the finished batch starts the next round.
     public package(set) var round = 1
     /// The batches that must finish before this batch starts, ordered by time of submission.
     public package(set) var waitsFor: [BatchID] = []
@@ -50,14 +50,14 @@ public struct BatchFacts: Sendable, Equatable {
     public package(set) var counts = PhotoCounts()
     /// The number of failed photos for each reason.
     public package(set) var failures: [FailureReason: Int] = [:]
-    /// The downloaded bytes of all photos that are final.
+    /// The number of bytes that were downloaded for all final photos.
     public package(set) var bytesIn = 0
-    /// The written bytes of all photos that are final.
+    /// The number of bytes that were written for all final photos.
     public package(set) var bytesOut = 0
     /// When the batch was submitted: Redis time, in milliseconds since 1970.
     package var submitted = 0
-    /// A number given when the batch took its output folder: the Redis time in milliseconds since 1970, or a larger
-    /// number (see `take_output.lua`). The batch with the largest number holds the folder.
+    /// The number that the batch received when it took its output folder: the Redis time in milliseconds since 1970, or
+    /// a larger number (see `take_output.lua`). The batch with the largest number holds the folder.
     package var outputTaken = 0
     /// When the first operation of this round was claimed; nil before that.
     package var started: Int?

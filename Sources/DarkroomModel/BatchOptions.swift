@@ -17,21 +17,21 @@ public struct BatchOptions: Sendable, Equatable {
     /// The template for file names, without extension. `{index}`, `{name}` and `{stem}` (the name without a picture's
     /// extension) are replaced.
     public var fileName = "{index}-{name}"
-    /// Whether the workers create the output folder, because the submitting program cannot see it.
+    /// True if the submitting program cannot see the output folder, so the workers create it.
     public var remoteOutput = false
     /// The maximum number of photos in an operation, 1 to 1,000.
     public var operationSize = 50
     /// The priority at the time of submission.
     public var priority = BatchPriority.normal
-    /// The time without a heartbeat after which other workers take over a worker's operations: 6 seconds to 1 day.
+    /// If a worker sends no heartbeat for this time, other workers take over its operations: 6 seconds to 1 day.
     public var lease = Duration.seconds(15)
-    /// The most fed operations that have not ended, at least 1. Feeding waits while there are as many.
+    /// The largest number of fed operations that have not ended, at least 1. At this number, feeding waits.
     public var window = 10_000
     /// How long Redis keeps the batch after it has finished; nil means forever.
     public var retain: Duration? = .seconds(24 * 3600)
     /// Whether the batch is cancelled if a batch that it waits for was cancelled or had failed photos.
     public var afterSuccess = false
-    /// The folder for downloaded bytes: an absolute path on the workers' machines. If empty, they are not kept.
+    /// The folder for downloaded bytes: an absolute path on the workers' machines. If empty, the bytes are not kept.
     public var originals = ""
     /// The URL to which a worker posts the completion of the batch, if the webhook hosts of the worker allow it; empty
     /// for no webhook.

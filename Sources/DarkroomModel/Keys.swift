@@ -35,7 +35,7 @@ package struct Keys: Sendable, Hashable {
     package func operations(_ id: BatchID) -> String { batch(id) + ":operations" }
     /// A sorted set of the numbers of the queued operations.
     package func queue(_ id: BatchID) -> String { batch(id) + ":queue" }
-    /// A hash that maps an operation number to its worker, fencing token and bytes.
+    /// A hash that maps an operation number to its worker, fencing token, and downloaded and written bytes.
     package func executing(_ id: BatchID) -> String { batch(id) + ":executing" }
     /// A hash that maps an operation number to the number of its expired leases.
     package func leaseExpiries(_ id: BatchID) -> String { batch(id) + ":lease.expiries" }
@@ -56,13 +56,13 @@ package struct Keys: Sendable, Hashable {
     /// A sorted set of the last 10,000 forgotten batches. The score is the time at which the batch was forgotten. Their
     /// ids cannot be submitted again.
     package var forgotten: String { prefix + "forgotten" }
-    /// A sorted set of finished batches whose dependents must be released. The score is the time of finishing.
+    /// A sorted set of finished batches for which other batches still wait. The score is the time of finishing.
     package var releases: String { prefix + "releases" }
     /// A sorted set of outstanding webhook calls, `<batch id> <round>`. The score is the time of the next attempt.
     package var webhooks: String { prefix + "webhooks" }
-    /// A sorted set of operations, `<batch id> <operation> <fencing token> <attempt>`, of cancelled batches for which
-    /// lost workers may have left temporary files. It contains the latest 1,000. The score is the time at which a
-    /// worker must remove the files.
+    /// A sorted set of operations of cancelled batches: `<batch id> <operation> <fencing token> <attempt>`. Lost
+    /// workers may have left temporary files of these operations. The set contains the latest 1,000. The score is the
+    /// time at which a worker must remove the files.
     package var staleFiles: String { prefix + "stale.files" }
     /// The channel of change notices.
     package var controlChannel: String { prefix + "control" }

@@ -120,11 +120,12 @@ package enum ManifestPath {
     /// The folder of a batch's manifest in the output folder. A worker that sees it has mounted the right folder.
     package static func folder(_ batch: BatchID) -> String { "manifest/\(batch)" }
 
-    /// The file that contains the id of the batch that holds the output folder, relative to the output folder. Its name
-    /// is not a valid batch id.
+    /// The file, in the output folder, that contains the id of the batch that holds the folder. The file's name is not
+    /// a valid batch id.
     package static let holder = "manifest/holder.txt"
 
-    /// The file in the folder of a batch's manifest with the id of the Redis to which the batch was submitted.
+    /// The file, in the folder of a batch's manifest, that contains the id of the Redis to which the batch was
+    /// submitted.
     package static let origin = "origin.txt"
 
     /// The subfolder of ``folder(_:)`` for an operation, with a trailing slash; "" for numbers below 1,000.

@@ -17,8 +17,8 @@
 /// ```
 ///
 /// The worker creates a new operation for each photo, on the filtration thread that runs the operation. A worker runs
-/// up to as many operations at a time as it has filtrations. If an operation crashes, the worker ends, and other
-/// workers take over its photos.
+/// at most as many operations at a time as its limit of filtrations allows. If an operation crashes, the worker ends,
+/// and other workers take over its photos.
 public protocol PhotoOperation {
     /// Creates the bytes of a file from a photo. May block. Should check ``DownloadedPhoto/isCancelled`` regularly: if
     /// it is true, the result is discarded.

@@ -3,8 +3,8 @@ public struct PhotoRanges: Sendable, Equatable, CustomStringConvertible {
     /// The ranges in ascending order. Overlapping and adjacent ranges are merged.
     public let ranges: [ClosedRange<Int>]
 
-    /// Brings ranges in order and joins those that touch. Negative indexes are left out. Indexes above 9,999,999,999, which no
-    /// list has, become 9,999,999,999.
+    /// Sorts the ranges, and joins overlapping and adjacent ranges. Negative indexes are left out. Indexes above
+    /// 9,999,999,999, which no list has, become 9,999,999,999.
     public init(_ ranges: [ClosedRange<Int>]) {
         var joined: [ClosedRange<Int>] = []
         let valid = ranges.filter { $0.upperBound >= 0 }.map { $0.clamped(to: StoredBounds.indexes) }

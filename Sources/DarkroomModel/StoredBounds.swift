@@ -6,7 +6,7 @@ package enum StoredBounds {
     package static let photos = 0...(1 << 29)
     /// Indexes of photos in commands. They may exceed the number of photos: a focus may include photos not fed yet.
     package static let indexes = 0...9_999_999_999
-    /// The maximum length in bytes of a text in a hash: that of a command line argument on Linux.
+    /// The maximum length in bytes of a text in a hash. A command line argument on Linux has the same maximum.
     package static let textBytes = 128 << 10
 }
 

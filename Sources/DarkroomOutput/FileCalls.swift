@@ -9,14 +9,15 @@ import DarkroomStore
 package final class FileCalls: Sendable {
     package struct Hanging: Equatable {
         package var operations: Set<HeldOperation> = []
-        /// Whether no operation can finish until the calls return, since reports or all filtrations wait for them.
+        /// True if no operation can finish before the calls return, because the reports or all filtrations wait for
+        /// them.
         package var isAll = false
     }
 
     private struct Call {
         /// The operation of the call; nil if all operations wait for the call.
         let operation: HeldOperation?
-        /// Whether the call prepares a claimed operation, so that no filtration waits for it.
+        /// True if the call prepares a claimed operation. No filtration waits for such a call.
         let isOfClaim: Bool
         let began: ContinuousClock.Instant
     }

@@ -1,7 +1,7 @@
 import DarkroomConcurrency
 import DarkroomFiles
 
-/// Runs, on its own threads, file system calls that may hang, for example if a file server is unreachable.
+/// Has its own threads for file system calls that may hang, for example if a file server is unreachable.
 ///
 /// If a call times out, the caller continues, and the thread stays in the call. Until the hanging call returns, no
 /// further call is made to its file system.
@@ -34,7 +34,8 @@ package final class FolderCalls: Sendable {
         self.roots = roots
     }
 
-    /// The mount point of a file system with one of these folders and a hanging call; nil if there is none.
+    /// The mount point of a file system that contains one of these folders and has a hanging call; nil if there is
+    /// none.
     package func hungMount(of folders: [String]) -> String? {
         let hung = hung.withLock { $0 }
         guard !hung.isEmpty else { return nil }

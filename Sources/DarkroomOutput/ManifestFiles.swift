@@ -25,12 +25,14 @@ package enum ManifestFiles {
     package struct Past {
         /// The lines of the final photos, by position.
         package var lines: [[UInt8]?]
-        /// Fencing tokens above that of this claim. Redis has lost their claims, together with its latest changes.
+        /// Fencing tokens that are higher than the token of this claim. Redis has lost the claims with these tokens,
+        /// together with its latest changes.
         package var forgotten: [Int] = []
     }
 
-    /// Reads the results of earlier claims. Of each final photo it takes the line that agrees with the state code and
-    /// has the highest fencing token. If no line agrees, it makes one from the state code and the photo's file.
+    /// Reads the results of earlier claims. For each final photo, takes the line that agrees with the state code; of
+    /// several, the line with the highest fencing token. If no line agrees, makes a line from the state code and the
+    /// photo's file.
     package static func takeOver(
         _ claimed: ClaimedOperation, _ records: [PhotoRecord], _ batch: BatchOutput
     ) -> Past {
@@ -60,10 +62,10 @@ package enum ManifestFiles {
         return past
     }
 
-    /// Removes the manifest files of other claims of an operation that this worker has ended: files with lower fencing
-    /// tokens or tokens in `forgotten`. Does nothing if the file of this claim is missing.
+    /// Removes the manifest files of other claims after this worker has ended the operation: files whose fencing token
+    /// is lower, or is in `forgotten`. Does nothing if the file of this claim is missing.
     ///
-    /// No worker uses a token in `forgotten`: if another worker had claimed the operation since, this worker could not
+    /// No worker uses a token in `forgotten`: if another worker had claimed the operation later, this worker could not
     /// have ended it. Other higher tokens may belong to a worker that runs the operation again after a retry.
     package static func removeOthers(_ held: HeldOperation, forgotten: [Int], _ output: BatchOutput) {
         guard let folder = root(output).flatMap({ folder(held, $0) }) else { return }

@@ -3,7 +3,7 @@ import Foundation
 
 /// Finds mount points without calls to the mounted file systems, which may hang.
 package enum MountPoint {
-    /// Returns the mount point for the text of an absolute path. Does not follow symbolic links.
+    /// Returns the mount point of an absolute path. Compares only texts, so it does not follow symbolic links.
     package static func of(_ path: String) -> String {
         // Without this file, all paths count as one file system.
         of(path, mounts: (try? String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8)) ?? "")

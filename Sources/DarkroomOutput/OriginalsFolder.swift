@@ -9,7 +9,7 @@ import Foundation
 /// Each file is complete: it is written under a hidden name in the same folder, made durable and then renamed. So
 /// batches and workers share a folder without coordination. A file that is written again contains the same bytes.
 ///
-/// Not every worker may use bytes that came from a private address or through several hosts. For these, a file
+/// Not every worker may use bytes that came from a private address or through several hosts. For such bytes, a file
 /// `<digest>.way` contains a line with the host and the address of each request. It is written before the bytes and is
 /// never removed.
 package struct OriginalsFolder: Sendable {
@@ -35,7 +35,7 @@ package struct OriginalsFolder: Sendable {
         do throws(SystemFailure) {
             let folder = try place.open(), file = Self.file(of: url)
             let bytes = try folder.contents(of: file, maxBytes: maxBytes)
-            // The `.way` file is read last, because the worker that wrote the file wrote its `.way` file first.
+            // The `.way` file is read after the bytes, because workers write it before the bytes.
             guard let way = try Self.way(of: file, in: folder) else { return bytes }
             return rules.allow(way) ? bytes : nil
         } catch {

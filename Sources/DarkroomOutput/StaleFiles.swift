@@ -3,8 +3,8 @@ import DarkroomModel
 import DarkroomStore
 import Foundation
 
-/// Temporary files of lost workers. They are hidden files in the folders of the final files, with the name
-/// `.<what>.<fencing token>.<worker>`, by which the next worker that claims the operation recognizes them.
+/// Temporary files of lost workers. They are hidden files in the folders of the final files. The next worker that
+/// claims the operation recognizes them by their name, `.<what>.<fencing token>.<worker>`.
 package enum StaleFiles {
     /// The name of a temporary file of a photo (`what` is its index) or of a manifest file.
     package static func temporaryName(for what: String, fencingToken: Int, worker: String) -> String {
@@ -14,7 +14,7 @@ package enum StaleFiles {
     /// The `what` in the name of a manifest file's temporary file.
     package static func manifestName(operation number: Int) -> String { "manifest-\(number)" }
 
-    /// Removes the temporary files that workers with lower fencing tokens have left of an operation. No other worker
+    /// Removes the temporary files of an operation that workers with lower fencing tokens have left. No other worker
     /// removes these files. Files with final names are not removed.
     package static func remove(of held: HeldOperation, _ records: [PhotoRecord], _ output: BatchOutput) {
         if let originals = output.originals, let root = try? originals.place.open() {

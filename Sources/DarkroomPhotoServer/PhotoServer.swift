@@ -17,7 +17,7 @@ package final class PhotoServer: @unchecked Sendable {  // `daemon` is stopped u
     /// Reads `folder` with its subfolders and serves the files on `port`. If `port` is 0, the system chooses it.
     ///
     /// `onRequest` is called for every request with the path and the value of `photo=` in the query, so that one file
-    /// can serve as many photos. It is called on the server's thread and must return quickly.
+    /// can stand for many photos. It is called on the server's thread and must return quickly.
     package init(
         folder: String, port: UInt16 = 0, onRequest: (@Sendable (_ path: String, _ photo: String?) -> Void)? = nil
     ) throws(PhotoServerError) {
@@ -26,7 +26,8 @@ package final class PhotoServer: @unchecked Sendable {  // `daemon` is stopped u
         let started = darkroom_mhd_start_on_loopback(
             port, Self.connectionLimit,
             { context, connection, path, method, _, _, _, request in
-                // libmicrohttpd calls this first after the header. A response to this call would close the connection.
+                // The first call for a request comes after its header. A response to this first call would close the
+                // connection.
                 if request!.pointee == nil {
                     request!.pointee = context
                     return .YES

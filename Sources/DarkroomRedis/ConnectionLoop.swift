@@ -51,7 +51,7 @@ final class ConnectionLoop {
         while true {
             handle(mailbox.take())
             if isClosed { break }
-            // The next connection attempt asks the sentinels for the master in any case.
+            // The flag is not needed later, because each connection attempt asks the sentinels for the master.
             defer { masterMayHaveChanged = false }
             if let session {
                 do throws(RedisError) {
@@ -110,7 +110,8 @@ final class ConnectionLoop {
         sendRedirectedFirst()
     }
 
-    /// Changes the server after all pending replies have arrived. The next server gets the commands not yet executed.
+    /// Changes the server after all pending replies have arrived. The next server receives the commands that were not
+    /// executed.
     private func changeServer() {
         session = nil
         if isMisplaced {

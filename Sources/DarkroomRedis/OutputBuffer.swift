@@ -2,8 +2,8 @@ import Foundation
 
 /// Bytes to send. The address of the bytes does not change while they are being sent.
 ///
-/// If a write would block, OpenSSL requires the caller to repeat the write with the same pointer. Bytes are therefore
-/// appended only while the buffer is empty, or before its first write.
+/// If a write would block, OpenSSL requires the caller to repeat the write with the same pointer. Therefore, after the
+/// first write, no bytes are appended until the buffer is empty.
 final class OutputBuffer {
     private var storage = UnsafeMutableRawPointer.allocate(byteCount: initialCapacity, alignment: 16)
     private var capacity = initialCapacity

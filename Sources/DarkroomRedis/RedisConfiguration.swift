@@ -56,8 +56,8 @@ package struct RedisConfiguration: Sendable, Equatable {
     package var tls: TLS?
     /// The time limit for connecting. It includes the name lookup, the handshake and the loading of scripts.
     package var connectTimeout: Duration = .seconds(5)
-    /// The longest time without received data while a reply is pending; then the connection is closed. A blocking
-    /// command must return sooner.
+    /// If no data arrives for this time while a reply is pending, the connection is closed. A blocking command must
+    /// return sooner.
     package var replyTimeout: Duration = .seconds(10)
 
     /// The settings for a server at `address`, without TLS and without a password.

@@ -8,9 +8,9 @@ import Foundation
 ///
 /// - The connection is established when the first command is sent. After the connection is lost, the next command
 ///   starts a reconnection, which loads the scripts first. Commands in flight when the connection is lost fail with
-///   ``RedisError/Code/disconnected`` and are never sent twice. While the server is unreachable, attempts are 25 ms to
-///   0.5 s apart. If an attempt fails, all commands that wait for it fail with the same error. The caller decides
-///   whether to retry.
+///   ``RedisError/Code/disconnected`` and are never sent twice. While the server is unreachable, connection attempts
+///   are 25 ms to 0.5 s apart. If an attempt fails, all commands that wait for it fail with the same error. The caller
+///   decides whether to retry.
 /// - If the server replies with an error, the result is a `.failure` with the code ``RedisError/Code/server`` and the
 ///   reply in ``RedisError/serverReply``. Errors inside arrays are returned as values.
 /// - If the server has lost a script (SCRIPT FLUSH, failover), the EVALSHA command is sent again as EVAL with the

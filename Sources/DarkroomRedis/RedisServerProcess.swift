@@ -38,7 +38,7 @@ package final class RedisServerProcess: Sendable {
         try self.init(socketPath: socketPath, folder: opened, path: folder, port: port, arguments: arguments)
     }
 
-    /// Starts a redis-server in a folder that is already open, even if the path of the folder has changed since.
+    /// Starts a redis-server in an open folder. The folder may have been renamed after it was opened.
     /// - Parameter path: The path of the folder, for messages.
     package init(
         socketPath: String, folder: Folder, path: String, port: Int? = nil, arguments: [String] = []

@@ -3,7 +3,8 @@ import Foundation
 
 package enum RedisSubscriptionEvent: Sendable, Equatable {
     /// The server has confirmed all channels, so messages published from now on are received. Sent again after every
-    /// reconnect. Messages published while disconnected are lost, so the receiver must read the current state again.
+    /// reconnect. Messages published before that, during a disconnection, are lost, so the receiver must read the
+    /// current state again.
     case subscribed
     case message(channel: String, payload: [UInt8])
     /// The connection was lost, or could not be established. The subscription reconnects by itself. Sent only once
@@ -40,8 +41,8 @@ package final class RedisSubscription: Sendable {
 
     /// Subscribes to the sentinels and posts `masterMayHaveChanged`; nil if the configuration has no sentinels.
     ///
-    /// Without it, a connection would wait for a lost master until the reply timeout. It would also write to a replaced
-    /// but running master until the sentinels make that server a replica, which takes about 10 s.
+    /// Without it, a connection would wait for a lost master until the reply timeout. After a failover, it would also
+    /// write to the old master, if this is still running, until the sentinels make it a replica after about 10 s.
     static func ofMaster(
         _ configuration: RedisConfiguration, notify mailbox: ConnectionMailbox
     ) -> RedisSubscription? {
@@ -55,7 +56,8 @@ package final class RedisSubscription: Sendable {
 
     deinit { mailbox.post(.close) }
 
-    /// Ends the subscription. `onEvent` is not called after the return. Inside `onEvent`, this returns at once.
+    /// Ends the subscription. After this function has returned, `onEvent` is not called. Inside `onEvent`, this
+    /// function returns at once.
     package func close() {
         mailbox.post(.close)
         thread.join()

@@ -84,7 +84,7 @@ package final class PhotoListReader {
         return parser.format ?? .text  // set by `begin`
     }
 
-    /// True if no two photos can have the same name: in the dictionary of a property list, and in a folder.
+    /// True for a folder and for the dictionary of a property list: there, no two photos can have the same name.
     package var namesAreUnique: Bool { format == .folder || parser.namesAreUnique }
 
     /// The default file name template for this list.
@@ -267,7 +267,7 @@ package final class PhotoListReader {
     /// The name of a list in messages: its path, its URL without secret parts, or `standard input`.
     package static func displayName(_ location: String) -> String {
         if location == "-" { return "standard input" }
-        // A URL may contain blanks. A path may actually be a mistyped URL.
+        // A blank does not end the URL. A path may be a mistyped URL, so it is redacted, too.
         return isWeb(location) ? PhotoURL.redacted(location) : PhotoURL.redacting(location)
     }
 

@@ -2,7 +2,7 @@ import DarkroomModel
 import DarkroomText
 import Foundation
 
-/// Makes bytes that can be read only once readable again: copies them to an unlinked temporary file.
+/// Copies bytes that arrive only once to an unlinked temporary file, so that they can be read again.
 ///
 /// The file is in `TMPDIR`, or by default in `/var/tmp`, which, unlike `/tmp`, is never in memory. The system deletes
 /// it when the process ends.

@@ -4,7 +4,8 @@ import Foundation
 
 /// The bytes of a list on a web server, in the order in which they arrive.
 ///
-/// The thread of the transfer waits while 512 KiB are unread. This bounds the memory, and slows the server down.
+/// While 512 KiB are unread, the thread of the transfer waits. So the buffer stays small, and the server sends more
+/// slowly.
 final class WebBytes: ListBytes {
     private let engine: TransferEngine
     private let pipe = Pipe()
@@ -64,7 +65,7 @@ extension WebBytes {
         private var failure: PhotoListError?
         private var isAbandoned = false
 
-        /// Adds bytes. Blocks while the buffer is full. Discards the bytes after ``abandon()`` was called.
+        /// Adds bytes. Blocks while the buffer is full. After ``abandon()`` was called, discards the bytes.
         func write(_ bytes: UnsafeRawBufferPointer) {
             condition.lock()
             defer { condition.unlock() }
@@ -95,7 +96,7 @@ extension WebBytes {
             return .success(count)
         }
 
-        /// Whether no bytes arrive within `duration`.
+        /// True if no bytes arrive within `duration`.
         func isEmpty(after duration: Duration) -> Bool {
             condition.lock()
             defer { condition.unlock() }

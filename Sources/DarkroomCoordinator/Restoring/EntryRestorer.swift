@@ -75,7 +75,7 @@ final class EntryRestorer {
     /// Converts the first 64 bits of a hexadecimal digest to a number.
     private static func fingerprint(_ digest: String) -> UInt64 { UInt64(digest.prefix(16), radix: 16) ?? 0 }
 
-    /// Packs the list into the operations of the batch. For each complete operation, `body` must pack or skip it.
+    /// Packs the list into the operations of the batch. `body` must pack or skip each complete operation.
     /// - Returns: the number of photos in the list, counted only up to one more than the batch has.
     private func forEachOperation(
         of list: some PhotoListSource, _ body: (inout OperationPacker) throws -> Void

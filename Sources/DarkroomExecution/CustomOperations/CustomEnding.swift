@@ -7,7 +7,7 @@ import DarkroomModel
 package enum CustomEnding {
     private static let unknown = "bin"
 
-    /// Returns the extension of the image format of the bytes, or else of the photo's name or URL, or else `bin`.
+    /// Returns the extension for the bytes' image format, otherwise the extension in the name or URL, otherwise `bin`.
     static func of(_ bytes: [UInt8], _ record: PhotoRecord) -> String {
         bytes.withUnsafeBytes { ImageFormat(contentOf: $0) }?.fileExtension ?? ending(of: record) ?? unknown
     }
@@ -23,7 +23,7 @@ package enum CustomEnding {
         // Compares bytes, because a question mark followed by a combining character is a different Character.
         let path = record.url[scheme.upperBound...].utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         let (above, name) = Path.split(String(decoding: path, as: UTF8.self))
-        // Without a slash, the URL consists of the host, whose last part is not a file extension.
+        // Without a slash, `path` is only the host, whose last part is not a file extension.
         return above == nil ? nil : FileEnding.of(name)
     }
 }

@@ -32,7 +32,7 @@ package struct HelperLimits: Sendable, Equatable {
         ImageFormat.allCases.map { memory(maxPixels: maxPixels, format: $0) }.max() ?? 0
     }
 
-    /// The size in bytes of the largest file that filters make from `photo` bytes. The largest formats have 8 bytes per
-    /// pixel (16 bits with alpha), for which LZW may need 12. Metadata are added.
+    /// The size in bytes of the largest file that filters make from a photo of `photo` bytes. The largest formats have
+    /// 8 bytes per pixel (16 bits with alpha), and LZW compression may turn these into 12 bytes. Metadata are added.
     static func fileBytes(of photo: Int, pixels: Int) -> Int { 64 << 20 + 2 * photo + 12 * min(pixels, 1 << 50) }
 }

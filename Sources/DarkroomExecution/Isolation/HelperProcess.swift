@@ -10,9 +10,9 @@ struct HelperProgram {
     let environment: [String: String]
     /// The largest number of file descriptors that the process may have open.
     let openFiles: Int
-    /// The largest address space in bytes of any photo.
+    /// The largest address space in bytes that a photo may use.
     let maxMemory: Int
-    /// The longest processor time of any photo.
+    /// The longest CPU time that a photo may use.
     let maxTime: Duration
 }
 
@@ -21,7 +21,8 @@ final class HelperProcess: Sendable {
     /// The result of developing a photo.
     enum Outcome {
         case answered(HelperAnswer, [UInt8])
-        /// The process has ended, or the worker has ended it; the text says how. `isLate`: because it took too long.
+        /// The process has ended, or the worker has ended it; the text says how. `isLate`: the worker ended it because
+        /// it took too long.
         case ended(String, isLate: Bool = false)
         /// The photo was cancelled. The process may still be developing it.
         case stopped
@@ -39,9 +40,10 @@ final class HelperProcess: Sendable {
     struct Allowance {
         /// The address space in bytes.
         let memory: Int
-        /// The CPU time and the elapsed time for a photo of `pixels` pixels; 0 while the size is unknown.
+        /// The limits of CPU time and elapsed time for a photo of `pixels` pixels; `pixels` is 0 while the size is
+        /// unknown.
         let time: (_ pixels: Int) -> (processor: Duration, clock: Duration)
-        /// The largest size in bytes of the file for a photo of `pixels` pixels; 0 while the size is unknown.
+        /// The largest file in bytes for a photo of `pixels` pixels; `pixels` is 0 while the size is unknown.
         let bytes: (_ pixels: Int) -> Int
         /// The largest number of pixels of a photo.
         let maxPixels: Int
@@ -58,9 +60,9 @@ final class HelperProcess: Sendable {
     private let processState = Locked(ProcessState())
     private let ended = DispatchSemaphore(value: 0)
     private let program: HelperProgram
-    /// The time limit of the start, which may have to load libraries from a slow disk.
+    /// The time limit of the start: the helper may have to load libraries from a slow disk.
     private static let patience = Duration.seconds(60)
-    /// How often a helper may send the size of a photo. A JPEG that one decoder refuses is read by a second one.
+    /// How often a helper may send the size of a photo. If one decoder refuses a JPEG, a second decoder reads it.
     private static let maxSizes = 4
 
     /// Starts a helper, and blocks until the helper is confined.
@@ -74,8 +76,8 @@ final class HelperProcess: Sendable {
         let (own, its) = (ends[0], ends[1])
         let started = DispatchSemaphore(value: 0)
         let outcome = Locked<(identifier: pid_t, error: Int32)>((-1, 0))
-        // The kernel ends the helper when the thread that started it ends, so that thread waits for the end of the
-        // helper.
+        // The kernel ends the helper when its starting thread ends. Therefore the starting thread waits until the
+        // helper has ended.
         let (processState, ended) = (processState, ended)
         _ = OwnedThread("darkroom-helper") {
             let (identifier, error) = Self.spawn(program, its)
@@ -94,7 +96,7 @@ final class HelperProcess: Sendable {
         }
         identifier = child
         channel = HelperChannel(descriptor: own)
-        // The helper gets the nice value of the thread that waits for its results, unless the system refuses.
+        // The calling thread will wait for the results of the helper, so the helper should have the same nice value.
         let process = __priority_which_t(PRIO_PROCESS.rawValue)
         _ = setpriority(process, id_t(identifier), getpriority(process, 0))
         do throws(StartFailure) {
@@ -187,7 +189,7 @@ final class HelperProcess: Sendable {
         }
     }
 
-    /// Returns how a process ended whose connection is closed.
+    /// Returns how the process ended, after its connection was closed.
     private func howItEnded() -> String {
         // The socket closes shortly before the process ends. If the process has only closed the socket, it is killed.
         if ended.wait(timeout: .now() + 5) == .timedOut { return "was ended, it closed its connection" }
@@ -204,8 +206,8 @@ final class HelperProcess: Sendable {
         }
     }
 
-    /// Limits the total CPU time of the process. This is the only limit that stops a helper that was taken over by a
-    /// photo and computes between photos. Returns false if the system refuses the limit.
+    /// Limits the total CPU time of the process. No other limit stops a helper that a malicious photo has taken over
+    /// and that computes between photos. Returns false if the system refuses the limit.
     private func limitTime() -> Bool {
         let seconds = UInt((program.maxTime * 2).components.seconds) + 10
         return processState.withLock { processState in
@@ -213,7 +215,8 @@ final class HelperProcess: Sendable {
         }
     }
 
-    /// Limits the address space of the process. Returns false if the system refuses, unless the process has ended.
+    /// Limits the address space of the process. Returns false if the system refuses although the process is still
+    /// running.
     private func limitMemory(_ bytes: Int) -> Bool {
         processState.withLock { processState in
             processState.isOver
@@ -227,7 +230,7 @@ final class HelperProcess: Sendable {
     }
 
     private static func spawn(_ program: HelperProgram, _ socket: Int32) -> (identifier: pid_t, error: Int32) {
-        // A crash report would start another program.
+        // Without this variable, a crash of the helper would start another program, which writes a crash report.
         let own = [HelperService.mark: "1", "SWIFT_BACKTRACE": "enable=no"]
         let environment = program.environment.merging(own) { _, own in own }
         var arguments = program.arguments.map { strdup($0) } + [nil]

@@ -13,7 +13,7 @@ package final class PhotoHelpers: Sendable {
     private let seconds: Int
     private let idle = Locked<[HelperProcess]>([])
 
-    /// After this number of photos a helper is replaced, which bounds the memory that libraries leak.
+    /// After this number of photos a helper is replaced, because libraries may leak memory.
     private static let maxPhotos = 5000
     private static let startAttempts = 30
     private static let margin = Duration.seconds(2)
@@ -82,8 +82,9 @@ package final class PhotoHelpers: Sendable {
             memory: limits.memory ?? HelperLimits.memory(maxPixels: options.maxPixels, format: format),
             time: { [options] pixels in
                 let time = options.processorTime(pixels: pixels) ?? .zero
-                // If a library can be stopped, the helper itself ends the photo and returns a better message, so the
-                // worker ends the helper 2 s later. The elapsed time is limited for helpers that get no CPU time.
+                // If a library can be stopped, the helper itself stops the photo at the limit and returns a better
+                // message. So the worker waits 2 s longer. The elapsed time is limited, too, because a helper may
+                // receive no CPU time.
                 return (time + Self.margin, time * 3 + .seconds(60))
             },
             bytes: { [limits] pixels in

@@ -3,8 +3,9 @@ import Foundation
 
 /// An operation that is executing until ``finish()`` is called. It occupies a slot of its queue, but no thread.
 ///
-/// On Linux a queue detects the end by key-value observing with exactly these key strings, and only if `isFinished` is
-/// already true. A second call of ``finish()`` has no effect. Even a cancelled operation ends only with ``finish()``.
+/// On Linux a queue detects the end by key-value observing. ``finish()`` must use exactly its key strings, and
+/// `isFinished` must already be true. A second call of ``finish()`` has no effect. Even a cancelled operation ends only
+/// with ``finish()``.
 package class AsynchronousOperation: Operation, @unchecked Sendable {  // `progress` is behind a lock
     private enum Progress { case waiting, executing, finished }
     private let progress = Locked(Progress.waiting)
@@ -20,7 +21,7 @@ package class AsynchronousOperation: Operation, @unchecked Sendable {  // `progr
         begin()
     }
 
-    /// Starts the work. The end of the work must call ``finish()``, even if the operation was cancelled before.
+    /// Starts the work. When the work ends, it must call ``finish()``, even if the operation was cancelled.
     package func begin() { finish() }
 
     /// Ends the operation. Must not be called before the operation has started.

@@ -46,7 +46,7 @@ package final class ImageDownloader: AsynchronousOperation, @unchecked Sendable 
         source.fetch(for: self)
     }
 
-    /// Begins to fetch the photo's bytes with the present order.
+    /// Begins to fetch the photo's bytes: calls `start` with the current order.
     package func begin(_ start: (TransferOrder) -> any PhotoFetch) {
         let order = progress.withLock { $0.order }
         let fetch = start(order)

@@ -5,15 +5,15 @@ import Foundation
 
 /// The two local queues of a worker, with the queued and running operations of each photo.
 ///
-/// The worker state decides which photo starts next. It adds only downloads that can run at once to the download queue,
-/// which starts them all. A transfer from a busy host waits in the transfer engine while other transfers start. The
-/// worker state adds twice as many filtrations to the image filtration queue as run at a time. So most waiting photos
-/// stay in the worker state, which can withdraw them and start photos of higher priority first.
+/// The worker state decides which photo starts next. It adds a download to the download queue only when the download
+/// can start immediately. A transfer from a busy host waits in the transfer engine while other transfers start. The
+/// image filtration queue contains at most twice as many filtrations as run at a time. So most waiting photos stay in
+/// the worker state, which can withdraw them and start photos of higher priority first.
 package final class PendingOperations: Sendable {
     /// The keys are tasks, not photos: a photo may start again with a newer fencing token while its old task ends.
     private struct InProgress {
         var downloads: [ObjectIdentifier: ImageDownloader] = [:]
-        /// The downloads that keep the bytes of photos until the filtration.
+        /// Successful downloads, which keep the bytes of the photos until the filtration.
         var downloaded: [ObjectIdentifier: ImageDownloader] = [:]
         var filtrations: [ObjectIdentifier: ImageFiltration] = [:]
     }
@@ -39,8 +39,8 @@ package final class PendingOperations: Sendable {
     /// Sets the number of concurrent filtrations. Does not stop running filtrations.
     package func setFiltrations(_ count: Int) { filtrationQueue.maxConcurrentOperationCount = count }
 
-    /// Begins a download. If the task is cancelled, the transfer is aborted and the bytes are freed. If the task is withdrawn, the
-    /// download ends unless it has begun. ``ImageDownloader`` documents `mayBegin` and `waits`.
+    /// Begins a download. If the task is cancelled, the transfer is aborted and the bytes are freed. If the task is
+    /// withdrawn, the download ends unless it has begun. ``ImageDownloader`` documents `mayBegin` and `waits`.
     /// - Parameter ended: called with the result, on any thread; the bytes stay here until ``takeImage(of:)``.
     package func download(
         _ task: PhotoTask, _ urgency: Urgency, mayBegin: @escaping @Sendable () -> Bool,
@@ -53,7 +53,7 @@ package final class PendingOperations: Sendable {
                 let downloader = inProgress.downloads.removeValue(forKey: key)
                 if case .success = result { inProgress.downloaded[key] = downloader }
             }
-            // A cancellation during the last step of the download found no bytes to free.
+            // If the task was cancelled during the last step of the download, nothing has freed the bytes yet.
             if task.cancellation.isCancelled { _ = takeImage(of: task) }
             ended(result)
         }

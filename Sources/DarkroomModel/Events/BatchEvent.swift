@@ -53,7 +53,7 @@ public struct BatchEvent: Sendable, Equatable {
 
     /// The outcome of a batch that has finished.
     public struct Completion: Sendable, Equatable {
-        /// The number of the round: 1, and one more after each retry of the finished batch.
+        /// The number of the round, from 1. Each retry of the finished batch starts the next round.
         public let round: Int
         /// True if the batch was cancelled.
         public let isCancelled: Bool

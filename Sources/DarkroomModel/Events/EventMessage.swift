@@ -10,7 +10,7 @@ struct EventMessage {
 
     private let values: [String: Value]
 
-    /// Returns nil if the bytes are not a JSON object. Members that are null or of another type are skipped.
+    /// Returns nil if the bytes are not a JSON object. Members that are null or of an unsupported type are skipped.
     init?(_ json: [UInt8]) {
         guard let values = json.withUnsafeBytes(Self.values) else { return nil }
         self.values = values
@@ -39,7 +39,7 @@ struct EventMessage {
         return scanner.peek() == nil ? values : nil
     }
 
-    /// Reads a value. Returns nil for null and for other types.
+    /// Reads a value. Returns nil for null and for unsupported types.
     private static func value(_ scanner: inout JSONScanner) throws(JSONScanner.Failure) -> Value? {
         switch try scanner.kind() {
         case .string: return .string(text(try scanner.string()))

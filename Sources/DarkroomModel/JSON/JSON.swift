@@ -39,7 +39,7 @@ package enum JSON: Sendable, Equatable {
     /// A time, given in milliseconds since 1970, as ISO 8601 text: `2026-11-21T09:05:01.123Z`; null if it is nil.
     package init(time milliseconds: Int?) { self.init(milliseconds.map(Self.iso8601)) }
 
-    /// This object with the members of another one; unchanged unless both are objects.
+    /// This object with the members of another object added; unchanged unless both values are objects.
     package func adding(_ other: JSON) -> JSON {
         guard case .object(let own) = self, case .object(let others) = other else { return self }
         return .object(own + others)

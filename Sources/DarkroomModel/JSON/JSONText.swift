@@ -1,7 +1,7 @@
 import DarkroomText
 
-/// Writes JSON without Foundation, for lines that are written for every photo: a Foundation encoder would take longer
-/// than the transfer of a photo.
+/// Writes JSON without Foundation, because a line is written for every photo: a Foundation encoder would take longer
+/// than the transfer of the photo.
 package enum JSONText {
     /// Appends `text` as a JSON string (RFC 8259, section 7). Escapes control characters, see `PrintableText`.
     package static func append(_ text: String, to bytes: inout [UInt8]) {

@@ -2,7 +2,8 @@
 package enum ImageEnding {
     private static let known = ["jpg", "jpeg", "png", "webp", "avif", "heic", "heif", "jxl", "tif", "tiff", "gif"]
 
-    /// The length in bytes of a picture's extension and its dot at the end of `name`, in any case; 0 if there is none.
+    /// The length in bytes of a picture's extension, with its dot, in upper or lower case; 0 if `name` ends without
+    /// one.
     ///
     /// The name `.jpg` has no extension.
     package static func length(of name: some BidirectionalCollection<UInt8>) -> Int {
@@ -45,7 +46,7 @@ package enum ImageEnding {
         private(set) var areDistinct = true
 
         mutating func add(_ name: Slice<UnsafeRawBufferPointer>) {
-            // Two strings are equal in Swift if they are canonically equivalent, whatever their composition.
+            // Swift compares strings by canonical equivalence, so composed and decomposed characters are equal.
             guard areDistinct, !folded.insert(String(decoding: name, as: UTF8.self).lowercased()).inserted else {
                 return
             }

@@ -87,7 +87,7 @@ struct JSONScanner {
         throw Failure(offset: start - 1, message: "a string that is not closed", isAtEnd: true)
     }
 
-    /// Skips any value. `onKey` is called for every key of its objects.
+    /// Skips any value. `onKey` is called for every key of the objects in the value.
     mutating func skipValue(depth: Int = 0, onKey: (Text) -> Void = { _ in }) throws(Failure) {
         guard depth < Self.maxDepth else {
             throw Failure(offset: position, message: "more than \(Self.maxDepth) levels of nesting", isAtEnd: false)

@@ -1,4 +1,5 @@
-/// Detects the format of a list from its first bytes. Its extension only decides between two possible formats.
+/// Detects the format of a list from its first bytes. The extension of the list matters only if these allow two
+/// formats.
 struct ListDetector {
     /// The maximum number of bytes that are examined.
     static let windowBytes = 64 << 10

@@ -27,7 +27,7 @@ struct RecordSplitter {
     private var line = 1
     private var recordLine = 1
 
-    /// Creates a splitter into CSV records with fields separated by `quotedFieldDelimiter`, or into lines if it is nil.
+    /// Creates a splitter into lines, or, if `quotedFieldDelimiter` is not nil, into CSV records with this delimiter.
     init(quotedFieldDelimiter: UInt8? = nil) { self.quotedFieldDelimiter = quotedFieldDelimiter }
 
     /// Passes on the records that end in `chunk`. After the last chunk, also passes on the rest.
@@ -118,7 +118,8 @@ struct RecordSplitter {
         }
     }
 
-    /// Throws if a quoted field is too long: a missing closing quote would silently lose all later photos.
+    /// Throws if a quoted field is too long: its closing quote may be missing, and then all later photos would silently
+    /// be lost.
     private func checkOpenQuote(bytes: Int) throws(PhotoListError) {
         if bytes > Self.maxRecordBytes { throw openQuote("within 1 MiB") }
     }

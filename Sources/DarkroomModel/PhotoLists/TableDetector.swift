@@ -121,7 +121,7 @@ struct TableDetector {
         let values = sample.map { fields($0, delimiter) } ?? []
         let candidates = header.indices.filter { ranks[$0] != nil }
         let shown = candidates.filter { $0 < values.count && values[$0].beginsWithURL }
-        // All columns that the filter above has left have a rank.
+        // The filter above has removed the columns without a rank.
         guard let column = (shown.isEmpty ? candidates : shown).min(by: { ranks[$0]! < ranks[$1]! }) else { return nil }
         return SeparatedListParser.Layout(
             delimiter: delimiter, urlColumn: column, nameColumn: nameColumn(header, besides: column), hasHeader: true,
@@ -154,8 +154,8 @@ struct TableDetector {
             hasSeparatorLine: hasSeparatorLine)
     }
 
-    /// Whether the first line of a CSV file is a header with unknown names: in the URL column, it is the only line
-    /// without a URL, and its text in this column is not a word for a missing value.
+    /// Whether the first line of a CSV file is a header with unknown names. It is if, in the URL column, only this line
+    /// contains no URL, and its text there is not a word for a missing value.
     private func isUnknownHeader(_ header: [[UInt8]], of count: Int, _ column: Int, _ delimiter: UInt8) -> Bool {
         guard ending == "csv" || ending == "tsv", header.count == count, !header[column].isEmpty, lines.count > 2 else {
             return false
