@@ -4,13 +4,13 @@ import Foundation
 ///
 /// A type with options that several commands share conforms to this protocol; the commands use it as an `@OptionGroup`.
 package protocol ParsableArguments: Sendable {
-    /// Creates the value with its declarations. The parser sets their values.
+    /// Creates an instance with its declarations. The parser then sets the declared values.
     init()
 
     /// Checks the values together: ranges, and options that exclude or need each other.
     ///
-    /// The parser calls it after it has parsed all values. Throw a ``ValidationError``; the errors of all groups of a
-    /// command are shown together.
+    /// The parser calls it after it has parsed all values. If a value is wrong, throw a ``ValidationError``; the errors
+    /// of all groups of a command are shown together.
     func validate() throws
 }
 

@@ -1,6 +1,6 @@
 /// Calls that control batches and the cluster.
 ///
-/// Each call returns when the change is in Redis. After the return, no worker starts work that violates the new
+/// Each call returns when the change is in Redis. After the return, Redis gives out no operation that violates the new
 /// setting. Workers receive a change notice within milliseconds. If the notice is lost, they apply the change with
 /// their next heartbeat. All calls are idempotent.
 ///

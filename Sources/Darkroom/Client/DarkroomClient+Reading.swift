@@ -22,8 +22,8 @@ extension DarkroomClient {
     /// if the batch is not in Redis.
     /// - Parameters:
     ///   - id: the batch.
-    ///   - range: indexes from 0; nil for the whole batch, which transfers one byte per photo. Indexes that the batch does not have
-    ///     are left out.
+    ///   - range: indexes from 0; nil for all photos, at a cost of one byte per photo. Indexes that the batch does not
+    ///     have are left out.
     public func photos(of id: BatchID, in range: Range<Int>? = nil) async throws -> [PhotoState] {
         try await blocking("read the photos of batch \(id)") { [store] in
             guard let facts = try store.facts(of: id) else { return [] }

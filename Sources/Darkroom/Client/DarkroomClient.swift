@@ -21,8 +21,8 @@ import DarkroomStore
 /// concurrency. If a task is cancelled, its call throws `CancellationError`. The change may or may not have reached
 /// Redis; the call can be repeated.
 ///
-/// Calls throw ``DarkroomError``. If Redis is unreachable, calls throw the code `redisUnreachable`. Only
-/// submitting (for 5 minutes), waiting and following retry.
+/// Calls throw ``DarkroomError``. If Redis is unreachable, calls throw the code `redisUnreachable`. Only the calls that
+/// submit (for 5 minutes), wait or follow try again.
 public final class DarkroomClient: Sendable {
     // DESIGN: one implementation, two interfaces. The layers below block (hiredis, libcurl, the file system), so the
     // implementation blocks: `control`, `BatchFeed`, `BatchWaiter` and `store`. The commands call it on their own
