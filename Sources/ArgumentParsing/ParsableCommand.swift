@@ -17,8 +17,8 @@ package protocol ParsableArguments: Sendable {
 extension ParsableArguments {
     package func validate() throws {}
 
-    /// The long names of the given options and flags, including those of groups: `--quality`. An option counts as given
-    /// if an environment variable gives it, or if the given value is the default.
+    /// The long names of the given options and flags, including the options of groups: `--quality`. An option counts as
+    /// given if an environment variable gives it, or if the given value is the default.
     package func givenOptions() -> [String] {
         sections().flatMap(\.definitions).filter { $0.kind != .positional && $0.isGiven() }.map(\.displayName)
     }
@@ -92,7 +92,7 @@ extension ParsableCommand {
 }
 
 /// Ends the process without the exit handlers of libraries. Threads of the program may still be running, and the exit
-/// handler of OpenSSL frees memory that these threads free at their end, too.
+/// handler of OpenSSL would free memory that these threads also free when they end.
 package func endProcess(_ code: ExitCode) -> Never {
     fflush(nil)
     _exit(code.rawValue)

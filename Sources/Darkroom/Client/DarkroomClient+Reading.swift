@@ -7,7 +7,8 @@ extension DarkroomClient {
         try await blocking("read the batches") { [store] in try store.facts(of: try store.batchIDs()) }
     }
 
-    /// Finds a batch by its id, a unique prefix of its id, or its name. If several have the name, returns the newest.
+    /// Finds a batch by its id, a unique prefix of its id, or its name. If several batches have this name, returns the
+    /// newest.
     /// - Throws: ``DarkroomError`` with the code `noSuchBatch` or `ambiguousName`.
     public func batch(named name: String) async throws -> BatchFacts {
         try await blocking("find batch \"\(name)\"") { [store] in try store.batch(named: name) }

@@ -74,8 +74,8 @@ public final class DarkroomClient: Sendable {
 
     /// Runs `body` on a thread of the client.
     /// - Parameter attempted: the value of ``DarkroomError/attempted``.
-    /// - Throws: ``DarkroomError``, or `CancellationError` as soon as the task is cancelled. In this case `body`
-    ///   continues until its end.
+    /// - Throws: ``DarkroomError``, or `CancellationError` as soon as the task is cancelled. After a cancellation,
+    ///   `body` continues until its end.
     func blocking<Result: Sendable>(
         _ attempted: @autoclosure () -> String, _ body: @escaping @Sendable () throws -> Result
     ) async throws -> Result {
