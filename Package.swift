@@ -3,20 +3,20 @@ import PackageDescription
 
 /// A C library that Debian ships, found by pkg-config and installed by `deploy/dependencies`.
 ///
-/// SwiftPM prints a warning for each flag, other than a path, in the pkg-config files of a library and its dependencies.
-/// For libvips these are hundreds of warnings, so this package contains a shorter pkg-config file for libvips. Libraries
-/// in the default paths of the compiler need no pkg-config file.
+/// SwiftPM reads the pkg-config files of a library and its dependencies, and warns about each flag that is not a path. For
+/// libvips these are hundreds of warnings, so this package contains a shorter pkg-config file for libvips. Libraries in the
+/// default paths of the compiler need no pkg-config file.
 func debian(_ name: String, pkgConfig: String, package: String) -> Target {
     .systemLibrary(name: name, path: "Sources/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])
 }
 
-/// glibc checks buffer sizes only with an optimizing compiler. `deploy/build` adds the hardening that needs other options.
+/// glibc checks buffer sizes only in optimized code. `deploy/build` adds the hardening that needs other options.
 let hardening: [CSetting] = [.define("_FORTIFY_SOURCE", to: "3", .when(configuration: .release))]
 
 /// The Lua scripts of the store, `Operations/NAME.lua` beside `Operations/NAME.swift`.
 ///
-/// The scripts are listed, because SwiftPM embeds either single files or a whole folder with its Swift files. The manifest
-/// does not read the list from the folder, because SwiftPM evaluates a manifest again only if its text changes.
+/// The scripts are listed, because SwiftPM embeds either single files or a whole folder, including its Swift files. The
+/// manifest does not read the list from the folder, because SwiftPM evaluates a manifest again only if its text changes.
 let storeOperations = [
     "AddDependency", "Cancel", "CancelPhotos", "Claim", "ExpireLeases", "Feed", "FeederHeartbeat", "Focus", "Forget",
     "Grow", "Heartbeat", "Identify", "Leave", "Limits", "Prioritize", "Release", "RemoveDependency", "Report",

@@ -53,7 +53,7 @@ protocol DeclaredGroup {
 }
 
 extension ParsableArguments {
-    /// The definitions of the properties, in their order. Through the definitions, the parser sets the properties.
+    /// The definitions of the properties, in their order. The parser sets the properties through these definitions.
     func sections(title: String = "Options") -> [ArgumentSection] {
         var own = ArgumentSection(title: title, definitions: [])
         var groups: [ArgumentSection] = []
@@ -69,7 +69,7 @@ extension ParsableArguments {
         return [own] + groups
     }
 
-    /// The groups among the properties, followed by this value itself.
+    /// The values of the properties that are option groups, followed by this value.
     func withGroups() -> [any ParsableArguments] {
         Mirror(reflecting: self).children.flatMap {
             ($0.value as? any DeclaredGroup)?.arguments.withGroups() ?? []

@@ -8,7 +8,7 @@ package struct CommandConfiguration: Sendable {
     package var discussion: String
     /// The heading of the command in the help of its parent.
     package var group: String
-    /// Other names that users may try. They are errors that suggest the command.
+    /// Other names that users may try. If a user enters such a name, the error suggests this command.
     package var synonyms: [String]
     /// Example command lines, shown at the end of the help.
     package var examples: [String]

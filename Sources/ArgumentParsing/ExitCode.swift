@@ -62,8 +62,8 @@ package struct CommandExit: Error, Sendable {
         }
     }
 
-    /// The error message for a problem. Its further lines are indented, so that untrusted text cannot look like another
-    /// message.
+    /// The error message for a problem. All lines after the first are indented, so that untrusted text cannot look like
+    /// another message.
     private static func line(_ problem: String) -> String {
         let lines = problem.split(separator: "\n", omittingEmptySubsequences: false)
         return "error: " + lines.map { PrintableText.line(String($0)) }.joined(separator: "\n  ") + "\n"

@@ -4,21 +4,21 @@ import Foundation
 ///
 /// A type with options that several commands share conforms to this protocol; the commands use it as an `@OptionGroup`.
 package protocol ParsableArguments: Sendable {
-    /// Creates the value with its declarations. The parser sets their values.
+    /// Creates an instance with its declarations. The parser then sets the declared values.
     init()
 
     /// Checks the values together: ranges, and options that exclude or need each other.
     ///
-    /// The parser calls it after it has parsed all values. Throw a ``ValidationError``; the errors of all groups of a
-    /// command are shown together.
+    /// The parser calls it after it has parsed all values. If a value is wrong, throw a ``ValidationError``; the errors
+    /// of all groups of a command are shown together.
     func validate() throws
 }
 
 extension ParsableArguments {
     package func validate() throws {}
 
-    /// The long names of the given options and flags, including those of groups: `--quality`. An option counts as given
-    /// if an environment variable gives it, or if the given value is the default.
+    /// The long names of the given options and flags, including the options of groups: `--quality`. An option counts as
+    /// given if an environment variable gives it, or if the given value is the default.
     package func givenOptions() -> [String] {
         sections().flatMap(\.definitions).filter { $0.kind != .positional && $0.isGiven() }.map(\.displayName)
     }
@@ -92,7 +92,7 @@ extension ParsableCommand {
 }
 
 /// Ends the process without the exit handlers of libraries. Threads of the program may still be running, and the exit
-/// handler of OpenSSL frees memory that these threads free at their end, too.
+/// handler of OpenSSL would free memory that these threads also free when they end.
 package func endProcess(_ code: ExitCode) -> Never {
     fflush(nil)
     _exit(code.rawValue)

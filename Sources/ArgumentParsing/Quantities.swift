@@ -76,7 +76,8 @@ extension Duration: ExpressibleByArgument {
         return text.isEmpty ? "0s" : text
     }
 
-    /// Largest first, so that `argumentText` uses each unit at most once. Days are last, since they are only parsed.
+    /// Largest first, so that `argumentText` uses each unit at most once. Days are last, because they are parsed but
+    /// never written.
     private static let units: [Unit] = [
         ("h", 3_600_000_000_000), ("m", 60_000_000_000), ("s", 1_000_000_000), ("ms", 1_000_000),
         ("us", 1000), ("ns", 1), ("d", 86_400_000_000_000),
@@ -110,7 +111,7 @@ private struct ScaledNumber {
         return product
     }
 
-    /// The number in the first unit of which it is a multiple.
+    /// The number in the first unit that divides it without remainder.
     static func text(_ value: Int, in units: [Unit]) -> String {
         guard value != 0, let unit = units.first(where: { value % $0.size == 0 }) else { return "\(value)" }
         return "\(value / unit.size)\(unit.name)"

@@ -4,9 +4,9 @@
 #include <string.h>
 
 enum {
-    // 16-bit RGB with alpha has 8 bytes per pixel. Other kinds of TIFF have up to thousands.
+    // 16-bit RGB with alpha has 8 bytes per pixel. Other kinds of TIFF have up to thousands of bytes per pixel.
     MAX_BYTES_A_PIXEL = 8,
-    // libpng inflates each compressed text to at most 8 MB and keeps all of them. Photos contain few texts.
+    // libpng inflates each compressed text to at most 8 MB and keeps all texts in memory. Photos contain few texts.
     MAX_PACKED_CHUNKS = 8,
 };
 
@@ -52,7 +52,7 @@ static bool png_unpacks_to_little(struct pipeline *pipeline) {
     return false;
 }
 
-// The limit is the size in bytes of the largest allowed picture with MAX_BYTES_A_PIXEL bytes per pixel.
+// The limit in bytes is `max_pixels` times MAX_BYTES_A_PIXEL.
 static bool is_small_enough(struct pipeline *pipeline) {
     const VipsImage *image = pipeline->image;
     if (!is_allowed(pipeline, image->Xsize, image->Ysize)) return false;
@@ -68,8 +68,8 @@ static bool is_small_enough(struct pipeline *pipeline) {
 static void write_row(void *image, int y, const uint8_t *row) { vips_image_write_line(image, y, (VipsPel *)row); }
 
 // libvips' JPEG loader does not detect corrupt data in the last rows, so the pixels come from the decoder in Strips.c.
-// In CMYK files the meaning of the values varies, and libvips interprets it. So for CMYK the pixels come from libvips,
-// and the decoder in Strips.c only checks the file.
+// The values of CMYK files have different meanings in different files; libvips interprets them. So for CMYK the pixels
+// come from libvips, and the decoder in Strips.c only checks the file.
 static enum darkroom_status load_jpeg(struct pipeline *pipeline) {
     const struct darkroom_job *job = pipeline->job;
     if (vips_jpegload_buffer((void *)job->bytes, job->byte_count, &pipeline->image, "access",
@@ -124,7 +124,8 @@ enum darkroom_status darkroom_load(struct pipeline *pipeline) {
     }
 #undef LOAD
     if (!loaded) return DARKROOM_DAMAGED;
-    // libheif seeks beyond the end of the file and back. This leaves a message that the next failure would report.
+    // libheif seeks beyond the end of the file. This leaves an error message in libvips, which the next failure would
+    // report.
     vips_error_clear();
     return is_small_enough(pipeline) ? DARKROOM_DONE : DARKROOM_TOO_MANY_PIXELS;
 }

@@ -2,14 +2,14 @@
 // or RGB with 8 or 16 bits, filter, save. Pixels are decoded when the encoder requests them. If they are needed in
 // another order (for a rotation or a blur), the decoded picture is kept in memory.
 //
-// Two watch stages check for cancellation: one directly after the decoder, and one directly before the encoder. With
-// them, a failure of the input can be distinguished from a later failure.
+// Two watch stages check for cancellation: one directly after the decoder, and one directly before the encoder. They
+// also distinguish a failure of the input from a later failure.
 
 #include "PipelineState.h"
 
 #include <string.h>
 
-// Replaces the image with the output of a stage. The stage has taken ownership of the image.
+// Replaces the image with the output of a stage. The stage now owns the previous image.
 static bool advance(struct pipeline *pipeline, VipsImage *next) {
     pipeline->image = next;
     return next != NULL;

@@ -31,7 +31,7 @@ static inline bool darkroom_replace(struct pipeline *pipeline, VipsImage *next) 
 static inline bool darkroom_is_grey(const VipsImage *image) { return image->Bands <= 2; }
 static inline bool darkroom_has_alpha(const VipsImage *image) { return image->Bands == 2 || image->Bands == 4; }
 
-// libvips' interpretation of grey or RGB with 8 bits, or with 16 bits if `wide`.
+// The constant of libvips for grey or RGB pixels with 8 bits or, if `wide`, with 16 bits.
 static inline VipsInterpretation darkroom_usual(bool grey, bool wide) {
     if (grey) return wide ? VIPS_INTERPRETATION_GREY16 : VIPS_INTERPRETATION_B_W;
     return wide ? VIPS_INTERPRETATION_RGB16 : VIPS_INTERPRETATION_sRGB;
@@ -40,12 +40,13 @@ static inline VipsInterpretation darkroom_usual(bool grey, bool wide) {
 // Opens the job's bytes. Refuses pictures with too many pixels before decoding.
 enum darkroom_status darkroom_load(struct pipeline *pipeline);
 
-// Choosing the output format, checking its sides, and converting the pixels to a kind that it supports.
+// These functions choose the output format, check width and height, and convert the pixels to a kind that the format
+// supports.
 enum darkroom_format darkroom_format_to_write(const struct pipeline *pipeline);
 bool darkroom_sides_fit(struct pipeline *pipeline, enum darkroom_format format);
 bool darkroom_fit(struct pipeline *pipeline, enum darkroom_format format);
 
-// Encodes the image. Returns 0 on success; the bytes are g_malloc'ed, which is malloc since GLib 2.46.
+// Encodes the image. Returns 0 on success; the bytes are allocated with g_malloc, which calls malloc since GLib 2.46.
 int darkroom_save(VipsImage *image, enum darkroom_format format, int quality, bool strip, void **bytes, size_t *count);
 
 #endif

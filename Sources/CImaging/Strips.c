@@ -27,16 +27,17 @@
 enum {
     STRIP_ROWS = 16,
     MAX_FILTERS = 16,
-    // Far more scans than encoders write. Each scan is a pass over the whole picture, so a small file could take hours.
+    // Encoders write far fewer scans. Each scan is a pass over the whole picture, so a small file could take hours.
     MAX_SCANS = 200,
-    // Above this number of scans, MAX_SCANNED_PIXELS limits scans times pixels. Encoders write about ten scans.
+    // If a picture has more scans than this, MAX_SCANNED_PIXELS limits the product of scans and pixels. Encoders write
+    // about ten scans.
     MAX_SCANS_OF_ANY_SIZE = 25,
     APP1_EXIF_OR_XMP = JPEG_APP0 + 1,
     APP2_ICC = JPEG_APP0 + 2,
     APP13_IPTC = JPEG_APP0 + 13,
 };
 
-// The limit of scans times pixels, which is some seconds of work.
+// The largest product of scans and pixels: some seconds of work.
 static const int64_t MAX_SCANNED_PIXELS = 2500000000;
 
 struct strips {
@@ -93,9 +94,9 @@ static _Noreturn void on_error(j_common_ptr codec) {
     fail(strips, status_of(codec));
 }
 
-// Level -1 is a warning. Within the entropy-coded data it means corrupt data, and libjpeg would continue with grey
-// pixels. Before the first scan it does not affect pixels: it reports bytes between segments, or an Adobe or JFIF
-// segment with unknown values, which libjpeg reads in the same way as other decoders.
+// Level -1 is a warning. A warning within the entropy-coded data means corrupt data, and libjpeg would continue with
+// grey pixels. A warning before the first scan does not affect pixels: it reports bytes between segments, or an Adobe
+// or JFIF segment with unknown values, which libjpeg reads in the same way as other decoders.
 static void on_message(j_common_ptr codec, int level) {
     struct strips *strips = (struct strips *)(void *)codec->err;
     if (level < 0 && strips->has_header) on_error(codec);
@@ -240,7 +241,7 @@ static void start_writing(struct strips *strips) {
     out->in_color_space = JCS_EXT_RGBX;
     jpeg_set_defaults(out);
     jpeg_set_quality(out, strips->job->quality, TRUE);
-    // Like libvips, stores the colours in full resolution from quality 90 on.
+    // From quality 90 on, stores the colours in full resolution, as libvips does.
     if (strips->job->quality >= 90) out->comp_info[0].h_samp_factor = out->comp_info[0].v_samp_factor = 1;
     if (strips->in.saw_JFIF_marker) {
         out->density_unit = strips->in.density_unit;

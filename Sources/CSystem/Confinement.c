@@ -62,8 +62,8 @@ static int landlock_version(void) {
     return version > 0 ? (int)version : 0;
 }
 
-// Returns all rights that this Landlock version can restrict: files, TCP bind and connect, and signals to and sockets
-// of other processes.
+// Returns all rights that this Landlock version can restrict: files, TCP bind and connect, signals to other processes,
+// and connections to their sockets.
 static struct landlock_ruleset landlock_everything(int version) {
     int rights = version >= 5 ? 16 : version >= 3 ? 15 : version == 2 ? 14 : 13;
     return (struct landlock_ruleset){
@@ -135,14 +135,14 @@ static void load(struct program *program, size_t offset) { add(program, BPF_LD |
 
 static void answer(struct program *program, uint32_t action) { add(program, BPF_RET | BPF_K, action, 0, 0); }
 
-// Returns `action` for one system call, whose number is in the accumulator before and after.
+// Returns `action` for one system call. The accumulator contains the number of the present call, and does not change.
 static void decide(struct program *program, int call, uint32_t action) {
     add(program, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, 1);
     answer(program, action);
 }
 
-// A condition: one half of an argument (counted from the low half of the first argument), a mask, and the value that
-// the half must have after masking.
+// A condition: the index of a 32-bit half of an argument (0 is the low half of the first argument), a mask, and the
+// value that the half must have after masking.
 struct condition {
     int half;
     uint32_t mask, value;
@@ -179,7 +179,7 @@ int csystem_confine_calls(void) {
     load(&program, offsetof(struct seccomp_data, arch));
     add(&program, BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0);
     answer(&program, denied);
-    // Calls through the CPU's other system call interface have numbers that match no rule.
+    // Calls through another system call interface of the CPU (x32) have numbers that match no rule.
     load(&program, offsetof(struct seccomp_data, nr));
     for (size_t i = 0; i < sizeof allowed_calls / sizeof allowed_calls[0]; i++)
         decide(&program, allowed_calls[i], SECCOMP_RET_ALLOW);
@@ -187,7 +187,8 @@ int csystem_confine_calls(void) {
     // the C library uses clone.
     decide(&program, __NR_clone3, SECCOMP_RET_ERRNO | ENOSYS);
     allow_with(&program, __NR_clone, 0, CLONE_THREAD | CLONE_VM, CLONE_THREAD | CLONE_VM);
-    // Allows signals to this process and its threads only. Other fcntl commands, which could send signals, are denied.
+    // Allows signals only to threads of this process. The rules for fcntl below allow no command that could send
+    // signals.
     allow_with(&program, __NR_tgkill, 0, all, (uint32_t)getpid());
     // Allows reading limits (glibc's getrlimit), but not setting them: the third argument, the new limit, must be NULL.
     const struct condition reading[] = {{0, all, 0}, {4, all, 0}, {5, all, 0}};

@@ -65,7 +65,7 @@ int csystem_close_on_exec_by_listing(int first) {
     return count == 0 ? 0 : -1;
 }
 
-// After exec, of all open files of the parent only standard input, output and error are open.
+// Makes exec close all open files except standard input, output and error.
 static void keep_standard_files_only(void) {
     if (close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) == 0) return;
     // For kernels before Linux 5.11.
@@ -122,7 +122,8 @@ static pid_t spawn(const struct child *child) {
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, NULL);
         if (!child->in_group) setpgid(0, 0);  // the parent handles terminal interrupts
-        // Copies the descriptors first, because one of them may have the number to which the other one is copied below.
+        // Copies both descriptors first, because a dup2 below could otherwise close the descriptor that the next one
+        // copies.
         int input = fcntl(child->input >= 0 ? child->input : open("/dev/null", O_RDONLY), F_DUPFD_CLOEXEC, 3);
         int output = child->output >= 0 ? fcntl(child->output, F_DUPFD_CLOEXEC, 3) : -1;
         if (input >= 0) dup2(input, STDIN_FILENO);

@@ -1,8 +1,8 @@
 // The library for Swift programs: submits photo lists, follows and controls batches, runs workers, reads manifests.
 //
-// DESIGN: `import Darkroom` exports exactly the types in this list. A test compares the list with the compiled modules.
-// The types of this module use the other modules, whose declarations are `package`. Of these, only DarkroomModel is
-// exported; this list contains all of its public types.
+// DESIGN: `import Darkroom` exports exactly the types in this list. A test compares the list with the compiled
+// modules. The types of this module use the other modules, whose declarations are `package`. Only DarkroomModel
+// is exported with this module; this list contains all public types of DarkroomModel.
 //
 //  Client        DarkroomClient, RedisLocation, DarkroomError, DarkroomError.Code
 //  Batches       BatchID, BatchOptions, BatchPriority, PhotoFilter, PhotoFormat, SubmissionNotice, SubmissionNotice.Code

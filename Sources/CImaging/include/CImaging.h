@@ -29,7 +29,8 @@ enum darkroom_format {
     DARKROOM_JXL,
     DARKROOM_TIFF,
     DARKROOM_GIF,
-    // As the output format: the format of the input or, if it cannot be written, JPEG, or PNG for pictures with alpha.
+    // As the output format: the format of the input. If it cannot be written: PNG for pictures with alpha, otherwise
+    // JPEG.
     DARKROOM_SAME,
 };
 

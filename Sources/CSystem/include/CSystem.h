@@ -6,9 +6,9 @@
 
 /// Starts `arguments[0]` (searched in PATH) as a child that receives SIGTERM when the calling *thread* ends. The child
 /// has an empty signal mask, its own process group, and /dev/null as standard input. Its standard output and error are
-/// `log_descriptor`, and its working folder is `folder_descriptor`; -1 keeps those of this process. If `environment` is
-/// NULL, the child gets this process's environment. The child has no other open files. Returns the process id, or -1
-/// with errno.
+/// `log_descriptor`, and its working folder is `folder_descriptor`; -1 means the same as in this process. If
+/// `environment` is NULL, the child gets this process's environment. The child has no other open files. Returns the
+/// process id, or -1 with errno.
 pid_t csystem_spawn_bound(char *const arguments[], char *const environment[], int log_descriptor, int folder_descriptor);
 
 /// Starts `arguments[0]` as a child that may outlive this process, with an empty signal mask and in this process's
@@ -23,8 +23,8 @@ pid_t csystem_spawn_command(char *const arguments[], char *const environment[], 
 /// Returns the process id, or -1 with errno.
 pid_t csystem_spawn_self(char *const arguments[], char *const environment[], int socket, int open_files);
 
-/// Marks all file descriptors with at least the number `first` as close-on-exec. Used on kernels without
-/// close_range(2). Safe between fork and exec. Returns 0, or -1 with errno, for example if /proc is missing.
+/// Marks all file descriptors from the number `first` on as close-on-exec. Used on kernels without close_range(2). Safe
+/// between fork and exec. Returns 0, or -1 with errno, for example if /proc is missing.
 int csystem_close_on_exec_by_listing(int first);
 
 /// Prevents other processes of the same user from reading this process's memory and environment and from tracing it
@@ -42,12 +42,12 @@ int csystem_confine_files(void);
 /// fail with EPERM. Returns 0; 1 if the kernel does not support such filters; -1 with errno if it rejects the filter.
 int csystem_confine_calls(void);
 
-/// Sets the soft and the hard limit of the address space of another process of the same user (`RLIMIT_AS`). Keeps a
-/// hard limit that is lower. Returns 0, or -1 with errno.
+/// Sets the soft and the hard limit of the address space of another process of the same user (`RLIMIT_AS`). Does not
+/// raise a hard limit that is already lower. Returns 0, or -1 with errno.
 int csystem_limit_memory(pid_t process, unsigned long soft, unsigned long hard);
 
 /// Limits the total CPU time of another process of the same user, in seconds (`RLIMIT_CPU`). The kernel kills the
-/// process at the limit. Keeps a limit that is lower. Returns 0, or -1 with errno.
+/// process at the limit. Does not raise a limit that is already lower. Returns 0, or -1 with errno.
 int csystem_limit_processor_time(pid_t process, unsigned long seconds);
 
 /// Returns the CPU time of all threads of another process in ns; -1 with errno if it cannot be read.
@@ -86,7 +86,8 @@ void csystem_name_thread(const char *name);
 void csystem_bound_heap(void);
 
 /// If standard input, output or error is closed, opens /dev/null in its place, in a mode in which its use fails.
-/// Otherwise a file or connection that is opened later could get its number and receive printed text.
+/// Otherwise a file or connection that is opened later could get the number of the closed file and receive printed
+/// text.
 void csystem_reserve_standard_files(void);
 
 /// Makes the terminal `descriptor` deliver each key at once and without echo. Interrupts still send signals. If the

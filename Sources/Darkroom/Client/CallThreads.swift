@@ -13,7 +13,7 @@ final class CallThreads: Sendable {
         queue.maxConcurrentOperationCount = 16
     }
 
-    /// Runs `body` on one of the threads. If the task is cancelled, it does not wait until `body` has ended.
+    /// Runs `body` on one of the threads. If the task is cancelled, the call does not wait until `body` has ended.
     func call<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await Answer.of { answer in
             queue.addOperation {

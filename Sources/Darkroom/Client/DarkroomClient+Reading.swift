@@ -7,7 +7,8 @@ extension DarkroomClient {
         try await blocking("read the batches") { [store] in try store.facts(of: try store.batchIDs()) }
     }
 
-    /// Finds a batch by its id, a unique prefix of its id, or its name. If several have the name, returns the newest.
+    /// Finds a batch by its id, a unique prefix of its id, or its name. If several batches have this name, returns the
+    /// newest.
     /// - Throws: ``DarkroomError`` with the code `noSuchBatch` or `ambiguousName`.
     public func batch(named name: String) async throws -> BatchFacts {
         try await blocking("find batch \"\(name)\"") { [store] in try store.batch(named: name) }
@@ -22,8 +23,8 @@ extension DarkroomClient {
     /// if the batch is not in Redis.
     /// - Parameters:
     ///   - id: the batch.
-    ///   - range: indexes from 0; nil for the whole batch, which transfers one byte per photo. Indexes that the batch does not have
-    ///     are left out.
+    ///   - range: indexes from 0; nil for all photos, at a cost of one byte per photo. Indexes that the batch does not
+    ///     have are left out.
     public func photos(of id: BatchID, in range: Range<Int>? = nil) async throws -> [PhotoState] {
         try await blocking("read the photos of batch \(id)") { [store] in
             guard let facts = try store.facts(of: id) else { return [] }

@@ -3,7 +3,7 @@ import DarkroomCoordinator
 /// Calls that submit photo lists.
 extension DarkroomClient {
     /// Submits a photo list, and returns when the whole list has been fed. If the list is larger than the window of the
-    /// batch, feeding takes almost as long as developing the photos. Workers develop photos that are fed even if this
+    /// batch, feeding takes almost as long as developing the photos. Workers develop the fed photos even if this
     /// program ends.
     ///
     /// If the batch is cancelled during the call, feeding ends, and ``BatchFacts/cancelled`` is true in the returned
@@ -13,7 +13,7 @@ extension DarkroomClient {
     /// - Parameters:
     ///   - location: the path of a file, the path of a folder, an `http:` or `https:` URL, or `-` for standard input.
     ///   - options: the options of the batch. `output` and `originals` must be absolute paths. `fileName` is ignored.
-    ///   - fileName: the template of file names with `{index}`, `{name}` or `{stem}`; nil for `{name}` if the list's
+    ///   - fileName: the template of file names with `{index}`, `{name}` or `{stem}`; nil means `{name}` if the list's
     ///     format makes names unique, and `{index}-{name}` otherwise.
     ///   - before: batches that must finish before this batch starts. The list is fed while the batch waits.
     ///   - overwrite: whether the batch takes the output folder even if another batch has taken it.
@@ -48,8 +48,9 @@ extension DarkroomClient {
     /// let batch = try await client.submit(photos, options: options)
     /// ```
     /// - Parameters:
-    ///   - photos: names and URLs. If `options.fileName` has no `{index}`, the names must be unique, also apart from case;
-    ///     they are checked in an iteration before the feed. The feed iterates once, and again if Redis loses confirmed operations.
+    ///   - photos: names and URLs. If `options.fileName` has no `{index}`, the names must be unique even if case is
+    ///     ignored; an iteration before the feed checks this. The feed iterates once, and again if Redis loses
+    ///     confirmed operations.
     ///   - options: the options of the batch.
     ///   - before: batches that must finish before this batch starts.
     ///   - overwrite: whether the batch takes the output folder even if another batch has taken it.
@@ -71,7 +72,7 @@ extension DarkroomClient {
         }
     }
 
-    /// Feeds the rest of a batch whose feed was interrupted, or to whose list photos were appended.
+    /// Feeds the rest of a batch after its feed was interrupted, or after photos were appended to its list.
     /// - Parameters:
     ///   - id: the batch.
     ///   - location: the same list as before, see

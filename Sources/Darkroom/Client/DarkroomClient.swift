@@ -21,13 +21,13 @@ import DarkroomStore
 /// concurrency. If a task is cancelled, its call throws `CancellationError`. The change may or may not have reached
 /// Redis; the call can be repeated.
 ///
-/// Calls throw ``DarkroomError``. If Redis is unreachable, calls throw the code `redisUnreachable`. Only
-/// submitting (for 5 minutes), waiting and following retry.
+/// Calls throw ``DarkroomError``. If Redis is unreachable, calls throw the code `redisUnreachable`. Only the calls that
+/// submit (for 5 minutes), wait or follow try again.
 public final class DarkroomClient: Sendable {
-    // DESIGN: one implementation, two interfaces. The layers below block (hiredis, libcurl, the file system), so the
-    // implementation blocks: `control`, `BatchFeed`, `BatchWaiter` and `store`. The commands call it on their own
-    // threads, because signals and terminals require threads that block. The public functions run it on threads of the
-    // client.
+    // DESIGN: the commands and the public functions share one implementation. The layers below block (hiredis, libcurl,
+    // the file system), so the implementation blocks: `control`, `BatchFeed`, `BatchWaiter` and `store`. The commands
+    // call it on their own threads, because signals and terminals require threads that block. The public functions run
+    // it on threads of the client.
 
     /// The address of Redis.
     public let location: RedisLocation
@@ -74,8 +74,8 @@ public final class DarkroomClient: Sendable {
 
     /// Runs `body` on a thread of the client.
     /// - Parameter attempted: the value of ``DarkroomError/attempted``.
-    /// - Throws: ``DarkroomError``, or `CancellationError` as soon as the task is cancelled. In this case `body`
-    ///   continues until its end.
+    /// - Throws: ``DarkroomError``, or `CancellationError` as soon as the task is cancelled. After a cancellation,
+    ///   `body` continues until its end.
     func blocking<Result: Sendable>(
         _ attempted: @autoclosure () -> String, _ body: @escaping @Sendable () throws -> Result
     ) async throws -> Result {

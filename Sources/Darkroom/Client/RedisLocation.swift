@@ -19,7 +19,8 @@ public struct RedisLocation: Sendable, CustomStringConvertible {
     ///   - url: the URL.
     ///   - namespace: the prefix of all keys. It consists of letters, digits, `_`, `.` and `-`.
     ///   - password: the password to use if the URL does not contain one.
-    ///   - authorities: a PEM file of the authorities for the server's certificate; nil for the system's authorities.
+    ///   - authorities: a PEM file with the authorities that may sign the server's certificate; nil for the system's
+    ///     authorities.
     ///   - certificate: a PEM file with the client certificate; nil if the server does not require one.
     ///   - key: a PEM file with the private key of the client certificate.
     /// - Throws: ``DarkroomError`` with the code `invalidConfiguration`.

@@ -1,4 +1,4 @@
-/// The details of a failed photo in Redis. The manifest contains the same texts in full length.
+/// The details of a failed photo, as stored in Redis. The manifest contains the same texts in full length.
 public struct PhotoFailure: Sendable, Equatable {
     /// The position in the photo list, from 0.
     public let index: Int
