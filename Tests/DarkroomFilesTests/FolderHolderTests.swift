@@ -49,7 +49,7 @@ import Testing
         let order = Locked<[String]>([])
         let written = DispatchSemaphore(value: 0)
         try first.whileHolding("holder", in: folder) {
-            // If this take or the write below fails, the order of the writes is wrong.
+            // If this take or the second write fails, the check of the order fails.
             Thread.detachNewThread { [self] in _ = try? second.take("holder", in: folder) }
             let deadline = ContinuousClock.now + .seconds(20)
             while (try? FolderHolder.read("holder", in: folder)) != second, .now < deadline { usleep(1000) }

@@ -84,7 +84,7 @@ struct IsolationTests {
         #expect(!worker.process.wait(within: .zero), "the worker has ended")
     }
 
-    /// The layers below the system call filter. The filter would hide their failures, so each layer is checked alone.
+    /// Checks each layer below the system call filter alone, because the filter would hide failures of the layers.
     @Test func helperHasEveryLayerOfTheKernel() throws {
         let facts = ConfinementFacts.found()
         let queue = try Queue()
@@ -98,7 +98,7 @@ struct IsolationTests {
                 $0.split(whereSeparator: \.isWhitespace).joined(separator: " ")
             }
         }
-        // A helper installs the filter last. Without namespaces, the first helper process ends at once.
+        // A helper installs the filter last. If the system allows no namespaces, the first helper process ends at once.
         let deadline = ContinuousClock.now + .seconds(20)
         while !lines("status").contains("Seccomp: \(facts.filtersCalls ? 2 : 0)"), .now < deadline {
             helper = HostileWorkerProcess.waitForChildren(of: worker.process.identifier).first ?? 0
@@ -140,7 +140,7 @@ struct IsolationTests {
         defer { worker.process.stop() }
         let deadline = ContinuousClock.now + .seconds(20)
         var limits = ""
-        // Without namespaces, the first helper process ends at once.
+        // If the system allows no namespaces, the first helper process ends at once.
         while !limits.contains(#/Max cpu time +\d/#), .now < deadline {
             let helper = HostileWorkerProcess.waitForChildren(of: worker.process.identifier).first ?? 0
             limits = (try? String(contentsOfFile: "/proc/\(helper)/limits", encoding: .utf8)) ?? ""
