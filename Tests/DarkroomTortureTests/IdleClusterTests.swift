@@ -10,8 +10,8 @@ import Testing
 /// The load of idle workers on Redis. Real workers run in one process. Each has its own connections, and sends the
 /// usual heartbeats, claims and releases.
 ///
-/// `DARKROOM_TORTURE_COUNT=1000 swift test --filter IdleClusterTests` measures 1,000 workers. By default the test has a
-/// few.
+/// `DARKROOM_TORTURE_COUNT=1000 swift test --filter IdleClusterTests` measures 1,000 workers. By default the test runs
+/// a few workers.
 @Suite(.serialized) final class IdleClusterTests {
     let redis: RedisServer
     let store: BatchStore

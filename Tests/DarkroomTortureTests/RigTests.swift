@@ -5,7 +5,7 @@ import Foundation
 import FuzzSupport
 import Testing
 
-/// Tests of the test rig: it reports no problem without a fault, and every problem that a test creates.
+/// Tests of the torture tests: they report no problem without a fault, and report each problem that a test creates.
 @Suite(.redisServer, .serialized, .timeLimit(.minutes(2))) struct RigTests {
     private func cluster(workers: Int) throws -> TortureCluster {
         let redis = RedisServer.current

@@ -191,7 +191,8 @@ struct AddressDenialInANamespaceTests {
             let second = try EveryAddressServer { _ in EveryAddressServer.body("b") }
             let port = second.port
             let first = try EveryAddressServer { _ in
-                // The name gets another address before the redirect. The other port makes another look-up.
+                // The name gets another address before the redirect. The redirect has another port, so the engine looks
+                // up the name again.
                 try? point("169.254.169.254")
                 return EveryAddressServer.redirect(to: "http://moving.example:\(port)/b")
             }

@@ -91,7 +91,8 @@ import Testing
         bench.check()
     }
 
-    /// The batch without room has suspended filters, and its photos use the half of the memory that they may.
+    /// The filters of the batch without room are suspended, and its photos fill the half of the memory that they may
+    /// use.
     @Test func sharesEquallyBehindABatchWithoutRoom() {
         let full = BatchID("full")
         var bench = StateBench(downloads: 4, filtrations: 2, maxBytesHeld: 20_000)

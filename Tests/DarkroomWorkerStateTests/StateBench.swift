@@ -29,7 +29,7 @@ struct StateBench {
     /// The downloads and filters of schedule effects that the test has not taken.
     var begun: [Photo] = []
     var queued: [FilterJob] = []
-    /// Whether an effect has woken the thread that reports and releases since the test set this to false.
+    /// Becomes true when an effect wakes the thread that reports and releases; the test sets it to false.
     var areReportsWoken = false
     private let resources = Resources()
 

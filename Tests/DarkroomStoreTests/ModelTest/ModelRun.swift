@@ -15,7 +15,7 @@ final class ModelRun {
     private var workersStarted = 0
     private var history: [Message] = []
     private var delayed: [Message] = []
-    /// The due webhooks of heartbeat replies, and the taken webhooks with the score of the worker that took them.
+    /// The due webhooks from heartbeat replies. `taken` contains the webhooks that a worker has taken, and its score.
     var due: [DueWebhook] = []
     var taken: [(member: String, score: Int)] = []
 

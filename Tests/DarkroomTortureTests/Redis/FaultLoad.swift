@@ -28,8 +28,8 @@ struct FaultLoad {
     private static let operationSize = 5
     private static let window = 12
 
-    /// Injects faults until the run is complete. Between two faults photos become final. Then every batch must finish
-    /// without help, with the same result as without faults.
+    /// Injects faults until the run is complete. Between two faults, photos become final. After the last fault, every
+    /// batch must finish without help, with the same result as without faults.
     /// - Parameters:
     ///   - most: The maximum number of faults, even if the run is not complete.
     ///   - fault: Injects a fault and waits until the workers claim or report again.
@@ -94,7 +94,7 @@ extension TortureCluster {
         }.joined(separator: "\n")
     }
 
-    /// The log lines of all workers that contain `words`.
+    /// The lines that contain `words` in the logs of all workers.
     func logged(_ words: String) -> [Substring] {
         workers.flatMap { worker in
             // Excludes warnings about the test environment: root, unlimited outputs and missing confinement.

@@ -27,7 +27,7 @@ import Testing
                 if isSilent { master.suspend() } else { master.crash() }
                 let promotion = try waitForPromotion(redis)
                 let promoted = try #require(try redis.promoted().flatMap { redis.ports.firstIndex(of: $0) })
-                // Must follow the promotion: the sentinels close all connections to the promoted server.
+                // MONITOR starts only now, because a promotion closes all connections to the promoted server.
                 let traffic = try RedisTraffic(of: redis.servers[promoted])
                 back.add(try traffic.waitForWork(of: workers, since: promotion, within: bound))
                 // The old master acts as a master until the sentinels demote it. No client may connect to it again.

@@ -52,7 +52,7 @@ final class KillCampaign {
 
     private func kill() throws {
         let victim = random.pick(cluster.workers)
-        // The worker is suspended while the test reads its operations, so that they are those that the kill loses.
+        // The worker is suspended before the test reads its operations, so the kill loses exactly these operations.
         let stopped = ContinuousClock.now
         try victim.suspend()
         let held = try cluster.operations(heldBy: victim)

@@ -34,8 +34,8 @@ final class StandstillCampaign {
         self.random = random
     }
 
-    /// Suspends workers until the run is complete. Alternates between a batch that is finished when the worker resumes,
-    /// and one whose operations other workers are executing.
+    /// Suspends workers until the run is complete. When the worker resumes, its batch is finished in every second case;
+    /// otherwise other workers execute it.
     func perform(_ run: TortureRun) throws -> Outcome {
         while run.goesOn(after: outcome.standstills) {
             try standstill(isFinishedAtResume: outcome.standstills.isMultiple(of: 2))
@@ -97,8 +97,8 @@ final class StandstillCampaign {
         throw TortureFailure("ten batches of \(photos) photos finished before the worker was suspended")
     }
 
-    /// Suspends the worker while it holds an operation of the batch, in half of the cases while it writes a file if
-    /// that happens within 1 s. Returns nil if the batch finishes before.
+    /// Suspends the worker while it holds an operation of the batch. In half of the cases, first waits at most 1 s
+    /// until the worker writes a file. Returns nil if the batch finishes before.
     private func stop(
         _ victim: TortureWorker, in batch: BatchID
     ) throws -> ([HeldOperationContent], ContinuousClock.Instant)? {

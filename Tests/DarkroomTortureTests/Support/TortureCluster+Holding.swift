@@ -43,7 +43,7 @@ extension TortureCluster {
 
     /// The operations of a suspended or ended worker. The result includes every command that it has sent.
     func operations(heldBy worker: TortureWorker) throws -> [HeldOperationContent] {
-        // Redis processes commands sent before a PING at the latest in the event loop round of the PING.
+        // Redis processes earlier commands no later than in the event loop round of the PING.
         for _ in 1...3 { _ = try store.connection.call(RedisCommand("PING")) }
         return try heldOperations().filter { worker.isCalled($0.worker) }
     }

@@ -21,7 +21,7 @@ final class TortureCluster: Sendable {
         let output: String
     }
 
-    /// Has a direct connection to Redis, even if the workers use a proxy.
+    /// Connects to Redis directly, even if the workers use a proxy.
     let store: BatchStore
     let photos: TorturePhotos
     /// The folder of all files of this cluster.
@@ -86,7 +86,8 @@ final class TortureCluster: Sendable {
         }
     }
 
-    /// Starts another worker, without waiting for its first claim. By default it has the Redis URL of the others.
+    /// Starts another worker, without waiting for its first claim. By default it uses the same Redis URL as the other
+    /// workers.
     @discardableResult func startWorker(redisURL: String? = nil) throws -> TortureWorker {
         let number = state.withLock { state in
             state.startedWorkers += 1

@@ -38,7 +38,7 @@ extension TortureCluster {
 
     /// Compares Redis, the manifest and every file of a batch: no photo may be lost or counted twice, every file must
     /// equal the developed photo, and there may be no other files.
-    /// - Parameter failures: The expected number of failed photos by reason. All others must be filtered.
+    /// - Parameter failures: The expected number of failed photos by reason. All other photos must be filtered.
     func examine(_ batch: BatchID, failures: [FailureReason: Int] = [:]) throws -> Verification {
         var verification = Verification()
         let submission = try submission(of: batch)
