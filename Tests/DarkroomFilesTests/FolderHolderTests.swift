@@ -42,8 +42,8 @@ import Testing
         #expect(try FolderHolder.read("holder", in: folder) == again)
     }
 
-    /// If `holder` already names its batch, another process of that batch may write only after the writes of the previous
-    /// holder have ended.
+    /// If `holder` already names a batch, another process of this batch may write only after the previous holder has
+    /// ended its writes.
     @Test func processesOfTheTakingBatchWriteAfterThePreviousHolder() throws {
         #expect(try first.take("holder", in: folder) == nil)
         let order = Locked<[String]>([])

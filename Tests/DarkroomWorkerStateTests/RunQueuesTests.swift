@@ -8,7 +8,8 @@ import Testing
     let large = BatchID("large")
     let small = BatchID("small")
 
-    /// Runs one round of downloads and filters; photos of `failing` fail to download. Returns the batches of the begun photos.
+    /// Runs one round of downloads and filters; photos of `failing` fail to download. Returns the batches of the photos
+    /// that began.
     private func round(_ bench: inout StateBench, failing: BatchID? = nil) -> [BatchID] {
         let begun = bench.begin()
         for photo in begun {

@@ -186,7 +186,8 @@ extension BatchContent {
                 require(!stateCodes.contains(UInt8(ascii: "D")), "operation \(operation) is not executing and has a D")
             }
             let keeps = open || left || stateCodes.contains { (97...122).contains($0) }
-            // An operation with failures may have no entry if more operations failed than Redis keeps.
+            // An operation with failures may lack its entry, because Redis keeps only a limited number of these
+            // entries.
             let mayLack = !live.contains(operation) && keeps
             require(
                 (entries[operation] != nil) == keeps || mayLack && entries[operation] == nil,

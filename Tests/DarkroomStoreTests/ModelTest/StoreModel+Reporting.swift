@@ -121,7 +121,7 @@ extension StoreModel {
         return true
     }
 
-    /// Finishes a batch without executing operations if it is cancelled, or if it is sealed, has no queued operations
+    /// A batch of which no operation executes finishes if it is cancelled, or if it is sealed, has no queued operations
     /// and does not wait for other batches.
     mutating func finishIfOver(_ id: BatchID) {
         let batch = state.batches[id]!
