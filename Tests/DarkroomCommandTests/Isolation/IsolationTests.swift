@@ -146,7 +146,7 @@ struct IsolationTests {
             limits = (try? String(contentsOfFile: "/proc/\(helper)/limits", encoding: .utf8)) ?? ""
         }
         #expect(limits.contains(#/Max address space +\d+ +\d+ +bytes/#), "\(limits)")
-        // `--photo-timeout` is 1 s here, which allows 5 s for the largest photo.
+        // A photo timeout of 1 s allows the largest photo 5 s. With the margins, a helper gets 2 * (5 + 2) + 10 = 24 s.
         #expect(limits.contains(#/Max cpu time +24 +24 +seconds/#), "\(limits)")
         #expect(try wait(for: id, in: queue)["spin"] == "filter-timeout")
         let failures = try queue.run("photos", "\(id)", "--state", "failed").standardOutput
