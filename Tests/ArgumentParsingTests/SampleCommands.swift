@@ -87,7 +87,7 @@ struct Root: ParsableCommand {
         subcommands: [Submit.self, Cancel.self, Worker.self, Watch.self, Bench.self, Helper.self])
 }
 
-/// Parses a command line. Returns the exit with its output if the command line is not valid or asks for help.
+/// Parses a command line. If the command line is invalid or asks for help, returns the exit status and the output.
 func outcome(of arguments: [String], environment: [String: String] = [:]) -> CommandExit? {
     do {
         _ = try Root.parseAsRoot(arguments, environment: environment)

@@ -27,7 +27,7 @@ static bool fork_process(void) {
     return child > 0;
 }
 
-// Calls clone3 directly. The C library does not use it if it fails.
+// Calls clone3 directly, because the C library falls back to clone if clone3 fails.
 static bool fork_by_clone3(void) {
     struct {
         unsigned long long flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls;
@@ -74,7 +74,7 @@ static bool limit_parent(void) {
     return prlimit(getppid(), RLIMIT_CORE, &limit, NULL) == 0;
 }
 
-// Reading a limit is allowed. If it fails, the function sets EIO, because nothing is known about setting a limit.
+// Reading a limit is allowed. If reading fails, the function sets EIO, because it has not tried to set a limit.
 static bool set_limit(int resource) {
     struct rlimit limit;
     if (getrlimit(resource, &limit) != 0) {

@@ -12,7 +12,7 @@ import Testing
         let entry = Self.entries[number]
         let compressed = Deflate.compress(entry, level: 1)
         #expect(try Deflate.decompress(compressed, maxBytes: entry.count) == entry)
-        // A slice that does not start at index 0, as after the version byte of an entry.
+        // Decompresses a slice that does not start at index 0, like the bytes after the version byte of an entry.
         #expect(try Deflate.decompress(([9] + compressed).dropFirst(), maxBytes: entry.count) == entry)
     }
 

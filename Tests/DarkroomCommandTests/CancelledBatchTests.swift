@@ -54,7 +54,7 @@ import Testing
         let feeding = try Program(
             ["submit", "-", "-o", scratch.path("out"), "--namespace", queue.namespace],
             environment: queue.environment, input: pipe)
-        // The list is longer than the 64 KiB that determine its format, and than the buffer of the pipe.
+        // The list is longer than the buffer of the pipe, and than the first 64 KiB, which determine its format.
         let photos = Array((0..<3000).map { "http://photos.example/\($0).jpg\n" }.joined().utf8)
         #expect(write(descriptor, photos, photos.count) == photos.count)
         try feeding.waitFor("no running worker")
@@ -108,7 +108,7 @@ import Testing
     @Test func writtenPhotoKeepsItsManifestLine() throws {
         let id = try queue.submit((0..<3).map { "http://photos.example/\($0)" })
         let held = try #require(try queue.claim().first).held
-        // The worker has written this photo. The batch is cancelled before the report.
+        // The worker has written this photo, but the batch is cancelled before the worker reports it.
         let record = PhotoRecord(index: 1, name: "photo 1", url: "http://photos.example/1")
         var line = ManifestLine(batch: id, record: record, state: .filtered)
         line.file = "000001-photo 1.jpg"

@@ -27,7 +27,7 @@ import Testing
         #expect(facts["format"] as? String == format && facts["width"] as? Int == 512 && facts["height"] as? Int == 512)
         let written = try Data(contentsOf: URL(fileURLWithPath: out))
         #expect(facts["bytes"] as? Int == written.count)
-        // The program detects the format from the bytes of the file. It must be the requested format.
+        // The program detects the format from the bytes of the file, and must find the requested format.
         let again = try Program.run("develop", out, "\(folder)/again", "--json")
         #expect((try again.json() as? [String: Any])?["format"] as? String == format)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == ["again", name].sorted())

@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test func commandReceivesSignalsThatTheProgramBlocks() throws {
-        // The program blocks this signal.
+        // The program blocks SIGTERM.
         let command = ShellCommand("kill -TERM $$; exit 5", environment: [:], input: "")
         var all = sigset_t()
         var before = sigset_t()
@@ -139,7 +139,7 @@ import Testing
     @Test func commandAndRedisOfARunGetNoSecretsAndNoFiles() throws {
         let list = try scratch.write("list.txt", "ftp://photos.example/1\n")
         let command = "env > \(scratch.path("command")); ls /proc/self/fd > \(scratch.path("files"))"
-        // redis-server overwrites its environment at its start. A script in its place records the environment before.
+        // redis-server overwrites its environment. A script records the environment and then starts redis-server.
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
         let script = try scratch.write(
             "redis-server", "#!/bin/sh\nenv > \(scratch.path("redis"))\nPATH='\(path)' exec redis-server \"$@\"\n")

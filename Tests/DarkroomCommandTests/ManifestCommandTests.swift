@@ -47,7 +47,7 @@ struct ManifestCommandTests {
             if !format.isEmpty { #expect(shown.contains("NO URL") && shown.contains("202e"), "\(format): \(shown)") }
             #expect(!shown.unicodeScalars.contains { "\u{1b}\u{9b}\u{202e}".unicodeScalars.contains($0) }, "\(format)")
         }
-        // Programs read the output in a file, so it is not escaped.
+        // Output to a file is read by programs, so it is not escaped.
         let file = try Program.run("manifest", queue.folder, "--csv").standardOutput
         #expect(file.contains("NO URL\u{1b}[31m\u{9b}2J\u{202e}"))
     }

@@ -67,8 +67,8 @@ final class Program: @unchecked Sendable {
     /// Sends a signal.
     func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
 
-    /// Sends a signal repeatedly until the program has ended, for at most 60 s. The program may treat a
-    /// second signal that soon follows the first one as the same signal.
+    /// Sends a signal repeatedly until the program has ended, for at most 60 s. The program may treat two signals in
+    /// quick succession as one signal.
     func insist(_ signal: Int32) {
         for _ in 0..<1200 {
             send(signal)
@@ -114,7 +114,7 @@ final class Program: @unchecked Sendable {
                 Issue.record("darkroom \(command) has not printed \"\(awaited)\", but: \(printed)")
                 return
             }
-            // A file sends no signal to wait for.
+            // Polls, because a file does not signal its changes.
             usleep(5000)
         }
     }

@@ -73,7 +73,7 @@ final class Queue: Sendable {
         return claimed.operations
     }
 
-    /// Claims operations and reports the state codes for their photos, repeated in turn. Also writes the manifest.
+    /// Claims operations and reports them. Their photos take the state codes in turn. Also writes the manifest.
     func develop(_ stateCodes: String, writesManifest: Bool = true) throws {
         let pattern = Array(stateCodes.utf8)
         for operation in try claim(number: nextClaim()) {

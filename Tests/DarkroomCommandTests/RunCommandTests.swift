@@ -12,7 +12,8 @@ import Testing
 
     init() throws { scratch = try ScratchFolder() }
 
-    /// Starts `run` with its socket folders below the scratch folder, so that the test can check that none is left.
+    /// Starts `run` with its socket folders below the scratch folder, so that the test can check that no folder is
+    /// left.
     func start(_ arguments: String...) throws -> Program {
         try FileManager.default.createDirectory(atPath: scratch.path("run"), withIntermediateDirectories: true)
         return try Program(["run"] + arguments, environment: ["XDG_RUNTIME_DIR": scratch.path("run")])
@@ -240,7 +241,7 @@ import Testing
     @Test func continuesAfterAKillBeforeTheSubmission() throws {
         let list = try scratch.write("list.txt", "ftp://photos.example/1\n")
         #expect(try run(list).status == 3)
-        // As if the run had been killed after writing the state file and before submitting the batch.
+        // Simulates a run that was killed after writing the state file and before submitting the batch.
         try FileManager.default.removeItem(atPath: scratch.path("out/.darkroom/redis"))
         let manifest = scratch.path("out/manifest/") + (try scratch.contents("out/manifest")[0])
         for file in try FileManager.default.contentsOfDirectory(atPath: manifest) {

@@ -100,8 +100,8 @@ import Testing
         try expectRefusal(run(), "it belongs to user 12345")
     }
 
-    /// Other commands accept an output folder as the name of its run. A `.darkroom` of another user could contain the
-    /// address of a Redis of that user.
+    /// Other commands accept an output folder in place of the name of its run. A `.darkroom` that another user created
+    /// could contain the address of that user's Redis.
     @Test func ignoresTheAddressInAFolderThatOthersMayWrite() throws {
         #expect(try run().status == 0)
         _ = try scratch.write("out/.darkroom/redis.url", "unix://\(scratch.path("planted.sock"))\n")

@@ -7,8 +7,8 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-/// Searches all of Redis, and everything that is published, printed, logged and written, for passwords, secrets, and
-/// user, password and query of URLs. Every secret in these tests contains "hush".
+/// Searches all of Redis and all published, printed, logged and written text for passwords, secrets, and the users,
+/// passwords and queries of URLs. Every secret in these tests contains "hush".
 @Suite(.timeLimit(.minutes(2)), .serialized) struct SecretsTests {
     private let redis: RedisServer
     private let port: Int
@@ -149,7 +149,7 @@ import Testing
             "worker", "--allow-private", "--retries", "0", "--header",
             "127.0.0.1:\(server.port)=Authorization: Bearer hush-header",
             "--webhook-hosts", "127.0.0.1:\(server.port)", "--log-level", "debug")
-        // Waits until all photos except the held one are final. Their failures are in Redis then.
+        // Waits until all photos except the held one are final. After that, Redis has the failures of these photos.
         let store = BatchStore(try RedisConfiguration(url: "redis://:hush-redis@127.0.0.1:\(port)"), keys: try Keys())
         let deadline = ContinuousClock.now + .seconds(60)
         while try store.facts(of: #require(BatchID(id)))?.counts.final != photos.count - 1 {
@@ -203,7 +203,7 @@ import Testing
         }
         #expect(try run() == ["http://127.0.0.1:1/a.jpg?k=v#f", "NO URL"])
         #expect(try run("--redact-urls") == ["http://127.0.0.1:1/a.jpg", "NO URL"])
-        // This is a different job. The manifest would mix redacted and complete URLs.
+        // Without `--redact-urls` the manifest would mix redacted and complete URLs, so `run` refuses.
         let other = try Program(
             ["run", list, "-o", scratch.path("out"), "--allow-private", "--retries", "0"],
             environment: ["XDG_RUNTIME_DIR": scratch.path("")]

@@ -154,7 +154,7 @@ import Testing
         let there = try queue.run("submit", list(120), "--resume", id, "-o", scratch.path("out"))
         #expect(there.status == 1 && there.standardError.contains("Redis has the batch"), "\(there)")
 
-        // As after a failover to a replica without the batch.
+        // Simulates a failover to a replica without the batch.
         let keys = try #require(try queue.store.connection.call(.init("KEYS", queue.store.keys.prefix + "*")).array)
         _ = try queue.store.connection.call(.init(arguments: [Array("DEL".utf8)] + keys.compactMap(\.bytes)))
         let lost = try queue.run("submit", list(120), "--resume", id)

@@ -68,7 +68,7 @@ import Testing
             try DarkroomProgram.parseAsRoot(
                 line.split(separator: " ").map(String.init), environment: ["DARKROOM_REDIS": "unix:///here"])
         }
-        // In the order of the help.
+        // The message lists the options in the order of the help.
         let named = "(--remote-output, --quality, --originals, --priority, --after)"
         #expect(end.standardError.contains("leave out the options of a new batch \(named)"), "\(end.standardError)")
         let good = ["submit", "l", "--resume", "b", "--wait", "--json", "--on-finish", "true", "--namespace", "n"]

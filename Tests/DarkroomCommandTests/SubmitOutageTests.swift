@@ -23,7 +23,7 @@ import Testing
         }
         server.crash()
         try submit.waitFor("feeding has stopped, trying again: ")
-        // Longer than the 0.3 s between two reads of the batch.
+        // Waits longer than the 0.3 s between two reads of the batch.
         usleep(500_000)
         try server.restart()
         try submit.waitFor(keepsFile ? "feeding continues" : "reading the list again")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import DarkroomCommand
 
-/// Webhooks of workers, and the priority of their threads.
+/// The webhook calls of workers, and the priority of worker threads.
 @Suite(.redisServer, .serialized, .timeLimit(.minutes(2)))
 struct WorkerDeliveryTests {
     private func secretFile(_ text: String, mode: Int = 0o600) throws -> (scratch: ScratchFolder, path: String) {

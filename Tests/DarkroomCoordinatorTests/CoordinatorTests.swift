@@ -209,7 +209,7 @@ import Testing
             }.resume(batch.id, SampleList(count: 70))
         }
         try #require(growing.wait(timeout: .now() + 30) == .success)
-        // The coordinator asks every 100 ms; this loop takes 300 ms.
+        // The coordinator tries every 100 ms to continue; this loop takes 300 ms.
         for _ in 1...15 {
             #expect(try store.facts(of: batch.id)?.photos == 60)
             _ = try store.connection.call(RedisCommand("BLPOP", "nothing", "0.02"))
@@ -225,7 +225,7 @@ import Testing
         let feeding = OnThread { [store, options] in
             try Coordinator(store: store).submit(SampleList(count: 40), options: options)
         }
-        // A worker ends operations; it never claims more of them than the window allows.
+        // The claims of the worker never return more operations than the window allows.
         var ended = 0
         var claim = 0
         let deadline = ContinuousClock.now + .seconds(60)
@@ -369,7 +369,7 @@ import Testing
         let store = BatchStore(server.configuration, keys: try Keys())
         let notices = Locked<[String]>([])
         let isFull = DispatchSemaphore(value: 0)
-        // Shorter than the wait: a Redis without memory does not count as unreachable.
+        // The patience is shorter than the wait, but a Redis without memory does not count as unreachable.
         let coordinator = Coordinator(store: store, patience: .milliseconds(1)) { notice in
             notices.withLock { $0.append("\(notice)") }
             if case .memoryFull = notice { isFull.signal() }

@@ -49,7 +49,7 @@ import Testing
         #expect(try Durability(store: store).wait().lack == nil)
         #expect(try replica.call(RedisCommand("EXISTS", store.keys.batch(BatchID("b")))).int == 1)
 
-        // A replica that is connected but does not receive.
+        // The first replica stays connected but receives nothing.
         kill(replicas[0].processIdentifier, SIGSTOP)
         defer { kill(replicas[0].processIdentifier, SIGCONT) }
         _ = try store.perform(store.submit(BatchID("c"), BatchOptions()))
@@ -65,7 +65,7 @@ import Testing
         let (master, replicas) = try master(replicas: 2)
         defer { stopAll([master] + replicas) }
         let store = BatchStore(master.configuration, keys: try Keys())
-        // Long enough for running replicas to confirm; at the first call they may still be loading.
+        // The default patience lets running replicas confirm; at the first call they may still be loading.
         func lack(_ replicas: Int?, within patience: Duration = .seconds(20)) throws -> ReplicaLack? {
             _ = try store.perform(store.submit(BatchID("\(Int.random(in: 0..<Int.max))")!, BatchOptions()))
             return try Durability(store: store, replicas: replicas, replicaPatience: patience).wait().lack

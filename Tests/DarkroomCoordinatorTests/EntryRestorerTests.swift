@@ -8,7 +8,7 @@ import Testing
 
 @testable import DarkroomCoordinator
 
-/// Restores the entries of failed photos, which Redis has not kept, from the photo list of the batch.
+/// Restores missing entries of failed photos from the photo list of the batch.
 @Suite(.redisServer, .timeLimit(.minutes(5))) struct EntryRestorerTests {
     let store: BatchStore
     private let claims = Locked(0)

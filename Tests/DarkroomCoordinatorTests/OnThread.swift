@@ -1,7 +1,7 @@
 import DarkroomConcurrency
 import Foundation
 
-/// A blocking function on its own thread. A task would block one of the few threads that run the tests.
+/// Runs a blocking function on its own thread. A task would block one of the few threads that run the tests.
 final class OnThread<Value: Sendable>: Sendable {
     private let result = Locked<Result<Value, any Error>?>(nil)
     private let ended = DispatchSemaphore(value: 0)

@@ -81,7 +81,7 @@ import Testing
                 _ = try store.connection.call(RedisCommand("SAVE"))
                 try self.rollBack()
             }
-            // Only once: if the batch were submitted again, it would be fed completely.
+            // Forgets the batch only once, so that a batch submitted again by mistake would be fed completely.
             if index == 9_500, !isForgotten.withLock({ $0 }) {
                 isForgotten.withLock { $0 = true }
                 while try store.perform(store.forget(batch, unfinished: true)) == .more {}
@@ -98,7 +98,7 @@ import Testing
         defer { server.stop() }
         let batch = try Coordinator(store: store).submit(SampleList(count: 120), options: .init())
         #expect(batch.sealed)
-        // The batch as it was after its second operation, not sealed.
+        // Returns the batch to its state after the second operation, not sealed.
         let digest = Coordinator.digest(of: SampleList(count: 100), operationSize: 50)
         _ = store.connection.call([
             RedisCommand(

@@ -1,6 +1,6 @@
 import DarkroomCoordinator
 
-/// A photo list in memory; `onPhoto` and `url` may act differently at each read.
+/// A photo list in memory; `onPhoto` and `url` may act differently each time the list is read.
 struct SampleList: PhotoListSource {
     var count: Int
     /// Called before each photo, with its index.

@@ -26,7 +26,7 @@ import Testing
             && !path.utf8.contains { $0 < 32 || $0 == 127 }
     }
 
-    /// Unique names and the names of their files, which are the most likely to collide.
+    /// Tests random names, and their file names as further names, because these are the most likely to collide.
     @Test func differentNamesHaveDifferentPaths() throws {
         let template = try FileNameTemplate("{name}", namesAreUnique: true)
         var generator = SeededGenerator(seed: 3)

@@ -42,14 +42,14 @@ import Testing
         #expect(try FolderHolder.read("holder", in: folder) == again)
     }
 
-    /// If `holder` already names its batch, another process of that batch may write only after the writes of the previous
-    /// holder have ended.
+    /// If `holder` already names a batch, another process of this batch may write only after the previous holder has
+    /// ended its writes.
     @Test func processesOfTheTakingBatchWriteAfterThePreviousHolder() throws {
         #expect(try first.take("holder", in: folder) == nil)
         let order = Locked<[String]>([])
         let written = DispatchSemaphore(value: 0)
         try first.whileHolding("holder", in: folder) {
-            // If this take or the write below fails, the order of the writes is wrong.
+            // If this take or the second write fails, the check of the order fails.
             Thread.detachNewThread { [self] in _ = try? second.take("holder", in: folder) }
             let deadline = ContinuousClock.now + .seconds(20)
             while (try? FolderHolder.read("holder", in: folder)) != second, .now < deadline { usleep(1000) }

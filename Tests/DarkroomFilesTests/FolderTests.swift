@@ -143,7 +143,7 @@ import Testing
             }
         }
         swapper.start()
-        // Until the writes have met both the folder and the link often enough.
+        // Repeats until enough writes have met the folder and enough writes have met the link.
         var (written, refused) = (0, 0)
         let deadline = ContinuousClock.now + .seconds(20)
         while written < 20 || refused < 20, .now < deadline {

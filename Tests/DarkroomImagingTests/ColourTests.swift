@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test func labIsConvertedToSRGB() throws {
-        // A white and a red pixel: L as 255 for 100 %, a and b as signed bytes.
+        // A white and a red pixel. L is stored as 255 for 100 %, a and b are stored as signed bytes.
         let input = Pixels(width: 2, height: 1, bands: 3) { x, _, band in [[255, 0, 0], [136, 80, 67]][x][band] }
         let pixels = try PNG.pixels(of: develop(TIFF.file(input, .lab), Self.options).bytes)
         // libvips reads an L of 255 as 99.6 %.

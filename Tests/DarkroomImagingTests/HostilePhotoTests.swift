@@ -139,7 +139,7 @@ import Testing
         try Imaging.start()
         let bytes = bomb.make()
         let before = try residentPeak(resetting: true)
-        // It may fail or succeed; only the memory counts.
+        // The picture may fail or succeed; the test checks only the memory.
         _ = try? develop(bytes)
         let grown = try residentPeak(resetting: false) - before
         precondition(grown < 400 << 10, "\(bomb) of \(bytes.count) bytes took \(grown) KiB")

@@ -12,8 +12,8 @@ import Testing
         return colour[band]
     }
 
-    /// Which stored quarter (0 red, 1 green, 2 blue, 3 white) is shown top left, top right, bottom left and bottom right
-    /// (CIPA DC-008, table 6).
+    /// For each orientation, the stored quarters (0 red, 1 green, 2 blue, 3 white) that are shown top left, top right,
+    /// bottom left and bottom right (CIPA DC-008, table 6).
     private static let turned = [
         1: [0, 1, 2, 3], 2: [1, 0, 3, 2], 3: [3, 2, 1, 0], 4: [2, 3, 0, 1], 5: [0, 2, 1, 3], 6: [2, 0, 3, 1],
         7: [3, 1, 2, 0], 8: [1, 3, 0, 2],
@@ -119,7 +119,7 @@ import Testing
         let bytes = try develop(file, DevelopOptions(format: format)).bytes
         // PNG compresses the profile, so the test reads the picture again and looks for the plain profile.
         let again = try develop(bytes, DevelopOptions(format: .jpeg)).bytes
-        // JPEG XL stores sRGB as a number, so the result has a profile, but not the same one.
+        // JPEG XL stores sRGB as a number, so the result has a different profile.
         let profile = format == .jxl ? Array("ICC_PROFILE".utf8) : try Self.profile()
         let found = [Self.model, Array("kept by darkroom".utf8), profile].map { again.contains($0) }
         let isOld = Imaging.vipsVersion.hasPrefix("8.14.")
@@ -142,7 +142,7 @@ import Testing
         }
         let first = number(4, 4)
         let next = number(first + 2 + 12 * number(first, 2), 4)
-        // libexif may leave a second directory, but without the tag that has the offset of the thumbnail.
+        // libexif may leave a second directory, which must not have the tag with the offset of the thumbnail.
         if next != 0 {
             let tags = (0..<number(next, 2)).map { number(next + 2 + 12 * $0, 2) }
             #expect(!tags.contains(0x201))

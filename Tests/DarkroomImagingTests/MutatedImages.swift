@@ -43,7 +43,7 @@ struct MutatedImages {
         let whole = JPEG.inserting([(0xE1, exif)], into: JPEG.file(pixels, .baseline))
         for format in [ImageFormat.webp, .gif, .heic, .tiff, .png, .avif, .jxl] {
             let made = try develop(whole, DevelopOptions(format: format)).bytes
-            // Repeated for formats with only one file, so that each format is chosen often enough.
+            // If a format has only one file, the file is repeated, so that each format is chosen often enough.
             files += Array(repeating: (format, made), count: [.webp, .gif, .heic].contains(format) ? 4 : 1)
         }
         let transparent = PNG.file(alpha)

@@ -19,7 +19,7 @@ import Testing
 
     @Test func failedDownloadsDoNotCountAsDownloads() throws {
         let fields = ["photos": "100", "count.downloaded": "5", "count.filtered": "20", "count.failed": "12"]
-        // 4 photos whose host name was not found, 6 with HTTP status 404, 2 damaged.
+        // Of the 12 failed photos, 4 had an unknown host name, 6 had HTTP status 404, and 2 were damaged.
         #expect(try batch(fields, reasons: ["d": "4", "i": "6", "p": "2"]).downloads == 27)
     }
 

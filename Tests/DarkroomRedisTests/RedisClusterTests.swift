@@ -71,8 +71,8 @@ import Testing
         }
     }
 
-    /// A script declares one key and uses others. While a slot moves, each node has only some of the keys, so the connection
-    /// does not follow ASK: at the other node the script would find only a part of a batch.
+    /// A script declares one key and uses others. While a slot moves, each node has only some of the keys. So the
+    /// connection does not follow ASK: at the other node, the script would find only a part of a batch.
     @Test func waitsForASlotThatMovesAndFollowsIt() throws {
         let connection = RedisConnection(try configuration(ofNode: 0), scripts: [script])
         #expect(try connection.call(count()) == .integer(1))
@@ -115,7 +115,7 @@ import Testing
     @Test func waitsForAClusterThatIsDown() throws {
         let connection = RedisConnection(try configuration(ofNode: 0), scripts: [script])
         #expect(try connection.call(count()) == .integer(1))
-        // With two of three masters stopped, the third cannot exclude that it was replaced, and refuses commands.
+        // If two of three masters are stopped, the third refuses commands, because it may have been replaced.
         for node in cluster.nodes[1...2] { kill(node.processIdentifier, SIGSTOP) }
         defer { for node in cluster.nodes[1...2] { kill(node.processIdentifier, SIGCONT) } }
         try cluster.wait("the cluster is down") {

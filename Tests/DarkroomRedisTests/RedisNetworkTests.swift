@@ -5,7 +5,7 @@ import ErrorExpectations
 import Foundation
 import Testing
 
-/// Slow networks, cut connections and peers that stop silently. A proxy between a connection and a real server makes them.
+/// Slow networks, cut connections and peers that stop silently. A proxy before a real server causes these faults.
 @Suite final class RedisNetworkTests {
     let redis: RedisServer
     let proxy: TCPProxy
@@ -108,7 +108,7 @@ import Testing
         redis.terminate()
         let began = ContinuousClock.now
         for _ in 0..<6 { #expect(throws: RedisError.self) { try connection.call(RedisCommand("PING")) } }
-        // 25 to 50 ms after the first failure, then up to 100, 200, 400, 800.
+        // The pauses are 25 to 50 ms after the first failure, then up to 100, 200, 400 and 800 ms.
         #expect(began.duration(to: .now) > .milliseconds(300))
     }
 }

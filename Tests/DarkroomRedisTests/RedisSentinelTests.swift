@@ -20,7 +20,7 @@ import Testing
         let redis = try RedisSentinels()
         defer { redis.stop() }
         var configuration = try RedisConfiguration(url: redis.url)
-        // Long, so that the connection must notice the failover before its reply timeout.
+        // The timeout is long: the connection must notice the failover without it.
         configuration.replyTimeout = .seconds(60)
         let script = RedisScript(name: "count", source: Array("#!lua\nreturn redis.call('INCR', KEYS[1])".utf8))
         let count = script.command(keys: [Array("n".utf8)])
@@ -113,7 +113,7 @@ import Testing
     @Test func doesNotUseAReplicaAsTheMaster() throws {
         let redis = try RedisSentinels(replicas: 1, sentinels: 1)
         defer { redis.stop() }
-        // The first server, which the sentinel names as the master, becomes a replica without the sentinel.
+        // The first server becomes a replica without the sentinel, which still names this server as the master.
         let administrator = RedisConnection(redis.servers[0].configuration)
         _ = try administrator.call(RedisCommand("REPLICAOF", "127.0.0.1", "1"))
         let error = try requireError(RedisError.self) {
@@ -158,7 +158,7 @@ import Testing
         let events = SubscriptionEvents()
         let subscription = RedisSubscription(configuration, channels: ["c"], onEvent: events.add)
         defer { subscription.close() }
-        // The only sentinel may have been too slow for the first attempt.
+        // The first attempt may have failed, because the only sentinel was too slow.
         while try events.next() != .subscribed {}
     }
 }

@@ -67,7 +67,7 @@ import Testing
 
     @Test func errorSaysThatTheClientCertificateIsMissing() throws {
         let error = try failure(configuration(RedisConfiguration.TLS(authorities: certificates.authority)))
-        // If the alert of the server is lost with the connection, the error is the one of a cut connection.
+        // If the alert of the server is lost with the connection, the client reports a cut connection.
         #expect([.tlsFailed, .cannotConnect].contains(error.code))
         #expect(error.message.contains("client certificate"))
     }

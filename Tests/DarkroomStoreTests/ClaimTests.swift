@@ -169,7 +169,7 @@ import Testing
 
     @Test func claimContinuesPast100BatchesWithTooLargeOperations() throws {
         let test = try TestStore()
-        // After the first batch, the rest of the photos is less than an operation of the large batches.
+        // After the first batch, the claim has room for 20 photos, but operations of the large batches have 50.
         try test.submit("first", size: 10, operations: 1) { $0.priority = .veryHigh }
         for number in 1...100 { try test.submit("large-\(number)", size: 50, operations: 1) { $0.priority = .high } }
         let first = try test.claimed(test.store.claim(worker: "worker", number: 1, photos: 30))

@@ -113,7 +113,7 @@ import Testing
         #expect(try test.claim().count == 2)
     }
 
-    /// Replaces a key of a batch by one of another type, while a worker holds an operation and another batch waits.
+    /// Replaces a key of a batch by a key of another type, while a worker holds an operation and another batch waits.
     @Test(arguments: [
         "", ":states", ":operations", ":queue", ":executing", ":lease.expiries", ":failures", ":reasons",
         ":dependencies",

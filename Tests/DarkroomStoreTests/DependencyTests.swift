@@ -42,7 +42,7 @@ import Testing
         #expect(try test.batch(picky).isCancelled)
         #expect(try test.batch(second).state == .ready)
 
-        // The same applies to dependents that are added later.
+        // Dependents that are added later are treated in the same way.
         let late = try test.submit("late", operations: 1)
         let version = try test.store.dependencyVersion()
         #expect(try test.store.perform(test.store.addDependency(late, on: first, version: version)) == .finishedBefore)
@@ -124,7 +124,8 @@ import Testing
         let forget = test.store.forget(first, unfinished: true)
         #expect(try test.store.perform(forget) == .more)
         #expect(try test.state().batches[first]?.dependents.order.count == 150)
-        // If the client that began has exited, heartbeats do the next steps. Their replies report that steps remain.
+        // If the client that began to forget the batch has exited, heartbeats do the next steps. Their replies report
+        // that steps remain.
         #expect(try test.store.perform(test.store.heartbeat(worker: nil)).hasMore)
         #expect(try !test.store.perform(test.store.heartbeat(worker: nil)).hasMore)
         #expect(try test.store.perform(forget) == .gone)

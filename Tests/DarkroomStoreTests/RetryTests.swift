@@ -30,7 +30,7 @@ import Testing
         #expect(retried == 1 && (9...12).contains(calls), "\(calls) calls")
     }
 
-    /// A call stops after 100 small operations or 1,000 state codes of large ones.
+    /// A call stops after 100 operations, or after 1,000 state codes if the operations are large.
     @Test(arguments: [(size: 2, operations: 300, step: 100), (size: 400, operations: 6, step: 2)])
     func limitsACallTo100OperationsOr1000StateCodes(_ batch: (size: Int, operations: Int, step: Int)) throws {
         let test = try TestStore()
@@ -180,7 +180,7 @@ import Testing
         #expect(retried == .retried(photos: 3, notKept: 0, next: nil))
         #expect(try test.state().outputs == ["/photos": first])
         #expect(try #require(try test.store.facts(of: first)).outputTaken > taken)
-        // The folder belongs to the first batch again. Forgetting the other batch does not free it.
+        // The folder belongs to the first batch again. Forgetting the other batch does not free the folder.
         #expect(try test.store.perform(test.store.forget("second", unfinished: true)) == .forgotten)
         #expect(try test.state().outputs == ["/photos": first])
         #expect(try test.store.perform(test.store.submit("third", options)) == .outputTaken(by: first))

@@ -19,7 +19,8 @@ package final class BoundProcess: Sendable {
         let ending = status
         let hasEnded = DispatchGroup()
         hasEnded.enter()
-        // The kernel ends the program with the thread that started it, so this thread waits for its end.
+        // The kernel ends the program when the thread that started it ends. So this thread waits for the end of the
+        // program.
         Thread {
             var pointers = arguments.map { strdup($0) } + [nil]
             let identifier = csystem_spawn_bound(&pointers, nil, log, -1)

@@ -14,8 +14,8 @@ package final class EveryAddressServer: Sendable {
     private let listener: Int32
     private let state = Locked(State())
 
-    /// Starts a server that replies to each request with the complete response of `answer` for its path. Connections
-    /// stay open for further requests.
+    /// Starts a server. It replies to each request with the complete response that `answer` returns for the path.
+    /// Connections stay open for further requests.
     package init(_ answer: @escaping @Sendable (_ path: String) -> String) throws {
         listener = socket(AF_INET6, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in6()  // ::, which also accepts IPv4 connections

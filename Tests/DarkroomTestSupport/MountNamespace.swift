@@ -12,7 +12,7 @@ package final class MountNamespace: Sendable {
         "truncate -s 4M image && mkfs.ext4 -q -F image && mount -o loop image /mnt && umount /mnt && rm image")
 
     private static func canDo(_ setup: String) -> Bool {
-        // The tests are skipped, so the reason is not needed.
+        // Without a namespace the tests are skipped, so the reason is not needed.
         guard let made = try? MountNamespace(setup) else { return false }
         made.stop()
         return true
@@ -65,7 +65,7 @@ package final class MountNamespace: Sendable {
         }
     }
 
-    /// The path outside the namespace of the absolute path `path` in the namespace.
+    /// Returns the path, outside the namespace, of the file that has the absolute path `path` inside it.
     package func path(_ path: String) -> String { "/proc/\(holder.identifier)/root\(path)" }
 
     /// Ends the namespace. Its mounts disappear once the programs in it have ended.

@@ -3,8 +3,8 @@ import Foundation
 extension Process {
     /// Starts the program with no signal blocked and with the default handling of SIGINT.
     ///
-    /// A child inherits both from the test process. Its threads may block signals, and a shell starts background
-    /// commands with SIGINT ignored.
+    /// A child inherits both settings from the test process. The threads of the tests may block signals. If a shell
+    /// started the tests in the background, they ignore SIGINT.
     package func runReceivingSignals() throws {
         signal(SIGINT, SIG_DFL)
         var none = sigset_t()

@@ -4,7 +4,7 @@ import Testing
 
 /// A real master, its replicas, and the sentinels that monitor them, on the loopback interface.
 package final class RedisSentinels: Sendable {
-    /// The name of the master in the sentinels.
+    /// The name by which the sentinels know the master.
     package static let service = "darkroom-test"
 
     /// The servers. At the start the first one is the master.
@@ -19,7 +19,7 @@ package final class RedisSentinels: Sendable {
     /// Starts all processes, and waits until the replicas are connected and the sentinels have found each other.
     /// - Parameters:
     ///   - replicas: The number of replicas.
-    ///   - sentinels: The number of sentinels. A failover needs all but one.
+    ///   - sentinels: The number of sentinels. A failover needs all of them except one.
     ///   - password: The password of the servers, if any.
     ///   - sentinelPassword: The password of the sentinels, if any.
     ///   - patience: The time without a reply of the master after which the sentinels promote a replica.

@@ -97,7 +97,8 @@ package final class TCPProxy: Sendable {
         for (from, to) in [(client, upstream), (upstream, client)] {
             Thread { [self] in
                 carry(from, to, frozen)
-                // The last direction closes the descriptors, because a closed number may be reused at once.
+                // The last direction to end closes the descriptors, because the system may reuse a closed number at
+                // once.
                 let isLast = directions.withLock { left in
                     left -= 1
                     return left == 0

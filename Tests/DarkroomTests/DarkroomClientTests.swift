@@ -313,7 +313,7 @@ struct DarkroomClientTests {
         #expect(await events.next() == .subscribed)
     }
 
-    /// Two tasks that use an iterator would leave one of them without an answer.
+    /// If two tasks used one iterator, one of the tasks would get no answer.
     @Test func oneTaskUsesAnIterator() {
         func isSendable<T>(_: T.Type) -> Bool { false }
         func isSendable<T: Sendable>(_: T.Type) -> Bool { true }

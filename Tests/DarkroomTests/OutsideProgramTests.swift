@@ -177,7 +177,7 @@ private struct SymbolGraph: Decodable {
         let pathComponents: [String]
         let docComment: Comment?
 
-        /// True if the symbol comes from a conformance, which has its documentation.
+        /// True if the symbol comes from a conformance and is documented there.
         var isSynthesized: Bool { identifier.precise.contains("::SYNTHESIZED::") }
     }
 

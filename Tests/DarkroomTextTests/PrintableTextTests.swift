@@ -85,7 +85,7 @@ import Testing
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Code points that act on the text around them, by number. The code uses Unicode properties instead.
+    /// Numbers of code points that act on the text around them. The tested code uses Unicode properties instead.
     private static let acting: [ClosedRange<UInt32>] = [
         0...0x1F, 0x7F...0x9F, 0xAD...0xAD, 0x34F...0x34F, 0x61C...0x61C, 0x115F...0x1160, 0x17B4...0x17B5,
         0x180E...0x180E, 0x200B...0x200B, 0x200E...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0x3164...0x3164,

@@ -18,7 +18,8 @@ import Testing
         #expect(error?.code == .addressDenied, "\(error?.detail ?? "no error")")
         #expect(error?.attempts == 1)
         #expect(server.connections.isEmpty)
-        // The control: the same URL connects if it is allowed, so the check caused the refusal. No kernel routes ::127.0.0.1.
+        // The control: if allowed, the same URL connects, so the check caused the refusal. No kernel routes
+        // ::127.0.0.1.
         guard host != "[::127.0.0.1]" else { return }
         #expect(await TransferEngine(.local()).fetch(url).body == Array("a".utf8))
         #expect(server.connections.values.reduce(0, +) == 1)
@@ -191,7 +192,8 @@ struct AddressDenialInANamespaceTests {
             let second = try EveryAddressServer { _ in EveryAddressServer.body("b") }
             let port = second.port
             let first = try EveryAddressServer { _ in
-                // The name gets another address before the redirect. The other port makes another look-up.
+                // The name gets another address before the redirect. The redirect has another port, so the engine looks
+                // up the name again.
                 try? point("169.254.169.254")
                 return EveryAddressServer.redirect(to: "http://moving.example:\(port)/b")
             }

@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func bodyInSmallChunksIsAccepted() async throws {
-        // Six bytes for each byte of the body.
+        // The server sends six bytes for each byte of the body.
         let chunks =
             Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n".utf8)
             + Array(String(repeating: "1\r\nx\r\n", count: 200_000).utf8)

@@ -86,7 +86,7 @@ import Testing
         #expect(mirror.known == 3)
     }
 
-    /// Either Redis never made the change of the notice, or a failover lost it.
+    /// Either Redis never made the change that the notice announced, or a failover lost the change.
     @Test func discardsANoticeThatRedisDoesNotConfirm() {
         var mirror = upToDate()
         var cluster = ClusterControls()

@@ -8,7 +8,8 @@ import Testing
     let large = BatchID("large")
     let small = BatchID("small")
 
-    /// Runs one round of downloads and filters; photos of `failing` fail to download. Returns the batches of the begun photos.
+    /// Runs one round of downloads and filters; photos of `failing` fail to download. Returns the batches of the photos
+    /// that began.
     private func round(_ bench: inout StateBench, failing: BatchID? = nil) -> [BatchID] {
         let begun = bench.begin()
         for photo in begun {
@@ -91,7 +92,8 @@ import Testing
         bench.check()
     }
 
-    /// The batch without room has suspended filters, and its photos use the half of the memory that they may.
+    /// The filters of the batch without room are suspended, and its photos fill the half of the memory that they may
+    /// use.
     @Test func sharesEquallyBehindABatchWithoutRoom() {
         let full = BatchID("full")
         var bench = StateBench(downloads: 4, filtrations: 2, maxBytesHeld: 20_000)

@@ -24,12 +24,12 @@ struct StateBench {
     private var state: WorkerState
     private var version = 0
     private var fencingToken = 0
-    /// Whether the bench handles schedule effects, as a worker does. Otherwise the test begins downloads and queues filters.
+    /// Whether effects begin downloads and queue filters, as in a worker. Otherwise the test does both.
     var schedules = false
-    /// The downloads and filters of schedule effects that the test has not taken.
+    /// The downloads and filters that effects have started and the test has not taken.
     var begun: [Photo] = []
     var queued: [FilterJob] = []
-    /// Whether an effect has woken the thread that reports and releases since the test set this to false.
+    /// Becomes true when an effect wakes the thread that reports and releases; the test sets it to false.
     var areReportsWoken = false
     private let resources = Resources()
 

@@ -17,7 +17,7 @@ import Testing
         let photos = bench.begin()
         bench.claim(two, priority: .veryHigh)
         let urgent = bench.begin()
-        // The photos of high priority are not downloaded yet, so the filters run the downloaded ones.
+        // The photos of high priority are not downloaded yet, so the filters take a downloaded photo of low priority.
         #expect(urgent.allSatisfy { $0.operation.batch == two })
         bench.download(photos[0])
         let queued = bench.queueFilters()
@@ -66,7 +66,7 @@ import Testing
         let photos = bench.beginDownloads()
         #expect(bench.downloadBegins(photos[0]) == .yes)
         let effects = bench.control(one) { $0.priority = .veryHigh }
-        // The change includes the running download.
+        // The change also reorders the running download.
         #expect(Set(effects.reordered.map(\.record.index)) == Set(photos.map(\.record.index)))
         #expect(bench.urgency(of: photos[1]) == Urgency(priority: .veryHigh, isInFocus: false))
         bench.check()
@@ -248,7 +248,7 @@ import Testing
         #expect(effects.cancelled.count == 4 && photos.allSatisfy { $0.cancellation.isCancelled })
         bench.check()
         #expect(bench.begin().isEmpty)
-        // The running filter does not delay the release. The transfer does until it is aborted.
+        // The running filter does not delay the release. The transfer delays the release until it is aborted.
         #expect(bench.releasesDue(now: .now).isEmpty)
         _ = bench.downloadEnded(photos[3], nil)
         #expect(bench.releasesDue(now: .now) == [held])

@@ -46,7 +46,7 @@ import Testing
             case 80..<90: control()
             case 90..<92: mergeStateCodes()
             case 92..<97:
-                // The thread that was woken reports, and then it releases.
+                // The woken thread first reports, and then releases.
                 if bench.schedules { report() }
                 release()
             case 97..<98: remove()
@@ -75,7 +75,7 @@ import Testing
 
         mutating func endDownload() {
             guard let photo = take(\.transfers) else { return }
-            // The host is busy, or the download needs a retry. A later step ends it.
+            // The host is busy, or the download needs a retry. A later step ends the download.
             if chance(30) {
                 _ = bench.downloadWaits(photo)
                 transfers.append(photo)

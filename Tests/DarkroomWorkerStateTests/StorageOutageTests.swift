@@ -60,7 +60,7 @@ import Testing
         bench.check()
     }
 
-    /// Otherwise a manifest file would remain of which the next claim has no record.
+    /// If such a report covered the manifest, a manifest file would remain that the next claim does not know.
     @Test func reportOfDownloadsOnlyDoesNotReportTheManifest() throws {
         var bench = StateBench(downloads: 4, filtrations: 1)
         let held = bench.claim(one)

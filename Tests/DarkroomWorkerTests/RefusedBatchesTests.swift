@@ -123,7 +123,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let ids = try submitOutside(3, .normal)
         let worker = try darkroom.worker { $0.outputsUnder = [darkroom.folder] }
         for id in ids { darkroom.waitForLog("\(id)") }
-        // The next claim sends the refusals. The change notice of a new batch triggers it.
+        // The next claim sends the refusals. The change notice of a new batch triggers this claim.
         try darkroom.wait(try darkroom.submit([url], darkroom.options()))
         let key = darkroom.keys.refused(by: worker.id)
         let kept = try darkroom.store.connection.call(.init("SMEMBERS", key)).array?.compactMap(\.string)

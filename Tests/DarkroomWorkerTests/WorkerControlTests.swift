@@ -298,7 +298,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         _ = try darkroom.store.perform(darkroom.store.cancel(large))
         for worker in workers { worker.stop() }
         for worker in workers { worker.wait() }
-        // If the batches take turns, about 80; if they ran in order of submission, several hundred (the large batch).
+        // About 80 if the batches take turns, several hundred (the large batch) if they ran in order of submission.
         #expect(others <= 300, "\(others) photos of the large batch started before the small one finished")
     }
 

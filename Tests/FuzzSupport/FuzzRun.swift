@@ -27,7 +27,7 @@ public struct FuzzRun: CustomStringConvertible {
     /// - Parameter perform: Runs the cases with these seeds in another process, which writes a ``FuzzNote`` at the
     ///   path. Exit tests with arguments require Swift 6.3. With an older compiler, the cases run in the test process,
     ///   and a crash ends the test.
-    /// - Returns: The seeds that ended their process.
+    /// - Returns: The seeds of the cases that ended their process.
     public func inPieces(of size: Int, _ perform: (_ seeds: Range<UInt64>, _ note: String) async -> Void) async
         -> [UInt64]
     {
@@ -52,7 +52,7 @@ public struct FuzzRun: CustomStringConvertible {
     }
 }
 
-/// A file in which a process records its current case, so that another process can find the case that ended it.
+/// A file in which a process records its current case. If the case ends the process, another process reads the seed.
 public final class FuzzNote {
     private let file: Int32
 

@@ -175,8 +175,8 @@ extension BatchContent {
             let stateCodes = stateCodes[photos(of: operation)]
             let open = stateCodes.contains(UInt8(ascii: "N")) || stateCodes.contains(UInt8(ascii: "D"))
             let text = String(decoding: stateCodes, as: UTF8.self)
-            // If the last photos of an operation are cancelled singly, the next report of a worker ends it: the worker
-            // may have to write their lines.
+            // If the last photos of an operation are cancelled singly, the next report of a worker ends the operation:
+            // the worker may have to write the manifest lines of these photos.
             let isLeft = executing[operation] != nil || queue.contains(operation) && !output.isEmpty
             let left = isLeft && stateCodes.contains(UInt8(ascii: "C"))
             require(
@@ -186,7 +186,8 @@ extension BatchContent {
                 require(!stateCodes.contains(UInt8(ascii: "D")), "operation \(operation) is not executing and has a D")
             }
             let keeps = open || left || stateCodes.contains { (97...122).contains($0) }
-            // An operation with failures may have no entry if more operations failed than Redis keeps.
+            // An operation with failures may lack its entry, because Redis keeps only a limited number of these
+            // entries.
             let mayLack = !live.contains(operation) && keeps
             require(
                 (entries[operation] != nil) == keeps || mayLack && entries[operation] == nil,

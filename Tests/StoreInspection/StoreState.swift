@@ -7,7 +7,7 @@ struct StoreState: Equatable {
     var retentionClock = 0
     var claims = 0
     var turn = 0
-    /// The number that Redis gave last for taking an output folder.
+    /// The number that Redis gave to the last batch that took an output folder.
     var taken = 0
     /// The flags and limits of the cluster.
     var cluster = ClusterControls()
@@ -31,15 +31,15 @@ struct StoreState: Equatable {
     var forgotten: [BatchID: Int] = [:]
     /// The end of each batch whose dependents must be released.
     var releases: [BatchID: Int] = [:]
-    /// The time of the next attempt by `<batch> <round>`.
+    /// For each `<batch> <round>`, the time of the next attempt to call the webhook.
     var webhooks: [String: Int] = [:]
-    /// When stale temporary files must be removed, by `<batch> <operation> <fencingToken> <attempt>`.
+    /// For each `<batch> <operation> <fencingToken> <attempt>`, when its stale temporary files must be removed.
     var staleFiles: [String: Int] = [:]
     /// Unknown keys and invalid values.
     var problems: [String] = []
 }
 
-/// The ready queue of a priority. Two queues are equal if their batches have the same order, even with other turns.
+/// The ready queue of a priority. Two queues are equal if their batches have the same order, even if the turns differ.
 struct ReadyQueue: Equatable {
     var turns: [BatchID: Int] = [:]
 
@@ -92,7 +92,7 @@ struct BatchContent: Equatable {
     var afterSuccess = false
     var originals = ""
     var webhook = ""
-    /// Attempts to call the webhook in this round, or nil before the batch finishes first.
+    /// Attempts to call the webhook in this round, or nil until the batch finishes for the first time.
     var attempts: Int?
     var round = 1
     var suspended: Set<QueuePart> = []

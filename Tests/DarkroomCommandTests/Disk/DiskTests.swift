@@ -134,7 +134,7 @@ import Testing
         let id = try disk.submit(300, small)
         let worker = try disk.worker("--downloads", "2", "--filtrations", "2")
         try disk.wait(id, "at work") { $0.counts.filtered >= 10 }
-        // Remounting fails while the worker writes a file.
+        // Remounting fails while the worker writes a file, so it is repeated.
         try disk.mounts.run("until mount -o remount,ro output; do :; done")
         try worker.waitFor("its batches wait")
         try disk.wait(id, "refused") { _ in try disk.refusal(of: id).contains("Read-only file system") }
@@ -148,8 +148,8 @@ import Testing
     /// An ext4 file system in a file, on a disk with less space than the file system. Writes succeed, but their data is
     /// lost when the kernel writes it to the disk. Only syncfs(2) reports the loss, once.
     ///
-    /// The device writes single pages. A loop device reports the success of a write of several pages even if only the
-    /// first page had space.
+    /// The device writes single pages, because a loop device reports success for several pages even if only the first
+    /// page had space.
     @Test(.enabled(if: MountNamespace.hasLoopDevices)) func filesThatTheDiskLostAreWrittenAgain() throws {
         let disk = try MountedOutput(
             """

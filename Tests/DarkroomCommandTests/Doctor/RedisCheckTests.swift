@@ -4,7 +4,7 @@ import Testing
 
 @testable import DarkroomCommand
 
-/// Findings for rare facts of a Redis server.
+/// Findings for rare settings and states of a Redis server.
 @Suite struct RedisCheckTests {
     private func information(_ fields: String...) -> ServerInformation {
         ServerInformation("# Section\r\n" + fields.joined(separator: "\r\n"))

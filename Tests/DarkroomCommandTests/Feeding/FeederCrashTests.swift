@@ -68,7 +68,7 @@ import Testing
         #expect(!(try queue.run("status", "\(id)")).standardError.contains("feeder"))
         submit.send(SIGKILL)
         _ = try submit.outcome()
-        // As if the feeder had crashed 40 s ago.
+        // Simulates a feeder that crashed 40 s ago.
         let seen = try queue.store.time() - 40_000
         _ = try queue.store.connection.call(
             RedisCommand("HSET", queue.store.keys.batch(id), "feeder.seen", "\(seen)"))
@@ -128,7 +128,7 @@ import Testing
             #expect(mkfifo(pipe, 0o600) == 0)
             // Opened for reading and writing, so that open(2) does not block and a write raises no SIGPIPE.
             writer = open(pipe, O_RDWR | O_CLOEXEC | O_NONBLOCK)
-            // Space for the text that the program does not read while Redis is down.
+            // The pipe needs space for the text that the program does not read while Redis is down.
             let setPipeSize: Int32 = 1031  // F_SETPIPE_SZ of Linux, a macro that Swift does not see
             _ = fcntl(writer, setPipeSize, 1 << 20)
             program = try Program(
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    /// A `submit` process that has begun to feed its list. Redis has saved at least `operations` operations.
+    /// Starts a `submit` process, and returns it when Redis has saved at least `operations` operations of its list.
     private func savedSubmit(photos: Int, operations: Int) throws -> PipedSubmit {
         let submit = try PipedSubmit(self)
         try submit.write(names(0..<photos))

@@ -18,7 +18,7 @@ import Testing
         queue = try Queue(redis)
         scratch = try ScratchFolder()
         let photo = try scratch.write("photo.png", Self.smallPhoto)
-        // The query of a file URL is not part of the path. Its random digits use about 1.2 MB of memory.
+        // The queries of the URLs are random digits, which use about 1.2 MB of memory. A query is not part of the path.
         list = try scratch.write(
             "list.txt",
             (0..<Self.photos).map { index in
@@ -64,7 +64,7 @@ import Testing
         #expect(done.operationsEnded == done.operations && done.counts.failed == 0)
         #expect(try Program.run("manifest", scratch.path("out")).lines.count == Self.photos)
 
-        // Redis may be full several times. `submit` may finish before it has reported memory again.
+        // Redis may be full several times. `submit` may finish before it reports that Redis has memory again.
         let reports = ["Redis has no memory left", "Redis has memory again"].map { words in
             outcome.standardError.components(separatedBy: words).count - 1
         }
@@ -109,7 +109,7 @@ import Testing
         #expect(try queue.store.batchIDs().isEmpty)
 
         let submit = try queue.start("submit", list, "-o", scratch.path("other"))
-        // No operation exists whose end would free memory, so waiting alone does not help.
+        // No operation is left that would free memory when it ends, so waiting alone does not help.
         try submit.waitFor("no operation is left that would free some when it ends: raise maxmemory")
         _ = try queue.store.connection.call(RedisCommand("CONFIG", "SET", "maxmemory", "0"))
         #expect(try submit.outcome().status == 0)

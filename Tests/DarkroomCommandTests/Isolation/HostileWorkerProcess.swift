@@ -41,7 +41,7 @@ final class HostileWorkerProcess {
     static func children(of parent: Int32) -> [Int32] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []  // unreadable: empty
         return names.compactMap { Int32($0) }.filter { identifier in
-            // A process that has ended has no file.
+            // A process that has ended has no `stat` file.
             guard let text = FileManager.default.contents(atPath: "/proc/\(identifier)/stat") else { return false }
             let words = String(decoding: text, as: UTF8.self).split(separator: ")").last?.split(separator: " ") ?? []
             return words.count > 1 && words[0] != "Z" && words[1] == "\(parent)"

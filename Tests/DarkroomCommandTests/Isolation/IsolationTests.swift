@@ -84,7 +84,7 @@ struct IsolationTests {
         #expect(!worker.process.wait(within: .zero), "the worker has ended")
     }
 
-    /// The layers below the system call filter. The filter would hide their failures, so each layer is checked alone.
+    /// Checks each layer below the system call filter alone, because the filter would hide failures of the layers.
     @Test func helperHasEveryLayerOfTheKernel() throws {
         let facts = ConfinementFacts.found()
         let queue = try Queue()
@@ -98,7 +98,7 @@ struct IsolationTests {
                 $0.split(whereSeparator: \.isWhitespace).joined(separator: " ")
             }
         }
-        // A helper installs the filter last. Without namespaces, the first helper process ends at once.
+        // A helper installs the filter last. If the system allows no namespaces, the first helper process ends at once.
         let deadline = ContinuousClock.now + .seconds(20)
         while !lines("status").contains("Seccomp: \(facts.filtersCalls ? 2 : 0)"), .now < deadline {
             helper = HostileWorkerProcess.waitForChildren(of: worker.process.identifier).first ?? 0
@@ -140,13 +140,13 @@ struct IsolationTests {
         defer { worker.process.stop() }
         let deadline = ContinuousClock.now + .seconds(20)
         var limits = ""
-        // Without namespaces, the first helper process ends at once.
+        // If the system allows no namespaces, the first helper process ends at once.
         while !limits.contains(#/Max cpu time +\d/#), .now < deadline {
             let helper = HostileWorkerProcess.waitForChildren(of: worker.process.identifier).first ?? 0
             limits = (try? String(contentsOfFile: "/proc/\(helper)/limits", encoding: .utf8)) ?? ""
         }
         #expect(limits.contains(#/Max address space +\d+ +\d+ +bytes/#), "\(limits)")
-        // `--photo-timeout` is 1 s here, which allows 5 s for the largest photo.
+        // A photo timeout of 1 s allows the largest photo 5 s. With the margins, a helper gets 2 * (5 + 2) + 10 = 24 s.
         #expect(limits.contains(#/Max cpu time +24 +24 +seconds/#), "\(limits)")
         #expect(try wait(for: id, in: queue)["spin"] == "filter-timeout")
         let failures = try queue.run("photos", "\(id)", "--state", "failed").standardOutput

@@ -35,7 +35,7 @@ enum SlowPhoto {
     static func png(isInterlaced: Bool = false) -> [UInt8] {
         let height = 9_999_999
         let header = number(1) + number(height) + [8, 0, 0, 0, isInterlaced ? 1 : 0]
-        // At width 1, the passes of Adam7 have the same rows in a different order.
+        // At a width of one pixel, interlacing (Adam7) only changes the order of the rows.
         let rows = [UInt8](repeating: 0, count: 2 * height)
         let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
         return signature + chunk("IHDR", header) + chunk("IDAT", Deflate.compress(rows)) + chunk("IEND", [])

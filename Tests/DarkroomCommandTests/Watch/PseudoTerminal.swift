@@ -81,7 +81,7 @@ final class PseudoTerminal: @unchecked Sendable {
         return process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus
     }
 
-    /// True if the terminal has the settings from before the program.
+    /// True if the terminal has the settings that it had before the program started.
     var isRestored: Bool {
         var now = termios()
         tcgetattr(pair.terminal, &now)

@@ -44,8 +44,8 @@ struct ControlFixture {
         return claimed.operations
     }
 
-    /// Claims and reports all queued operations. `stateCodes` are the reported state codes; the photos of an operation
-    /// take them in turn.
+    /// Claims and reports all queued operations. The photos of an operation take the state codes in `stateCodes` in
+    /// turn.
     func develop(_ stateCodes: String, worker: String = "worker") throws {
         let pattern = Array(stateCodes.utf8)
         var number = 0

@@ -71,7 +71,7 @@ import Testing
 
     @Test func longCircleIsFound() throws {
         let ids = try (0..<500).map { try fixture.submit($0) }
-        // Added without the search for circles, as many single calls at the same time would add them.
+        // Adds the dependencies without the search for circles, as many simultaneous calls would add them.
         var version = try fixture.store.dependencyVersion()
         for number in 1..<500 {
             let call = fixture.store.addDependency(ids[number], on: ids[number - 1], version: version)

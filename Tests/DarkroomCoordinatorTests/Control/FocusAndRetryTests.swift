@@ -46,7 +46,7 @@ import Testing
         #expect(facts.state == .ready && facts.round == 2)
         #expect(facts.counts.new == 1200 && facts.counts.failed == 600)
         #expect(facts.failures.filter { $0.value > 0 } == [.httpClientError: 600])
-        // Every operation is queued again, and only photos of operations that have ended are retried.
+        // All operations are queued again. A retry takes only photos of ended operations, so it finds none.
         #expect(try control.retry(id) == RetriedPhotos())
         try fixture.develop("F", worker: "another")
         #expect(try fixture.facts(id).state == .finished)
@@ -70,7 +70,7 @@ import Testing
         #expect(try control.retry(id) == RetriedPhotos(photos: 0, notKept: 10))
     }
 
-    /// `manifest/holder.txt` decides, so the other batch need not be in Redis any more.
+    /// `manifest/holder.txt` names the holder, so the retry is refused even if the other batch is no longer in Redis.
     @Test func retryIsRefusedWhenAnotherBatchHoldsTheFolder() throws {
         let scratch = try ScratchFolder()
         let folder = OutputFolder(path: scratch.path("output"))

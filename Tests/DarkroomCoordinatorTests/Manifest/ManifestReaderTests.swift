@@ -82,7 +82,8 @@ import Testing
         }
     }
 
-    /// A user who may write to the folder can plant files; no planted fencing token may outrank those of workers forever.
+    /// A user who may write to the folder can plant files, but no planted fencing token may stay above all tokens of
+    /// workers.
     @Test(arguments: ["9223372036854775807", "9007199254740993", "-5", "+9", "09", "1e9", "\u{0661}"])
     func fencingTokensThatNoClaimHasAreIgnored(fencingToken: String) throws {
         try write(first, operation: 1, fencingToken: 3, [0], name: "sound")
@@ -110,7 +111,7 @@ import Testing
         try write(first, operation: 1, fencingToken: 1, [0], name: "old")
         try write(first, operation: 2, fencingToken: 1, [1], name: "old")
         var part = try ManifestReader(output: output).part(0, of: first)
-        // The worker of a later claim writes its file before it removes the old one.
+        // The worker of a later claim writes its file before it removes the old file.
         try write(first, operation: 1, fencingToken: 4, [0], name: "new")
         try remove(first, operation: 1, fencingToken: 1)
         try remove(first, operation: 2, fencingToken: 1)

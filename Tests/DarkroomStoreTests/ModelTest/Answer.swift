@@ -32,7 +32,7 @@ enum Answer: Equatable {
 }
 
 extension Answer {
-    /// The turn of the ready queues in the reply.
+    /// The turn that the reply contains.
     var turn: Int? {
         switch self {
         case .claim(.claimed(let claimed)): claimed.turn

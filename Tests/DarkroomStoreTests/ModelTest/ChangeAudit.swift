@@ -118,8 +118,8 @@ struct ChangeAudit {
     /// The expected numbers of remaining dependencies. A cancelled batch no longer publishes them.
     private func dependencies(_ old: BatchContent, _ new: BatchContent) -> [String] {
         if new.dependencies.count > old.dependencies.count { return ["\(new.dependencies.count)"] }
-        // One step may remove two dependencies: a finished batch and a forgotten batch. If the batch is cancelled
-        // after the first, it has ended.
+        // One step may remove two dependencies: a finished batch and a forgotten batch. If the first removal cancels
+        // the batch, the batch publishes no number for the second.
         let counts = Array((new.dependencies.count..<old.dependencies.count).map(String.init))
         guard new.isCancelled else { return counts }
         return counts.filter(said("dependencies", of: new).contains)
@@ -159,7 +159,7 @@ struct ChangeAudit {
             }
         }
         for number in old.queue where new.hasEnded(number) && !new.isCancelled { add("ended", "\(number)") }
-        // Only single photos that a user has cancelled: workers publish the changes that they report.
+        // Scripts publish only single photos that a user has cancelled; workers publish the changes that they report.
         if notices.contains(where: { $0.name == "photos" }) {
             let indexes = new.stateCodes.indices.filter { new.stateCodes[$0] == 67 && old.stateCodes[$0] != 67 }
             if !indexes.isEmpty { add("photos", indexes.map { "\($0)C" }.sorted().joined(separator: " ")) }
@@ -197,7 +197,8 @@ struct ChangeAudit {
                 found.append("\(notice) names no priority")
                 continue
             }
-            // Redis counts workers with a heartbeat within 10 s. The time of the step is known to a few seconds.
+            // Redis counts workers with a heartbeat within 10 s. The time of the step is known only to within a few
+            // seconds.
             let times = [after.seen ?? 0, after.workers.values.max() ?? 0] + events.compactMap { $0.int("time") }
             let now = times.max() ?? 0
             let latest = after.workers.values.filter { $0 >= now - 5_000 }.count

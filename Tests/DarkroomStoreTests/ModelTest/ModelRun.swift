@@ -15,7 +15,8 @@ final class ModelRun {
     private var workersStarted = 0
     private var history: [Message] = []
     private var delayed: [Message] = []
-    /// The due webhooks of heartbeat replies, and the taken webhooks with the score of the worker that took them.
+    /// The due webhooks from heartbeat replies. `taken` contains the webhooks that workers have taken, with their
+    /// scores.
     var due: [DueWebhook] = []
     var taken: [(member: String, score: Int)] = []
 

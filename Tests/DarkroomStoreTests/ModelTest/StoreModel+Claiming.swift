@@ -140,7 +140,7 @@ extension StoreModel {
         return HeldOperation(batch: BatchID(String(words[0]))!, number: Int(words[1])!, fencingToken: Int(words[2])!)
     }
 
-    /// The state codes of held operations with singly cancelled photos.
+    /// The state codes of those held operations in which a user has cancelled single photos.
     private func stateCodes(_ held: [HeldOperation]) -> [HeartbeatReply.StateCodes] {
         held.compactMap { held in
             guard let batch = state.batches[held.batch], batch.state != nil,

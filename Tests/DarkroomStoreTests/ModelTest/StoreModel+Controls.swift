@@ -33,8 +33,8 @@ extension StoreModel {
         let photos = ranges.flatMap { $0 }
         let open = photos.filter { !isFinal(batch.stateCodes[$0]) }
         for index in open { batch.stateCodes[index] = UInt8(ascii: "C") }
-        // The next report of the holder ends an executing operation.
-        // If the batch writes files, a worker ends queued operations, because it writes their manifest lines.
+        // An executing operation ends with the next report of its holder. If the batch writes files, queued operations
+        // also wait for a worker, because only workers write manifest lines.
         for number in batch.queue
         where batch.output.isEmpty && batch.stateCodes[batch.photos(of: number)].allSatisfy(isFinal) {
             batch.end(number)

@@ -40,7 +40,7 @@ extension StoreModel {
         return .removed(isNew: true)
     }
 
-    /// One step of `releases`: releases the dependents of the batch that finished first.
+    /// One step of `releases`: takes the batch that finished earliest, and releases its dependents.
     mutating func releaseStep() {
         guard let id = state.releases.min(by: { ($0.value, $0.key) < ($1.value, $1.key) })?.key else { return }
         state.releases[id] = nil

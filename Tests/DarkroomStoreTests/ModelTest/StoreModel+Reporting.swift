@@ -121,8 +121,8 @@ extension StoreModel {
         return true
     }
 
-    /// Finishes a batch without executing operations if it is cancelled, or if it is sealed, has no queued operations
-    /// and does not wait for other batches.
+    /// Unless operations of the batch execute, finishes it if it is cancelled, or if it is sealed, has no queued
+    /// operations and does not wait for other batches.
     mutating func finishIfOver(_ id: BatchID) {
         let batch = state.batches[id]!
         guard batch.state != .finished, batch.executing.isEmpty else { return }

@@ -94,7 +94,7 @@ extension TortureCluster {
         }.joined(separator: "\n")
     }
 
-    /// The log lines of all workers that contain `words`.
+    /// The lines that contain `words` in the logs of all workers.
     func logged(_ words: String) -> [Substring] {
         workers.flatMap { worker in
             // Excludes warnings about the test environment: root, unlimited outputs and missing confinement.

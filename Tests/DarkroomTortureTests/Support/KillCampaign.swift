@@ -18,7 +18,7 @@ final class KillCampaign {
         var mostLeaseExpiries = 0
     }
 
-    /// The maximum time in ms from the submission of work to a kill, so that the worker is busy.
+    /// A kill follows the submission of work within this time in ms, so that the worker is busy.
     private static let working = 300
 
     private let cluster: TortureCluster

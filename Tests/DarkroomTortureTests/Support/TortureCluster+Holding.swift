@@ -6,7 +6,7 @@ import DarkroomStore
 struct HeldOperationContent: Sendable {
     let held: HeldOperation
     let worker: String
-    /// The number of photos that are not final. Another worker must process them again.
+    /// The number of photos that are not final, so that another worker must process them again.
     let unreported: Int
 }
 

@@ -31,7 +31,7 @@ final class Workload {
     }
 
     /// Waits until all batches have finished, and verifies them and the rest of the namespace.
-    /// - Parameter patience: The maximum time without a newly final photo. The total time depends on the number of
+    /// - Parameter patience: The maximum time in which no photo becomes final. The total time depends on the number of
     ///   quarantined operations.
     func finish(patience: Duration = .seconds(60)) throws {
         var (done, deadline) = (-1, ContinuousClock.now)

@@ -73,7 +73,8 @@ import Testing
         try darkroom.check(id)
     }
 
-    /// The file calls behave as if the server of a network share were down: they return when it is back, or never.
+    /// The file calls behave as if the server of a network share were down: they return when the server is back, or
+    /// never.
     @Test func anotherWorkerRunsAnOperationWhoseFileCallsHang() throws {
         let id = try darkroom.submit(
             (0..<3).map { _ in photos.url("/moon.png") }, darkroom.options { $0.lease = .seconds(6) })
