@@ -226,8 +226,7 @@ struct SubmitCommand: ParsableCommand {
         do { if try client.store.facts(of: id) == nil { return "" } } catch {}
         return
             "\nbatch \(id) is not complete: continue with: darkroom submit \(ShellWord.quoted(listName)) --resume "
-            + "\(id); or remove it with: "
-            + "darkroom forget \(id)"
+            + "\(id); or remove it with: darkroom forget \(id) --force"
     }
 
     private func print(_ line: String) throws {

@@ -93,7 +93,7 @@ public struct BatchFacts: Sendable, Equatable {
         operationsEnded = stored.number("operations.ended", in: StoredBounds.photos)
         executing = stored.number("executing", in: StoredBounds.photos)
         _ = stored.number("operations.kept", in: StoredBounds.photos)
-        sealed = stored.isSet("sealed")
+        sealed = stored.number("sealed", in: 0...1) == 1
         counts.downloaded = stored.number("count.downloaded", in: StoredBounds.photos)
         counts.filtered = stored.number("count.filtered", in: StoredBounds.photos)
         counts.failed = stored.number("count.failed", in: StoredBounds.photos)

@@ -9,7 +9,7 @@ import Testing
     /// The fields that the scripts of workers use in computations.
     static let fields = [
         "size", "photos", "operations", "operations.ended", "operations.kept", "executing", "lease", "count.downloaded",
-        "count.filtered", "count.failed", "count.cancelled", "bytes.in", "bytes.out",
+        "count.filtered", "count.failed", "count.cancelled", "bytes.in", "bytes.out", "sealed",
     ]
     static let values = [
         "-9223372036854775808", "9223372036854775807", "99999999999999999999999999", "1e300", "-1e300", "nan", "-inf",
