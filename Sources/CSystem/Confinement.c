@@ -202,7 +202,7 @@ int csystem_confine_calls(void) {
 
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     struct sock_fprog filter = {program.count, program.code};
-    // Applies the filter also to threads that libraries have already started.
+    // Also applies the filter to threads that libraries have already started.
     long result = syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter);
     if (result > 0) errno = EBUSY;  // `result` is the id of a thread with a different filter
     return result == 0 ? 0 : -1;

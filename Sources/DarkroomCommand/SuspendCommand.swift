@@ -52,7 +52,7 @@ struct SuspensionArguments: ParsableArguments {
     func verb(_ one: String, _ many: String) -> String { parts == [.everything] ? one : many }
 }
 
-/// `darkroom suspend`: starts no more downloads and filtrations of a batch or of the cluster.
+/// `darkroom suspend`: workers start no more downloads or filtrations of a batch or of the cluster.
 struct SuspendCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         name: "suspend", abstract: "Suspend a batch or the cluster: no download or filtration starts.",

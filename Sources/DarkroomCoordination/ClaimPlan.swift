@@ -38,8 +38,8 @@ struct ClaimPlan {
     private var pass: Pass?
     /// The time at which the last ordinary claim was due.
     private var lastClaim: ContinuousClock.Instant
-    /// The turn counter at the time when the ready queues had no operation for this worker; nil if they may have an
-    /// operation for it.
+    /// The turn counter of the ready queues (it grows whenever a batch enters one of them) at the time when they had no
+    /// operation for this worker; nil if they may have one.
     private var emptyTurn: Int?
 
     /// The interval at which a worker with room claims if there is no notice and the turn counter does not change.

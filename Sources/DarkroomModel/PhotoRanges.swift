@@ -75,7 +75,7 @@ package struct InvalidPhotoRanges: Error, CustomStringConvertible {
     /// The invalid text, and the correct format.
     package var description: String { "photos \"\(text)\": \(problem)" }
 
-    /// The correct format, without the invalid text.
+    /// The correct format, and the invalid part unless it is the whole text.
     package var problem: String {
         let found = part == text ? "" : " (found \"\(part)\")"
         return "write indexes from 0 and ranges of them, the smaller first, as 10-20,31\(found)"

@@ -1,6 +1,6 @@
 /// The failure of a command, a connection or a private redis-server.
 ///
-/// With the codes ``Code/cannotConnect``, ``Code/tlsFailed`` and ``Code/authenticationFailed``, the command was not
+/// If the code is ``Code/cannotConnect``, ``Code/tlsFailed`` or ``Code/authenticationFailed``, the command was not
 /// sent. After ``Code/disconnected`` and ``Code/timedOut`` it is unknown whether the server executed the command:
 /// repeat the command only if it is idempotent.
 package struct RedisError: Error, Sendable, Equatable, CustomStringConvertible {

@@ -202,8 +202,8 @@ final class WorkerCore: CoordinatedWorker {
     /// The report that starts or ends the crash probe of a photo. The step that could crash this process is a transfer,
     /// or a filtration outside of a helper. Nil if no report is needed.
     ///
-    /// The step starts after any reply: while Redis is unreachable no lease expires, and the next heartbeat detects all
-    /// other errors.
+    /// The step starts after any reply, even an error, because no lease expires while Redis is unreachable, and the next
+    /// heartbeat detects all other errors.
     private func crashProbe(_ task: PhotoTask, begins: Bool) -> ScriptCall<ReportReply>? {
         read { $0.crashProbe(of: task, begins: begins) }.map { codes in
             coordination.store.report(

@@ -42,7 +42,8 @@ package struct LocalOperation: Sendable {
     /// The time of the oldest unreported change that makes a report due; nil if there is none.
     private(set) var oldestNews: ContinuousClock.Instant?
 
-    /// The hold of the operation alone, without the hold of its batch: `.outsideFocus`, `.releasing` or `.none`.
+    /// Whether and why the photos of this operation are held, apart from the reasons that hold its whole batch:
+    /// `.outsideFocus`, `.releasing` or `.none`.
     private(set) var hold = Hold.none
     /// The positions of this operation's photos that are in the focus of the batch; nil if there are none.
     private(set) var focus: ClosedRange<Int>?

@@ -5,7 +5,7 @@ import DarkroomStore
 package struct ClaimDemand: Sendable {
     /// The lowest priority that the worker has room for; nil if it is full.
     package var lowest: BatchPriority?
-    /// The batch of which the worker claims an operation in the focus, even if the worker is full.
+    /// The batch in whose focus the worker claims an operation, even if the worker is full.
     package var focused: (batch: BatchID, priority: BatchPriority)?
     /// The lowest priority of the drained batches from which the worker claims although it is full of other batches.
     package var drained: BatchPriority?

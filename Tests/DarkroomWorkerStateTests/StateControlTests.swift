@@ -248,7 +248,7 @@ import Testing
         #expect(effects.cancelled.count == 4 && photos.allSatisfy { $0.cancellation.isCancelled })
         bench.check()
         #expect(bench.begin().isEmpty)
-        // The running filter does not delay the release. The transfer delays the release until it is aborted.
+        // The running filter does not delay the release. The transfer delays it until the transfer is aborted.
         #expect(bench.releasesDue(now: .now).isEmpty)
         _ = bench.downloadEnded(photos[3], nil)
         #expect(bench.releasesDue(now: .now) == [held])

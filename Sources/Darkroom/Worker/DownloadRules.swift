@@ -29,11 +29,13 @@ public struct DownloadRules: Sendable {
     public var allowsPrivateAddresses = false
     /// The allowed networks outside the public internet, for example `10.1.0.0/16` or `fd00::/8`.
     public var allowedNetworks: [String] = []
-    /// The allowed hosts, also for redirects, for example `photos.example` or `*.example.org`. Empty allows all hosts.
+    /// The hosts that URLs and redirects may lead to, for example `photos.example` or `*.example.org`. Empty allows all
+    /// hosts.
     public var allowedHosts: [String] = []
     /// The hosts that are never allowed, in the same format.
     public var deniedHosts: [String] = []
-    /// Existing folders below which `file:` URLs may be read, after links are resolved; absolute paths.
+    /// The absolute paths of existing folders. A `file:` URL may be read if its path, after links are resolved, is below
+    /// one of them.
     public var folders: [String] = []
 
     /// Creates the default rules, which allow only the public internet.

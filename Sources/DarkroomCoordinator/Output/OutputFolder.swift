@@ -47,8 +47,8 @@ package struct OutputFolder: Sendable {
         return Int(String(decoding: text, as: UTF8.self).prefix { $0 != "\n" })
     }
 
-    /// The batch that took the folder last, with its number (see `BatchFacts.outputTaken`); nil if no batch has taken
-    /// the folder, or if the manifest of that batch no longer exists.
+    /// The batch that took the folder last, and the number that it received then (see `BatchFacts.outputTaken`); nil if
+    /// no batch has taken the folder, or if the manifest of that batch no longer exists.
     package var holder: (batch: BatchID, taken: Int)? {
         guard let folder = try? Folder(trusted: path),
             let found = try? FolderHolder.read(ManifestPath.holder, in: folder), let batch = BatchID(found.owner),

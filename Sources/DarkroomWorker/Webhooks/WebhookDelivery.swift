@@ -9,8 +9,8 @@ import Foundation
 ///
 /// A heartbeat reply lists the ten webhooks that have been due for the longest time. If it lists ten, more may be due,
 /// and this worker may not be allowed to deliver any of the ten. So the worker searches for further webhooks. A worker
-/// takes a webhook by moving its due time one minute ahead, so that another worker delivers the webhook if this worker
-/// ends first. Each delivery has its own thread. A server that does not answer occupies at most half of the threads.
+/// takes a webhook by setting its due time to one minute from now, so that another worker delivers the webhook if this
+/// worker ends before it has delivered it. Each delivery has its own thread. A server that does not answer occupies at most half of the threads.
 final class WebhookDelivery: Sendable {
     private static let maxAtOnce = 8
     private static let maxAtOnceToAServer = 4

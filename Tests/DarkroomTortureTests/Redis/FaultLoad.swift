@@ -11,7 +11,7 @@ struct FaultLoad {
     let redisURL: String
     /// The number of photos of a batch.
     let photos: Int
-    /// The maximum time from the last fault of a batch to its end.
+    /// The maximum time that a batch may take to finish after the last fault.
     var patience = Duration.seconds(120)
 
     /// The results of a run.

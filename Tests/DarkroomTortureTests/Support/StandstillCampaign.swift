@@ -17,7 +17,7 @@ final class StandstillCampaign {
         var unreported = 0
         /// The number of suspensions while a worker was writing a temporary file.
         var inFiles = 0
-        /// The number of log lines of resumed workers about lost operations.
+        /// The number of log lines in which resumed workers reported lost operations.
         var refusals = 0
         var photos = 0
         var repeats = 0
