@@ -6,7 +6,7 @@ package struct CommandConfiguration: Sendable {
     package var abstract: String
     /// Further information for users; paragraphs are separated by an empty line.
     package var discussion: String
-    /// The heading of the command in the help of its parent.
+    /// The heading under which the help of the parent lists the command.
     package var group: String
     /// Other names that users may try. If a user enters such a name, the error suggests this command.
     package var synonyms: [String]

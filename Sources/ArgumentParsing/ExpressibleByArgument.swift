@@ -13,7 +13,7 @@ package protocol ExpressibleByArgument: Sendable {
     /// The texts of all values; empty if there are too many to list.
     static var allArgumentTexts: [String] { get }
 
-    /// Accepted synonyms in lower case, each with its value in ``allArgumentTexts``.
+    /// Accepted synonyms in lower case, each with the text in ``allArgumentTexts`` that it stands for.
     static var otherArgumentTexts: [String: String] { get }
 }
 

@@ -17,8 +17,8 @@ package protocol ParsableArguments: Sendable {
 extension ParsableArguments {
     package func validate() throws {}
 
-    /// The long names of the given options and flags, including the options of groups: `--quality`. An option counts as
-    /// given if an environment variable gives it, or if the given value is the default.
+    /// The long names of the given options and flags, including the options of groups: `--quality`. An option also
+    /// counts as given if an environment variable gives it, and if the given value equals the default.
     package func givenOptions() -> [String] {
         sections().flatMap(\.definitions).filter { $0.kind != .positional && $0.isGiven() }.map(\.displayName)
     }
@@ -50,7 +50,7 @@ package protocol ParsableCommand: ParsableArguments {
 }
 
 extension ParsableCommand {
-    /// Does nothing: a command with subcommands is never run.
+    /// Does nothing, because a command with subcommands is never run.
     package func run() throws {}
 
     /// Parses the arguments of this command, without the name of the program.
@@ -83,7 +83,7 @@ extension ParsableCommand {
             endProcess(.success)
         } catch {
             let end = CommandExit(error)
-            // Errors of these writes are ignored: there is no other place to report them.
+            // Errors of these writes are ignored, because there is no other place to report them.
             try? FileHandle.standardOutput.write(contentsOf: Data(end.standardOutput.utf8))
             try? FileHandle.standardError.write(contentsOf: Data(end.standardError.utf8))
             endProcess(end.code)

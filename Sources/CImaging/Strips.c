@@ -27,7 +27,8 @@
 enum {
     STRIP_ROWS = 16,
     MAX_FILTERS = 16,
-    // Encoders write far fewer scans. Each scan is a pass over the whole picture, so a small file could take hours.
+    // Encoders write far fewer scans. Each scan is a pass over the whole picture, so a small file with many scans could
+    // take hours.
     MAX_SCANS = 200,
     // If a picture has more scans than this, MAX_SCANNED_PIXELS limits the product of scans and pixels. Encoders write
     // about ten scans.

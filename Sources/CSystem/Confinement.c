@@ -5,7 +5,7 @@
 // 2. Before its libraries are loaded: Landlock. The helper can read only the folders of libraries, and cannot write or
 //    execute files.
 // 3. Before its first photo: seccomp. Only the system calls for decoding are allowed. The others fail with EPERM, so
-//    that a library that tries another call can continue without it. The helper can no longer open files.
+//    that a library can continue after it has tried one of them. The helper can no longer open files.
 
 #define _GNU_SOURCE
 #include "CSystem.h"

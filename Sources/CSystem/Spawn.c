@@ -36,7 +36,8 @@ static void limit(int resource, rlim_t value) {
     setrlimit(resource, &limit);
 }
 
-// getdents64(2), because opendir(3) allocates memory, and another thread may hold the allocator's lock during the fork.
+// An entry of getdents64(2). opendir(3) is not used, because it allocates memory, and another thread may hold the
+// allocator's lock during the fork.
 struct entry {
     uint64_t node;
     int64_t offset;
@@ -122,8 +123,8 @@ static pid_t spawn(const struct child *child) {
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, NULL);
         if (!child->in_group) setpgid(0, 0);  // the parent handles terminal interrupts
-        // Copies both descriptors first, because a dup2 below could otherwise close the descriptor that the next one
-        // copies.
+        // Copies both descriptors first, because the first dup2 could otherwise close the descriptor that the second
+        // dup2 copies.
         int input = fcntl(child->input >= 0 ? child->input : open("/dev/null", O_RDONLY), F_DUPFD_CLOEXEC, 3);
         int output = child->output >= 0 ? fcntl(child->output, F_DUPFD_CLOEXEC, 3) : -1;
         if (input >= 0) dup2(input, STDIN_FILENO);

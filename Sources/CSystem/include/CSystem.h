@@ -70,7 +70,7 @@ struct csystem_confinement csystem_available_confinement(void);
 /// syncfs(2): makes all data written to the file system of `descriptor` durable. Returns 0, or -1 with errno.
 int csystem_syncfs(int descriptor);
 
-/// O_PATH of open(2), with which the folders of a path need no read permission.
+/// The flag O_PATH of open(2), which opens a folder without read permission.
 extern const int csystem_path_only;
 
 /// openat2(2) with RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS: opens `path` relative to `folder`, and follows no links.
@@ -85,9 +85,9 @@ void csystem_name_thread(const char *name);
 /// returning memory after every photo costs more than 3 % of the CPU time in page faults.
 void csystem_bound_heap(void);
 
-/// If standard input, output or error is closed, opens /dev/null in its place, in a mode in which its use fails.
-/// Otherwise a file or connection that is opened later could get the number of the closed file and receive printed
-/// text.
+/// If standard input, output or error is closed, opens /dev/null in its place: for writing as standard input, for
+/// reading as standard output and error, so that using it fails. Otherwise a file or connection that is opened later
+/// could get the number of the closed file and receive printed text.
 void csystem_reserve_standard_files(void);
 
 /// Makes the terminal `descriptor` deliver each key at once and without echo. Interrupts still send signals. If the

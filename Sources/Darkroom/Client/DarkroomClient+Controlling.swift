@@ -1,8 +1,8 @@
 /// Calls that control batches and the cluster.
 ///
-/// Each call returns when the change is in Redis. After the return, no worker can claim an operation against the
-/// change. Workers apply it to operations that they hold within milliseconds, when they receive the change notice; if
-/// the notice is lost, with their next heartbeat (3 s). All calls are idempotent.
+/// Each call returns when the change is in Redis. After the return, no worker can claim an operation that the change
+/// forbids. Workers receive a change notice within milliseconds, and apply the change to the operations that they hold.
+/// If the notice is lost, they apply the change with their next heartbeat (3 s). All calls are idempotent.
 ///
 /// Calls for a batch throw ``DarkroomError`` with the code `noSuchBatch` if the batch is not in Redis, and with the
 /// code `batchFinished` or `batchCancelled` if the change would have no effect.
@@ -127,7 +127,7 @@ extension DarkroomClient {
     /// failed photos of operations that have not ended are skipped.
     /// - Parameters:
     ///   - id: the batch.
-    ///   - reasons: the failure reasons of the photos to retry; if empty, photos of all reasons are retried.
+    ///   - reasons: the failure reasons of the photos to retry; if empty, all failed photos are retried.
     ///   - overwrite: whether the batch takes its output folder back if another batch has taken the folder.
     /// - Throws: ``DarkroomError``, also with the code `outputTaken` or `busy`.
     @discardableResult

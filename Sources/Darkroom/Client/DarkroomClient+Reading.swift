@@ -43,7 +43,8 @@ extension DarkroomClient {
         }
     }
 
-    /// Reads operations of a batch, the first 1,000 of a larger range. Returns none if the batch is not in Redis.
+    /// Reads the operations of a batch in a range, but at most the first 1,000. Returns an empty array if the batch is
+    /// not in Redis.
     /// - Parameters:
     ///   - id: the batch.
     ///   - range: the numbers of the operations, counted from 1.

@@ -49,8 +49,8 @@ extension DarkroomClient {
     /// ```
     /// - Parameters:
     ///   - photos: names and URLs. If `options.fileName` has no `{index}`, the names must be unique even if case is
-    ///     ignored; an iteration before the feed checks this. The feed iterates once, and again if Redis loses
-    ///     confirmed operations.
+    ///     ignored; the call iterates over the photos before the feed to check this. The feed iterates over them once,
+    ///     and again if Redis loses confirmed operations.
     ///   - options: the options of the batch.
     ///   - before: batches that must finish before this batch starts.
     ///   - overwrite: whether the batch takes the output folder even if another batch has taken it.

@@ -24,10 +24,10 @@ import DarkroomStore
 /// Calls throw ``DarkroomError``. If Redis is unreachable, calls throw the code `redisUnreachable`. Only the calls that
 /// submit (for 5 minutes), wait or follow try again.
 public final class DarkroomClient: Sendable {
-    // DESIGN: the commands and the public functions share one implementation. The layers below block (hiredis, libcurl,
-    // the file system), so the implementation blocks: `control`, `BatchFeed`, `BatchWaiter` and `store`. The commands
-    // call it on their own threads, because signals and terminals require threads that block. The public functions run
-    // it on threads of the client.
+    // DESIGN: the commands and the public functions share one implementation. This implementation (`control`,
+    // `BatchFeed`, `BatchWaiter` and `store`) blocks, because the layers below it block (hiredis, libcurl, the file
+    // system). The commands call it on their own threads, because signals and terminals require threads that block. The
+    // public functions run it on threads of the client.
 
     /// The address of Redis.
     public let location: RedisLocation
