@@ -2,7 +2,8 @@ import Foundation
 
 /// Arguments declared by the properties of a type: `@Argument`, `@Option`, `@Flag` and `@OptionGroup`.
 ///
-/// A type with options that several commands share conforms to this protocol; the commands use it as an `@OptionGroup`.
+/// A type with options that several commands share conforms to this protocol; the commands use the type as an
+/// `@OptionGroup`.
 package protocol ParsableArguments: Sendable {
     /// Creates an instance with its declarations. The parser then sets the declared values.
     init()

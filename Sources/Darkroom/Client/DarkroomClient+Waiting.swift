@@ -2,8 +2,8 @@
 extension DarkroomClient {
     /// Waits until a batch has finished, and returns its facts. Returns at once if the batch has already finished.
     ///
-    /// While it waits, the client performs the maintenance that heartbeats of workers do, so that operations of lost
-    /// workers are recovered even if no worker is running. If Redis is unreachable, it retries without a limit.
+    /// While it waits, the client performs the same maintenance as heartbeats of workers, so that operations of lost
+    /// workers are recovered even if no worker is running. If Redis is unreachable, the call retries without a limit.
     ///
     /// ```swift
     /// let done = try await client.wait(for: batch.id, timeout: .seconds(3600))
