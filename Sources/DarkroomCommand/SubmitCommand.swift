@@ -148,7 +148,7 @@ struct SubmitCommand: ParsableCommand {
                 return isFed && !wait
             }
             if hasEnded || batch.cancelled { return }
-            // A finished batch executes again if its list has grown: wait until the feed has ended.
+            // A finished batch executes again if its list has grown, so wait until the feed has ended.
             _ = try feed.waitUntilEnded(for: .milliseconds(100))
         }
     }

@@ -7,7 +7,7 @@ package struct BatchWaiter {
     package enum Outcome: Sendable {
         /// All batches have finished or are damaged, or `isEnough` returned true. The facts are in the given order.
         case finished([BatchFacts], now: Int)
-        /// The timeout has passed before that. Contains the facts that were read last.
+        /// The timeout has passed. Contains the facts that were read last.
         case timedOut([BatchFacts], now: Int)
     }
 

@@ -80,7 +80,7 @@ struct RedisOptions: ParsableArguments {
         do throws(RedisError) {
             try client.store.connection.connect()
         } catch {
-            // A Redis that is too old refuses the scripts with an unclear error. The check throws a clear error.
+            // A Redis that is too old refuses the scripts with an unclear error. This check throws a clear error.
             if error.code == .server { _ = try RedisRequirements.check(configuration) }
             throw error
         }
