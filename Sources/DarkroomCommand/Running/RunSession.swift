@@ -73,7 +73,7 @@ final class RunSession {
     ) throws -> Outcome {
         let begun = try earlierBatch()
         if privateRedis != nil {
-            // This process holds the lock of the folder, so no worker is using this Redis. Its leases need not be kept.
+            // This process holds the lock of the folder, so no worker is using this Redis. All its leases may end now.
             while try client.store.perform(client.store.expireLeases()) {}
         }
         // The worker logs only errors: the progress and the summary show failed photos, and the waiter reports an
