@@ -57,7 +57,7 @@ final class BenchCluster {
         while true {
             guard let facts = try store.facts(of: id) else { throw BenchError("batch \(id) was forgotten") }
             if facts.state == .finished { return facts }
-            // Pauses 0.05 s in Redis: a blocking read of a key that never exists.
+            // Waits 0.05 s with a blocking read of a Redis key that never exists.
             _ = try store.connection.call(RedisCommand("BLPOP", keys.prefix + "bench", "0.05"))
         }
     }

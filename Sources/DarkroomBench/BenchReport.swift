@@ -1,7 +1,7 @@
 import Darkroom
 import Foundation
 
-/// The results of a benchmark: figures, some of which are compared with a floor.
+/// The figures of a benchmark. Some figures are compared with a floor, which is the best possible result.
 struct BenchReport {
     struct Result {
         let what: String
@@ -51,7 +51,7 @@ struct BenchReport {
         value >= 100 ? HumanText.count(Int(value.rounded())) : String(format: "%.2f", value)
     }
 
-    /// Cores and memory of the machine, on which the figures depend.
+    /// The cores and the memory of the machine, because the figures depend on them.
     private static var machine: String {
         let memory = Double(ProcessInfo.processInfo.physicalMemory) / 1_073_741_824
         return "\(ProcessInfo.processInfo.activeProcessorCount) cores, \(Int(memory.rounded())) GiB"

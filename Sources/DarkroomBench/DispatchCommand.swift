@@ -63,7 +63,7 @@ struct DispatchCommand: ParsableCommand {
         report.add("\(label): Redis memory, ended", Double(ended - empty) / Double(count), "bytes/photo")
     }
 
-    /// Writes a list of URLs, each with 70 bytes and 10 random digits.
+    /// Writes a list of URLs; each is 70 bytes long and contains 10 random digits.
     private static func writeList(_ path: String, count: Int) throws {
         guard FileManager.default.createFile(atPath: path, contents: nil), let file = FileHandle(forWritingAtPath: path)
         else { throw BenchError("cannot write \(path)") }

@@ -100,7 +100,7 @@ struct SubmitCommand: ParsableCommand {
             let isFed = try feed.waitUntilEnded(for: .milliseconds(300)) != nil
             if wait || !isFed { try watch(feed, id, client, progress, &waiter) { interruption.stage = .fed(id) } }
             let current = try facts(of: id, feed, client, &waiter)
-            // A feeder that is blocked reading its list (for example a pipe) notices a cancel only after the read.
+            // While a feeder waits for data of its list (for example from a pipe), it does not notice a cancel.
             if !current.cancelled { _ = try feed.waitUntilEnded() }
             batch = current.cancelled ? current : try facts(of: id, feed, client, &waiter)
             now = try waiter.asking { try client.store.time() }
@@ -148,7 +148,7 @@ struct SubmitCommand: ParsableCommand {
                 return isFed && !wait
             }
             if hasEnded || batch.cancelled { return }
-            // A finished batch executes again if its list has grown: wait until the feed has ended.
+            // A finished batch executes again if its list has grown, so wait until the feed has ended.
             _ = try feed.waitUntilEnded(for: .milliseconds(100))
         }
     }

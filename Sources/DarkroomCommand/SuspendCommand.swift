@@ -2,7 +2,7 @@ import ArgumentParsing
 import Darkroom
 import DarkroomCoordinator
 
-/// The arguments of `suspend` and `resume`: a batch or the cluster, and which parts of it.
+/// The arguments of `suspend` and `resume`: a batch or the cluster, and the parts to suspend or resume.
 struct SuspensionArguments: ParsableArguments {
     @Argument(help: "The batch: its id, the beginning of its id, or its name.") var batch: String?
     @Flag(help: "The whole cluster: all batches on all workers.") var all: Bool

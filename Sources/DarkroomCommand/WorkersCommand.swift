@@ -47,7 +47,7 @@ struct WorkersCommand: ParsableCommand {
         }
     }
 
-    /// The time since the worker's last heartbeat, after "lost" if the worker does not count as running.
+    /// The time since the worker's last heartbeat; the word "lost" precedes it if the worker does not count as running.
     private func seen(_ worker: WorkerFacts, now: Int) -> String {
         let ago = "\(HumanText.duration(Double(max(0, now - worker.seen)) / 1000)) ago"
         return worker.isLiving(now: now) ? ago : "lost, \(ago)"

@@ -34,7 +34,8 @@ package final class CancellationToken: Sendable {
 
     /// Sets the handler for changes of the level, in place of an earlier handler; nil removes the handler.
     ///
-    /// The token calls the handler on the thread that raises the level; at once, if the level was raised before.
+    /// The token calls the handler on the thread that raises the level. If the level
+    /// was raised before, this function calls the handler at once.
     package func onChange(_ handler: (@Sendable (Level) -> Void)?) {
         let level = state.withLock { state in
             state.handler = handler

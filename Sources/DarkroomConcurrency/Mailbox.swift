@@ -11,8 +11,8 @@ package final class Mailbox<Message: Sendable>: Sendable {
     private let state = Locked(State())
     private let wake: @Sendable () -> Void
 
-    /// - Parameter wake: Ends the current or next wait of the owner. It is called while the mailbox is locked, so it is
-    ///   never called after ``close()`` has returned.
+    /// - Parameter wake: Ends the current or next wait of the owner. The mailbox holds its lock during the call, so
+    ///   no call happens after ``close()`` has returned.
     package init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
 
     /// Adds a message.

@@ -17,7 +17,8 @@ package final class OwnedThread: @unchecked Sendable {  // `thread` is started i
 
     package var isCurrent: Bool { Thread.current === thread }
 
-    /// Blocks until the thread has ended. Several threads may wait at a time. On the thread itself, returns at once.
+    /// Blocks until the thread has ended. Several threads may wait at a time. Returns at once if called on
+    /// the thread itself.
     package func join() {
         guard !isCurrent else { return }
         ended.wait()

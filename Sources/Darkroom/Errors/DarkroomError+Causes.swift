@@ -4,7 +4,7 @@ import DarkroomRedis
 import DarkroomStore
 
 extension DarkroomError {
-    /// Converts an error of the layers below to the public error. The description of `error` becomes the message.
+    /// Converts an error of a lower layer to a `DarkroomError`. The description of `error` becomes the message.
     init(_ error: any Error, _ attempted: String) {
         if let error = error as? DarkroomError {
             self = error

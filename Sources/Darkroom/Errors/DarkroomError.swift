@@ -34,7 +34,7 @@ public struct DarkroomError: Error, Sendable, CustomStringConvertible {
         public static let batchStarted = Code(kind: .batchStarted)
         /// The batch has not finished, but the call may only forget finished batches.
         public static let batchUnfinished = Code(kind: .batchUnfinished)
-        /// Batches would wait for each other, or a batch would wait for itself.
+        /// After the change, batches would wait for each other, or a batch would wait for itself.
         public static let circularDependency = Code(kind: .circularDependency)
         /// Some of the photos are not fed yet. A later retry can help.
         public static let photosNotFed = Code(kind: .photosNotFed)

@@ -40,7 +40,8 @@ public struct WorkerStatus: Sendable, Equatable {
 }
 
 extension WorkerFacts {
-    /// A number that the worker reports; 0 if it is missing, or so large that the sum over all workers may overflow.
+    /// A number that the worker reports; 0 if it is missing or if it is so large that a sum over all workers may
+    /// overflow.
     package func number(_ field: String) -> Int {
         fields[field].flatMap { Int($0) }.flatMap { (0...(1 << 43)).contains($0) ? $0 : nil } ?? 0
     }

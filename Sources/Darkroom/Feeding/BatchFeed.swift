@@ -5,8 +5,8 @@ import Foundation
 
 /// Feeds a photo list on a new thread.
 ///
-/// A feed ends when the whole list is fed and durable, when an error occurs, or when its batch is cancelled. Cancelling
-/// is not an error: ``BatchFacts/cancelled`` is then true in the facts.
+/// A feed ends when the whole list is fed and durable, when an error occurs, or when its batch is cancelled. If the
+/// batch is cancelled, the feed returns no error, but facts in which ``BatchFacts/cancelled`` is true.
 package final class BatchFeed: Sendable {
     private struct State {
         var batch: BatchID?

@@ -29,7 +29,7 @@ extension BatchOptions {
         guard !template.hasIndex else { return }
         var paths: Set<String> = []
         for photo in photos {
-            // File systems may ignore case. Swift strings are equal even if their Unicode composition differs.
+            // File systems may ignore case and Unicode composition. `==` of Swift strings ignores the composition.
             let path = template.path(index: 0, name: photo.name, ending: "").lowercased()
             guard paths.insert(path).inserted else {
                 throw Self.invalid(
@@ -39,7 +39,7 @@ extension BatchOptions {
         }
     }
 
-    /// The path of a folder without empty components and `.`; empty if `path` is empty.
+    /// The path without empty components and without `.`; empty if `path` is empty.
     private static func folder(_ path: String, _ option: String) throws -> String {
         guard !path.isEmpty else { return "" }
         guard Path.isAbsolute(path), !Path.climbs(path) else {

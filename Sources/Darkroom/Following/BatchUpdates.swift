@@ -6,7 +6,7 @@ public enum BatchUpdate: Sendable, Equatable {
     case facts(BatchFacts)
     /// The batch has changed. The next `facts`, or ``DarkroomClient/facts(of:)``, include the change.
     case event(BatchEvent)
-    /// Redis is unreachable. The client tries again; `facts` follow when Redis is reachable, also if they are unchanged.
+    /// Redis is unreachable. When Redis is reachable again, the client sends `facts`, even if they are unchanged.
     case disconnected(DarkroomError)
     /// The batch is not in Redis any more. This is the last update.
     case forgotten
@@ -36,7 +36,7 @@ public struct BatchUpdates: AsyncSequence, Sendable {
         private var listener: EventListener?
         /// The facts that were reported last; nil before the first report.
         private var last: BatchFacts?
-        /// True from the report of a `disconnected` until the facts are read again.
+        /// True after `disconnected` was reported, until the facts are read again.
         private var hasReportedOutage = false
 
         init(_ client: DarkroomClient, _ id: BatchID) {
@@ -110,7 +110,7 @@ public struct BatchUpdates: AsyncSequence, Sendable {
             return facts == last && !wasAway ? nil : .facts(facts)
         }
 
-        /// Reports the beginning of an outage, but does not report it again while it lasts.
+        /// Reports an outage once, when it begins.
         private mutating func outage(_ error: DarkroomError) -> BatchUpdate? {
             defer { hasReportedOutage = true }
             return hasReportedOutage || last == nil ? nil : .disconnected(error)
@@ -136,8 +136,8 @@ extension DarkroomClient {
     /// The first update is the present ``BatchUpdate/facts(_:)``. All later events follow. The facts are sent again
     /// whenever events may have been missed: after an outage, and if the loop is more than 1,000 events behind. Also,
     /// every 3 seconds, they are sent if they have changed. A `facts` update may already include events that follow it.
-    /// The last update is the facts of the finished batch, or ``BatchUpdate/forgotten``; then the loop ends. For a
-    /// finished batch it is the only update.
+    /// The last update is the facts of the finished batch, or ``BatchUpdate/forgotten``; then the loop ends. If the
+    /// batch has already finished, this is the only update.
     ///
     /// While the loop runs, the client performs the same maintenance as the heartbeats of workers, like
     /// ``wait(for:timeout:)-(BatchID,_)``.

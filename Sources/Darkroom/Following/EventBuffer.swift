@@ -30,7 +30,7 @@ final class EventBuffer: Sendable {
                 return observer
             }
             if state.waiting.count == capacity {
-                // Dropping a `subscribed` does no harm: the observer also reads everything again after `missed`.
+                // A `subscribed` may be dropped, because the observer also reads everything again after `missed`.
                 state.waiting.removeFirst()
                 state.missed += 1
             }

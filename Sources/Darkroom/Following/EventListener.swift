@@ -9,7 +9,7 @@ final class EventListener: Sendable {
 
     /// - Parameters:
     ///   - batch: the batch whose events are buffered; nil for all batches.
-    ///   - capacity: the number of events that wait for a slow observer before the oldest are dropped.
+    ///   - capacity: the number of events that the buffer can hold; a full buffer drops the oldest event.
     ///   - interval: the interval at which a waiting observer is woken to read again; nil for never.
     init(_ location: RedisLocation, of batch: BatchID? = nil, capacity: Int, remindsEvery interval: Duration? = nil) {
         let buffer = EventBuffer(capacity: capacity)

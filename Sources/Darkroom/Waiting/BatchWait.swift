@@ -1,10 +1,10 @@
 /// One wait for batches.
 struct BatchWait {
-    /// The batches, in the order of the result.
+    /// The batches; the result has the same order.
     let ids: [BatchID]
     let attempted: String
     let timeout: Duration?
-    /// Leaves batches that are not in Redis out of the result. Otherwise they are an error.
+    /// Whether the result leaves out batches that are not in Redis. If false, such a batch is an error.
     let ignoresGone: Bool
     let deadline: ContinuousClock.Instant?
     /// The batches that have not finished, each once, in the order of `ids`.
@@ -41,7 +41,7 @@ struct BatchWait {
         return open.isEmpty ? ids.compactMap { finished[$0] } : nil
     }
 
-    /// Throws if the time is over.
+    /// Throws if the timeout has passed.
     func checkDeadline() throws -> [BatchFacts]? {
         guard let deadline, deadline <= .now else { return nil }
         throw DarkroomError(

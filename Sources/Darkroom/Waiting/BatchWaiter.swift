@@ -7,13 +7,13 @@ package struct BatchWaiter {
     package enum Outcome: Sendable {
         /// All batches have finished or are damaged, or `isEnough` returned true. The facts are in the given order.
         case finished([BatchFacts], now: Int)
-        /// The timeout has passed. The facts are the facts that were read last.
+        /// The timeout has passed. Contains the facts that were read last.
         case timedOut([BatchFacts], now: Int)
     }
 
     private static let pause = Duration.milliseconds(250)
-    /// Reading the facts of many batches is expensive. The pause after a reading is this factor times its duration, but
-    /// at most ``longestPause``.
+    /// Reading the facts of many batches is expensive. The pause after a reading is this factor times the duration of
+    /// the reading, but at most ``longestPause``.
     private static let readingPauseFactor = 20.0
     private static let longestPause = Duration.seconds(3)
     /// The interval at which the problems are read, together with the state of all workers.
@@ -26,7 +26,7 @@ package struct BatchWaiter {
     private let warn: ((String) -> Void)?
     private let isFeeding: () -> Bool
     private let onAway: () throws -> Void
-    /// The problems of the last report. The text of a problem may change while the problem lasts.
+    /// The problems that were reported last. The text of a problem may change while the problem lasts.
     private var warned: [BatchProblem] = []
     private var hasReportedOutage = false
     /// The problems of the batches when they were last read.

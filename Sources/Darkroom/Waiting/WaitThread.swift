@@ -15,7 +15,8 @@ final class WaitThread: Sendable {
     }
 
     private static let shortestPause = Duration.milliseconds(250)
-    /// Reading many batches takes long. The pause after a reading is this multiple of its duration, ``longestPause`` at most.
+    /// Reading many batches takes long. The pause after a reading is this factor times the duration of the reading, but
+    /// at most ``longestPause``.
     private static let readingPauseFactor = 20.0
     private static let longestPause = Duration.seconds(3)
     private static let heartbeatInterval = Duration.seconds(3)
@@ -72,8 +73,8 @@ final class WaitThread: Sendable {
         }
     }
 
-    /// Calls `step` for each wait. Facts or an error from `step` are the result of the wait; nil means that the wait
-    /// continues.
+    /// Calls `step` for each wait. If `step` returns facts or throws an error, this is the result of the wait. If it
+    /// returns nil, the wait continues.
     private func update(_ step: (inout BatchWait) throws -> [BatchFacts]?) {
         state.withLock { state in
             for position in state.waits.indices {

@@ -6,7 +6,7 @@ public struct DownloadRules: Sendable {
     public var connectionsPerHost = 6
     /// The timeout for establishing a connection, from the name lookup to the end of the TLS handshake.
     public var connectTimeout: Duration = .seconds(10)
-    /// The timeout while a connected server sends no data.
+    /// How long a connected server may send no data.
     public var stallTimeout: Duration = .seconds(30)
     /// The timeout of a whole download attempt.
     public var timeout: Duration = .seconds(300)
@@ -35,7 +35,7 @@ public struct DownloadRules: Sendable {
     /// The hosts that are never allowed, in the same format.
     public var deniedHosts: [String] = []
     /// The absolute paths of existing folders. A `file:` URL may be read if its path, after links are resolved, is below
-    /// one of them.
+    /// one of these folders.
     public var folders: [String] = []
 
     /// Creates the default rules, which allow only the public internet.

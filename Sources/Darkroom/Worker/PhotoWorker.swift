@@ -2,8 +2,8 @@ import DarkroomConcurrency
 import DarkroomLogging
 import DarkroomWorker
 
-/// A worker: claims operations from Redis and develops their photos until ``stop()`` or ``abandon()``, also if the program keeps no
-/// reference to it. A process may have several.
+/// A worker: claims operations from Redis and develops their photos until ``stop()`` or ``abandon()``, even if
+/// the program keeps no reference to it. A process may have several workers.
 ///
 /// ```swift
 /// var configuration = PhotoWorkerConfiguration()
@@ -15,7 +15,7 @@ public final class PhotoWorker: Sendable {
     private enum Phase { case new, starting, running, stopped }
     private struct State {
         var phase = Phase.new
-        /// The thread of the latest start; nil before it.
+        /// The thread of the latest start; nil before the first start.
         var starter: OwnedThread?
     }
 
@@ -51,7 +51,7 @@ public final class PhotoWorker: Sendable {
     /// The number of photos that have become final in this worker.
     public var photosDone: Int { worker.photosDone }
 
-    // Starting and stopping may take seconds, so they run on threads of their own and not on those of Swift's tasks.
+    // Starting and stopping may take seconds, so they run on separate threads, not on the threads of Swift's tasks.
 
     /// Connects to Redis and starts the work. A worker starts once. After an error of Redis the call can be repeated.
     /// - Throws: ``DarkroomError`` with the code `redisUnreachable` or `redisRefused`; `invalidConfiguration` if the worker was

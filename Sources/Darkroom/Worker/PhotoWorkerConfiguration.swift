@@ -8,8 +8,9 @@ public struct PhotoWorkerConfiguration: Sendable {
     public var filtrations: Int?
     /// How long running photos may continue after ``PhotoWorker/stop()`` is called.
     public var gracePeriod: Duration = .seconds(10)
-    /// The existing folders below which output folders must be, as absolute paths. The worker refuses batches with another output folder. Empty allows every
-    /// folder: then all users who may submit a batch decide where the worker writes.
+    /// The existing folders below which output folders must be, as absolute paths. The worker refuses
+    /// batches with another output folder. If empty, every folder is allowed, so all users who may
+    /// submit a batch decide where the worker writes.
     public var outputFolders: [String] = []
     /// The rules for downloads.
     public var downloadRules = DownloadRules()
@@ -39,7 +40,8 @@ public struct PhotoWorkerConfiguration: Sendable {
     /// Values above 0.5 require privileges.
     public var threadPriority = 0.5
     /// Whether every photo is developed in a helper process, so that a photo that crashes its decoder does not end the
-    /// worker. If false, the worker itself develops photos from JPEG to JPEG, unless two workers have crashed on them.
+    /// worker. If false, the worker itself develops photos from JPEG to JPEG, unless two workers have crashed on the
+    /// photo.
     /// Requires ``useThisProgramAsHelper(arguments:environment:)``.
     public var isolatesEveryPhoto = false
     /// The settings made by ``register(_:_:)`` and ``useThisProgramAsHelper(arguments:environment:)``.

@@ -4,7 +4,7 @@ import DarkroomLogging
 public struct WorkerLogEvent: Sendable, CustomStringConvertible {
     /// The level of a log line, as in swift-log.
     public enum Level: String, Sendable, CaseIterable {
-        /// The single steps of a photo.
+        /// Each step of a photo.
         case trace
         /// Details for debugging.
         case debug

@@ -98,7 +98,8 @@ final class ControlCluster {
 }
 
 extension [Double] {
-    /// The 99th percentile (nearest rank), which is the largest value if there are fewer than 100; 0 without values.
+    /// The 99th percentile (nearest rank), which is the largest value if there are fewer than 100 values; 0 if there
+    /// are no values.
     var p99: Double {
         let sorted = sorted()
         return sorted.isEmpty

@@ -53,7 +53,7 @@ final class TraceLog: @unchecked Sendable {  // `events` is only used while `con
 
 extension [TraceEvent] {
     /// The number of photos that have more events of the kind `began` than of the kind `ended`. A photo that is
-    /// cancelled before it starts has only the second event.
+    /// cancelled before it starts has only an `ended` event.
     func running(_ began: TraceEvent.Kind, _ ended: TraceEvent.Kind) -> Int {
         var running: [Int: Int] = [:]
         for event in self {

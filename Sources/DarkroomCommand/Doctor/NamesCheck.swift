@@ -53,7 +53,7 @@ struct NameLookUp {
     }
 }
 
-/// Checks that host names are found, and how fast.
+/// Checks whether DNS finds the host names, and how fast.
 struct NamesCheck: Check {
     let lookUps: [NameLookUp]
 

@@ -89,7 +89,7 @@ struct FetchOptions: ParsableArguments {
         return transfer
     }
 
-    /// The headers of `--header` and of the header files. Errors do not show values, which may be secrets.
+    /// The headers of `--header` and of the header files. Errors do not show the values, because they may be secrets.
     private var headers: [RequestHeader] {
         get throws {
             var headers: [RequestHeader] = []

@@ -7,7 +7,7 @@ import DarkroomStore
 
 /// Options for the address of Redis and the prefix of its keys.
 struct RedisOptions: ParsableArguments {
-    // This is a string that is parsed later: a usage error would show an invalid URL, which may contain a password.
+    // A string that is parsed later, because a usage error would show an invalid URL, which may contain a password.
     @Option(
         help: "The address of Redis: redis://[user:password@]host[:port][/database], rediss://..., unix:///path, "
             + "or redis+sentinel://host:port,host:port/service.",
@@ -80,7 +80,7 @@ struct RedisOptions: ParsableArguments {
         do throws(RedisError) {
             try client.store.connection.connect()
         } catch {
-            // If Redis is too old, it refuses the scripts with an unclear error; this check then throws a clear error.
+            // A Redis that is too old refuses the scripts with an unclear error. This check throws a clear error.
             if error.code == .server { _ = try RedisRequirements.check(configuration) }
             throw error
         }

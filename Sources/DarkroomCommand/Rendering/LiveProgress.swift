@@ -58,7 +58,7 @@ final class LiveProgress: Sendable {
         }
     }
 
-    /// Erases the live lines. A later `show` begins to measure the rates anew.
+    /// Erases the live lines. After that, the rates are measured anew.
     func end() {
         state.withLock { state in
             write(erasing(&state))

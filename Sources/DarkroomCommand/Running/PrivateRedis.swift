@@ -57,8 +57,8 @@ final class PrivateRedis {
         configuration = process.configuration
     }
 
-    /// Throws unless the data are regular files of this folder: a redis-server follows links and appends to their
-    /// targets.
+    /// Throws unless the data are regular files of this folder, because a redis-server follows links and appends to
+    /// their targets.
     private static func requirePlainFiles(_ data: Folder, _ path: String) throws {
         let dataFolder = "appendonlydir"
         try requirePlainFiles(data, path, besides: dataFolder)
@@ -123,7 +123,8 @@ final class PrivateRedis {
         }
     }
 
-    /// Ends the server of a killed run and waits until it has ended: it must not write data that a new server reads.
+    /// Ends the server of a killed run and waits until it has ended, because it must not write to the data of the
+    /// new server.
     private static func endStaleServer(_ data: Folder) throws {
         for process in try processes(workingIn: data) {
             kill(process, SIGTERM)

@@ -34,8 +34,9 @@ struct RunReference {
 }
 
 extension BatchProblem {
-    /// The problem with a changed remedy: it names the batch by the output folder of the run, because commands find the
-    /// private Redis of a run only by that folder. Without a run with a private Redis, the problem is unchanged.
+    /// The problem with a changed remedy. The remedy names the batch by the output folder of the run, because
+    /// commands find the private Redis of a run only by that folder. Without a run
+    /// with a private Redis, the problem is unchanged.
     func naming(_ run: (batch: String, folder: String)?) -> BatchProblem {
         guard let run else { return self }
         return BatchProblem(

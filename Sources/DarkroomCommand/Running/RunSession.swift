@@ -73,14 +73,14 @@ final class RunSession {
     ) throws -> Outcome {
         let begun = try earlierBatch()
         if privateRedis != nil {
-            // This process holds the lock of the folder, so no worker is using this Redis, and all leases can expire.
+            // This process holds the lock of the folder, so no worker is using this Redis. All its leases may end now.
             while try client.store.perform(client.store.expireLeases()) {}
         }
-        // The worker logs only errors: the progress and the summary show failed photos, and the waiter reports that
-        // Redis is unreachable.
+        // The worker logs only errors: the progress and the summary show failed photos, and the waiter reports an
+        // unreachable Redis.
         let logger = Logger(label: "worker", level: .error, handler: NoteLog(note: progress.note))
         var configuration = configuration
-        // Batches in Redis name the folders that a worker writes to. This worker writes only for its own run.
+        // A batch in Redis can name any folder. This worker writes only to the folders of its own run.
         configuration.outputsUnder = [options.output, options.originals].filter { !$0.isEmpty }
         let worker = try Worker(
             redis: client.location.redis, keys: client.location.keys, configuration: configuration, logger: logger)
@@ -240,8 +240,8 @@ final class RunSession {
         var waiter = BatchWaiter(
             client, warnAfter: .seconds(5),
             warn: { [progress, nameForOthers, address] text in
-                // Commands in the text must contain the output folder in place of the batch id, or the address of the
-                // private Redis.
+                // In a command in the text, the output folder replaces the batch id. If the command contains no batch
+                // id, the address of the private Redis is added.
                 let command = text.firstRange(of: ": darkroom ")?.lowerBound ?? text.endIndex
                 let named = text[command...].replacing(" \(batch.id)", with: " \(nameForOthers)")
                 let isOfRedis = command != text.endIndex && named == text[command...]
@@ -271,8 +271,8 @@ final class RunSession {
         }
         var photos = try client.control.retry(batch.id, overwrite: overwrite)
         if photos.notKept > 0 {
-            // Redis keeps the failed photos of only a limited number of operations. The others are restored from the
-            // list.
+            // Redis keeps the failed photos of only a limited number of operations. The other failed photos are
+            // restored from the list.
             try list.rewind()
             let coordinator = client.coordinator { [progress] in progress.note($0.description) }
             _ = try coordinator.restoreEntries(of: batch.id, from: list)

@@ -1,7 +1,7 @@
 import Darkroom
 import Foundation
 
-/// Reads the snapshots of `watch`. Most snapshots read only facts that may have changed; every 10 s, a snapshot reads
+/// Reads the snapshots of `watch`. For most snapshots it reads only facts that may have changed; every 10 s it reads
 /// all facts.
 struct WatchReader {
     private static let heartbeatEvery = Duration.seconds(3)

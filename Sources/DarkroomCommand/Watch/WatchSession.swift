@@ -20,12 +20,12 @@ struct WatchSession {
         self.inbox = inbox
     }
 
-    /// Posts the signals that a terminal program receives to `inbox`. Must be called before any other thread starts.
+    /// Posts to `inbox` the signals that a terminal program receives. Must be called before any other thread starts.
     static func receiveSignals(into inbox: WatchInbox) {
         var stopped = false
         StopSignals.receive([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGTSTP, SIGCONT]) { signal in
             if stops.contains(signal) {
-                // After the second signal, end at once: a blocked terminal or a slow Redis may delay the graceful end.
+                // After the second signal, end at once: a graceful end may wait for a blocked terminal or a slow Redis.
                 if stopped {
                     WatchTerminal.leave()
                     endProcess(.interrupted)

@@ -6,8 +6,8 @@ struct SystemFiles {
     /// The prefix of all paths; tests set another folder.
     var root = ""
 
-    /// The text of a file; nil if the file does not exist or cannot be read. Some kernels and containers do not have
-    /// every file; a check then leaves out the finding.
+    /// The text of a file; nil if the file does not exist or cannot be read. Some kernels and containers lack some of
+    /// the files; a check reports no finding about a missing file.
     func text(_ path: String) -> String? { try? String(contentsOfFile: root + path, encoding: .utf8) }
 
     /// The text of a file without the line feed at its end.
