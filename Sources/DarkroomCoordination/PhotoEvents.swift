@@ -33,7 +33,7 @@ package final class PhotoEvents: Sendable {
             entries.append((batch, index, stateCode))
         }
 
-        /// Removes and returns the next message. It is about the batch that has waited longest; but no batch is chosen
+        /// Removes and returns the next message. It is about the batch that has waited longest. But no batch is chosen
         /// twice in a row while other batches wait.
         mutating func next() -> Message? {
             let other = entries.first { $0.batch != last } ?? entries.first

@@ -36,7 +36,7 @@ package struct FolderHolder: Sendable, Hashable {
     /// Takes the folder unless another holder has a larger number. Blocks until renames of other holders have ended.
     /// - Parameters:
     ///   - path: The file that names the holder.
-    ///   - patience: How long to wait for other processes at most.
+    ///   - patience: The longest wait for other processes.
     /// - Returns: The holder with the larger number; nil if this holder holds the folder now.
     /// - Throws: ``SystemFailure`` with `ETIMEDOUT` if a process still holds the lock after `patience`. Then the caller
     ///   must not write.
@@ -125,7 +125,8 @@ package struct FolderHolder: Sendable, Hashable {
         (number, owner) >= (other.number, other.owner)
     }
 
-    /// The valid numbers. Redis never assigns a larger number, so no batch could replace a holder with a larger number.
+    /// The valid numbers. Redis never assigns a number above this range, so no batch could ever replace a holder with
+    /// such a number.
     private static let numbers = 0...(1 << 52)
     private static let bytes = 96
     private static let taking = "taking"
