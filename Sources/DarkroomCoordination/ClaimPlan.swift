@@ -17,7 +17,7 @@ struct ClaimPlan {
         var isOrdinary: Bool { focus == nil && !isForDrained }
     }
 
-    /// A pass over the ready queues, which takes several claims.
+    /// A pass over the ready queues, which may need several claims.
     private struct Pass {
         var next: String
         /// The turn counter of the ready queues at the first claim of the pass.
@@ -89,7 +89,7 @@ struct ClaimPlan {
             }
         }
         if let drained = wants.drained { return Claim(lowest: drained, isForDrained: true) }
-        // A full worker claims a few operations of a new batch of this priority, so that batches take turns.
+        // Even a full worker claims a few operations of new batches with this priority, so that batches take turns.
         if let announced, wants.takesOthers { return Claim(lowest: announced, isForDrained: true) }
         guard let focused = wants.focused, now >= nextFocused else { return nil }
         nextFocused = now + Self.focusInterval

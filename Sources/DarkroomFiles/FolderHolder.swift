@@ -6,7 +6,7 @@ import Glibc
 /// DESIGN. A process that cannot reach Redis does not learn from Redis that another batch has taken the folder. So a
 /// file in the folder names the holder, too. The file is overwritten in place and never replaced. Before a process
 /// renames a file to its final name, it takes a shared lock (flock(2)) on the holder file and reads it. It keeps the
-/// lock until the rename is done. A batch that takes the folder first writes its own name and `taking`, so that no
+/// lock until the rename is done. To take the folder, a batch first writes its own name and `taking`, so that no
 /// process of another batch starts a rename. Then it waits for the exclusive lock, so that all running renames are
 /// done, and writes its name without `taking`. A process that reads the name of its own batch with `taking` also waits
 /// for the lock. On a file system without locks, the folder may be taken between the read and the rename.

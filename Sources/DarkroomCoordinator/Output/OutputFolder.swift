@@ -28,8 +28,8 @@ package struct OutputFolder: Sendable {
     /// Creates the folder and its parents if they are missing.
     package func create() throws(CoordinatorError) { try folder.create() }
 
-    /// True if the manifest of a batch is missing or empty, so that none of its photos was written. False if the
-    /// manifest cannot be read.
+    /// True if the manifest of a batch is missing or empty, which means that none of its photos was written. False if
+    /// the manifest cannot be read.
     package func isUntouched(by batch: BatchID) -> Bool {
         do throws(SystemFailure) {
             let names = try Folder(trusted: path).folder(ManifestPath.folder(batch)).names()

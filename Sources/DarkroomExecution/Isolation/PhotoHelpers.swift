@@ -20,8 +20,8 @@ package final class PhotoHelpers: Sendable {
 
     /// - Parameters:
     ///   - arguments: the arguments of a helper; the first is its name.
-    ///   - variables: the names of the environment variables that a helper gets.
-    ///   - photoTimeout: processor time for a photo of up to 20 million pixels.
+    ///   - variables: the names of the environment variables that a helper receives.
+    ///   - photoTimeout: the CPU time limit for a photo of up to 20 million pixels.
     package init(
         arguments: [String], variables: Set<String>, limits: HelperLimits, photoTimeout: Duration, maxPixels: Int
     ) {
