@@ -29,8 +29,8 @@ package final class Wakeup: Sendable {
         _ = write(writeEnd, &byte, 1)  // if the pipe is full, the thread is woken anyway
     }
 
-    /// Blocks until `descriptor` is ready for `events`, ``signal()`` is called, or `deadline` has passed. If
-    /// `descriptor` is negative, there is no descriptor to wait for.
+    /// Blocks until `descriptor` is ready for `events`, ``signal()`` is called, or `deadline` has passed. A negative
+    /// `descriptor` is ignored.
     /// - Returns: whether `descriptor` is ready, has an error, or was closed by the peer.
     @discardableResult
     package func wait(

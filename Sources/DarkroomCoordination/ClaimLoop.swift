@@ -14,7 +14,7 @@ package final class ClaimLoop: Sendable {
 
     private var coordination: Coordination { worker.coordination }
 
-    /// Handles a change notice, since there may be operations to claim.
+    /// Handles a change notice, after which there may be operations to claim.
     package func noticed(_ notice: ChangeNotice) {
         switch notice {
         case .work(let work):
@@ -97,8 +97,8 @@ package final class ClaimLoop: Sendable {
         return claim.isForDrained ? .drained(worker.read { $0.claimableDrained }) : .all
     }
 
-    /// Sends a claim with its number. Repeats it while Redis is unreachable; Redis replies to the same number with the
-    /// same reply.
+    /// Sends a claim, and repeats it while Redis is unreachable. If Redis receives the same `number` again, it sends
+    /// the same reply again.
     private func send(_ claim: ClaimPlan.Claim, _ number: Int, without excluded: [BatchID]) -> Claimed? {
         while !coordination.leaving.isSet, !coordination.claimsEnd.isSet {
             let highest = worker.read { $0.controlsVersion }
@@ -122,7 +122,8 @@ package final class ClaimLoop: Sendable {
                     return claimed
                 }
             } catch {
-                // The heartbeat loop detects when Redis is reachable again. It renews the leases first.
+                // The heartbeat loop detects when Redis is reachable again. It renews the leases before this loop
+                // claims.
                 coordination.redisFailed(error)
                 if error.code == .unexpectedReply {
                     // A retry does not help: Redis would send the same reply again. The operations of the reply are

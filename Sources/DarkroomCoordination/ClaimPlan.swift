@@ -7,7 +7,7 @@ struct ClaimPlan {
         let lowest: BatchPriority
         /// If set, only operations in the focus of this batch are claimed.
         var focus: BatchID?
-        /// Whether the claim takes only operations of batches of which this worker has no photo to start.
+        /// Whether the claim takes only operations of drained batches: this worker has no photo of them to start.
         var isForDrained = false
 
         /// The position in the ready queues from which to continue; "" is their beginning.
@@ -17,7 +17,7 @@ struct ClaimPlan {
         var isOrdinary: Bool { focus == nil && !isForDrained }
     }
 
-    /// A pass over the ready queues, which takes several claims.
+    /// A pass over the ready queues, which may need several claims.
     private struct Pass {
         var next: String
         /// The turn counter of the ready queues at the first claim of the pass.
@@ -27,27 +27,26 @@ struct ClaimPlan {
         var began: ContinuousClock.Instant
     }
 
-    /// The claims due after notices: each notice causes a claim at once, and one after 100 ms for operations that the
-    /// first claim missed.
+    /// The claims that notices cause. Each notice causes a claim at once, and another claim 100 ms later for operations
+    /// that the first claim missed.
     private var notices: [(due: ContinuousClock.Instant, priority: BatchPriority)] = []
-    /// The highest priority that may have more operations: no claim was sent yet, or the last claim returned
-    /// operations.
+    /// The highest priority in which operations may be left to claim; nil if there is none.
     private var more: BatchPriority? = .veryHigh
     private var nextAttempt: ContinuousClock.Instant
     private var nextFocused: ContinuousClock.Instant
     private var pass: Pass?
-    /// The time at which the last ordinary claim was due.
+    /// The time at which ``next(_:_:)`` last returned an ordinary claim, see ``Claim/isOrdinary``.
     private var lastClaim: ContinuousClock.Instant
-    /// The turn counter of the ready queues (it grows whenever a batch enters one of them) at the time when they had no
-    /// operation for this worker; nil if they may have one.
+    /// The turn counter of the ready queues when they had no operation for this worker; nil if they may have one. The
+    /// counter grows whenever a batch enters a ready queue.
     private var emptyTurn: Int?
 
     /// The interval at which a worker with room claims if there is no notice and the turn counter does not change.
     static let idleInterval = Duration.seconds(30)
-    /// After this time a pass starts again, since batches that were added during the pass may be before its current
+    /// After this time a pass starts again from the beginning, because batches may have been added before the current
     /// position.
     private static let longestPass = Duration.seconds(1)
-    /// The time between two claims for a focus. A focus may change a hundred times a second.
+    /// The shortest time between two claims for a focus, even if the focus changes a hundred times a second.
     private static let focusInterval = Duration.milliseconds(20)
     private static let maxNotices = 16
 
@@ -63,8 +62,8 @@ struct ClaimPlan {
         notices = notices.suffix(Self.maxNotices - 2) + [(due, priority), (due + .milliseconds(100), priority)]
     }
 
-    /// Handles the turn counter of the ready queues from a heartbeat. If the counter has changed since the ready queues
-    /// had no operation for this worker, a claim is due.
+    /// Handles the turn counter of the ready queues in a heartbeat reply. A claim is due unless the counter shows that
+    /// the ready queues still have no operation for this worker.
     mutating func observed(turn: Int, _ now: ContinuousClock.Instant) {
         if turn != emptyTurn { nextAttempt = min(nextAttempt, now) }
     }
@@ -90,7 +89,7 @@ struct ClaimPlan {
             }
         }
         if let drained = wants.drained { return Claim(lowest: drained, isForDrained: true) }
-        // A full worker claims a few operations of a new batch of this priority, so that batches take turns.
+        // Even a full worker claims a few operations of new batches with this priority, so that batches take turns.
         if let announced, wants.takesOthers { return Claim(lowest: announced, isForDrained: true) }
         guard let focused = wants.focused, now >= nextFocused else { return nil }
         nextFocused = now + Self.focusInterval
@@ -101,7 +100,7 @@ struct ClaimPlan {
     /// - Parameters:
     ///   - next: the position to continue from; "" if the claim reached the end of the ready queues.
     ///   - sawAll: whether the claim skipped only refused batches, and the cluster is not suspended. If true, nothing
-    ///     more can be claimed until the turn changes.
+    ///     more can be claimed until the turn counter changes.
     mutating func claimed(_ claim: Claim, _ priorities: [BatchPriority], next: String, turn: Int, sawAll: Bool) {
         guard claim.isOrdinary else { return }
         var current =

@@ -19,7 +19,8 @@ package final class Coordination: Sendable {
     package let leaving = Latch()
     /// Set when no further claim may be sent.
     package let claimsEnd = Latch()
-    /// Whether the last heartbeat succeeded. After an outage of Redis, the worker renews leases, reports, then claims.
+    /// Whether the last heartbeat succeeded. After an outage of Redis, the worker first renews its leases, then
+    /// reports, then claims.
     package let isConnected = Locked(false)
     let plan = Locked(ClaimPlan(now: .now))
     /// The turn counter of the ready queues in the last heartbeat reply. The claim loop reads and clears it.
@@ -35,8 +36,8 @@ package final class Coordination: Sendable {
         events = PhotoEvents(worker: id, channel: store.keys.eventsChannel, connection: store.connection)
     }
 
-    /// Makes a claim for a priority due after a random time, so that the `workers` workers do not claim at the same
-    /// time: at most 0.1 ms for each of them, and at most 20 ms.
+    /// Schedules a claim for a priority after a random time, so that the workers do not claim at the same time. The
+    /// longest time is 0.1 ms multiplied by `workers`, but at most 20 ms.
     package func expectWork(_ priority: BatchPriority, workers: Int = 1) {
         let spread = Duration.microseconds(workers > 1 ? Int.random(in: 0...min(20_000, 100 * workers)) : 0)
         plan.withLock { $0.noticed(priority, due: .now + spread) }

@@ -34,7 +34,7 @@ package final class HeartbeatLoop: Sendable {
                 }
                 isAway = false
                 coordination.isConnected.withLock { $0 = true }
-                // The report loop now sends all changes, even if they are only downloads. The claim loop claims.
+                // The report loop now reports every change, even if a photo was only downloaded. The claim loop claims.
                 coordination.reportSignal.raise()
                 coordination.claimSignal.raise()
             } catch {
@@ -61,14 +61,14 @@ package final class HeartbeatLoop: Sendable {
 
     /// The time between two heartbeats: a fifth of the shortest lease, at most 3 s.
     ///
-    /// An outage of Redis uses up 3 s of a lease, however long the outage lasts. The sum of these 3 s, the time since
-    /// the last renewal, and the time that this worker needs to reconnect (``retryInterval`` and the attempts of the
+    /// An outage of Redis uses up 3 s of a lease, even if it lasts for hours. The sum of these 3 s, the time since the
+    /// last renewal, and the time that this worker needs to reconnect (``retryInterval`` and the attempts of the
     /// connection) must be less than the shortest possible lease, 6 s.
     static func interval(shortestLease: Duration?) -> Duration {
         shortestLease.map { min(.seconds(3), $0 / 5) } ?? .seconds(3)
     }
 
-    /// How long the connection waits for a reply. The connection may be lost unnoticed; even then, the leases must be
+    /// How long the connection waits for a reply. Even if the loss of the connection is not noticed, the leases must be
     /// renewed before the shortest possible lease (6 s) expires. So the sum of the time since the last renewal, this
     /// timeout and the time for a new connection must be less than 6 s.
     package static let replyTimeout = Duration.seconds(3)
@@ -108,7 +108,7 @@ package final class HeartbeatLoop: Sendable {
             if let meant, !lost.contains(meant) { worker.handle(.stateCodes(stateCodes.stateCodes, of: meant)) }
         }
         for left in replies.compactMap(\.staleFiles) { worker.removeStaleFiles(of: left) }
-        // All replies list the same webhooks.
+        // Every reply lists the same webhooks, so the last reply is enough.
         if let webhooks = replies.last?.webhooks, !webhooks.isEmpty { worker.deliver(webhooks) }
         return replies.contains { $0.hasMore }
     }

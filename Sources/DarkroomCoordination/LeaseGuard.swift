@@ -4,13 +4,13 @@ import Foundation
 ///
 /// If the worker's process was stopped or its machine slept, other workers may have taken its operations in the
 /// meantime. So a file gets its final name, or a manifest is written, only if the last heartbeat was sent less than one
-/// lease ago. The heartbeat may have failed, since no lease expires while Redis is unreachable.
+/// lease ago. A failed heartbeat counts, too, because no lease expires while Redis is unreachable.
 final class LeaseGuard: @unchecked Sendable {  // `lastAsked` and `isOver` are only touched while `condition` is locked
     private let condition = NSCondition()
     private var lastAsked = ContinuousClock.now
     private var isOver = false
 
-    /// Records that a heartbeat has a reply or has failed; `moment` is the time at which it was sent.
+    /// Records that a heartbeat was answered or has failed; `moment` is the time at which it was sent.
     func asked(at moment: ContinuousClock.Instant) {
         condition.lock()
         lastAsked = moment

@@ -6,9 +6,9 @@ import Foundation
 
 /// Publishes the states of photos on the events channel.
 ///
-/// A thread sends the newest state code of each photo; each message is about one batch. It sends at most ten messages a
-/// second, or one a second if Redis reports that no client received the last message. Photos do not wait for the
-/// thread: state codes that cannot be sent soon enough are dropped and counted in `dropped`.
+/// A thread sends the newest state code of each photo; each message is about one batch. The thread sends at most ten
+/// messages a second, or one a second if Redis reports that no client received the last message. Photos do not wait for
+/// the thread: state codes that cannot be sent soon enough are dropped and counted in `dropped`.
 package final class PhotoEvents: Sendable {
     /// The state codes that wait to be sent. A plain value, so that tests need no thread and no Redis.
     struct Backlog {
@@ -33,7 +33,7 @@ package final class PhotoEvents: Sendable {
             entries.append((batch, index, stateCode))
         }
 
-        /// Removes and returns the next message. It is about the batch that has waited longest; but no batch is chosen
+        /// Removes and returns the next message. It is about the batch that has waited longest. But no batch is chosen
         /// twice in a row while other batches wait.
         mutating func next() -> Message? {
             let other = entries.first { $0.batch != last } ?? entries.first

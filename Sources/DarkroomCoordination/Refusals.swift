@@ -1,16 +1,17 @@
 import DarkroomModel
 import DarkroomStore
 
-/// The batches that a worker refuses, and which of the refusals Redis knows. A plain value without a clock.
+/// The batches that a worker refuses, and the refusals that Redis knows. A plain value without a clock.
 ///
 /// A claim skips the refused batches that Redis knows, so claims cannot detect that the cause of a refusal is gone. The
 /// worker detects it by checking the folders of the batch again.
 package struct Refusals {
     /// The event that ends a refusal.
     package enum End: Sendable {
-        /// A successful check of the batch, which has these options and took its output folder with the number `taken`.
+        /// A successful check of the batch. The batch has these options, and received the number `taken` when it took
+        /// its output folder.
         case check(BatchOptions, taken: Int)
-        /// The end of a fixed time, after which somebody may have repaired the cause.
+        /// The end of a fixed time, in which somebody may have repaired the cause.
         case time
         /// The file system at this mount point answers again, see ``Refusals/recovered(_:)``.
         case answer(String)
@@ -33,7 +34,8 @@ package struct Refusals {
 
     /// The largest number of refusals with a reason. Further refusals are kept for ``crowdInterval``, without a reason.
     package static let limit = 10_000
-    /// The largest number of refused batches. If there are more, the refusal that is due first ends.
+    /// The largest number of refused batches. If there are more, the refusal with the earliest ``Refusal/due`` is
+    /// withdrawn.
     static let mostKept = 100_000
     /// How long a batch is refused if only its id is kept.
     static let crowdInterval = Duration.seconds(600)
@@ -77,7 +79,7 @@ package struct Refusals {
         if unsent.remove(batch) == nil { withdrawn.insert(batch) }
     }
 
-    /// The file system at a mount point answers again: ends the refusals of the batches that wait for it.
+    /// Ends the refusals that wait for the file system at a mount point, because it answers again.
     package mutating func recovered(_ mount: String) {
         for (batch, refusal) in refusals {
             if case .answer(mount) = refusal.end { withdraw(batch) }
@@ -95,7 +97,7 @@ package struct Refusals {
         refusals.filter { $0.value.due <= now }.prefix(Self.maxDue).map { ($0.key, $0.value.end) }
     }
 
-    /// Makes those refusals due that can end with a check.
+    /// Makes every refusal due now that ends with a check.
     package mutating func checkAgain(_ now: ContinuousClock.Instant) {
         for (batch, refusal) in refusals {
             if case .check = refusal.end { refusals[batch]?.due = now }

@@ -56,7 +56,8 @@ package final class ReportLoop: Sendable {
     private func send(_ reports: [WorkerState.Report], _ waiting: inout Set<HeldOperation>) -> Bool {
         var files = worker.writeFiles(of: reports)
         for report in reports where report.isCancelled {
-            // A cancelled batch does not wait for a full disk. Its manifest may lack lines of cancelled photos.
+            // A cancelled batch does not wait until a full disk has space again. Its manifest may lack lines of
+            // cancelled photos.
             files.failures[report.held] = nil
             worker.handle(.reported(report, now: .now))
         }

@@ -226,7 +226,8 @@ package final class Coordinator: Sendable {
 
     /// Seals a batch and blocks until it is durable in Redis. Returns false if Redis has lost confirmed operations.
     private func seal(_ id: BatchID, _ totals: FedTotals) throws -> Bool {
-        // After a failover, the new master may confirm its data but lack the seal, so both calls are repeated together.
+        // After a failover, the new master may confirm its data although it lacks the seal, so each attempt makes both
+        // calls.
         let durability = Durability(store: store, replicas: replicas, check: control.check)
         let (reply, outcome) = try control.retrying {
             let reply = try store.perform(store.seal(id, operations: totals.operations, photos: totals.photos))

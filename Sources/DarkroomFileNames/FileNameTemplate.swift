@@ -5,7 +5,7 @@ import DarkroomModel
 ///
 /// DESIGN. Two photos of one list never get the same path. If the template contains `{index}`, the index makes the
 /// paths distinct. Files from index 10,000 on are in folders of 10,000 files. All indexes in such a folder have the
-/// same number of digits, so a program can find the index in a file name at any position. Without `{index}`, the name
+/// same number of digits, so a program can find the index wherever it is in the file name. Without `{index}`, the name
 /// makes the paths distinct. Such templates are only for lists with unique names, and `SafeName` never maps two names
 /// to the same text.
 package struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
@@ -31,9 +31,9 @@ package struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
     /// Whether the index makes the paths distinct; if false, the name does.
     package var hasIndex: Bool { parts.contains(.index) }
 
-    /// The default template. It is `{index}-{name}`, except for property lists if `namesAreDistinct` is true. For these
-    /// it is `{stem}` if `stemsAreDistinct` is true, otherwise `{name}`. Names that differ only in case are not
-    /// distinct (`ImageEnding.Names`), because they would be the same file on a share that ignores case.
+    /// The default template for property lists with distinct names is `{stem}` if `stemsAreDistinct` is true, otherwise
+    /// `{name}`. For all other lists it is `{index}-{name}`. Names that differ only in case are not distinct
+    /// (`ImageEnding.Names`), because they would be the same file on a share that ignores case.
     package static func standard(
         for format: PhotoListFormat, namesAreDistinct: Bool, stemsAreDistinct: Bool = false
     ) -> String {

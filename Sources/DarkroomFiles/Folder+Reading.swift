@@ -47,14 +47,15 @@ extension Folder {
     }
 }
 
-/// Reads `size` bytes of a file; fewer if it became shorter, or if `isStopped`, called before each MiB, returns true.
+/// Reads `size` bytes of a file. Reads fewer if the file became shorter, or if `isStopped` returns true; it is called
+/// before each MiB.
 package func readAll(
     from descriptor: Int32, size: Int, unless isStopped: () -> Bool = { false }
 ) throws(SystemFailure) -> [UInt8] {
     var failure: Int32 = 0
     let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
         while count < size, !isStopped() {
-            // Not reached if the size is 0 and the buffer has no address.
+            // If the size is 0, the buffer may have no address, but this line is not reached.
             let got = read(descriptor, buffer.baseAddress! + count, min(size - count, 1 << 20))
             if got < 0 && errno == EINTR { continue }
             guard got > 0 else {

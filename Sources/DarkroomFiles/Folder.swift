@@ -73,7 +73,7 @@ package final class Folder: Sendable {
         return status
     }
 
-    /// The status of the file at `path`, see stat(2); nil if the file does not exist. The status of a link is that of
+    /// The status of the file at `path`, see stat(2); nil if the file does not exist. For a link, this is the status of
     /// the link itself.
     package func status(of path: String) throws(SystemFailure) -> stat? {
         do throws(SystemFailure) {

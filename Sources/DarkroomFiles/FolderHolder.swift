@@ -6,7 +6,7 @@ import Glibc
 /// DESIGN. A process that cannot reach Redis does not learn from Redis that another batch has taken the folder. So a
 /// file in the folder names the holder, too. The file is overwritten in place and never replaced. Before a process
 /// renames a file to its final name, it takes a shared lock (flock(2)) on the holder file and reads it. It keeps the
-/// lock until the rename is done. A batch that takes the folder first writes its own name and `taking`, so that no
+/// lock until the rename is done. To take the folder, a batch first writes its own name and `taking`, so that no
 /// process of another batch starts a rename. Then it waits for the exclusive lock, so that all running renames are
 /// done, and writes its name without `taking`. A process that reads the name of its own batch with `taking` also waits
 /// for the lock. On a file system without locks, the folder may be taken between the read and the rename.
@@ -36,7 +36,7 @@ package struct FolderHolder: Sendable, Hashable {
     /// Takes the folder unless another holder has a larger number. Blocks until renames of other holders have ended.
     /// - Parameters:
     ///   - path: The file that names the holder.
-    ///   - patience: How long to wait for other processes at most.
+    ///   - patience: The longest wait for other processes.
     /// - Returns: The holder with the larger number; nil if this holder holds the folder now.
     /// - Throws: ``SystemFailure`` with `ETIMEDOUT` if a process still holds the lock after `patience`. Then the caller
     ///   must not write.
@@ -125,7 +125,8 @@ package struct FolderHolder: Sendable, Hashable {
         (number, owner) >= (other.number, other.owner)
     }
 
-    /// The valid numbers. Redis never assigns a larger number, so no batch could replace a holder with a larger number.
+    /// The valid numbers. Redis never assigns a number above this range, so no batch could ever replace a holder with
+    /// such a number.
     private static let numbers = 0...(1 << 52)
     private static let bytes = 96
     private static let taking = "taking"

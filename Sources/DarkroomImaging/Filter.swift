@@ -4,9 +4,8 @@ package enum Filter: Sendable, Equatable {
     /// `intensity`. Alpha is unchanged. See
     /// [Filter Effects, sepia](https://www.w3.org/TR/filter-effects-1/#sepiaEquivalent).
     case sepia(intensity: Double)
-    /// Blurs the picture except at the middle of its height. The blur grows upward and downward from the middle, and is
-    /// strongest from a distance of a quarter of the height on. `radius` is the standard deviation of the blur in
-    /// pixels, 0.1 to 100.
+    /// Blurs the picture except at the middle of its height. The blur grows with the distance from the middle, up to a
+    /// distance of a quarter of the height. `radius` is the standard deviation of the blur in pixels, 0.1 to 100.
     case tiltShift(radius: Double)
 
     package static let standard = Filter.sepia(intensity: 0.8)

@@ -27,9 +27,9 @@ package enum Imaging {
     /// - Parameters:
     ///   - bytes: A file of any ``ImageFormat``, detected from its content.
     ///   - isCancelled: Called often while pixels are processed, also from threads of libvips. After it returns true,
-    ///     the result is ``ImagingError/Code/cancelled``. Decoders that decode the whole picture first, and the
-    ///     encoders of WebP, AVIF, HEIC and JPEG XL, finish their current step first. ``DevelopOptions/processorTime``
-    ///     is checked at the same points.
+    ///     the result is ``ImagingError/Code/cancelled``. Decoders that decode a whole picture in one step, and the
+    ///     encoders of WebP, AVIF, HEIC and JPEG XL, stop only after their current step.
+    ///     ``DevelopOptions/processorTime`` is checked at the same points.
     package static func develop(
         _ bytes: [UInt8], _ options: DevelopOptions = DevelopOptions(), isCancelled: @Sendable () -> Bool = { false }
     ) throws(ImagingError) -> DevelopedImage {

@@ -6,7 +6,8 @@ package struct LogEvent: Sendable {
     /// What happened, as constant text. Variable values are in the metadata.
     package let message: String
     package let metadata: LogMetadata
-    /// Events with the same message and key are repeats. If the key is nil, their metadata must be the same.
+    /// Events with the same message and key are repeats. If the key is nil, only events with the same metadata are
+    /// repeats.
     package let key: String?
 }
 
@@ -18,7 +19,7 @@ extension LogEvent {
     /// The event as a line, including the final line feed.
     /// - Parameters:
     ///   - time: The time in ms since 1970.
-    ///   - leftOut: The number of repeats that were omitted since a repeat was last written.
+    ///   - leftOut: The number of repeats that were omitted since the last written repeat.
     func line(_ format: LogFormat, time: Int, leftOut: Int) -> [UInt8] {
         var line: [UInt8] = []
         line.reserveCapacity(256)
@@ -36,9 +37,9 @@ extension LogEvent {
     }
 
     /// The event as readable text without its time: `warning worker: photo failed batch=... photo=17 reason=timeout`.
-    /// - Parameter leftOut: The number of repeats that were omitted since a repeat was last shown.
+    /// - Parameter leftOut: The number of repeats that were omitted since the last shown repeat.
     package func text(leftOut: Int = 0) -> String {
-        // The time is the text up to the first space.
+        // The line begins with the time, which ends at the first space.
         let line = line(.readable, time: 0, leftOut: leftOut).dropLast()
         return String(decoding: line.drop { $0 != UInt8(ascii: " ") }.dropFirst(), as: UTF8.self)
     }

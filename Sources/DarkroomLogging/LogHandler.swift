@@ -2,7 +2,7 @@
 package protocol LogHandler: Sendable {
     /// Handles an event. May be called on any thread.
     func log(_ event: LogEvent)
-    /// Writes those repeats of events that were held back long enough. The program must call it every few seconds.
+    /// Writes the held-back repeats that are due. The program must call it every few seconds.
     func writeDue()
     /// Writes all held-back repeats. The program must call it before it ends.
     func flush()

@@ -26,7 +26,7 @@ package struct Logger: Sendable {
         return logger
     }
 
-    /// Writes those repeats of events that were held back long enough.
+    /// Writes the held-back repeats that are due.
     package func writeDue() { handler.writeDue() }
 
     /// Writes all held-back repeats.

@@ -54,7 +54,7 @@ struct RepeatLimiter {
         return lines
     }
 
-    /// Returns the omitted repeats that are due: for 1 s, no event with their message and key was written.
+    /// Returns the omitted repeats that are due, because no event with their message and key was written for 1 s.
     mutating func due(now: Int) -> [Line] {
         guard now >= nextSweep else { return [] }
         nextSweep = now + interval

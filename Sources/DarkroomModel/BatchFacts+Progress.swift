@@ -33,7 +33,7 @@ extension BatchFacts {
         return Double(left) / rate
     }
 
-    /// The failure reasons with the number of photos that failed for each, the most frequent reason first.
+    /// The failure reasons, each with the number of its failed photos; the most frequent reason comes first.
     package var failuresByCount: [(reason: FailureReason, count: Int)] {
         failures.filter { $0.value > 0 }.map { (reason: $0.key, count: $0.value) }
             .sorted { ($1.count, $0.reason.word) < ($0.count, $1.reason.word) }

@@ -10,7 +10,7 @@ extension BatchOptions {
         return name == PrintableText.escaped(name) ? nil : "it has invisible characters; leave them out"
     }
 
-    /// Why a URL cannot be a webhook; nil if it can. The text contains no user, password or query.
+    /// Why a URL cannot be a webhook; nil if it can. The returned text contains no user, password or query.
     package static func problem(ofWebhook url: String) -> String? {
         let example = "write it like https://photos.example/finished"
         if let problem = PhotoURL.check(url) { return "\(problem.detail); \(example)" }

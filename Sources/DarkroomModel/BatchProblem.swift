@@ -18,7 +18,7 @@ package struct BatchProblem: Sendable, Hashable {
         case waiting
         /// The batch waits for a batch that makes no progress.
         case dependencyStuck = "dependency-stuck"
-        /// The focus of the batch stops all photos outside of it.
+        /// The batch runs only the photos in its focus.
         case focusOnly = "focus-only"
         /// No worker is running.
         case noWorker = "no-worker"

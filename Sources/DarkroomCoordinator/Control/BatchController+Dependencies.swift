@@ -14,8 +14,8 @@ package struct Depended: Sendable, Equatable {
 
 extension BatchController {
     /// Makes a batch wait until other batches have finished. The dependencies are added one after the other. No
-    /// dependency is added if one of the other batches is not in Redis, or waits for this batch directly or through
-    /// further batches. The error then names the batches along this path.
+    /// dependency is added if one of the other batches is not in Redis, or already waits for this batch, directly or
+    /// through further batches. In the second case, the error names all these batches.
     @discardableResult
     package func depend(_ id: BatchID, on others: [BatchID]) throws -> Depended {
         let deadline = ContinuousClock.now + Self.patience
@@ -48,7 +48,7 @@ extension BatchController {
         }
     }
 
-    /// How long adding a dependency is retried while other callers change dependencies.
+    /// How long to retry if other callers change dependencies at the same time.
     private static let patience = Duration.seconds(10)
 
     /// Adds one dependency. Returns false if dependencies have changed since the check for circular dependencies.

@@ -25,8 +25,8 @@ extension BatchController {
                         "batch \(id) cannot be retried while the batches that waited for it are being released; try again"
                     )
                 }
-                // Every heartbeat allows some of the batches that waited for this batch to start. This heartbeat is
-                // sent in case no worker is running.
+                // The batches that waited for this batch become ready step by step, some of them at every heartbeat.
+                // This heartbeat is sent in case no worker is running.
                 if try !store.perform(store.heartbeat(worker: nil)).hasMore { Thread.sleep(forTimeInterval: 0.02) }
             case .cancelled:
                 throw CoordinatorError.cancelled(

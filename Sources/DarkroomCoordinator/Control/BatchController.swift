@@ -3,9 +3,9 @@ import DarkroomStore
 
 /// Controls batches and the cluster, over all workers: cancel, suspend, prioritize and more.
 ///
-/// The functions block until Redis has the change. Any thread may call them. After a function returns, no worker can claim an
-/// operation against the change. Workers apply it to operations that they hold within milliseconds, when they receive the
-/// change notice; if the notice is lost, with their next heartbeat.
+/// The functions block until Redis has the change. Any thread may call them. After a function returns, every new claim
+/// obeys the change. Workers also apply the change to the operations that they already hold: when they receive the
+/// change notice, within milliseconds, or with their next heartbeat if the notice is lost.
 ///
 /// The functions throw ``CoordinatorError`` if the change is refused and `StoreError` if Redis fails. `DarkroomClient` documents
 /// their parameters and results; its functions are the asynchronous form.

@@ -56,8 +56,8 @@ struct Durability {
 
     /// Blocks until enough replicas have confirmed all earlier writes, or the time limit has passed.
     func waitForReplicas() throws -> ReplicaLack? {
-        // WAIT waits for the writes before the previous command of its own connection, so INFO must use this
-        // connection.
+        // WAIT waits for all writes before the previous command of its connection. This command is INFO, so it must use
+        // the same connection.
         var connected = try connectedReplicas()
         let wanted = replicas ?? min(connected, 1)
         guard wanted > 0 else { return nil }

@@ -61,8 +61,8 @@ final class FeedControl: @unchecked Sendable {
         }
     }
 
-    /// Whether all operations in Redis have ended; workers can then free no more memory. Returns false if reading
-    /// fails; a later call reads again.
+    /// Whether all operations in Redis have ended, so that workers can free no more memory. False if reading fails; a
+    /// later call reads again.
     private var hasNothingToDrain: Bool {
         guard let batches = try? store.facts(of: store.batchIDs()) else { return false }
         return batches.allSatisfy { $0.state == .finished || $0.operations == $0.operationsEnded }

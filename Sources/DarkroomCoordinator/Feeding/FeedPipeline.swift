@@ -75,8 +75,8 @@ final class FeedPipeline: @unchecked Sendable {  // variables are used only whil
     }
 
     /// Sends all operations that can be sent without waiting: operations that do not fill a pipeline, an operation that
-    /// Redis refused for lack of memory, and operations that were in flight when the connection was lost. This function
-    /// never ends the feed; only the feeding thread does, which is reading the list at the same time.
+    /// Redis refused for lack of memory, and operations that were in flight when the connection was lost. Only the
+    /// feeding thread may end the feed, so this function never ends it.
     func flush() {
         lock.lock()
         defer { lock.unlock() }
@@ -118,8 +118,8 @@ final class FeedPipeline: @unchecked Sendable {  // variables are used only whil
             case .restart: throw ReadAgain.rolledBack
             case .fail(.cancelled): throw Cancelled()
             case .fail(.gone): throw gone
-            // The list is compared with the current batch. Photos of the list that follow the last photo of the batch
-            // are added.
+            // The feeder reads the list again, compares it with the batch, and adds photos that follow the last photo
+            // of the batch.
             case .fail: throw ReadAgain.overtaken
             }
         }

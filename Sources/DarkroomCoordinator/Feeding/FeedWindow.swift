@@ -2,10 +2,10 @@ import DarkroomStore
 
 /// Decides from the replies of Redis which operations are sent next.
 ///
-/// Operations are sent in order, with many in flight at a time, and Redis accepts them only in order. If an operation
-/// is refused, Redis refuses all operations in flight after it. The window waits for these replies, and continues with
-/// the first operation that Redis does not have yet. After `FULL`, the window sends a single operation, and doubles the
-/// number after every success, so that each attempt costs only one small call while Redis is full.
+/// The window sends operations in order, many of them before the first reply. Redis accepts them only in order. If an
+/// operation is refused, Redis refuses all operations in flight after it. The window waits for these replies, and
+/// continues with the first operation that Redis does not have yet. After `FULL`, the window sends only one operation,
+/// and doubles this number after every success. So an attempt costs only one small call while Redis is full.
 struct FeedWindow {
     enum Action: Equatable {
         case send(ClosedRange<Int>)

@@ -6,10 +6,10 @@ typealias FedTotals = (operations: Int, photos: Int)
 
 /// Feeds those photos of a list that Redis does not have yet.
 ///
-/// The feeder gets all photos of the list, beginning with the first. It does not feed photos that Redis already has,
-/// but computes their digest. After the last of these photos it compares the digest, so that it detects a different
-/// list before it feeds a photo. If the list contains more photos than the sealed batch, the feeder reopens the batch
-/// and adds the new photos.
+/// The feeder receives all photos of the list, beginning with the first. It does not feed photos that Redis already
+/// has, but computes their digest. After the last of these photos it compares the digest, so that it detects a
+/// different list before it feeds a photo. If the list contains more photos than the sealed batch, the feeder reopens
+/// the batch and adds the new photos.
 final class Feeder {
     private let present: BatchFacts
     private let store: BatchStore

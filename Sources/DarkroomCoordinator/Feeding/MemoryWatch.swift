@@ -1,8 +1,9 @@
 import DarkroomRedis
 import DarkroomStore
 
-/// Decides which notices to report while Redis is out of memory: that Redis is full, even if it still accepts single
-/// operations; and that waiting does not help, because no operation is left that would free memory when it ends.
+/// Decides when to report two notices while Redis is out of memory. The first notice says that Redis is full, even if
+/// it still accepts single operations. The second says that waiting does not help, because no operation is left that
+/// would free memory when it ends.
 struct MemoryWatch {
     /// What to do after Redis has refused a write.
     enum Action: Equatable {

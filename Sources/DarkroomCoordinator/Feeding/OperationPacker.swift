@@ -15,8 +15,8 @@ struct PackedOperation: Sendable {
 /// Packs the photos of a list into operations, in the order of the list, and chains their digests.
 ///
 /// The digest of an operation is the SHA-256 of the previous digest (32 bytes; nothing for the first operation)
-/// followed by the operation's entry before deflating. The digests of two lists up to an operation are equal if and
-/// only if all entries up to this operation are equal. Only one thread at a time may use a packer.
+/// followed by the operation's entry before deflating. Two lists have the same digest at an operation if and only if
+/// all their entries up to this operation are equal. Only one thread at a time may use a packer.
 struct OperationPacker {
     /// The maximum number of photos in an operation.
     let size: Int

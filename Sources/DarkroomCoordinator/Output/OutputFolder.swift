@@ -28,8 +28,8 @@ package struct OutputFolder: Sendable {
     /// Creates the folder and its parents if they are missing.
     package func create() throws(CoordinatorError) { try folder.create() }
 
-    /// True if the manifest of a batch is missing or empty, so that none of its photos was written. False if the
-    /// manifest cannot be read.
+    /// True if the manifest of a batch is missing or empty, which means that none of its photos was written. False if
+    /// the manifest cannot be read.
     package func isUntouched(by batch: BatchID) -> Bool {
         do throws(SystemFailure) {
             let names = try Folder(trusted: path).folder(ManifestPath.folder(batch)).names()
@@ -60,8 +60,8 @@ package struct OutputFolder: Sendable {
     /// The number of the batch that took the folder last, even if its manifest no longer exists; 0 if no number is
     /// found. The batch with the largest number holds the folder.
     var lastTaken: Int {
-        // If the number cannot be read, 0 is nearly always sufficient, because Redis uses its time as the next number.
-        // If the next number is too small, workers refuse the batch and report which batch holds the folder.
+        // If the number cannot be read, 0 is nearly always sufficient, because Redis takes the next number from its
+        // clock. If the next number is too small, workers refuse the batch and report which batch holds the folder.
         guard let folder = try? Folder(trusted: path) else { return 0 }
         return (try? FolderHolder.read(ManifestPath.holder, in: folder))?.number ?? 0
     }

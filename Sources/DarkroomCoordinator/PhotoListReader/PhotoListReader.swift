@@ -84,7 +84,7 @@ package final class PhotoListReader {
         return parser.format ?? .text  // set by `begin`
     }
 
-    /// True for a folder and for the dictionary of a property list: there, no two photos can have the same name.
+    /// True if no two photos can have the same name: in a folder, and in the dictionary of a property list.
     package var namesAreUnique: Bool { format == .folder || parser.namesAreUnique }
 
     /// The default file name template for this list.

@@ -17,7 +17,7 @@ struct HelperChannel {
     let descriptor: Int32
 
     private static let prefixBytes = 12
-    /// The header of a job may contain a photo's name and URL, up to 1 MiB before JSON escapes characters.
+    /// The header of a job may contain a photo's name and URL: up to 1 MiB, and more if JSON escapes their characters.
     static let maxJobHeaderBytes = 8 << 20
     /// The header of an answer contains numbers and a text of at most ``HelperAnswer/maxDetail``.
     static let maxAnswerHeaderBytes = 64 << 10

@@ -4,8 +4,8 @@ import DarkroomImaging
 /// exceeds them fails as `out-of-memory`, or as `crashed` if the process ends.
 package struct HelperLimits: Sendable, Equatable {
     /// The address space in bytes (`RLIMIT_AS`). Nil allows the largest photo within ``WorkerConfiguration/maxPixels``:
-    /// 2 GiB for the libraries, and per pixel 32 bytes, 64 for AVIF, or 96 for JPEG XL. The measured need for 16 bits
-    /// with alpha was 43 bytes per pixel for AVIF and 76 for JPEG XL.
+    /// 2 GiB for the libraries, and per pixel 32 bytes, 64 for AVIF, or 96 for JPEG XL. In a measurement with 16 bits
+    /// and alpha, AVIF needed 43 bytes per pixel and JPEG XL needed 76.
     package var memory: Int?
     /// The number of open files (`RLIMIT_NOFILE`).
     package var openFiles = 64

@@ -62,7 +62,8 @@ final class HelperProcess: Sendable {
     private let program: HelperProgram
     /// The time limit of the start: the helper may have to load libraries from a slow disk.
     private static let patience = Duration.seconds(60)
-    /// How often a helper may send the size of a photo. If one decoder refuses a JPEG, a second decoder reads it.
+    /// How many times a helper may send the size of one photo. If one decoder refuses a JPEG, a second decoder reads it
+    /// and sends the size again.
     private static let maxSizes = 4
 
     /// Starts a helper, and blocks until the helper is confined.
@@ -206,8 +207,8 @@ final class HelperProcess: Sendable {
         }
     }
 
-    /// Limits the total CPU time of the process. No other limit stops a helper that a malicious photo has taken over
-    /// and that computes between photos. Returns false if the system refuses the limit.
+    /// Limits the total CPU time of the process. Only this limit stops a helper that computes between photos because a
+    /// malicious photo has taken it over. Returns false if the system refuses the limit.
     private func limitTime() -> Bool {
         let seconds = UInt((program.maxTime * 2).components.seconds) + 10
         return processState.withLock { processState in

@@ -20,8 +20,8 @@ package final class PhotoHelpers: Sendable {
 
     /// - Parameters:
     ///   - arguments: the arguments of a helper; the first is its name.
-    ///   - variables: the names of the environment variables that a helper gets.
-    ///   - photoTimeout: processor time for a photo of up to 20 million pixels.
+    ///   - variables: the names of the environment variables that a helper receives.
+    ///   - photoTimeout: the CPU time limit for a photo of up to 20 million pixels.
     package init(
         arguments: [String], variables: Set<String>, limits: HelperLimits, photoTimeout: Duration, maxPixels: Int
     ) {
@@ -57,8 +57,8 @@ package final class PhotoHelpers: Sendable {
                 } else {
                     helper.end()
                 }
-                // Earlier photos of this helper may have been the cause, so another helper tries again. The same
-                // applies below.
+                // Earlier photos of this helper may have caused the failure, so another helper tries this photo again.
+                // The same applies below.
                 if hasServed, answer.reason == FailureReason.outOfMemory.word { continue }
                 return try product(of: photo.record, recipe, answer, bytes)
             case .stopped:
@@ -82,13 +82,13 @@ package final class PhotoHelpers: Sendable {
             memory: limits.memory ?? HelperLimits.memory(maxPixels: options.maxPixels, format: format),
             time: { [options] pixels in
                 let time = options.processorTime(pixels: pixels) ?? .zero
-                // If a library can be stopped, the helper itself stops the photo at the limit and returns a better
-                // message. So the worker waits 2 s longer. The elapsed time is limited, too, because a helper may
-                // receive no CPU time.
+                // If a library can be stopped, the helper stops the photo at the limit and returns a better message
+                // than the worker could. So the worker stops the helper only 2 s after the limit. The elapsed time is
+                // limited, too, because a helper may receive no CPU time.
                 return (time + Self.margin, time * 3 + .seconds(60))
             },
             bytes: { [limits] pixels in
-                // Filters do not produce a file before the size of the photo is known.
+                // Filters produce no file before the size of the photo is known, so the limit is 0 until then.
                 if isCustom { return limits.ownFileBytes }
                 return pixels == 0 ? 0 : HelperLimits.fileBytes(of: bytes.count, pixels: pixels)
             },

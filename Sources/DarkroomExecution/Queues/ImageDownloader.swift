@@ -17,7 +17,7 @@ package final class ImageDownloader: AsynchronousOperation, @unchecked Sendable 
     package let photo: PhotoTask
     /// Called right before the fetch begins; if it returns false, the download ends as cancelled.
     package let mayBegin: @Sendable () -> Bool
-    /// Called when the fetch begins to wait for its host, or for another attempt; the wait ends with `mayBegin`.
+    /// Called when the fetch begins to wait for its host or for another attempt. After the wait, `mayBegin` is called.
     package let waits: @Sendable () -> Void
     private let source: any PhotoSource
     private let progress: Locked<Progress>

@@ -6,9 +6,9 @@ import Foundation
 /// The two local queues of a worker, with the queued and running operations of each photo.
 ///
 /// The worker state decides which photo starts next. It adds a download to the download queue only when the download
-/// can start immediately. A transfer from a busy host waits in the transfer engine while other transfers start. The
-/// image filtration queue contains at most twice as many filtrations as run at a time. So most waiting photos stay in
-/// the worker state, which can withdraw them and start photos of higher priority first.
+/// can start immediately. While a host is busy, its transfers wait in the transfer engine, and transfers from other
+/// hosts start. The image filtration queue contains at most twice as many filtrations as run at a time. So most waiting
+/// photos stay in the worker state, which can withdraw them and start photos of higher priority first.
 package final class PendingOperations: Sendable {
     /// The keys are tasks, not photos: a photo may start again with a newer fencing token while its old task ends.
     private struct InProgress {
