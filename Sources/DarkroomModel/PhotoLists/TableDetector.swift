@@ -154,8 +154,8 @@ struct TableDetector {
             hasSeparatorLine: hasSeparatorLine)
     }
 
-    /// Whether the first line of a CSV file is a header with unknown names. It is if, in the URL column, only this line
-    /// contains no URL, and its text there is not a word for a missing value.
+    /// Whether the first line of a CSV file is a header with unknown names. It is a header if its field in the URL
+    /// column is the only one without a URL, and is not a word for a missing value.
     private func isUnknownHeader(_ header: [[UInt8]], of count: Int, _ column: Int, _ delimiter: UInt8) -> Bool {
         guard ending == "csv" || ending == "tsv", header.count == count, !header[column].isEmpty, lines.count > 2 else {
             return false

@@ -1,6 +1,6 @@
--- Included. Queues `operation` of the batch `id`, which was executing, again. Its downloaded photos become new, unless their
--- originals are kept. If the batch is cancelled, or all photos are final and no manifest line can be missing, the operation ends
--- instead. The caller removes the lease.
+-- Included. Queues the executing `operation` of the batch `id` again. Its downloaded photos become new, unless their originals
+-- are kept. If the batch is cancelled, or all photos are final and no manifest line can be missing, the operation ends instead.
+-- The caller removes the lease.
 --
 -- `lease_expired` is false if the worker released the operation. The first two expired leases are always counted. Further
 -- expired leases are counted only if the worker had reported the beginning of a crash probe and not its end, so that crashes
