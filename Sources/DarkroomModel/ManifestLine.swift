@@ -129,7 +129,7 @@ package enum ManifestPath {
     /// was submitted.
     package static let origin = "origin.txt"
 
-    /// The subfolder of ``folder(_:)`` for an operation, with a trailing slash; "" for numbers below 1,000.
+    /// The subfolder of ``folder(_:)`` for an operation, with a trailing slash; "" for operation numbers below 1,000.
     package static func subfolder(operation number: Int) -> String {
         number < 1000 ? "" : (number / 1000).padded(to: 5) + "/"
     }

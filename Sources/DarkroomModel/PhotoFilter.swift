@@ -3,7 +3,7 @@ public struct PhotoFilter: Sendable, Hashable, CustomStringConvertible {
     /// The filter as text on the command line and in Redis, for example `sepia=0.8` or `tilt-shift=radius:3`.
     public let description: String
 
-    /// A filter from the options of a batch in Redis. It may have been added in a newer version.
+    /// A filter from the options of a batch in Redis. A newer version of Darkroom may have added this filter.
     package init(stored text: String) { description = text }
 
     /// Blends each photo with a sepia version of it. Alpha is unchanged. See

@@ -1,7 +1,7 @@
 import DarkroomConcurrency
 import DarkroomFiles
 
-/// Has its own threads for file system calls that may hang, for example if a file server is unreachable.
+/// Runs file system calls on its own threads, because a call may hang, for example if a file server is unreachable.
 ///
 /// If a call times out, the caller continues, and the thread stays in the call. Until the hanging call returns, no
 /// further call is made to its file system.

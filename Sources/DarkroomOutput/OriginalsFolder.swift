@@ -82,7 +82,7 @@ package struct OriginalsFolder: Sendable {
     }
 
     /// The part of a temporary file's name that identifies the photo. It includes the batch, because several batches
-    /// may write the same file at once, and must not remove the temporary files of each other.
+    /// may write the same file at once, and each may remove only its own temporary files.
     package static func temporaryName(for record: PhotoRecord, of batch: BatchID) -> String {
         "\(batch)-\(record.index)"
     }

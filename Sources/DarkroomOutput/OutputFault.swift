@@ -48,8 +48,7 @@ package struct OutputFault: Sendable, Equatable {
         } else if let found = Self.check(place, folder: folder, bytes: failure.error == EIO ? failure.bytes : 0) {
             self = found
         } else {
-            // The fault is already over. It is reported anyway, so that the photo does not fail; the next check ends
-            // it.
+            // A fault of the folder is already over. It is returned anyway, so that the photo does not fail.
             guard failure.isOfPlace else { return nil }
             self.init(.away, place, folder: folder, bytes: 0, detail: failure.detail)
         }

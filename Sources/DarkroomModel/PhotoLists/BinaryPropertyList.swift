@@ -24,7 +24,7 @@ struct BinaryPropertyList {
 
     private enum Kind { case text, utf16, array, dictionary, other(String) }
 
-    /// An object: its type, the offset of its bytes (of its references, for a container), and its number of members.
+    /// An object: its type, the offset of its bytes or, in a container, of its references, and its number of members.
     private struct Object {
         let kind: Kind
         let start: Int

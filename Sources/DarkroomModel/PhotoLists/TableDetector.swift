@@ -33,7 +33,7 @@ struct TableDetector {
         guard let first = lines.first else {
             throw PhotoListError(.empty, "there are 0 photos in it; \(ListDetector.formatAdvice)")
         }
-        // Use the delimiter with the most columns; of several with the same number, use the first.
+        // Use the delimiter that gives the most columns; if several give the same number, use the first.
         let delimiter = delimiters.max { fields(first, $0).count < fields(first, $1).count } ?? Self.noDelimiter
         let header = fields(first, delimiter)
         func column(_ text: String?, _ option: String) throws(PhotoListError) -> Int? {

@@ -6,8 +6,8 @@
 -- expired leases are counted only if the worker had reported the beginning of a crash probe and not its end, so that crashes
 -- caused by other operations are not counted.
 --
--- If the batch is cancelled, no later claim removes the stale temporary files of a lost worker. The operation is then added to
--- `stale.files`, which has at most 1,000 members, and other workers remove the files.
+-- If the batch is cancelled, no later claim removes the stale temporary files of a lost worker. Therefore the operation is added
+-- to `stale.files`, which has at most 1,000 members, and other workers remove the files.
 --
 -- Expects `prefix`, `now`, `key`, and `b` with REQUEUE_FIELDS of the batch's hash. Sets `ended`.
 local first = (operation - 1) * b[1]
