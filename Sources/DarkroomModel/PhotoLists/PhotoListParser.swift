@@ -47,8 +47,8 @@ package struct PhotoListParser {
         self.maxWholeBytes = maxWholeBytes
     }
 
-    /// Examines the next bytes without passing on entries. Returns true when the format is known; for a property list,
-    /// it is then also known whether its names are unique. Call `parse` with the bytes that follow.
+    /// Examines the next bytes without passing on entries. Returns true when the format is known and, for a property
+    /// list, also whether its names are unique. Call `parse` with the bytes that follow.
     package mutating func examine(_ chunk: UnsafeRawBufferPointer, isLast: Bool) throws(PhotoListError) -> Bool {
         try hold(chunk)
         if format == nil {
