@@ -35,9 +35,10 @@ package struct Keys: Sendable, Hashable {
     package func operations(_ id: BatchID) -> String { batch(id) + ":operations" }
     /// A sorted set of the numbers of the queued operations.
     package func queue(_ id: BatchID) -> String { batch(id) + ":queue" }
-    /// A hash that maps an operation number to its worker, fencing token, and downloaded and written bytes.
+    /// A hash that maps an operation number to the operation's worker, fencing token, bytes downloaded and bytes
+    /// written.
     package func executing(_ id: BatchID) -> String { batch(id) + ":executing" }
-    /// A hash that maps an operation number to the number of its expired leases.
+    /// A hash that maps an operation number to the number of the operation's expired leases.
     package func leaseExpiries(_ id: BatchID) -> String { batch(id) + ":lease.expiries" }
     /// A hash that maps a photo index to the details of the failure. It contains the first 10,000 failures.
     package func failures(_ id: BatchID) -> String { batch(id) + ":failures" }

@@ -117,18 +117,19 @@ package struct ManifestLine: Sendable, Equatable, Codable {
 
 /// The paths of manifest files: `manifest/<batch id>/<operation number>.<fencingToken>.jsonl` in the output folder.
 package enum ManifestPath {
-    /// The folder of a batch's manifest in the output folder. A worker that sees it has mounted the right folder.
+    /// The folder of a batch's manifest in the output folder. If a worker sees this folder, the right output folder is
+    /// mounted.
     package static func folder(_ batch: BatchID) -> String { "manifest/\(batch)" }
 
-    /// The file, in the output folder, that contains the id of the batch that holds the folder. The file's name is not
-    /// a valid batch id.
+    /// The file with the id of the batch that holds the output folder. Its name is not a valid batch id, so it differs
+    /// from all manifest folders.
     package static let holder = "manifest/holder.txt"
 
-    /// The file, in the folder of a batch's manifest, that contains the id of the Redis to which the batch was
-    /// submitted.
+    /// The name of a file in the folder of a batch's manifest. The file contains the id of the Redis to which the batch
+    /// was submitted.
     package static let origin = "origin.txt"
 
-    /// The subfolder of ``folder(_:)`` for an operation, with a trailing slash; "" for numbers below 1,000.
+    /// The subfolder of ``folder(_:)`` for an operation, with a trailing slash; "" for operation numbers below 1,000.
     package static func subfolder(operation number: Int) -> String {
         number < 1000 ? "" : (number / 1000).padded(to: 5) + "/"
     }

@@ -3,7 +3,7 @@ public struct PhotoFormat: Sendable, Hashable, CustomStringConvertible {
     /// The name of the format, for example `same`, `jpeg` or `png`.
     public let name: String
 
-    /// A format from the options of a batch in Redis. It may have been added in a newer version.
+    /// A format from the options of a batch in Redis. A newer version of Darkroom may have added this format.
     package init(stored name: String) { self.name = name }
 
     /// The same format as the downloaded photo.

@@ -16,14 +16,14 @@
 /// try configuration.register("checksum") { Checksum() }
 /// ```
 ///
-/// The worker creates a new operation for each photo, on the filtration thread that runs the operation. A worker runs
-/// at most as many operations at a time as its limit of filtrations allows. If an operation crashes, the worker ends,
-/// and other workers take over its photos.
+/// The worker creates a new operation for each photo, on the filtration thread that runs the operation. The limit of
+/// filtrations is also the maximum number of operations that a worker runs at a time. If an operation crashes, the
+/// worker ends, and other workers take over its photos.
 public protocol PhotoOperation {
     /// Creates the bytes of a file from a photo. May block. Should check ``DownloadedPhoto/isCancelled`` regularly: if
     /// it is true, the result is discarded.
     /// - Returns: the bytes of the file. If they are a picture, the file gets the extension of the picture's format;
-    ///   otherwise the extension in the photo's name or URL, or `bin` if there is none.
+    ///   otherwise the file gets the extension in the photo's name or URL, or `bin` if there is none.
     /// - Throws: any error. The photo then fails with the reason ``FailureReason/filterFailed`` and the error's text.
     func main(_ photo: DownloadedPhoto) throws -> [UInt8]
 }

@@ -1,6 +1,6 @@
 /// The bounds of the numbers and texts in Redis. Darkroom does not write values outside these bounds.
 package enum StoredBounds {
-    /// Integers that Lua represents exactly, for bytes, versions, fencing tokens and times in milliseconds.
+    /// Integers that Lua represents exactly, for numbers of bytes, versions, fencing tokens and times in milliseconds.
     package static let numbers = 0...(1 << 53)
     /// The number of photos or operations in a batch: Redis keeps a byte per photo in a string of at most 512 MiB.
     package static let photos = 0...(1 << 29)

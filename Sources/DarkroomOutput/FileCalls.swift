@@ -28,7 +28,7 @@ package final class FileCalls: Sendable {
 
     /// - Parameters:
     ///   - patience: the time after which a running call counts as hanging.
-    ///   - claimPatience: the time after which a claimed operation that is still preparing counts as hanging.
+    ///   - claimPatience: the time after which the preparation of a claimed operation counts as hanging.
     package init(patience: Duration, claimPatience: Duration) {
         self.patience = patience
         self.claimPatience = min(patience, claimPatience)

@@ -1,7 +1,7 @@
 import DarkroomConcurrency
 import DarkroomFiles
 
-/// Has its own threads for file system calls that may hang, for example if a file server is unreachable.
+/// Runs file system calls on its own threads, because a call may hang, for example if a file server is unreachable.
 ///
 /// If a call times out, the caller continues, and the thread stays in the call. Until the hanging call returns, no
 /// further call is made to its file system.
@@ -28,7 +28,8 @@ package final class FolderCalls: Sendable {
 
     /// - Parameters:
     ///   - patience: the time limit of a call.
-    ///   - roots: folders of the command line, which may be symbolic links. Links in them are not followed.
+    ///   - roots: folders of the command line, which may be symbolic links. Links inside these folders are not
+    ///     followed.
     package init(patience: Duration, roots: [String]) {
         self.patience = patience
         self.roots = roots
@@ -45,7 +46,7 @@ package final class FolderCalls: Sendable {
     /// Runs `body` on a thread of its own. Waits until `body` has ended or its access to a folder has timed out.
     /// - Parameters:
     ///   - onHang: called on a timeout with the mount point of the file system, before this call returns.
-    ///   - onAnswer: called when `body` ends after a timeout, on its thread and with the same mount point.
+    ///   - onAnswer: called when `body` ends after a timeout, on the thread of `body` and with the same mount point.
     ///   - body: passes each folder that it accesses to ``Call/accesses(_:)``; without a folder there is no time limit.
     /// - Returns: the mount point of the file system that does not answer; nil if `body` has ended, or will not run because of
     ///   ``close()``.

@@ -25,14 +25,14 @@ package enum ManifestFiles {
     package struct Past {
         /// The lines of the final photos, by position.
         package var lines: [[UInt8]?]
-        /// Fencing tokens that are higher than the token of this claim. Redis has lost the claims with these tokens,
-        /// together with its latest changes.
+        /// Fencing tokens that are higher than the token of this claim. Redis lost these claims when it lost its latest
+        /// changes.
         package var forgotten: [Int] = []
     }
 
-    /// Reads the results of earlier claims. For each final photo, takes the line that agrees with the state code; of
-    /// several, the line with the highest fencing token. If no line agrees, makes a line from the state code and the
-    /// photo's file.
+    /// Reads the results of earlier claims. For each final photo, takes the line that agrees with the state code; if
+    /// several lines agree, takes the line with the highest fencing token. If no line agrees, makes a line from the
+    /// state code and the photo's file.
     package static func takeOver(
         _ claimed: ClaimedOperation, _ records: [PhotoRecord], _ batch: BatchOutput
     ) -> Past {

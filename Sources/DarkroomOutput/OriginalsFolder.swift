@@ -9,9 +9,9 @@ import Foundation
 /// Each file is complete: it is written under a hidden name in the same folder, made durable and then renamed. So
 /// batches and workers share a folder without coordination. A file that is written again contains the same bytes.
 ///
-/// Not every worker may use bytes that came from a private address or through several hosts. For such bytes, a file
-/// `<digest>.way` contains a line with the host and the address of each request. It is written before the bytes and is
-/// never removed.
+/// The rules of a worker may forbid bytes that came from a private address or through several hosts. For such bytes, a
+/// file `<digest>.way` contains a line with the host and the address of each request. It is written before the bytes
+/// and is never removed.
 package struct OriginalsFolder: Sendable {
     package let place: OutputPlace
     /// The largest number of bytes that is read from a file.
@@ -82,7 +82,7 @@ package struct OriginalsFolder: Sendable {
     }
 
     /// The part of a temporary file's name that identifies the photo. It includes the batch, because several batches
-    /// may write the same file at once, and must not remove the temporary files of each other.
+    /// may write the same file at once, and each may remove only its own temporary files.
     package static func temporaryName(for record: PhotoRecord, of batch: BatchID) -> String {
         "\(batch)-\(record.index)"
     }

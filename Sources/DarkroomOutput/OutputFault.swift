@@ -48,7 +48,7 @@ package struct OutputFault: Sendable, Equatable {
         } else if let found = Self.check(place, folder: folder, bytes: failure.error == EIO ? failure.bytes : 0) {
             self = found
         } else {
-            // If the fault is gone already, the next check finds that, and no photo has failed because of it.
+            // A fault of the folder is already over. It is returned anyway, so that the photo does not fail.
             guard failure.isOfPlace else { return nil }
             self.init(.away, place, folder: folder, bytes: 0, detail: failure.detail)
         }
@@ -60,7 +60,7 @@ package struct OutputFault: Sendable, Equatable {
         self = found
     }
 
-    /// Checks the folder again. Returns the current fault, perhaps a different one; nil if files can be written.
+    /// Checks the folder again. Returns the current fault, which may differ from this one; nil if files can be written.
     /// Blocks.
     package func check() -> OutputFault? { Self.check(place, folder: folder, bytes: bytes) }
 

@@ -43,7 +43,7 @@ package struct OutputPlace: Hashable, Sendable {
         _ = try openTrusted().makeFolder([part, below].filter { !$0.isEmpty }.joined(separator: "/"))
     }
 
-    /// Calls `body`, which gives a file its final name, while the batch holds the folder.
+    /// Calls `body` while the batch holds the folder. `body` gives a file its final name.
     /// - Throws: ``SystemFailure`` with the attempted action `hold` if another batch holds the folder.
     package func whileHolding(_ root: Folder, _ body: () throws(SystemFailure) -> Void) throws(SystemFailure) {
         guard let holder else { return try body() }

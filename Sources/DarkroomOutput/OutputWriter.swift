@@ -2,7 +2,7 @@ import DarkroomFiles
 import DarkroomModel
 import Foundation
 
-/// Writes files under a temporary name and renames them, so that a file with its final name is complete.
+/// Writes files under a temporary name and renames them, so that every file with a final name is complete.
 package enum OutputWriter {
     /// Why a file could not be written.
     package struct Failure: Error {

@@ -14,7 +14,7 @@ package enum StaleFiles {
     /// The `what` in the name of a manifest file's temporary file.
     package static func manifestName(operation number: Int) -> String { "manifest-\(number)" }
 
-    /// Removes the temporary files of an operation that workers with lower fencing tokens have left. No other worker
+    /// Removes the temporary files of workers that held the operation with lower fencing tokens. No other worker
     /// removes these files. Files with final names are not removed.
     package static func remove(of held: HeldOperation, _ records: [PhotoRecord], _ output: BatchOutput) {
         if let originals = output.originals, let root = try? originals.place.open() {

@@ -99,7 +99,7 @@ final class ConnectionLoop {
     /// Handles a lost connection. Commands that were sent fail, and unsent commands wait for the next connection.
     private func loseConnection(_ error: RedisError) {
         session = nil
-        // A connection that was lost before its first reply may be lost again at once, so the next attempt is delayed.
+        // After a connection without a reply, the next one may be lost at once, too, so the next attempt is delayed.
         if !isProven { backoff.failed(at: .now) }
         for part in expected.removeAll() + lostScripts { part.fail(error) }
         lostScripts = []
@@ -236,7 +236,7 @@ extension ConnectionLoop {
         backoff.succeeded()
     }
 
-    /// Follows a MOVED reply. Returns false if it cannot be followed.
+    /// Follows a MOVED reply. Returns false if this is impossible.
     private func redirects(_ reply: String) -> Bool {
         guard let session else { return false }
         // Several MOVED replies in one pipeline count as one redirection.

@@ -120,7 +120,7 @@ private final class ChildProcess: Sendable {
         let started = DispatchSemaphore(value: 0)
         let outcome = Locked((identifier: pid_t(-1), error: Int32(0)))
         thread = OwnedThread("child") {
-            // The environment may contain passwords of other servers.
+            // Variables of Darkroom may contain passwords of other servers, so the child does not get them.
             let environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("DARKROOM_") }
             var pointers = arguments.map { strdup($0) } + [nil]
             var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]

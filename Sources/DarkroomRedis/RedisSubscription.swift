@@ -41,8 +41,9 @@ package final class RedisSubscription: Sendable {
 
     /// Subscribes to the sentinels and posts `masterMayHaveChanged`; nil if the configuration has no sentinels.
     ///
-    /// Without it, a connection would wait for a lost master until the reply timeout. After a failover, it would also
-    /// write to the old master, if this is still running, until the sentinels make it a replica after about 10 s.
+    /// Without this subscription, a connection would wait for a lost master until the reply timeout. After a failover,
+    /// it would also write to the old master, if this is still running, until the sentinels make it a replica after
+    /// about 10 s.
     static func ofMaster(
         _ configuration: RedisConfiguration, notify mailbox: ConnectionMailbox
     ) -> RedisSubscription? {

@@ -18,7 +18,8 @@ struct ServerFinder {
             }
     }
 
-    /// Finds a sentinel that replies, and not a master; nil if the configuration has no sentinels.
+    /// Creates a finder that looks for a sentinel that replies, not for a master; nil if the configuration has no
+    /// sentinels.
     init?(sentinelsOf configuration: RedisConfiguration) {
         guard case .sentinels(let endpoints, _) = configuration.address, let first = endpoints.first else { return nil }
         self.configuration = configuration.sentinel(at: first, within: Self.candidateTimeout)
@@ -123,7 +124,7 @@ extension ServerFinder {
         return try Session(server, scripts: scripts, masterOf: service)
     }
 
-    /// Asks one sentinel after another. The next call asks first the sentinel that replied.
+    /// Asks one sentinel after another. The next call begins with the sentinel that replied.
     private mutating func master(of service: String) throws(RedisError) -> RedisConfiguration.Endpoint {
         var failures: [RedisError] = []
         for sentinel in candidates {

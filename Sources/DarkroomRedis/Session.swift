@@ -218,7 +218,7 @@ private struct Greeting {
         case .database:
             return RedisError(.server, attempted, "\(reply); check the database's number", serverReply: reply)
         case .ping:
-            // The server cannot write to its disk, but it can still be read.
+            // The server cannot write to its disk, but clients can still read its data.
             if name == "MISCONF" { return nil }
             if name == "NOPERM" { return Self.notPermitted(reply, attempted) }
             return RedisError(.cannotConnect, attempted, reply, serverReply: reply)

@@ -8,7 +8,7 @@ package struct DueWebhook: Sendable, Hashable {
     package let url: String
     /// The batch that has finished.
     package let batch: BatchID
-    /// Which completion of the batch this is, counted from 1.
+    /// The number of this completion of the batch, counted from 1.
     package let round: Int
 
     /// A webhook from its member, score and URL in Redis; nil if the member does not contain a batch id.

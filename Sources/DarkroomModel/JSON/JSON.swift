@@ -1,6 +1,6 @@
 import Foundation
 
-/// A JSON value. The members of an object are written in the given order, which is documented.
+/// A JSON value. The text keeps the order of an object's members, because the documentation states this order.
 package enum JSON: Sendable, Equatable {
     case null
     case bool(Bool)

@@ -24,7 +24,7 @@ struct BinaryPropertyList {
 
     private enum Kind { case text, utf16, array, dictionary, other(String) }
 
-    /// An object: its type, the offset of its bytes (of its references, for a container), and its number of members.
+    /// An object: its type, the offset of its bytes or, in a container, of its references, and its number of members.
     private struct Object {
         let kind: Kind
         let start: Int
@@ -100,7 +100,7 @@ struct BinaryPropertyList {
             if Self.bytesPerCharacter(key.kind) == 0 { throw Problem.damaged("a key of its dictionary is not text") }
             keys.append(withText(key) { Array($0) })
             keyBytes += keys[position].count
-            // Keys are unique, so they are together at most as long as the list, or 1.5 times as long for UTF-16.
+            // The list contains each unique key once. Keys in UTF-16 may become 1.5 times as long in UTF-8.
             guard keyBytes <= 2 * bytes.count else { throw Problem.damaged("its keys share their bytes") }
         }
         let order = keys.indices.sorted { keys[$0].lexicographicallyPrecedes(keys[$1]) }

@@ -36,7 +36,7 @@ package enum ImageEnding {
 
         /// True if no two names are equal when case and Unicode composition are ignored.
         package var namesAreDistinct: Bool { names.areDistinct }
-        /// True if the same is true of the names without their extensions, and some names have an extension.
+        /// True if the names without their extensions are distinct, too, and some names have an extension.
         package var stemsAreDistinct: Bool { stems.areDistinct && haveEndings }
     }
 

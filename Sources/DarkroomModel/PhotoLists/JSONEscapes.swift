@@ -21,7 +21,8 @@ enum JSONEscapes {
         }
     }
 
-    /// Appends the character, or the surrogate pair, whose first four digits begin at `position`.
+    /// Appends the character of the escape whose four digits begin at `position`. If a surrogate pair begins there,
+    /// also reads the second escape.
     private static func appendScalar(
         _ raw: UnsafeRawBufferPointer, _ position: inout Int, to bytes: inout [UInt8]
     ) {

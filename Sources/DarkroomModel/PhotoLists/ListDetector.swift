@@ -1,5 +1,4 @@
-/// Detects the format of a list from its first bytes. The extension of the list matters only if these allow two
-/// formats.
+/// Detects the format of a list from its first bytes. The list's extension matters only if these bytes fit two formats.
 struct ListDetector {
     /// The maximum number of bytes that are examined.
     static let windowBytes = 64 << 10

@@ -8,7 +8,7 @@ package struct PhotoListError: Error, CustomStringConvertible {
         case unreadable
         /// The list contains no bytes or no photos.
         case empty
-        /// The bytes are not a list, but for example a picture, a web page or prose.
+        /// The bytes are something else than a list, for example a picture, a web page or prose.
         case notAList
         /// The beginning of the list is valid, but the rest is not, or the list ends too early.
         case damaged

@@ -21,7 +21,7 @@ package struct PhotoListParser {
     package private(set) var namesAreUnique = false
     /// True for the dictionary of a property list in which no two names differ only in case; else false.
     package private(set) var namesAreDistinct = false
-    /// True if the same is true of the names without their picture extensions, and some names have an extension.
+    /// True if the names are distinct even without picture extensions, and some names have such an extension.
     package private(set) var stemsAreDistinct = false
     /// A sentence that tells the user which columns of a table were guessed; nil if no columns were guessed.
     package private(set) var guess: String?
@@ -47,8 +47,8 @@ package struct PhotoListParser {
         self.maxWholeBytes = maxWholeBytes
     }
 
-    /// Examines the next bytes without passing on entries. Returns true when the format is known; for a property list,
-    /// it is then also known whether its names are unique. Call `parse` with the bytes that follow.
+    /// Examines the next bytes without passing on entries. Returns true when the format is known and, for a property
+    /// list, also whether its names are unique. Call `parse` with the bytes that follow.
     package mutating func examine(_ chunk: UnsafeRawBufferPointer, isLast: Bool) throws(PhotoListError) -> Bool {
         try hold(chunk)
         if format == nil {
@@ -119,7 +119,7 @@ package struct PhotoListParser {
     }
 
     private func find(isWhole: Bool) throws(PhotoListError) -> ListDetector.Finding {
-        // The number of bytes must not depend on the chunks, so that a list always has the same format.
+        // The number of examined bytes must not depend on the chunks, so that a list always has the same format.
         let window = min(held.count, examinedBytes ?? ListDetector.windowBytes, ListDetector.windowBytes)
         let result: Result<ListDetector.Finding, PhotoListError> = held.withUnsafeBytes { bytes in
             Result { () throws(PhotoListError) in
@@ -162,7 +162,7 @@ package struct PhotoListParser {
     private mutating func advance(
         _ chunk: UnsafeRawBufferPointer, isLast: Bool, _ receive: PhotoListReceiver
     ) throws(PhotoListError) {
-        // The parser is moved out while it is changed, so that its buffers have only one owner and are not copied.
+        // The parser is moved out of `content` while it changes, so that its buffers have one owner and are not copied.
         guard let current = content.take() else { return }
         switch current {
         case .text(var splitter, var parser):

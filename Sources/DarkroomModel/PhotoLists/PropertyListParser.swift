@@ -71,7 +71,7 @@ struct PropertyListParser {
         case is Data: "data"
         case is Date: "a date"
         case let number as NSNumber: "the number \(number)"
-        // The description of an unknown object could differ the next time the list is read.
+        // No details: the description of such an object could differ when the list is read again.
         default: "a value of another kind"
         }
     }

@@ -6,18 +6,18 @@ protocol RecordReceiver {
 
 /// Splits chunks of any size into records: lines, or CSV records, whose quoted fields may contain line ends (RFC 4180).
 ///
-/// DESIGN. `memchr` finds the line ends. A record that is inside a chunk is passed on without a copy. Only a record
+/// DESIGN. `memchr` finds the line ends. A record that lies in one chunk is passed on without a copy. Only a record
 /// that crosses the end of a chunk is copied. If a record is longer than `maxRecordBytes`, its further bytes are
 /// counted but not stored, and the record becomes an invalid entry, so that memory is bounded for every list. Only
 /// lines that contain quotes are scanned byte by byte, and only once.
 struct RecordSplitter {
-    /// The maximum length of a record that is stored: 1 MiB.
+    /// The maximum length of a stored record: 1 MiB.
     static let maxRecordBytes = 1 << 20
 
     /// The state of the field at the end of the bytes read so far.
     private enum FieldState { case start, plain, quoted, quoteWithinQuoted }
 
-    /// The delimiter of fields, which may be quoted; nil if quotes have no meaning.
+    /// The delimiter between fields that may be quoted; nil if quotes have no meaning.
     private let quotedFieldDelimiter: UInt8?
     private var fieldState = FieldState.start
     /// The stored bytes of the current record from earlier chunks.

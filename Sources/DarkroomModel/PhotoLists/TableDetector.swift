@@ -33,7 +33,7 @@ struct TableDetector {
         guard let first = lines.first else {
             throw PhotoListError(.empty, "there are 0 photos in it; \(ListDetector.formatAdvice)")
         }
-        // Use the delimiter with the most columns; of several with the same number, use the first.
+        // Use the delimiter that gives the most columns; if several give the same number, use the first.
         let delimiter = delimiters.max { fields(first, $0).count < fields(first, $1).count } ?? Self.noDelimiter
         let header = fields(first, delimiter)
         func column(_ text: String?, _ option: String) throws(PhotoListError) -> Int? {
@@ -154,8 +154,8 @@ struct TableDetector {
             hasSeparatorLine: hasSeparatorLine)
     }
 
-    /// Whether the first line of a CSV file is a header with unknown names. It is if, in the URL column, only this line
-    /// contains no URL, and its text there is not a word for a missing value.
+    /// Whether the first line of a CSV file is a header with unknown names. It is a header if its field in the URL
+    /// column is the only one without a URL, and is not a word for a missing value.
     private func isUnknownHeader(_ header: [[UInt8]], of count: Int, _ column: Int, _ delimiter: UInt8) -> Bool {
         guard ending == "csv" || ending == "tsv", header.count == count, !header[column].isEmpty, lines.count > 2 else {
             return false

@@ -7,15 +7,15 @@
 --     claim, '' to begin  [7] '' to claim from all batches, or the id of a batch: then only operations in its focus are claimed
 --     [8] '1': the set of batches that the worker refuses is emptied first
 --     [9...] number of batches that the worker refuses from now on (1,000), their ids; number of batches that it no longer
---     refuses (1,000), their ids; number of batches that this claim skips, but later claims may not (1,000), their ids; then
---     the operations that the worker holds (see renew_leases.lua)
+--     refuses (1,000), their ids; number of batches that only this claim skips (1,000), their ids; then the operations that the
+--     worker holds (see renew_leases.lua)
 -- {'OLD'} a later claim was answered before this one; nothing was done
 -- {'OK', token, lost, next, version, cluster, turn, refusals, batch, ...}
 --     token: the fencing token of the claimed operations
 --     lost: see renew_leases.lua
 --     next: where the next claim continues, '' if this claim looked at all ready batches
 --     version, cluster: see cluster_controls.lua
---     turn: the turn of the ready queues, which grows whenever a batch enters one
+--     turn: the counter of turns, which grows whenever a batch enters a ready queue
 --     refusals: the number of batches that the worker refuses
 --     batch: a list of its id, its controls (see batch_controls.lua), and for each claimed operation: number, state codes,
 --     lease expiries, entry
@@ -63,7 +63,7 @@ else
     local token_text = string.format('%.0f', token)
     local answer = {token_text}
     local operations_left, photos_left = suspended and 0 or tonumber(ARGV[3]), tonumber(ARGV[4])
-    -- The number of batches read from ready queues, and how many of these the worker may claim.
+    -- The number of batches read from ready queues, and the number of those from which the worker may claim.
     local read, looked = 0, 0
     local focused, names = ARGV[7], {PRIORITIES}
     local from_rank, from_turn = string.match(ARGV[6], '^(%d):(.*)$')

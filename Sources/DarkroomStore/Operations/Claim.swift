@@ -13,7 +13,7 @@ extension BatchStore {
     ///   - next: `next` of the previous claim, "" to begin.
     ///   - focus: a batch, to claim only operations in the focus of this batch; nil to claim from all batches.
     ///   - refusals: the changes to the set of refused batches since the last claim.
-    ///   - without: the batches that this claim skips, but later claims may not, at most ``RefusalChanges/limit``.
+    ///   - without: the batches that only this claim skips, at most ``RefusalChanges/limit``.
     ///   - held: the operations that the worker holds.
     package func claim(
         worker: String, number: Int, operations: Int = 16, photos: Int = 4000, lowest: BatchPriority = .veryLow,
@@ -87,7 +87,7 @@ package struct Claimed: Sendable, Equatable {
     /// The number of the last change of a flag, limit, priority or focus.
     package var version: Int
     package var cluster: ClusterControls
-    /// The turn of the ready queues, which grows whenever a batch enters one.
+    /// The counter of turns, which grows whenever a batch enters a ready queue.
     package var turn: Int
     /// The number of batches in the worker's set of refused batches in Redis.
     package var refusals: Int

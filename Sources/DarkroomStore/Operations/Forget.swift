@@ -1,11 +1,11 @@
 import DarkroomModel
 
 extension BatchStore {
-    /// Forgets a batch, one bounded step a call. Call again as long as the reply is `more`.
+    /// Forgets a batch. Each call does one bounded step. Call again as long as the reply is `more`.
     /// - Parameters:
     ///   - id: the batch.
-    ///   - unfinished: whether the batch is forgotten even if it is unfinished. Its workers then release their
-    ///     operations of the batch.
+    ///   - unfinished: whether the batch is forgotten even if it is unfinished. The workers that hold operations of the
+    ///     batch then release them.
     package func forget(_ id: BatchID, unfinished: Bool = false) -> ScriptCall<ForgetReply> {
         call(StoreScripts.forget, [id, unfinished])
     }

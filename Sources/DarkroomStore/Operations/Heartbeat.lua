@@ -12,7 +12,7 @@
 --     singly
 --     webhooks: member, time, URL, ... of up to 10 webhooks that are due
 --     more: 1 if there is more maintenance to do, which another heartbeat may do at once
---     turn: the turn of the ready queues, which grows whenever a batch enters one
+--     turn: the counter of turns, which grows whenever a batch enters a ready queue
 --     stale_files: batch id, operation number, fencing token: the worker must try to remove the temporary files of this
 --     operation that have this fencing token or a lower one in their names. Empty if there are none. Nine
 --     heartbeats, a minute apart, get the same request, because not every worker sees the folder.

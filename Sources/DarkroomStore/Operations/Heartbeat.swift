@@ -46,7 +46,7 @@ package struct HeartbeatReply: Sendable, Equatable {
     package var webhooks: [DueWebhook]
     /// True if there is more maintenance to do, which another heartbeat may do at once.
     package var hasMore: Bool
-    /// The turn of the ready queues, which grows whenever a batch enters one.
+    /// The counter of turns, which grows whenever a batch enters a ready queue.
     package var turn: Int
     /// An operation of a lost worker: this worker must remove the operation's temporary files that have this fencing
     /// token or a lower one.

@@ -2,7 +2,7 @@
 -- Reports the states of the photos of one operation. The report that makes the last photo final ends the operation.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] worker id  [2] fencing token  [3] batch id  [4] operation number
---     [5] a state code a photo: `.` unchanged, `N` downloaded bytes discarded, `D`, `F`, `C`, a small letter for a failure.
+--     [5] one state code per photo: `.` unchanged, `N` downloaded bytes discarded, `D`, `F`, `C`, a small letter for a failure.
 --     A state may be reported again. A report that contains only `.` says that a crash probe begins; any other report says that
 --     the crash probe is over (see requeue_operation.lua)
 --     [6] [7] bytes in and out of all photos that became final since this claim

@@ -1,5 +1,5 @@
 #!lua
--- Makes failed photos new again, in operations that have ended and whose entries are kept; one bounded step a call.
+-- Makes the failed photos of ended operations new again if Redis still has the entries. Each call does one bounded step.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] batch id  [2] [3] first and last operation to look at  [4] state codes of the reasons, '' for all
 --     [5] '', or, to take the output folder back from another batch, the number in the folder's holder file (0: none)

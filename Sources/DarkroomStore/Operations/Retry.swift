@@ -1,7 +1,7 @@
 import DarkroomModel
 
 extension BatchStore {
-    /// Queues failed photos again, one bounded step a call.
+    /// Queues failed photos again. Each call does one bounded step.
     /// - Parameters:
     ///   - id: the batch.
     ///   - first: the first operation to examine.

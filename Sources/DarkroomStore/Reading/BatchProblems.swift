@@ -122,7 +122,7 @@ package struct BatchProblems: Sendable {
             remedy: "remove the dependency with: darkroom depend \(batch.id) --on \(first) --remove")
     }
 
-    /// The first problem found of this batch and of the batches that it waits for; nil if there is none.
+    /// The first problem found in this batch or in the batches that it waits for; nil if there is none.
     private func cause(of id: BatchID, _ looked: inout Set<BatchID>) -> BatchProblem? {
         guard looked.insert(id).inserted, let batch = known[id], batch.isOpen else { return nil }
         let all = Set(batch.waitsFor)

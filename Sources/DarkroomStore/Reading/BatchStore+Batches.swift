@@ -8,7 +8,7 @@ extension BatchStore {
         try read(RedisCommand("ZRANGE", keys.batches, "0", "-1")).array?.compactMap(\.batch) ?? []
     }
 
-    /// Returns the ids of batches that are neither finished, cancelled nor forgotten. Accepts at most 1,000 ids.
+    /// Returns those of the ids whose batches are not finished, cancelled or forgotten. Accepts at most 1,000 ids.
     package func unfinished(_ ids: [BatchID]) throws(StoreError) -> Set<BatchID> {
         let values = try read(
             ids.map { RedisCommand("HMGET", keys.batch($0), "state", "flag.cancelled") }, ofAnotherType: .null)

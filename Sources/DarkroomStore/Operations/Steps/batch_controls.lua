@@ -1,7 +1,7 @@
--- Included. Sets `controls`, the text in which workers get the controls of the batch with the hash `key`:
--- `rank,flags,first,last`. The rank is the priority, from 0 (veryLow) to 4 (veryHigh). The flags are `c` cancelled, `s` suspended,
--- `d` downloads suspended, `f` filtrations suspended, `o` operations outside the focus wait. `first` and `last` are the focus, as
--- photo indexes.
+-- Included. Sets `controls`, the text that tells workers the controls of the batch with the hash `key`: `rank,flags,first,last`.
+-- The rank is the priority, from 0 (veryLow) to 4 (veryHigh). The flags are `c` cancelled, `s` suspended, `d` downloads
+-- suspended, `f` filtrations suspended, `o` operations outside the focus wait. `first` and `last` are the focus, as photo
+-- indexes.
 local s = redis.call('HMGET', key, 'priority', 'flag.cancelled', 'flag.suspended', 'flag.downloads.suspended', 'flag.filtrations.suspended',
     FOCUS_FIELDS)
 local focus, first, last = ',', tonumber(s[6]) or -1, tonumber(s[7]) or -1

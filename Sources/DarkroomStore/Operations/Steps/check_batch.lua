@@ -1,7 +1,7 @@
--- Included. Sets `is_valid`, which the script declares: whether the fields `b[from]` to `b[to]` of a batch's hash are
--- integers within their bounds (see StoredBounds.swift). `b[from]` is the operation size, `b[from + 1]` the number of photos.
--- If a field is not valid, the batch is damaged: the scripts that workers call treat it as gone until a user forgets it, so that
--- it does not disturb other batches. Expects `b`, `from` and `to`.
+-- Included. Sets `is_valid`, a variable of the script, to whether the fields `b[from]` to `b[to]` of a batch's hash are integers
+-- within their bounds (see StoredBounds.swift). `b[from]` is the operation size, `b[from + 1]` the number of photos. If a field
+-- is not valid, the batch is damaged: the scripts that workers call treat it as gone until a user forgets it, so that it does not
+-- disturb other batches. Expects `b`, `from` and `to`.
 is_valid = true
 for i = from, to do
     local number = tonumber(b[i])

@@ -1,9 +1,10 @@
 -- Included. Sets `now`, the time of the Redis server in ms since 1970, and two clocks. Leases expire by `lease_clock`, and
 -- finished batches are deleted by `retention_clock`. Each claim or heartbeat of any worker advances both clocks by the time since
--- the last such call: `lease_clock` by at most 3 s, `retention_clock` by at most 6 h, and neither if `now` went back.
+-- the previous claim or heartbeat: `lease_clock` by at most 3 s, `retention_clock` by at most 6 h, and neither if `now` went
+-- back.
 --
--- Every claim and heartbeat includes this step, so it also repairs counters of `control` that another program has
--- damaged. A damaged counter continues from `now`, which is larger than any possible number of changes.
+-- This step also repairs counters of `control` that another program has damaged, because every claim and heartbeat includes it. A
+-- damaged counter continues from `now`, which is larger than any possible number of changes.
 --#include now.lua
 local counters = {'seen', 'lease.clock', 'retention.clock', 'claims', 'turn', 'version', 'dependencies', 'taken'}
 local counted = redis.call('HMGET', KEY_CONTROL, unpack(counters))

@@ -1,7 +1,8 @@
 -- Included. The maintenance that every claim and heartbeat does after it has renewed the caller's leases. Records that `worker`
--- is running ('': no worker). Removes up to 10 workers that have not called for an hour. Queues up to 50 operations whose leases
--- have expired. Does one step of releasing the dependents of a finished batch, and one step of forgetting a batch whose retention
--- is over. Sets `more`, 1 if there is more to do. Expects `prefix`, `now`, `lease_clock`, `retention_clock` and `fields`.
+-- is running ('': no worker). Removes up to 10 workers that have sent no claim or heartbeat for an hour. Queues up to 50
+-- operations whose leases have expired. Does one step of releasing the dependents of a finished batch, and one step of forgetting
+-- a batch whose retention is over. Sets `more`, 1 if there is more to do. Expects `prefix`, `now`, `lease_clock`,
+-- `retention_clock` and `fields`.
 local more = 0
 if worker ~= '' then redis.call('ZADD', KEY_WORKERS, now, worker) end
 for _, silent in ipairs(redis.call('ZRANGEBYSCORE', KEY_WORKERS, '-inf', now - 3600000, 'LIMIT', 0, 10)) do

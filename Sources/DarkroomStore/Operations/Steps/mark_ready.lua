@@ -1,5 +1,5 @@
--- Included. The batch `id` with the hash `key` has no dependencies left: marks it ready, or finishes it if all its operations
--- have ended. Expects `prefix` and `now`.
+-- Included. Marks the batch `id` with the hash `key`, which has no dependencies left, as ready. If all its operations have ended,
+-- finishes it instead. Expects `prefix` and `now`.
 redis.call('HSET', key, 'state', 'ready')
 redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"isReady",' .. TIME_AND_BATCH .. ',"value":true}')
 do

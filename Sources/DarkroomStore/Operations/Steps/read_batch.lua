@@ -1,4 +1,4 @@
--- Included by scripts that read batches other than the ones named by the caller. Declares `types`, the expected type of each key
+-- Included by scripts that also read batches whose ids the caller did not pass. Declares `types`, the expected type of each key
 -- of a batch, and `fields(key, ...)`, which returns the named fields of the batch whose hash is `key`. If a key of the batch has
 -- a wrong type, the result is empty: the batch counts as gone until a user forgets it, and does not disturb other batches.
 local types = {[''] = 'hash', [STATES] = 'string', [OPERATIONS] = 'hash', [QUEUE] = 'zset', [EXECUTING] = 'hash', [LEASE_EXPIRIES] = 'hash',

@@ -1,7 +1,7 @@
--- Included. Renews the leases of the operations that the caller names from ARGV[at]: the number of batches, then for each batch
--- its id, the number of operations, and for each operation its number and fencing token. Sets `lost`: batch id,
--- operation number, fencing token, ... of each operation that `worker` does not hold with that token. Sets `still_held`: for
--- each batch, its id and the numbers of the operations that `worker` still holds. Expects `prefix`, `lease_clock` and `fields`.
+-- Included. Renews the leases of the operations that ARGV lists from position `at`: the number of batches, then for each batch
+-- its id, the number of operations, and for each operation its number and fencing token. Sets `lost`: batch id, operation number,
+-- fencing token, ... of each operation that `worker` does not hold with that token. Sets `still_held`: for each batch, its id and
+-- the numbers of the operations that `worker` still holds. Expects `prefix`, `lease_clock` and `fields`.
 local lost, still_held = {}, {}
 local batches = tonumber(ARGV[at])
 at = at + 1

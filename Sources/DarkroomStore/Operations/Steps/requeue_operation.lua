@@ -1,13 +1,13 @@
--- Included. Queues `operation` of the batch `id`, which was executing, again. Its downloaded photos become new, unless their
--- originals are kept. If the batch is cancelled, or all photos are final and no manifest line can be missing, the operation ends
--- instead. The caller removes the lease.
+-- Included. Queues the executing `operation` of the batch `id` again. Its downloaded photos become new, unless their originals
+-- are kept. If the batch is cancelled, or all photos are final and no manifest line can be missing, the operation ends instead.
+-- The caller removes the lease.
 --
 -- `lease_expired` is false if the worker released the operation. The first two expired leases are always counted. Further
 -- expired leases are counted only if the worker had reported the beginning of a crash probe and not its end, so that crashes
 -- caused by other operations are not counted.
 --
--- If the batch is cancelled, no later claim removes the stale temporary files of a lost worker. The operation is then added to
--- `stale.files`, which has at most 1,000 members, and other workers remove the files.
+-- If the batch is cancelled, no later claim removes the stale temporary files of a lost worker. Therefore the operation is added
+-- to `stale.files`, which has at most 1,000 members, and other workers remove the files.
 --
 -- Expects `prefix`, `now`, `key`, and `b` with REQUEUE_FIELDS of the batch's hash. Sets `ended`.
 local first = (operation - 1) * b[1]

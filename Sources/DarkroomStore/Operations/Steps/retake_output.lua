@@ -1,5 +1,6 @@
 -- Included. Makes the batch `id` with the hash `key` the holder of its output folder again. If another batch has taken the folder
--- in the meantime, the script returns {'OUTPUT', batch id}, unless `overwrite`. Expects `prefix`, `now`, `seen` and `overwrite`.
+-- in the meantime, the script returns {'OUTPUT', batch id}, unless `overwrite` is true. Expects `prefix`, `now`, `seen` and
+-- `overwrite`.
 do
     local output, taken = redis.call('HGET', key, 'output'), nil
     if output and output ~= '' then
