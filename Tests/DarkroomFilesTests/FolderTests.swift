@@ -143,7 +143,7 @@ import Testing
             }
         }
         swapper.start()
-        // Repeats until enough writes have met the folder and enough writes have met the link.
+        // Repeats until 20 writes have found the folder and 20 writes have found the link.
         var (written, refused) = (0, 0)
         let deadline = ContinuousClock.now + .seconds(20)
         while written < 20 || refused < 20, .now < deadline {

@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomImaging
 
 @Suite struct SepiaTests {
-    /// Input, sepia=0.8 and sepia=1, computed by hand.
+    /// Pixels, and their results for sepia=0.8 and sepia=1, computed by hand.
     static let table: [(input: [Int], most: [Int], full: [Int])] = [
         ([0, 0, 0], [0, 0, 0], [0, 0, 0]),
         ([255, 255, 255], [255, 255, 242], [255, 255, 239]),

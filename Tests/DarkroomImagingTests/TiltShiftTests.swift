@@ -56,7 +56,7 @@ import Testing
                 largest = max(largest, abs(Double(output.values[y * row.count + i]) - expected))
             }
         }
-        // 0.5 for rounding and 0.01 for single precision.
+        // Rounding may change a value by 0.5, and single precision by 0.01.
         #expect(largest < 0.51)
     }
 

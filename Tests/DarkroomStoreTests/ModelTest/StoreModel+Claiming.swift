@@ -50,7 +50,7 @@ extension StoreModel {
     }
 
     /// Claims from the highest priority to the lowest. Within a priority, each batch in turn gets its share of the
-    /// remaining photos. Of refused batches, only the entries in the ready queue are read.
+    /// remaining photos. Skips refused batches after reading their entries in the ready queue.
     private mutating func claimOperations(_ claim: Message.Claim, _ fencingToken: Int) -> (
         claimed: [OperationID], next: String
     ) {
@@ -205,7 +205,7 @@ extension StoreModel {
         return expired.count >= 50 || !state.releases.isEmpty
     }
 
-    /// One step of forgetting. In the model test it is the only step, because batches execute fewer than 100
+    /// One step of forgetting. In the model test one step forgets a batch, because batches execute fewer than 100
     /// operations.
     mutating func forgetStep(_ id: BatchID) {
         guard let batch = state.batches[id] else { return state.expiring[id] = nil }
