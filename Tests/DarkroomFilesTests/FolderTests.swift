@@ -4,7 +4,8 @@ import Testing
 
 @testable import DarkroomFiles
 
-/// Operations below a folder stay below it, even if other users put links there. Every test runs with and without openat2.
+/// File system calls for paths below a folder stay in the folder, even if other users put links there. Every test runs
+/// with and without openat2.
 @Suite struct FolderTests {
     let scratch: GuardedFolder
 

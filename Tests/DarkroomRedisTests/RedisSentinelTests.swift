@@ -20,7 +20,7 @@ import Testing
         let redis = try RedisSentinels()
         defer { redis.stop() }
         var configuration = try RedisConfiguration(url: redis.url)
-        // The timeout is long: the connection must notice the failover without it.
+        // The timeout is long, so the connection must notice the failover in another way.
         configuration.replyTimeout = .seconds(60)
         let script = RedisScript(name: "count", source: Array("#!lua\nreturn redis.call('INCR', KEYS[1])".utf8))
         let count = script.command(keys: [Array("n".utf8)])

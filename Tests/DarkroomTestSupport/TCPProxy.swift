@@ -48,7 +48,7 @@ package final class TCPProxy: Sendable {
         }
     }
 
-    /// Closes all connections, and every new one at once, until ``restore()``.
+    /// Closes all connections. Until ``restore()``, it also closes every new connection at once.
     package func interrupt() {
         state.withLock { $0.isInterrupted = true }
         cut()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import DarkroomWorkerState
 
-/// Batches of one priority share the filters and the downloads: no server, no threads.
+/// How batches of one priority share filters and downloads, without a server or threads.
 @Suite struct RunQueuesTests {
     let large = BatchID("large")
     let small = BatchID("small")

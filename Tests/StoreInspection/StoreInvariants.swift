@@ -175,8 +175,8 @@ extension BatchContent {
             let stateCodes = stateCodes[photos(of: operation)]
             let open = stateCodes.contains(UInt8(ascii: "N")) || stateCodes.contains(UInt8(ascii: "D"))
             let text = String(decoding: stateCodes, as: UTF8.self)
-            // If a user cancels the last photos of an operation, but not the batch, the next report of a worker ends the
-            // operation, because the worker may have to write the manifest lines of these photos.
+            // If a user cancels the last photos of an operation, but not the batch, the next report of a worker ends
+            // the operation, because the worker may have to write the manifest lines of these photos.
             let isLeft = executing[operation] != nil || queue.contains(operation) && !output.isEmpty
             let left = isLeft && stateCodes.contains(UInt8(ascii: "C"))
             require(

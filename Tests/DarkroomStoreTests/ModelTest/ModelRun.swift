@@ -25,7 +25,7 @@ final class ModelRun {
         random = ModelRandom(seed: seed)
     }
 
-    /// Runs at least `steps` messages, then finishes all batches.
+    /// Sends at least `steps` messages, and then finishes all batches.
     func run(steps: Int) throws {
         while bench.steps < steps { try step() }
         try drain()
