@@ -29,8 +29,8 @@ import Testing
         #expect(try scratch.contents("inside").isEmpty)
     }
 
-    /// Paths that lead out of the folder. In Swift, a slash and a following combining character are one `Character`; for the
-    /// system the slash is a separator.
+    /// Paths that lead out of the folder. In Swift, a slash and a following combining character are one `Character`; for
+    /// the system the slash is a separator.
     private static let pathsOut = [
         "..", "../outside/file", "a/../../outside/file", "/etc/passwd", "a/..", "a\0/b", "../\u{301}x", "/\u{301}x",
         "a/..//\u{301}x", "../\u{301}x/../outside/file", "a/\u{301}b/../../..",

@@ -4,8 +4,8 @@ import Testing
 @testable import DarkroomImaging
 
 @Suite struct TiltShiftTests {
-    /// The filter in double precision: a separable Gaussian that ends where it is below 0.01, with extended edges, and the
-    /// mask.
+    /// The filter in double precision: a separable Gaussian that ends where it is below 0.01, with extended edges, and
+    /// the mask.
     static func reference(_ input: Pixels, sigma: Double) -> [[Double]] {
         let radius = Int((sigma * (2 * log(100)).squareRoot()).rounded(.up)) - 1
         let raw = (-radius...radius).map { exp(-Double($0 * $0) / (2 * sigma * sigma)) }

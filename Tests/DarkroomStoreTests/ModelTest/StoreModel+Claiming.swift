@@ -63,7 +63,7 @@ extension StoreModel {
             if let rank = start.first, priority.rank > rank { continue }
             var after = start.first == priority.rank ? start[1] : Int.min
             while true {
-                // Batches from which an earlier page was claimed have new turns and appear again at the end.
+                // Claimed batches of an earlier page have new turns, and appear again at the end.
                 let readyQueue = state.readyQueues[priority] ?? ReadyQueue()
                 var page = readyQueue.inTurn.map { (id: $0, turn: readyQueue.turns[$0]!) }.filter { $0.turn > after }
                 if let focus = claim.focus { page = readyQueue.turns[focus].map { [(focus, $0)] } ?? [] }
