@@ -144,7 +144,7 @@ import Testing
         let whole = try Coordinator(store: store).submit(SampleList(count: 5000), options: .init())
         #expect(resumed.feedDigest == whole.feedDigest)
 
-        // Resumed again, the complete batch is only compared with the list.
+        // A second resume only compares the complete batch with the list.
         #expect(try Coordinator(store: store).resume(batch, SampleList(count: 5000)) == resumed)
     }
 
@@ -313,7 +313,7 @@ import Testing
         let list = SampleList(count: 30_000) { index in
             if index == 0 { reads.withLock { $0 += 1 } }
             guard index == 20_000, reads.withLock({ $0 }) == 1, let batch = id.withLock({ $0 }) else { return }
-            // A replica that was promoted too early has the batch as it was after its third operation.
+            // A replica was promoted too early: it has only the first three operations of the batch.
             let digest = Coordinator.digest(of: SampleList(count: 150), operationSize: 50)
             _ = store.connection.call([
                 RedisCommand("HSET", keys.batch(batch), "operations", "3", "photos", "150", "feed.digest", digest),
@@ -369,7 +369,7 @@ import Testing
         let store = BatchStore(server.configuration, keys: try Keys())
         let notices = Locked<[String]>([])
         let isFull = DispatchSemaphore(value: 0)
-        // The patience is shorter than the wait, but a Redis without memory does not count as unreachable.
+        // The wait exceeds the patience, but a Redis without free memory does not count as unreachable.
         let coordinator = Coordinator(store: store, patience: .milliseconds(1)) { notice in
             notices.withLock { $0.append("\(notice)") }
             if case .memoryFull = notice { isFull.signal() }

@@ -81,7 +81,7 @@ import Testing
                 _ = try store.connection.call(RedisCommand("SAVE"))
                 try self.rollBack()
             }
-            // Forgets the batch only once, so that a batch submitted again by mistake would be fed completely.
+            // Forgets the batch only once. If the coordinator submitted it again, the second feed would succeed.
             if index == 9_500, !isForgotten.withLock({ $0 }) {
                 isForgotten.withLock { $0 = true }
                 while try store.perform(store.forget(batch, unfinished: true)) == .more {}

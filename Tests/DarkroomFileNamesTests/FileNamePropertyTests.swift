@@ -26,7 +26,7 @@ import Testing
             && !path.utf8.contains { $0 < 32 || $0 == 127 }
     }
 
-    /// Tests random names, and their file names as further names, because these are the most likely to collide.
+    /// Tests random names. Also uses each file name as a name, because such names are the most likely to collide.
     @Test func differentNamesHaveDifferentPaths() throws {
         let template = try FileNameTemplate("{name}", namesAreUnique: true)
         var generator = SeededGenerator(seed: 3)

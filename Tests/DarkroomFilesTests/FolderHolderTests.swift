@@ -34,7 +34,7 @@ import Testing
         #expect(try second.take("holder", in: folder) == nil)
         #expect(!mayWrite(first) && mayWrite(second))
         #expect(try first.take("holder", in: folder) == second, "an older take replaced a newer one")
-        // A new take with a higher number succeeds.
+        // The first batch can take the folder again with a higher number.
         let again = FolderHolder(owner: first.owner, number: 300)
         #expect(try again.take("holder", in: folder) == nil)
         #expect(mayWrite(first) && !mayWrite(second))
@@ -49,7 +49,7 @@ import Testing
         let order = Locked<[String]>([])
         let written = DispatchSemaphore(value: 0)
         try first.whileHolding("holder", in: folder) {
-            // If this take or the second write fails, the check of the order fails.
+            // The threads ignore errors, because the check of `order` fails after an error.
             Thread.detachNewThread { [self] in _ = try? second.take("holder", in: folder) }
             let deadline = ContinuousClock.now + .seconds(20)
             while (try? FolderHolder.read("holder", in: folder)) != second, .now < deadline { usleep(1000) }
@@ -74,7 +74,7 @@ import Testing
                 order.withLock { $0.append("taken") }
                 taken.signal()
             }
-            // The taker has written its name and waits.
+            // Waits until the taker has written its name.
             let deadline = ContinuousClock.now + .seconds(20)
             while (try? FolderHolder.read("holder", in: folder)) != second, .now < deadline { usleep(1000) }
             #expect(!mayWrite(first), "the previous holder began another write")

@@ -4,7 +4,8 @@ import Testing
 
 @testable import DarkroomFiles
 
-/// Operations below a folder stay below it, even if other users put links there. Every test runs with and without openat2.
+/// File system calls for paths below a folder stay in the folder, even if other users put links there. Every test runs
+/// with and without openat2.
 @Suite struct FolderTests {
     let scratch: GuardedFolder
 
@@ -28,8 +29,8 @@ import Testing
         #expect(try scratch.contents("inside").isEmpty)
     }
 
-    /// Paths that lead out of the folder. In Swift, a slash and a following combining character are one `Character`; for the
-    /// system the slash is a separator.
+    /// Paths that lead out of the folder. In Swift, a slash and a following combining character are one `Character`; for
+    /// the system the slash is a separator.
     private static let pathsOut = [
         "..", "../outside/file", "a/../../outside/file", "/etc/passwd", "a/..", "a\0/b", "../\u{301}x", "/\u{301}x",
         "a/..//\u{301}x", "../\u{301}x/../outside/file", "a/\u{301}b/../../..",
@@ -143,7 +144,7 @@ import Testing
             }
         }
         swapper.start()
-        // Repeats until enough writes have met the folder and enough writes have met the link.
+        // Repeats until 20 writes have found the folder and 20 writes have found the link.
         var (written, refused) = (0, 0)
         let deadline = ContinuousClock.now + .seconds(20)
         while written < 20 || refused < 20, .now < deadline {

@@ -15,7 +15,7 @@ final class GuardedFolder: Sendable {
 
     var path: String { scratch.path }
 
-    /// Opens the folder `inside`, with this way of path resolution.
+    /// Opens the folder `inside`, which resolves paths by the method `resolution`.
     func inside(_ resolution: PathResolution) throws -> Folder { try Folder(trusted: path + "/inside", resolution) }
 
     func write(_ name: String, _ text: String) throws { try scratch.write(name, text) }

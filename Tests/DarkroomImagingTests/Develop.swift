@@ -8,7 +8,7 @@ enum Route: CaseIterable {
     case usual, vips
 }
 
-/// Develops `bytes`; with `.vips`, by libvips alone.
+/// Develops `bytes`; `.vips` uses only libvips.
 func develop(
     _ bytes: [UInt8], _ options: DevelopOptions = DevelopOptions(), by route: Route = .usual
 ) throws(ImagingError) -> DevelopedImage {

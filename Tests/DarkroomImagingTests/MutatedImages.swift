@@ -52,7 +52,7 @@ struct MutatedImages {
         self.files = files
     }
 
-    /// The case of a seed; a seed always has the same case.
+    /// The case for a seed; the same seed always gives the same case.
     func makeCase(_ seed: UInt64) -> Case {
         var mutator = ByteMutator(SeededGenerator(seed: seed))
         let (format, whole) = mutator.generator.pick(files)

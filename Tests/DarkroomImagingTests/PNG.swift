@@ -1,6 +1,6 @@
 import CZlib
 
-/// Writes PNGs, and reads PNGs that libvips wrote, without libvips.
+/// Writes PNGs, and reads PNGs that libvips has written. Does not use libvips.
 enum PNG {
     static func file(_ pixels: Pixels, chunks: [(type: String, bytes: [UInt8])] = []) -> [UInt8] {
         var rows: [UInt8] = []

@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomImaging
 
 @Suite struct SepiaTests {
-    /// Input, sepia=0.8 and sepia=1, computed by hand.
+    /// Pixels, and their results for sepia=0.8 and sepia=1, computed by hand.
     static let table: [(input: [Int], most: [Int], full: [Int])] = [
         ([0, 0, 0], [0, 0, 0], [0, 0, 0]),
         ([255, 255, 255], [255, 255, 242], [255, 255, 239]),
@@ -17,7 +17,8 @@ import Testing
         ([200, 100, 50], [172, 137, 101], [165, 147, 114]),
     ]
 
-    /// The matrix times `intensity` plus the identity times `1 - intensity`, in integers, rounded to nearest, halves up.
+    /// The matrix times `intensity` plus the identity times `1 - intensity`, in integers, rounded to nearest, halves
+    /// up.
     static func expected(_ input: [Int], thousandths intensity: Int, top: Int = 255) -> [Int] {
         let full = [[393, 769, 189], [349, 686, 168], [272, 534, 131]]
         return (0..<3).map { row in

@@ -4,8 +4,8 @@ import Testing
 @testable import DarkroomImaging
 
 @Suite struct TiltShiftTests {
-    /// The filter in double precision: a separable Gaussian that ends where it is below 0.01, with extended edges, and the
-    /// mask.
+    /// The filter in double precision: a separable Gaussian that ends where it is below 0.01, with extended edges, and
+    /// the mask.
     static func reference(_ input: Pixels, sigma: Double) -> [[Double]] {
         let radius = Int((sigma * (2 * log(100)).squareRoot()).rounded(.up)) - 1
         let raw = (-radius...radius).map { exp(-Double($0 * $0) / (2 * sigma * sigma)) }
@@ -56,7 +56,7 @@ import Testing
                 largest = max(largest, abs(Double(output.values[y * row.count + i]) - expected))
             }
         }
-        // 0.5 for rounding and 0.01 for single precision.
+        // Rounding may change a value by 0.5, and single precision by 0.01.
         #expect(largest < 0.51)
     }
 

@@ -92,7 +92,7 @@ import Testing
         #expect(lines[0].hasSuffix(" warning log: the log was not read, lines were dropped lines=\(1000 - written)"))
     }
 
-    /// As after Ctrl-S, or while text is selected.
+    /// A terminal stops its output after Ctrl-S, or while a user selects text.
     @Test func stoppedTerminalDoesNotBlock() throws {
         let pair = try TerminalPair()
         defer { pair.close() }

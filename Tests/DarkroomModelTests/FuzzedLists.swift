@@ -73,7 +73,8 @@ struct FuzzedLists {
         let whole = Result { try entries(of: list, named: ending) }
         let step = 1 + mutator.generator.number(in: 0..<max(1, min(list.count, 4000)))
         let stepped = Result { try entries(of: list, named: ending, step: step) }
-        // Both readings must fail, or both must return the same entries. Before an error their entries may differ.
+        // Both readings must fail, or both must return the same entries. If both fail, they may have returned different
+        // entries before.
         switch (whole, stepped) {
         case (.success(let one), .success(let other)):
             let difference =
@@ -96,7 +97,7 @@ struct FuzzedLists {
                     name: UnsafeRawBufferPointer(name), url: UnsafeRawBufferPointer(url), operationSize: 50, to: &bytes)
             }
         }
-        // Escaping may double the length of an entry; an entry that is then too long is cut.
+        // Escaping may double the length of an entry. If the escaped entry is too long, it is cut.
         let isLong = entry.name.utf8.count + entry.url.utf8.count > OperationEntry.maxBytes / 50 / 2
         let records = OperationEntry.records(of: bytes, firstIndex: 7)
         precondition(records.count == 1 && records[0].index == 7)
@@ -120,7 +121,7 @@ struct FuzzedLists {
         checkName(name, &mutator, template: String(decoding: text, as: UTF8.self))
     }
 
-    /// The path of a photo's file must be in the output folder or in one of its subfolders for 10,000 photos each. The file
+    /// A photo's file must be in the output folder or in a numbered subfolder, which is for 10,000 photos. The file
     /// must not be hidden, and its name must be valid in a file system.
     private func checkName(_ name: [UInt8], _ mutator: inout ByteMutator, template text: String? = nil) {
         guard let template = try? FileNameTemplate(text ?? mutator.generator.pick(templates), namesAreUnique: true)

@@ -2,8 +2,8 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-/// A certificate authority and the certificates of a server and a client that it signed; openssl makes them in a
-/// temporary folder.
+/// A certificate authority, and a server certificate and a client certificate that it has signed. openssl makes them in
+/// a temporary folder.
 struct Certificates {
     private let scratch: ScratchFolder
     var folder: String { scratch.path }

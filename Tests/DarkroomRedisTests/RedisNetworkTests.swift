@@ -41,7 +41,8 @@ import Testing
         #expect(proxy.accepted == 2)
     }
 
-    /// A successful write does not show that the peer is reachable: the socket accepts bytes while its buffer has room.
+    /// A successful write does not show that the peer is reachable, because the socket accepts bytes while its buffer
+    /// has room.
     @Test func silentPeerTimesOutWhileOthersKeepSending() throws {
         let connection = RedisConnection(shortTimeout)
         try connection.connect()

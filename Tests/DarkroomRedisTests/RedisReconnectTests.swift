@@ -30,7 +30,7 @@ import Testing
         #expect(error.code == .cannotConnect)
 
         try redis.restart()
-        // The reconnect loaded the script: a new server has no script, and no EVALSHA was sent before.
+        // The reconnect loaded the script, because a new server has no script, and no EVALSHA was sent before.
         #expect(try connection.call(RedisCommand("SCRIPT", "EXISTS", script.sha1)) == .array([.integer(1)]))
         #expect(try connection.call(call) == .integer(42))
     }

@@ -20,7 +20,7 @@ import Testing
         let redis = try RedisSentinels()
         defer { redis.stop() }
         var configuration = try RedisConfiguration(url: redis.url)
-        // The timeout is long: the connection must notice the failover without it.
+        // The timeout is long, so the connection must notice the failover in another way.
         configuration.replyTimeout = .seconds(60)
         let script = RedisScript(name: "count", source: Array("#!lua\nreturn redis.call('INCR', KEYS[1])".utf8))
         let count = script.command(keys: [Array("n".utf8)])
@@ -113,7 +113,7 @@ import Testing
     @Test func doesNotUseAReplicaAsTheMaster() throws {
         let redis = try RedisSentinels(replicas: 1, sentinels: 1)
         defer { redis.stop() }
-        // The first server becomes a replica without the sentinel, which still names this server as the master.
+        // An administrator makes the master a replica, but the sentinel still names it as the master.
         let administrator = RedisConnection(redis.servers[0].configuration)
         _ = try administrator.call(RedisCommand("REPLICAOF", "127.0.0.1", "1"))
         let error = try requireError(RedisError.self) {

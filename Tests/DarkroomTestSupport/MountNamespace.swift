@@ -65,7 +65,7 @@ package final class MountNamespace: Sendable {
         }
     }
 
-    /// Returns the path, outside the namespace, of the file that has the absolute path `path` inside it.
+    /// Converts an absolute path inside the namespace to the path of the same file outside it.
     package func path(_ path: String) -> String { "/proc/\(holder.identifier)/root\(path)" }
 
     /// Ends the namespace. Its mounts disappear once the programs in it have ended.

@@ -56,7 +56,7 @@ package enum NetworkNamespace {
 
     /// Creates network and mount namespaces for the calling thread. Returns 0 on success.
     private static func enter() -> Int32 {
-        // Swift does not import `unshare`: the C library declares it only for _GNU_SOURCE.
+        // Swift does not import `unshare`, because the C library declares it only for _GNU_SOURCE.
         typealias Unshare = @convention(c) (Int32) -> Int32
         guard let symbol = dlsym(nil, "unshare") else { return ENOSYS }
         let (newMounts, newNetwork): (Int32, Int32) = (0x0002_0000, 0x4000_0000)

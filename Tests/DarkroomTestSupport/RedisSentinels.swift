@@ -22,7 +22,7 @@ package final class RedisSentinels: Sendable {
     ///   - sentinels: The number of sentinels. A failover needs all of them except one.
     ///   - password: The password of the servers, if any.
     ///   - sentinelPassword: The password of the sentinels, if any.
-    ///   - patience: The time without a reply of the master after which the sentinels promote a replica.
+    ///   - patience: If the master does not reply for this time, the sentinels promote a replica.
     package init(
         replicas: Int = 2, sentinels count: Int = 3, password: String? = nil, sentinelPassword: String? = nil,
         patience: Duration = .milliseconds(500)

@@ -80,7 +80,7 @@ package final class RedisServer: Sendable {
     /// Ends the server and keeps its files.
     package func terminate() { process.withLock { $0 }.terminate() }
 
-    /// Kills the server: it saves and logs nothing.
+    /// Kills the server, so it saves and logs nothing.
     package func crash() {
         kill(processIdentifier, SIGKILL)
         terminate()  // waits for its end

@@ -48,7 +48,7 @@ package final class TCPProxy: Sendable {
         }
     }
 
-    /// Closes all connections, and every new one at once, until ``restore()``.
+    /// Closes all connections. Until ``restore()``, it also closes every new connection at once.
     package func interrupt() {
         state.withLock { $0.isInterrupted = true }
         cut()
@@ -97,8 +97,8 @@ package final class TCPProxy: Sendable {
         for (from, to) in [(client, upstream), (upstream, client)] {
             Thread { [self] in
                 carry(from, to, frozen)
-                // The last direction to end closes the descriptors, because the system may reuse a closed number at
-                // once.
+                // Only the direction that ends last closes the descriptors; otherwise the other direction could use a
+                // number that the system has reused.
                 let isLast = directions.withLock { left in
                     left -= 1
                     return left == 0

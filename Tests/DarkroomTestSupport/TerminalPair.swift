@@ -1,10 +1,10 @@
 import Foundation
 
-/// A pseudo-terminal: the end of a program, and the end of a terminal emulator.
+/// A pseudo-terminal: one descriptor for a program, and one descriptor for a terminal emulator.
 package struct TerminalPair: Sendable {
-    /// The end of the terminal emulator.
+    /// The descriptor of the terminal emulator.
     package let screen: Int32
-    /// The end of the program.
+    /// The descriptor of the program.
     package let terminal: Int32
 
     private static let unlock = 0x4004_5431  // TIOCSPTLCK

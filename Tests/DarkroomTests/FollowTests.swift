@@ -19,7 +19,7 @@ struct FollowTests {
         return try await client.submit(photos, options: BatchOptions()).id
     }
 
-    /// The updates from the next one to the end.
+    /// All remaining updates.
     private func rest(of iterator: inout BatchUpdates.Iterator) async throws -> [BatchUpdate] {
         var updates: [BatchUpdate] = []
         while let update = try await iterator.next() { updates.append(update) }

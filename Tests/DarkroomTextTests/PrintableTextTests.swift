@@ -3,7 +3,7 @@ import Foundation
 import FuzzSupport
 import Testing
 
-/// Printed text of others has no effect on a terminal.
+/// Text from untrusted sources cannot control the terminal that prints it.
 @Suite struct PrintableTextTests {
     @Test(arguments: [
         "", "plain", "Ärger 日本.jpg", "e\u{301}", "مرحبا", "می\u{200c}خواهم", "ක්\u{200d}ර", "\u{2764}\u{fe0f}",
@@ -99,7 +99,7 @@ import Testing
         let isJoiner = (0x200C...0x200D).contains(value)
         let isSelector = (0xFE00...0xFE0F).contains(value) || (0xE0100...0xE01EF).contains(value)
         guard isJoiner || isSelector else { return false }
-        // At the start, and after an ASCII character, there is nothing to join or to select.
+        // At the start, and after an ASCII character, a joiner and a selector have no purpose.
         guard position > 0, scalars[position - 1].value > 0x7F else { return true }
         return isJoiner && (position + 1 == scalars.count || scalars[position + 1].value <= 0x7F)
     }

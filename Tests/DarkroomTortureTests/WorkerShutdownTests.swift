@@ -47,7 +47,7 @@ import Testing
     }
 
     private func stop(_ victim: TortureWorker, of cluster: TortureCluster, _ outcome: inout Outcome) throws {
-        // Waits until the worker holds two operations, because then it is possible that one has no running photos.
+        // Waits until the worker holds two operations, because one of two operations may have no running photos.
         var held: [HeldOperation] = []
         let deadline = ContinuousClock.now + .seconds(30)
         repeat {

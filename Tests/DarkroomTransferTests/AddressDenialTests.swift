@@ -18,8 +18,8 @@ import Testing
         #expect(error?.code == .addressDenied, "\(error?.detail ?? "no error")")
         #expect(error?.attempts == 1)
         #expect(server.connections.isEmpty)
-        // The control: if allowed, the same URL connects, so the check caused the refusal. No kernel routes
-        // ::127.0.0.1.
+        // The control: without the check, the same URL can be fetched, so the check caused the refusal. No kernel
+        // routes ::127.0.0.1.
         guard host != "[::127.0.0.1]" else { return }
         #expect(await TransferEngine(.local()).fetch(url).body == Array("a".utf8))
         #expect(server.connections.values.reduce(0, +) == 1)

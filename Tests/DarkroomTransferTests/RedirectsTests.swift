@@ -157,7 +157,7 @@ import Testing
     }
 
     @Test func sendsSecretsAgainOnlyInATransferToTheirOrigin() async throws {
-        // Home redirects to another server, which redirects to itself; no request to the other server has the secret.
+        // `home` redirects to the server `away`, which redirects to itself. No request to `away` has the secret.
         let away = try HostileServer(["/x": .inTurn([.redirect(to: "/y")]), "/y": .answer(body: [3])])
         let home = try HostileServer(["/a": .redirect(to: away.url("/x"))])
         let engine = TransferEngine(.local { $0.headers = [RequestHeader("X-Api-Key: secret")] })

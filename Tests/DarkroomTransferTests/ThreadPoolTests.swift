@@ -29,7 +29,7 @@ import Testing
         let first = DispatchSemaphore(value: 0)
         pool.perform { first.signal() }
         first.wait()
-        // None of these jobs may wait for another, whether or not the first thread is idle already.
+        // All of these jobs must run at the same time, whether or not the first thread is idle already.
         let meeting = Locked(0)
         let met = DispatchSemaphore(value: 0)
         let left = DispatchSemaphore(value: 0)

@@ -121,7 +121,7 @@ import Testing
         #expect(!isTooSlow || result.error?.detail.contains("less than 1000000") == true, "\(result)")
     }
 
-    /// The minimum rate does not apply to the first span, because a server may need time before it replies.
+    /// The minimum rate does not apply to the first time span, because a server may need time before it replies.
     @Test func lateButFastReplyIsAccepted() async throws {
         let server = try HostileServer([
             "/late": .held(.answer(body: [1, 2, 3])), "/clock": .drip(body: [1, 2], pause: .milliseconds(1600)),

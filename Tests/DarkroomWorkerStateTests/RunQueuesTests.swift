@@ -3,7 +3,7 @@ import Testing
 
 @testable import DarkroomWorkerState
 
-/// Batches of one priority share the filters and the downloads: no server, no threads.
+/// How batches of one priority share filters and downloads, without a server or threads.
 @Suite struct RunQueuesTests {
     let large = BatchID("large")
     let small = BatchID("small")
@@ -92,8 +92,8 @@ import Testing
         bench.check()
     }
 
-    /// The filters of the batch without room are suspended, and its photos fill the half of the memory that they may
-    /// use.
+    /// The filters of the batch `full` are suspended. Its downloaded photos may use half of the memory, and they fill
+    /// this half.
     @Test func sharesEquallyBehindABatchWithoutRoom() {
         let full = BatchID("full")
         var bench = StateBench(downloads: 4, filtrations: 2, maxBytesHeld: 20_000)

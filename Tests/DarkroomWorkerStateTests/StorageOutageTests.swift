@@ -60,7 +60,7 @@ import Testing
         bench.check()
     }
 
-    /// If such a report covered the manifest, a manifest file would remain that the next claim does not know.
+    /// If such a report counted as a report of the manifest, the next claim would not know the manifest file.
     @Test func reportOfDownloadsOnlyDoesNotReportTheManifest() throws {
         var bench = StateBench(downloads: 4, filtrations: 1)
         let held = bench.claim(one)

@@ -18,7 +18,7 @@ struct HeartbeatLoopTests {
         #expect(renewed + HeartbeatLoop.replyTimeout + back + .milliseconds(500) < lease)
     }
 
-    /// After a power failure of the server, or if a firewall drops the connection, no side sees that it is closed.
+    /// If the server loses power or a firewall drops the connection, the worker sees no close.
     @Test(.timeLimit(.minutes(1))) func keepsLeasesWhenAConnectionBreaksWithoutAClose() throws {
         let port = try RedisServer.freePort()
         let server = try RedisServer(port: port)

@@ -49,8 +49,8 @@ import Testing
         let secret = url.replacingOccurrences(of: "http://", with: "http://ann:pass@") + "?token=secret"
         let (id, text, events) = try run([secret])
         let messages = events.compactMap { $0["message"] as? String }
-        // Another thread may read in Redis that the operation has ended before the report loop gets its reply. That
-        // thread then logs a different message.
+        // Before the report loop receives its reply, another thread may read in Redis that the operation has ended.
+        // In this case, the other thread logs a different message.
         let regular = messages.filter { $0 != "operation ended" && $0 != "operation no longer held" }
         #expect(
             regular.filter { $0 != "batch finished" } == [

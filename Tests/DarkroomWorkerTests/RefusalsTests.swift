@@ -76,7 +76,7 @@ import Testing
         claim(&refusals, &kept)
         claim(&refusals, &kept)
         #expect(kept.batches == [one, two])
-        // After a lost connection, Redis may store the same number of other batches.
+        // After a lost connection, Redis may store different batches, but the same number.
         kept.batches = [two, three]
         refusals.sendAll()
         claim(&refusals, &kept)
@@ -101,7 +101,7 @@ import Testing
             _ = refusals.refuse(BatchID("\(number)")!, "damaged", until: .time, start + .milliseconds(number))
         }
         #expect(refusals.reasons.count == Refusals.limit)
-        // Refusals above the limit still count as refused, so that the worker does not claim these batches repeatedly.
+        // Batches above the limit still count as refused, so that the worker does not claim them repeatedly.
         #expect(["0", "\(Refusals.limit + 9)"].compactMap { BatchID($0) }.allSatisfy(refusals.contains))
         #expect(refusals.batches.count == Refusals.limit + 10)
         #expect(refusals.due(start + .seconds(75)).count == 1000)

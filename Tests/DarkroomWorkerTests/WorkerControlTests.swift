@@ -103,7 +103,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let id = try darkroom.submit([slow.url("/slow")], darkroom.options())
         let worker = try worker()
         #expect(await slow.wait { $0.running == 1 })
-        // Redis disconnects the subscriber. The change notice is published before it reconnects.
+        // Redis disconnects the subscriber. The change notice is published before the subscriber reconnects.
         _ = try darkroom.store.connection.call(.init("CLIENT", "KILL", "TYPE", "pubsub"))
         _ = try darkroom.store.perform(darkroom.store.cancel(id))
         let facts = try darkroom.wait(id)
@@ -298,7 +298,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         _ = try darkroom.store.perform(darkroom.store.cancel(large))
         for worker in workers { worker.stop() }
         for worker in workers { worker.wait() }
-        // About 80 if the batches take turns, several hundred (the large batch) if they ran in order of submission.
+        // The number is about 80 if the batches take turns. It is several hundred if the large batch runs first.
         #expect(others <= 300, "\(others) photos of the large batch started before the small one finished")
     }
 

@@ -1,6 +1,6 @@
 import DarkroomModel
 
-/// Invariants of the state in Redis, after every step and between two successive steps.
+/// The invariants of each state in Redis, and of the change from one state to the next.
 extension StoreState {
     /// Descriptions of the violated invariants. Batches that are unchanged since `previous` are not checked again.
     func violations(since previous: StoreState? = nil) -> [String] {
@@ -175,8 +175,8 @@ extension BatchContent {
             let stateCodes = stateCodes[photos(of: operation)]
             let open = stateCodes.contains(UInt8(ascii: "N")) || stateCodes.contains(UInt8(ascii: "D"))
             let text = String(decoding: stateCodes, as: UTF8.self)
-            // If the last photos of an operation are cancelled singly, the next report of a worker ends the operation:
-            // the worker may have to write the manifest lines of these photos.
+            // If a user cancels the last photos of an operation, but not the batch, the next report of a worker ends
+            // the operation, because the worker may have to write the manifest lines of these photos.
             let isLeft = executing[operation] != nil || queue.contains(operation) && !output.isEmpty
             let left = isLeft && stateCodes.contains(UInt8(ascii: "C"))
             require(

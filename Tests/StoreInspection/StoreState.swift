@@ -29,7 +29,7 @@ struct StoreState: Equatable {
     var names: [String: BatchID] = [:]
     var expiring: [BatchID: Int] = [:]
     var forgotten: [BatchID: Int] = [:]
-    /// The end of each batch whose dependents must be released.
+    /// For each batch whose dependents must be released, the time of its end.
     var releases: [BatchID: Int] = [:]
     /// For each `<batch> <round>`, the time of the next attempt to call the webhook.
     var webhooks: [String: Int] = [:]

@@ -65,7 +65,7 @@ import Testing
 
         let id = try fixture.submit(2)
         try fixture.develop("i")
-        // Redis keeps no entry after the first 10,000 operations with failed photos.
+        // Redis keeps the entries of only the first 10,000 operations with failed photos.
         _ = try fixture.store.connection.call(.init("DEL", fixture.store.keys.operations(id)))
         #expect(try control.retry(id) == RetriedPhotos(photos: 0, notKept: 10))
     }

@@ -36,7 +36,7 @@ import Testing
         try write(first, operation: 1, fencingToken: 1, [0, 1], name: "old")
         try write(first, operation: 1, fencingToken: 4, [0], name: "partial")
         var part = try ManifestReader(output: output).part(0, of: first)
-        // The worker ended the operation between the listing and the reading.
+        // The worker ends the operation after the folder was listed and before its files are read.
         try write(first, operation: 1, fencingToken: 4, [0, 1], name: "whole")
         try remove(first, operation: 1, fencingToken: 1)
         #expect(try part.lines(ofOperation: 1).map(\.name) == ["whole", "whole"])
@@ -82,8 +82,7 @@ import Testing
         }
     }
 
-    /// A user who may write to the folder can plant files, but no planted fencing token may stay above all tokens of
-    /// workers.
+    /// A user who may write to the folder can plant files. The reader ignores a fencing token that no claim can have.
     @Test(arguments: ["9223372036854775807", "9007199254740993", "-5", "+9", "09", "1e9", "\u{0661}"])
     func fencingTokensThatNoClaimHasAreIgnored(fencingToken: String) throws {
         try write(first, operation: 1, fencingToken: 3, [0], name: "sound")

@@ -159,7 +159,7 @@ struct ChangeAudit {
             }
         }
         for number in old.queue where new.hasEnded(number) && !new.isCancelled { add("ended", "\(number)") }
-        // Scripts publish only single photos that a user has cancelled; workers publish the changes that they report.
+        // If a user cancels single photos, scripts publish these photos; workers publish the changes that they report.
         if notices.contains(where: { $0.name == "photos" }) {
             let indexes = new.stateCodes.indices.filter { new.stateCodes[$0] == 67 && old.stateCodes[$0] != 67 }
             if !indexes.isEmpty { add("photos", indexes.map { "\($0)C" }.sorted().joined(separator: " ")) }
@@ -197,8 +197,8 @@ struct ChangeAudit {
                 found.append("\(notice) names no priority")
                 continue
             }
-            // Redis counts workers with a heartbeat within 10 s. The time of the step is known only to within a few
-            // seconds.
+            // Redis counts the workers that sent a heartbeat in the last 10 s. The test knows the time of the step only
+            // to within a few seconds.
             let times = [after.seen ?? 0, after.workers.values.max() ?? 0] + events.compactMap { $0.int("time") }
             let now = times.max() ?? 0
             let latest = after.workers.values.filter { $0 >= now - 5_000 }.count

@@ -2,7 +2,7 @@ import DarkroomModel
 
 @testable import StoreInspection
 
-/// The state of coordinators: the batches that they feed, and the next operation of each.
+/// The state of coordinators: the batches that they feed, and the next operation of each batch.
 struct FeederModel {
     private(set) var batches: [Batch] = []
     private var expected: [BatchID: Int] = [:]

@@ -95,7 +95,7 @@ final class ModelBench {
         _ = try store.connection.call(command)
         model = saved.model
         try compare(try reader.read())
-        // Waits until the clock has passed the newest fencing token, because a real failover also takes that long.
+        // Waits until the Redis time exceeds the newest fencing token; a real failover also takes that long.
         while try store.time() <= newestToken {}
     }
 

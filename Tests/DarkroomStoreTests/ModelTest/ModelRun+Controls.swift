@@ -198,7 +198,7 @@ extension ModelRun {
     }
 
     private func restoreEntry() throws {
-        // An operation without an entry, or any operation.
+        // Prefers an operation whose entry is missing.
         for (id, batch) in unforgotten() {
             for number in 1..<batch.operations + 1 where batch.entries[number] == nil && batch.hasEnded(number) {
                 let photos = batch.photos(of: number)

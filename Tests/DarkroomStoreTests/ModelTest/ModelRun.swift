@@ -25,7 +25,7 @@ final class ModelRun {
         random = ModelRandom(seed: seed)
     }
 
-    /// Runs at least `steps` messages, then finishes all batches.
+    /// Sends at least `steps` messages, and then finishes all batches.
     func run(steps: Int) throws {
         while bench.steps < steps { try step() }
         try drain()
@@ -151,7 +151,7 @@ final class ModelRun {
     }
 
     private func forget() throws {
-        // Includes batches without a coordinator, to make room for other batches.
+        // Usually picks from all batches, because batches without a coordinator must be forgotten, too.
         let ids = random.chance(20) ? coordinator.batches.map(\.id) : bench.state.batches.keys.sorted()
         guard let id = random.pick(ids) else { return }
         try send(.forget(id, unfinished: random.chance(40)))
@@ -303,7 +303,7 @@ final class ModelRun {
 
     private func expireBatch() throws {
         guard let id = random.pick(bench.state.expiring.keys.sorted()) else { return }
-        // Without the second change below, the batch looks as if the clock of Redis had jumped.
+        // If only the first change is made, the batch looks as if the clock of Redis had jumped.
         try bench.tamper(["ZADD", "expiring", "0", "\(id)"]) { $0.expiring[id] = 0 }
         guard random.chance(75) else { return }
         try bench.tamper(["HSET", "batch:\(id)", "expires", "0"]) { $0.batches[id]!.settings["expires"] = "0" }

@@ -50,7 +50,7 @@ extension StoreModel {
     }
 
     /// Claims from the highest priority to the lowest. Within a priority, each batch in turn gets its share of the
-    /// remaining photos. Of refused batches, only the entries in the ready queue are read.
+    /// remaining photos. Skips refused batches after reading their entries in the ready queue.
     private mutating func claimOperations(_ claim: Message.Claim, _ fencingToken: Int) -> (
         claimed: [OperationID], next: String
     ) {
@@ -63,7 +63,7 @@ extension StoreModel {
             if let rank = start.first, priority.rank > rank { continue }
             var after = start.first == priority.rank ? start[1] : Int.min
             while true {
-                // Batches served in an earlier page appear again at the end.
+                // Claimed batches of an earlier page have new turns, and appear again at the end.
                 let readyQueue = state.readyQueues[priority] ?? ReadyQueue()
                 var page = readyQueue.inTurn.map { (id: $0, turn: readyQueue.turns[$0]!) }.filter { $0.turn > after }
                 if let focus = claim.focus { page = readyQueue.turns[focus].map { [(focus, $0)] } ?? [] }
@@ -127,8 +127,8 @@ extension StoreModel {
             }, hasMore: hasMore, turn: state.turn, staleFiles: staleFiles)
     }
 
-    /// The operation of a lost worker whose temporary files the calling worker must remove. Each operation is returned
-    /// nine times, to one worker per minute.
+    /// An operation of a lost worker; the calling worker must remove the temporary files of this operation. Each
+    /// operation is returned nine times, to one worker per minute.
     private mutating func takeStaleFiles() -> HeldOperation? {
         let due = state.staleFiles.filter { $0.value <= now }.min { ($0.value, $0.key) < ($1.value, $1.key) }
         guard let due else { return nil }
@@ -205,7 +205,7 @@ extension StoreModel {
         return expired.count >= 50 || !state.releases.isEmpty
     }
 
-    /// One step of forgetting. In the model test it is the only step, because batches execute fewer than 100
+    /// One step of forgetting. In the model test one step forgets a batch, because batches execute fewer than 100
     /// operations.
     mutating func forgetStep(_ id: BatchID) {
         guard let batch = state.batches[id] else { return state.expiring[id] = nil }

@@ -85,7 +85,7 @@ extension StoreModel {
         }
     }
 
-    /// Sets both limits. Returns true if one changed.
+    /// Sets both limits. Returns true if a limit changed.
     mutating func limit(_ downloads: Int?, _ filtrations: Int?) -> Bool {
         guard state.cluster.downloads != downloads || state.cluster.filtrations != filtrations else { return false }
         state.cluster.downloads = downloads

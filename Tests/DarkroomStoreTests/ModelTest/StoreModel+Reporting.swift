@@ -44,7 +44,7 @@ extension StoreModel {
         }
         let stateCodes = Array(batch.stateCodes[photos])
         state.batches[id] = batch
-        // A singly cancelled photo has no manifest line yet if its worker has not received the cancel.
+        // If a user cancelled single photos and the worker does not know it yet, they have no manifest lines.
         let unknown = zip(photos, report.stateCodes).contains { index, stateCode in
             (stateCode == UInt8(ascii: ".") || !isFinal(stateCode)) && before[index] == UInt8(ascii: "C")
         }
@@ -121,8 +121,8 @@ extension StoreModel {
         return true
     }
 
-    /// Unless operations of the batch execute, finishes it if it is cancelled, or if it is sealed, has no queued
-    /// operations and does not wait for other batches.
+    /// Finishes a batch if no operation executes and the batch is cancelled or complete. It is complete if it is
+    /// sealed, has no queued operations, and does not wait for other batches.
     mutating func finishIfOver(_ id: BatchID) {
         let batch = state.batches[id]!
         guard batch.state != .finished, batch.executing.isEmpty else { return }

@@ -30,7 +30,7 @@ import Testing
                 return
             }
         }
-        // Some kinds are rare, so that a short run may miss them.
+        // Some kinds are so rare that a short run may not produce them.
         let missed = Answer.kinds.subtracting(met.keys)
         if steps >= 5000 {
             #expect(missed.count < (steps < 20_000 ? 15 : 8), "replies that the run never produced: \(missed)")

@@ -6,8 +6,8 @@ import Foundation
 
 @testable import DarkroomStore
 
-/// Receives the messages on the channels of a namespace with a real subscription. It publishes a mark to find out that
-/// all earlier messages have been received.
+/// Receives the messages on the channels of a namespace with a real subscription. It publishes a mark; when the
+/// mark arrives, all earlier messages have been received.
 final class Listener: Sendable {
     /// A decoded message.
     struct Message: CustomStringConvertible {

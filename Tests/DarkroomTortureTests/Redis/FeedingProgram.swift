@@ -67,8 +67,8 @@ final class FeedingProgram: Sendable {
 extension TortureCluster {
     /// Starts `darkroom submit`. Returns when it has printed the batch id.
     /// - Parameters:
-    ///   - window: The maximum number of unfinished operations. A small window keeps feeding during most of the run.
-    ///   - name: The name of each photo. A long name fills Redis.
+    ///   - window: The maximum number of unfinished operations. With a small window, feeding takes most of the run.
+    ///   - name: The name of each photo. Long names fill Redis.
     func feed(
         photos count: Int, operationSize: Int, window: Int, redisURL: String, name: (Int) -> String = { _ in "photo" }
     ) throws -> FeedingProgram {

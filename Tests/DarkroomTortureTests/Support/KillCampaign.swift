@@ -18,7 +18,7 @@ final class KillCampaign {
         var mostLeaseExpiries = 0
     }
 
-    /// A kill follows the submission of work within this time in ms, so that the worker is busy.
+    /// The maximum time in ms between the submission of work and a kill, so that the worker is busy.
     private static let working = 300
 
     private let cluster: TortureCluster
@@ -52,7 +52,7 @@ final class KillCampaign {
 
     private func kill() throws {
         let victim = random.pick(cluster.workers)
-        // The worker is suspended first, so that the operations that the test reads are those that the kill loses.
+        // Suspends the worker first, so that the kill loses exactly the operations that the test reads here.
         let stopped = ContinuousClock.now
         try victim.suspend()
         let held = try cluster.operations(heldBy: victim)

@@ -68,7 +68,7 @@ final class StandstillCampaign {
         let said = victim.logged.utf8.count
         victim.resume()
         try wait(victim, "to log that it lost its operations", for: .seconds(20)) {
-            // The worker logs the end of operations that have ended, and the lost lease of all other operations.
+            // The worker logs whether each lost operation has ended or is no longer held.
             refusals(of: victim, after: said) > 0
                 || lines(of: victim, after: said).contains {
                     $0.contains("operation ended") || $0.contains("operation no longer held")

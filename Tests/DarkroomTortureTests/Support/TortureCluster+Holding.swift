@@ -43,12 +43,12 @@ extension TortureCluster {
 
     /// The operations of a suspended or ended worker, after Redis has processed all commands that the worker has sent.
     func operations(heldBy worker: TortureWorker) throws -> [HeldOperationContent] {
-        // Redis processes a command at the latest in the event loop cycle of a PING that is sent after it.
+        // Redis processes each command at the latest in the same event loop cycle as a later PING.
         for _ in 1...3 { _ = try store.connection.call(RedisCommand("PING")) }
         return try heldOperations().filter { worker.isCalled($0.worker) }
     }
 
-    /// The fencing token of the current claim of each operation, 0 if it has ended, or nil if it is queued.
+    /// The fencing token of each operation's current claim, 0 for an ended operation, or nil for a queued operation.
     func holders(of operations: [HeldOperation]) throws -> [Int?] {
         let commands = operations.flatMap { held in
             [

@@ -111,7 +111,7 @@ import Testing
         ManifestFiles.removeOthers(held, forgotten: [8], context.output)
         let left = try FileManager.default.contentsOfDirectory(atPath: folder(id)).sorted()
         #expect(left == [5, 9].map { ManifestPath.fileName(operation: 1, fencingToken: $0) })
-        // A claim without a manifest file must not remove other files, since only those contain the lines.
+        // A claim without a manifest file must not remove other files, since only the other files contain the lines.
         ManifestFiles.removeOthers(
             HeldOperation(batch: id, number: 1, fencingToken: 20), forgotten: [], context.output)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder(id)).count == 2)

@@ -11,7 +11,7 @@ import Testing
 private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appendingPathComponent("Samples").path
 
-/// Tests folders on an unresponsive file system, which is simulated: the tests hold the lock of the holder file.
+/// The tests simulate an unresponsive file system: they hold the lock of the holder file.
 @Suite(.redisServer, .timeLimit(.minutes(2))) struct UnansweringFolderTests {
     let darkroom: Darkroom
     let photos: PhotoServer
