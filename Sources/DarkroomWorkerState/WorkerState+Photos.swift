@@ -155,6 +155,7 @@ extension WorkerState {
         update(task.operation) { $0.downloaded(index: task.record.index) }
         makeReady(task)
         effects.append(.schedule(urgently: false))
+        if operations[task.operation]?.isIdle == true, !mayGoOn(task.operation) { effects.append(.wakeReports) }
     }
 
     mutating func downloadEnded(_ task: PhotoTask, _ outcome: PhotoOutcome?, _ effects: inout [Effect]) {
@@ -213,7 +214,9 @@ extension WorkerState {
         if outcome != nil { photosDone += 1 }
         // The photo may start again, or the next photo of a quarantined operation may start now.
         if outcome == nil || task.isQuarantined { rebuild(task.operation.batch) }
-        if isDone || isFirstNews || isIdle && !mayGoOn(task.operation) { effects.append(.wakeReports) }
+        if isDone || isFirstNews || task.isQuarantined || isIdle && !mayGoOn(task.operation) {
+            effects.append(.wakeReports)
+        }
     }
 
     /// Whether further photos of an operation may start, now or later.

@@ -94,7 +94,7 @@ struct WorkerCommandTests {
             let outcome = try queue.run("worker", option, queue.folder + "/missing")
             #expect(outcome.status == 1)
             #expect(
-                outcome.standardError.contains("error: \(option) \(queue.folder)/missing: no such folder; make it"),
+                outcome.standardError.contains("error: \(option) \(queue.folder)/missing: no such folder; create it, "),
                 "\(outcome.standardError)")
         }
     }
