@@ -37,7 +37,7 @@ package enum PrintableText {
         return escaped
     }
 
-    /// Escapes the text in the format for people, as one line. The only control characters left are tabs.
+    /// Escapes the text in the format for people, as one line. Of the control characters, only tabs are not escaped.
     package static func line(_ text: String) -> String { escaped(text, keeping: ["\t"]) }
 
     /// Appends the text in quotes. Quotes and backslashes in the text are escaped, too.
@@ -70,7 +70,7 @@ package enum PrintableText {
     /// Whether an ASCII byte is never escaped.
     private static func isPlain(_ byte: UInt8) -> Bool { (0x20...0x7E).contains(byte) }
 
-    /// Passes each code point to `body`, and whether it must be escaped, until `body` returns false.
+    /// Calls `body` with each code point and with whether it must be escaped, until `body` returns false.
     private static func forEachScalar(of text: String, _ body: (Unicode.Scalar, Bool) -> Bool) {
         var scalars = text.unicodeScalars.makeIterator()
         var before: Unicode.Scalar?  // the previous code point, if it was not escaped

@@ -10,8 +10,8 @@ package struct RequestHeader: Sendable, Hashable {
     package let hosts: HostPattern?
     /// The port of ``hosts`` to which the header is sent; nil means 443 for https and 80 for http.
     package let port: UInt16?
-    /// Whether the header is also sent over unencrypted http. Even if false, it is sent over http to loopback
-    /// addresses, private addresses and `localhost`.
+    /// Whether the header is also sent over unencrypted http. Loopback addresses, private addresses and `localhost`
+    /// receive the header over http even if this is false.
     package let isSentInPlainText: Bool
 
     /// Creates a header without checking it. Text from users requires ``init(parsing:)``.

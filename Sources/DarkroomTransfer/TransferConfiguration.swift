@@ -24,15 +24,16 @@ package struct TransferConfiguration: Sendable {
     package var retries = 3
     /// Header lines such as `Accept: image/*`, which are sent with every request to their hosts.
     ///
-    /// A header with a host pattern is sent only to matching hosts. This also holds after a redirect, but after a
-    /// redirect from `https:` to `http:` it is never sent. A header without a pattern may be a secret, so after a
-    /// redirect to another scheme, host or port only `Accept...:`, `User-Agent:`, `Cache-Control:` and `DNT:` are sent.
+    /// A header with a host pattern is sent only to matching hosts. Redirects do not change this, except that the
+    /// header is never sent after a redirect from `https:` to `http:`. A header without a pattern may be a secret, so
+    /// after a redirect to another scheme, host or port only `Accept...:`, `User-Agent:`, `Cache-Control:` and `DNT:`
+    /// are sent.
     package var headers: [RequestHeader] = []
     package var userAgent = "darkroom"
     /// Whether connections to loopback, private, link-local and other non-public addresses are allowed.
     package var allowPrivate = false
-    /// Whether the URL itself may lead to any address, because a user has entered the URL. A redirect from a non-public
-    /// address may lead to any address. A redirect from a public address must not lead to a non-public one.
+    /// Whether the URL itself may lead to any address. True for URLs that a user has entered. A redirect from a
+    /// non-public address may lead to any address. A redirect from a public address must not lead to a non-public one.
     package var mayStartAnywhere = false
     /// Non-public networks to which connections are allowed.
     package var allowedNetworks: [NetworkRange] = []

@@ -17,7 +17,7 @@ final class OperationFiles: OperationResources {
 }
 
 extension OperationResources {
-    /// The data that this worker has attached. A worker attaches no other type.
+    /// The data that this worker has attached. The cast cannot fail, because a worker attaches no other type.
     var files: OperationFiles {
         guard let files = self as? OperationFiles else { preconditionFailure("unknown resources \(self)") }
         return files

@@ -39,7 +39,8 @@ extension WorkerCore {
         }
     }
 
-    /// Releases operations whose files may be lost, without a report. Their photos run and write the files again.
+    /// Releases operations whose files may be lost, and does not report their photos. The photos run again and write
+    /// new files.
     /// - Parameter fault: the storage fault that still prevents writing, if there is one.
     func giveUp(_ operations: [HeldOperation], _ why: String, _ fault: OutputFault? = nil) {
         guard let first = operations.first else { return }

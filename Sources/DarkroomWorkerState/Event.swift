@@ -24,7 +24,7 @@ extension WorkerState {
 
         // Controls.
         case noticed(ChangeNotice)
-        /// The parts of one reply of Redis, in order.
+        /// The controls in one reply of Redis, part by part.
         case answered([ControlsAnswer])
         case batchCancelled(BatchID)
         /// A reply of Redis contained final state codes of an operation's photos.
@@ -51,8 +51,9 @@ extension WorkerState {
         // Storage.
         /// The output folder of a batch was opened; `device` is the device number of its file system.
         case outputOpened(BatchID, device: UInt)
-        /// A file of a batch could not be written, for a while. `device` is the number of the file system if the fault affects
-        /// all files on it, `others` are the other local batches that write to it. `staleFile` could not be removed.
+        /// A file of a batch cannot be written for a while. `device` is the number of the file system if the fault
+        /// affects all files on it, `others` are the other local batches that write to it. `staleFile` could not be
+        /// removed.
         case storageFault(
             BatchID, any StorageFault, device: UInt? = nil, others: Set<BatchID> = [], staleFile: String? = nil)
         /// Another storage fault now causes the outage with this number.
@@ -90,8 +91,7 @@ extension WorkerState {
         case applyLimits
 
         // Operations.
-        /// The lease of an operation was lost. The loss was `expected` if the operation was ending or was not
-        /// prepared yet.
+        /// The lease of an operation was lost. `expected` is true if the operation was ending or was not prepared yet.
         case leaseLost(HeldOperation, expected: Bool)
         /// An operation that was local has ended.
         case left(HeldOperation)

@@ -42,7 +42,7 @@ package struct LocalOperation: Sendable {
     /// The time of the oldest unreported change that makes a report due; nil if there is none.
     private(set) var oldestNews: ContinuousClock.Instant?
 
-    /// Whether and why the photos of this operation are held, apart from the reasons that hold its whole batch:
+    /// Whether and why the photos of this operation are held. Reasons that hold the whole batch are not included:
     /// `.outsideFocus`, `.releasing` or `.none`.
     private(set) var hold = Hold.none
     /// The positions of this operation's photos that are in the focus of the batch; nil if there are none.
@@ -80,7 +80,8 @@ package struct LocalOperation: Sendable {
         unbegun = unfinished
         hasPast = claimed.leaseExpiries > 0 || unfinished < stateCodes.count
         isQuarantined = claimed.leaseExpiries >= 2
-        // All photos were cancelled one by one while the operation was queued. This must still be reported.
+        // All photos were cancelled one by one while the operation was queued. The report that ends the operation is
+        // still due.
         if isDone { noteFinal() }
     }
 

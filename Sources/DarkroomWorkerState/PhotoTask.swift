@@ -5,8 +5,7 @@ import DarkroomStore
 /// Data that the driver of the worker state attaches to an operation. The worker state does not read the data.
 package protocol OperationResources: AnyObject, Sendable {}
 
-/// A photo that this worker has started, from its download to its outcome. If the photo is started again, that is
-/// another task.
+/// A photo that this worker has started, from its download to its outcome. Each start of the photo creates a new task.
 package final class PhotoTask: Sendable {
     /// Identifies the photo. A worker never runs the same photo twice at a time.
     struct Key: Hashable {

@@ -8,9 +8,10 @@ import Foundation
 /// Delivers the webhooks of finished batches, each at least once, to the hosts that are allowed for this worker.
 ///
 /// A heartbeat reply lists the ten webhooks that have been due for the longest time. If it lists ten, more may be due,
-/// and this worker may not be allowed to deliver any of the ten. So the worker searches for further webhooks. A worker
-/// takes a webhook by setting its due time to one minute from now, so that another worker delivers the webhook if this
-/// worker ends before it has delivered it. Each delivery has its own thread. A server that does not answer occupies at most half of the threads.
+/// and perhaps this worker can deliver only the others. So the worker searches for further webhooks. A worker takes a
+/// webhook by setting its due time to one minute from now, so that another worker delivers the webhook if this worker
+/// ends before it has delivered it. Each delivery has its own thread. A server that does not answer occupies at most
+/// half of the threads.
 final class WebhookDelivery: Sendable {
     private static let maxAtOnce = 8
     private static let maxAtOnceToAServer = 4
@@ -30,7 +31,8 @@ final class WebhookDelivery: Sendable {
         var pending: [DueWebhook] = []
         /// The webhooks that are being delivered, as a map from member to server.
         var underway: [String: String] = [:]
-        /// The start of the next search: a due time, and how many webhooks with this due time were already read.
+        /// Where the next search starts: at this due time, after the webhooks with this due time that were already
+        /// read.
         var searchFrom = (time: 0, read: 0)
         /// The time of the last search that began with the webhook that had been due for the longest time.
         var fullSearch = ContinuousClock.now
@@ -77,8 +79,9 @@ final class WebhookDelivery: Sendable {
     /// Stops the delivery: webhooks in later heartbeat replies are ignored.
     func stop() { state.withLock { $0.isStopping = true } }
 
-    /// Delivers the webhooks that became due with the last photos of this worker. After 1 s it aborts the running
-    /// deliveries, so that other workers can take their webhooks. Blocks at most 2 s, unless Redis does not answer.
+    /// Delivers the webhooks of batches that finished with the last photos of this worker. After 1 s it aborts the
+    /// running deliveries, so that other workers can take their webhooks. Blocks at most 2 s, unless Redis does not
+    /// answer.
     func end() {
         stop()
         if !hosts.isEmpty {
