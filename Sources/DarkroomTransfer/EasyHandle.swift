@@ -30,7 +30,7 @@ final class EasyHandle {
     private var started = ContinuousClock.now
     /// Whether this attempt has already sent a request to an address of the public internet.
     private var hasBeenPublic = false
-    /// The host of the current request. `way` contains the requests so far.
+    /// The host of the current request. `way` contains the requests that the attempt has sent so far.
     private var host = ""
     private var way: [RequestStop] = []
     private var isConnected = false

@@ -61,7 +61,7 @@ extension WorkerCore {
     private func accept(_ operation: ClaimedOperation, _ call: FolderCalls.Call) {
         let batch = operation.held.batch
         call.accesses("")
-        // The batch may have been refused because of another operation of the same claim.
+        // The preparation of another operation of this claim may have led to a refusal of the batch.
         if refusals.withLock({ $0.contains(batch) }) { return decline(operation) }
         var end = Refusals.End.time
         let cached = contexts.withLock { $0[batch] }
@@ -125,7 +125,7 @@ extension WorkerCore {
             [.batch: .text(batch), "detail": .text(reason)])
     }
 
-    /// Checks, without a claim, whether the causes of refusals are gone. Blocks while a folder does not answer.
+    /// Checks whether the causes of refusals are gone. This needs no claim. Blocks while a folder does not answer.
     func checkRefusals() {
         var isAnyWithdrawn = false
         var taken: [BatchID: Int] = [:]  // refused because another batch took the folder

@@ -238,7 +238,7 @@ final class WorkerCore: CoordinatedWorker {
     private func filter(_ job: FilterJob) {
         let task = job.task
         guard mayProceed(.filterBegins(job)) else { return }
-        // The bytes are gone if the photo was cancelled in the meantime.
+        // If the photo was cancelled in the meantime, its bytes were freed.
         guard let image = pending.takeImage(of: task) else {
             handle(.filterEnded(job, nil))
             return

@@ -95,16 +95,16 @@ extension WorkerState {
         case leaseLost(HeldOperation, expected: Bool)
         /// An operation that was local has ended.
         case left(HeldOperation)
-        /// Remove the manifest file of an operation, since none of its lines was reported.
+        /// Remove the manifest file of an operation, since no line of the file was reported.
         case removeManifest(HeldOperation, any OperationResources)
-        /// Release an operation. The data of the driver is nil if the operation did not run here. `hasPast`: other workers may
-        /// have left manifest files of the operation.
+        /// Release an operation. The data of the driver is nil if the operation did not run here. `hasPast` is true if
+        /// other workers may have left manifest files of the operation.
         case release(HeldOperation, (any OperationResources)?, hasPast: Bool)
 
         // Storage.
         /// The output of the batch cannot be written now. The text contains the cause.
         case outputBlocked(String)
-        /// A new outage began, and this number of local batches wait for its end.
+        /// A new outage began. `batches` is the number of local batches that wait for its end.
         case outageBegan(batches: Int)
         /// Check whether files can be written again.
         case checkStorage(StorageOutage)

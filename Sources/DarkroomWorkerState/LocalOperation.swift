@@ -36,7 +36,7 @@ package struct LocalOperation: Sendable {
     /// A number that grows with every change that must be reported.
     private(set) var version = 0
     private var reportedVersion = 0
-    /// The versions at which the first and the latest photo became final; 0 before a photo is final.
+    /// The values of `version` when the first and when the latest photo became final; 0 before a photo is final.
     private var firstFinalVersion = 0
     private var lastFinalVersion = 0
     /// The time of the oldest unreported change that makes a report due; nil if there is none.
@@ -45,9 +45,9 @@ package struct LocalOperation: Sendable {
     /// Whether and why the photos of this operation are held. Reasons that hold the whole batch are not included:
     /// `.outsideFocus`, `.releasing` or `.none`.
     private(set) var hold = Hold.none
-    /// The positions of this operation's photos that are in the focus of the batch; nil if there are none.
+    /// The positions of the photos of this operation that are in the focus of the batch; nil if no photo is.
     private(set) var focus: ClosedRange<Int>?
-    /// The time since which the operation has been idle with downloaded bytes.
+    /// When the operation became idle with downloaded bytes.
     var idleSince: ContinuousClock.Instant?
 
     /// Whether each photo is started or final, by position.

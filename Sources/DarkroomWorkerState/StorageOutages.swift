@@ -21,9 +21,9 @@ package struct StorageOutage: Sendable {
     /// The device number of the file system, if the fault affects all files on it.
     fileprivate(set) var device: UInt?
     package fileprivate(set) var batches: Set<BatchID>
-    /// Temporary files that could not be removed during the outage. They are removed after it.
+    /// Temporary files that could not be removed during the outage. They are removed when it is over.
     package fileprivate(set) var staleFiles: [String] = []
-    /// The time since which the worker has had no operation of the waiting batches.
+    /// Since when the worker has had no operation of the waiting batches; nil if it has one.
     fileprivate var unusedSince: ContinuousClock.Instant?
 }
 

@@ -38,7 +38,7 @@ final class WebhookDelivery: Sendable {
         var fullSearch = ContinuousClock.now
         /// The time at which the next search may start; nil while a search is running.
         var nextSearch: ContinuousClock.Instant? = .now
-        /// The number of searches, and the number of webhooks that they have read.
+        /// The number of searches, and the number of webhooks that the searches have read.
         var searches = (count: 0, webhooks: 0)
         var isStopping = false
     }
