@@ -10,8 +10,9 @@
 /// - format characters, including the marks and overrides of bidirectional text, and all other characters without a
 ///   visible form (Unicode: default ignorable), such as zero-width spaces, tags, fillers and the soft hyphen.
 ///
-/// Joiners and variation selectors are not escaped where scripts and emoji need them: between, or directly after,
-/// visible non-Latin characters. In Swift strings, U+FFFD has already replaced invalid UTF-8 and unpaired surrogates.
+/// Joiners and variation selectors are not escaped where scripts and emoji need them, which is between or directly
+/// after visible non-Latin characters. In Swift strings, U+FFFD has already replaced invalid UTF-8 and unpaired
+/// surrogates.
 package enum PrintableText {
     /// The format of escapes.
     package enum Form: Sendable {

@@ -18,7 +18,7 @@ struct HostQueues<Element> {
         /// The wait queues; none is empty. Of the queues with the highest order, the first one is next; afterwards it
         /// moves to the end.
         var queues: [WaitQueue] = []
-        /// The number of the turn in which the last element of this host was admitted. Of several eligible hosts, the
+        /// The number of the turn in which an element of this host was last admitted. Of several eligible hosts, the
         /// host with the lowest number is next.
         var lastTurn = 0
 

@@ -119,7 +119,8 @@ final class BatchContext: Sendable {
         }
     }
 
-    /// Takes the output folder for the batch. A full disk is not an error here, since the next claim tries again.
+    /// Takes the output folder for the batch. A full disk is not an error here, because the next claim tries to take
+    /// the folder again.
     private func take(_ root: Folder, _ place: OutputPlace) throws(SystemFailure) {
         do throws(SystemFailure) {
             if let other = try place.holder?.take(ManifestPath.holder, in: root) {

@@ -21,7 +21,7 @@ package struct WorkerConfiguration: Sendable {
     package var filtrations = ProcessInfo.processInfo.activeProcessorCount
     /// The longest time for which running photos may continue after ``Worker/stop()``.
     package var grace: Duration = .seconds(10)
-    /// The folders that must contain the output folders; empty allows any output folder.
+    /// The worker writes only to output folders inside these folders; empty allows any output folder.
     package var outputsUnder: [String] = []
     /// Which URLs and files may be fetched, and the timeouts of a fetch.
     package var transfer = TransferConfiguration()
@@ -32,8 +32,8 @@ package struct WorkerConfiguration: Sendable {
     ///
     /// The image libraries can be stopped only while they convert a JPEG to a JPEG. With
     /// ``useThisProgramAsHelper(arguments:environment:)``, all other photos are developed in helper processes, which
-    /// the worker ends at the limit. Without helpers, these photos fail only when the library has finished the step. A
-    /// custom operation in the worker process fails only when it has returned.
+    /// the worker ends at the limit. Without helpers, these photos fail only when the call of the library has returned.
+    /// A custom operation in the worker process fails only when it has returned.
     package var photoTimeout: Duration = .seconds(60)
     /// Downloads pause while more than this number of downloaded bytes wait for their filtration.
     package var maxBytesHeld = 128 << 20
@@ -98,7 +98,8 @@ package struct WorkerConfiguration: Sendable {
 
 /// How a worker handles photos whose files do not fit on the disk.
 package enum WhenDiskFull: String, CaseIterable, Sendable {
-    /// The photos wait until the disk has room. If they failed instead, one full disk would fail the rest of a long list.
+    /// The photos wait until the disk has room. If they failed instead, one full disk would make all remaining photos
+    /// of a long list fail.
     case wait
     /// The photos fail with the reason `disk-full`.
     case fail

@@ -170,7 +170,7 @@ extension WorkerCore {
         if let refusal = found.withLock({ $0 }) { throw refusal }
     }
 
-    /// The batches in `due` that have ended, as far as checking them would create folders.
+    /// Among the batches in `due` whose check would create folders: the batches that have ended.
     /// - Returns: nil if Redis is unreachable.
     private func batchesThatAreOver(_ due: [(batch: BatchID, end: Refusals.End)]) -> Set<BatchID>? {
         let making = due.filter { if case .check(let options, _) = $0.end { options.remoteOutput } else { false } }

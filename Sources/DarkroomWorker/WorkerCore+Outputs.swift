@@ -8,8 +8,8 @@ import Foundation
 /// Handles files that cannot be written, or that may be lost.
 extension WorkerCore {
     /// Handles a file of a batch that could not be written.
-    /// - Returns: true if the worker waits until the fault is gone. In this case the photo has not failed, and the
-    ///   worker starts no photos that would have the same fault.
+    /// - Returns: true if the worker waits until the fault is gone. The photo does not count as failed, and the worker
+    ///   starts no photos that would have the same fault.
     func isWaitedFor(_ failure: OutputWriter.Failure, of context: BatchContext) -> Bool {
         guard failure.reason != .diskFull || configuration.whenDiskFull == .wait, let fault = OutputFault(failure)
         else { return false }

@@ -190,7 +190,7 @@ final class WorkerCore: CoordinatedWorker {
         handle(.prepared(operation))
     }
 
-    /// An operation fails when its lease has expired this often and no photo became final in between.
+    /// An operation fails after this number of lease expiries, if no photo of it became final between them.
     private static let maxLeaseExpiries = 5
 
     // MARK: Photos

@@ -12,8 +12,8 @@ struct ControlMirror {
     private(set) var highest = 0
     private(set) var cluster = ClusterControls()
     private var clusterVersion = 0
-    /// The controls of batches with local operations, and of batches that a notice named. A running claim may return
-    /// operations of the latter.
+    /// The controls of batches with local operations, and of batches that a notice named. The latter are needed because
+    /// a running claim may return operations of these batches.
     private var entries: [BatchID: (controls: BatchControls, version: Int)] = [:]
     /// The batches with local operations. Their controls are never removed.
     private var local: Set<BatchID> = []
@@ -68,7 +68,8 @@ struct ControlMirror {
         entries[id, default: (BatchControls(), highest)].controls.isCancelled = true
     }
 
-    /// Handles a loss of changes in Redis: the current replies replace what this worker has stored.
+    /// Handles a loss of changes in Redis: the controls in the next replies replace the controls that this worker has
+    /// stored.
     private mutating func goBack(to version: Int) {
         known = nil
         highest = version

@@ -24,7 +24,7 @@ extension WorkerState {
 
         // Controls.
         case noticed(ChangeNotice)
-        /// The controls in one reply of Redis, part by part.
+        /// One reply of Redis contained these controls, in this order.
         case answered([ControlsAnswer])
         case batchCancelled(BatchID)
         /// A reply of Redis contained final state codes of an operation's photos.

@@ -10,7 +10,8 @@ struct LocalBatch {
     private(set) var hold: Hold
     /// The local operations of the batch, in the order of their claims.
     var operations: [HeldOperation] = []
-    /// The operations with photos to start. Operations in the focus come first, then the order of claims decides.
+    /// The operations with photos to start. Operations in the focus come first. Otherwise they have the order of their
+    /// claims.
     var toBegin: [HeldOperation] = []
     /// The number of photos in `toBegin` that have not been started.
     var unbegun = 0

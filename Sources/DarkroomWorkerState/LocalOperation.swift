@@ -42,10 +42,11 @@ package struct LocalOperation: Sendable {
     /// The time of the oldest unreported change that makes a report due; nil if there is none.
     private(set) var oldestNews: ContinuousClock.Instant?
 
-    /// Whether and why the photos of this operation are held. Reasons that hold the whole batch are not included:
-    /// `.outsideFocus`, `.releasing` or `.none`.
+    /// Whether and why the photos of this operation are held: `.outsideFocus`, `.releasing` or `.none`. Reasons that
+    /// hold the whole batch are not included.
     private(set) var hold = Hold.none
-    /// The positions of the photos of this operation that are in the focus of the batch; nil if no photo is.
+    /// The positions of the photos of this operation that are in the focus of the batch; nil if the focus contains none
+    /// of them.
     private(set) var focus: ClosedRange<Int>?
     /// When the operation became idle with downloaded bytes.
     var idleSince: ContinuousClock.Instant?

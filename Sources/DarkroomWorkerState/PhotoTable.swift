@@ -30,7 +30,7 @@ struct PhotoEntry {
 
 /// The photos in progress (started, and without an outcome yet), and the number of downloaded bytes in memory.
 struct PhotoTable {
-    /// An attempt to filter a photo, whose result is no longer needed.
+    /// A filtration attempt whose result is no longer needed.
     enum AbandonedFilter {
         /// The attempt is in the image filtration queue. It never starts.
         case queued

@@ -1,6 +1,6 @@
 import DarkroomModel
 
-/// Counts of photos and batches, either of one batch or summed over all batches of a priority.
+/// Counts of photos and batches, for one batch or for all batches of a priority together.
 struct Load: Equatable {
     /// Photos in progress, without photos that wait for their hosts and downloaded photos that may not be filtered now.
     var active = 0
@@ -102,7 +102,7 @@ struct RunQueues {
 
     func nextToFilter(_ rank: Int) -> BatchID? { queues[rank].toFilter.next }
 
-    /// The virtual time of a batch has changed: its rank receives the same virtual time.
+    /// Called when the virtual time of a batch has changed. Sets the virtual time of its rank to the same value.
     mutating func served(_ batch: LocalBatch) { queues[batch.rank].virtualTime = batch.virtualTime }
 
     mutating func changed(_ id: BatchID, from before: Share, to after: inout LocalBatch) {
@@ -117,7 +117,7 @@ struct RunQueues {
             queues[before.rank].toBegin.set(id, nil)
             queues[before.rank].toFilter.set(id, nil)
         }
-        // The virtual time already counts the photos in the image filtration queue.
+        // `filters` is subtracted, because the virtual time already counts the photos in the image filtration queue.
         let begun = after.virtualTime + after.running + after.waiting - after.filters
         queues[after.rank].toBegin.set(id, after.hasPhotosToBegin ? begun : nil)
         queues[after.rank].toFilter.set(id, after.hasPhotosToFilter ? after.virtualTime : nil)

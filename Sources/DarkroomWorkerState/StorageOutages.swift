@@ -1,7 +1,7 @@
 import DarkroomModel
 
-/// A condition of this machine, such as a full disk, because of which files cannot be written for a while. It does not
-/// count as a failure of a photo.
+/// A condition of this machine, such as a full disk, that prevents the writing of files for a while. It does not count
+/// as a failure of a photo.
 package protocol StorageFault: Sendable {
     /// The cause of the fault, and the remedy.
     var detail: String { get }

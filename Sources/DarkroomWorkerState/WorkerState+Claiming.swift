@@ -45,14 +45,14 @@ extension WorkerState {
     }
 
     /// The number of photos that a claim for a priority and all higher priorities requests. If the operations are
-    /// small, the claim returns several, one of each batch in turn.
+    /// small, the claim returns several operations, and takes them from the batches in turn.
     package func photosToClaim(from priority: BatchPriority) -> Int { max(photosWanted(from: priority), window / 2) }
 
     /// The drained batches that are not stalled, so that more of their photos could start.
     package var claimableDrained: Set<BatchID> { drained.filter { batches[$0]?.isStalled != true } }
 
-    /// The batches that a claim excludes: batches whose output cannot be written, and stalled batches. If downloaded
-    /// photos use all the memory that they may, batches with suspended filtrations, too.
+    /// The batches that a claim excludes: batches whose output cannot be written, and stalled batches. While downloaded
+    /// photos use all the memory that they may use, batches with suspended filtrations are excluded, too.
     /// - Parameter isForDrained: whether the claim also excludes batches that have photos to start in this worker.
     package func excludedFromClaims(isForDrained: Bool) -> [BatchID] {
         let isFull =
@@ -112,7 +112,8 @@ extension WorkerState {
         }
     }
 
-    /// Handles the reply to a claim. Requested batches that are not in `brought` have no operations to claim.
+    /// Handles the reply to a claim. Batches that the claim requested and that are not in `brought` have no operations
+    /// to claim.
     mutating func claimAnswered(_ scope: ClaimScope, _ brought: Set<BatchID>) {
         switch scope {
         case .all: return

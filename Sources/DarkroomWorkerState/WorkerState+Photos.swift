@@ -3,8 +3,8 @@ import DarkroomStore
 
 /// Handles photos from their start to the end of their download.
 extension WorkerState {
-    /// The largest number of photos in progress: enough that no filtration waits for downloads. Photos that wait for
-    /// their hosts are not counted; each batch may have this many of them.
+    /// The largest number of photos in progress. It is so large that no filtration waits for downloads. Photos that
+    /// wait for their hosts are not counted; each batch may have this many of them.
     var window: Int { limits.downloads + 4 * limits.filtrations }
     /// For each lower priority that has running photos, this many photos may start in addition to `window`.
     var reserve: Int { 4 * limits.filtrations }

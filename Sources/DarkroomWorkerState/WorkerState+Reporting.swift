@@ -40,7 +40,7 @@ extension WorkerState {
         guard task.isQuarantined, let operation = operations[task.operation], !operation.hasProgress
         else { return nil }
         var codes = [UInt8](repeating: UInt8(ascii: "."), count: operation.records.count)
-        // In Redis, too, the state of the photo is `new`, so this code only ends the probe.
+        // The state of the photo in Redis is `new`, too, so this code changes no state and only ends the probe.
         if !begins { codes[task.record.index - operation.records[0].index] = PhotoState.new.stateCode }
         return codes
     }

@@ -8,10 +8,10 @@ import Foundation
 /// Delivers the webhooks of finished batches, each at least once, to the hosts that are allowed for this worker.
 ///
 /// A heartbeat reply lists the ten webhooks that have been due for the longest time. If it lists ten, more may be due,
-/// and perhaps this worker can deliver only the others. So the worker searches for further webhooks. A worker takes a
-/// webhook by setting its due time to one minute from now, so that another worker delivers the webhook if this worker
-/// ends before it has delivered it. Each delivery has its own thread. A server that does not answer occupies at most
-/// half of the threads.
+/// and perhaps this worker may deliver none of the ten but some of the others. So the worker searches for further
+/// webhooks. A worker takes a webhook by setting its due time to one minute from now, so that another worker delivers
+/// the webhook if this worker ends before it has delivered it. Each delivery has its own thread. A server that does not
+/// answer occupies at most half of the threads.
 final class WebhookDelivery: Sendable {
     private static let maxAtOnce = 8
     private static let maxAtOnceToAServer = 4
@@ -31,8 +31,7 @@ final class WebhookDelivery: Sendable {
         var pending: [DueWebhook] = []
         /// The webhooks that are being delivered, as a map from member to server.
         var underway: [String: String] = [:]
-        /// Where the next search starts: at this due time, after the webhooks with this due time that were already
-        /// read.
+        /// The next search starts at the due time `time`, and skips the first `read` webhooks with this due time.
         var searchFrom = (time: 0, read: 0)
         /// The time of the last search that began with the webhook that had been due for the longest time.
         var fullSearch = ContinuousClock.now
@@ -197,7 +196,7 @@ final class WebhookDelivery: Sendable {
             }
             event["detail"] = .text("HTTP status \(status)")
         } catch {
-            // This worker aborted the delivery. Another worker may try at once.
+            // This worker aborted the delivery, so another worker may try at once.
             if error.code == .cancelled { return .zero }
             event["detail"] = .text(error.detail)
         }
