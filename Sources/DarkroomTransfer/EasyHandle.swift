@@ -145,8 +145,8 @@ final class EasyHandle {
                 + "public internet; if you trust the address, give the URL to which the redirect leads")
     }
 
-    /// Counts the bytes of a header line. The header lines of redirects are counted, too. If it returns false, the
-    /// attempt ends.
+    /// Counts the bytes of a header line. The header lines of redirects are counted, too. If this method returns false,
+    /// the attempt ends.
     private func receiveHeader(_ count: Int) -> Bool {
         isActive = true
         bytesCome += count

@@ -1,7 +1,7 @@
 /// The rules, limits and timeouts of a transfer engine.
 package struct TransferConfiguration: Sendable {
-    /// The largest number of concurrent transfers from one host; `nil` means no limit. A redirected transfer counts for
-    /// the host of its original URL.
+    /// The largest number of concurrent transfers from one host; `nil` means no limit. After a redirect, a transfer
+    /// still counts for the host of its original URL.
     package var perHost: Int? = 6
     /// For each priority, the largest number of concurrent transfers of this priority and higher priorities; `nil`
     /// means no limit. Transfers that wait for a host or for their next attempt do not count.

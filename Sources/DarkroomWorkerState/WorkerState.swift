@@ -25,7 +25,7 @@ package struct WorkerState: Sendable {
     var drained: Set<BatchID> = []
     /// If this batch has a new focus, even a full worker may have to claim an operation in the focus.
     var focusToClaim: BatchID?
-    /// Whether no downloads started because the memory is full of downloaded photos that may not be filtered.
+    /// Whether downloads were not started because downloaded photos that may not be filtered fill the memory.
     var needsRoom = false
     /// Whether a batch has stalled since the last scheduling, so that the worker may claim from other batches.
     var hasStalled = false

@@ -41,7 +41,7 @@ extension BatchStore {
         }
     }
 
-    /// The workers that Redis lists. The facts of each worker tell which of `batches` it refuses.
+    /// The workers that Redis lists. The facts of each worker contain its refusals of `batches`.
     package func workers(refusing batches: [BatchID]) throws(StoreError) -> [WorkerFacts] {
         var workers = try workers()
         // Workers whose fact `refused` may be truncated. The facts of the other workers contain all their refusals.

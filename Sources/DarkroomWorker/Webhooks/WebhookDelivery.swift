@@ -9,9 +9,9 @@ import Foundation
 ///
 /// A heartbeat reply lists the ten webhooks that have been due for the longest time. If it lists ten, more may be due,
 /// and perhaps this worker may deliver none of the ten but some of the others. So the worker searches for further
-/// webhooks. A worker takes a webhook by setting its due time to one minute from now, so that another worker delivers
-/// the webhook if this worker ends before it has delivered it. Each delivery has its own thread. A server that does not
-/// answer occupies at most half of the threads.
+/// webhooks. To take a webhook, a worker sets the due time of the webhook to one minute from now. So another worker
+/// delivers the webhook if the first worker ends before the delivery. Each delivery has its own thread. A server that
+/// does not answer occupies at most half of the threads.
 final class WebhookDelivery: Sendable {
     private static let maxAtOnce = 8
     private static let maxAtOnceToAServer = 4
