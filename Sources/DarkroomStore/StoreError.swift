@@ -6,7 +6,7 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
         /// Redis could not be reached, or it refused a command. ``StoreError/redis`` contains the cause, and reports
         /// whether a retry can help.
         case redis
-        /// Redis is too old, or its configuration would allow it to lose queued photos.
+        /// Redis is too old, or its configuration does not protect queued photos from loss.
         case unsuitableRedis
         /// The reply of a script is unknown to this version.
         case unexpectedReply

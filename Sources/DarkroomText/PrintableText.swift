@@ -10,8 +10,9 @@
 /// - format characters, including the marks and overrides of bidirectional text, and all other characters without a
 ///   visible form (Unicode: default ignorable), such as zero-width spaces, tags, fillers and the soft hyphen.
 ///
-/// Joiners and variation selectors are not escaped where scripts and emoji need them: between, or directly after,
-/// visible non-Latin characters. In Swift strings, U+FFFD has already replaced invalid UTF-8 and unpaired surrogates.
+/// Joiners and variation selectors are not escaped where scripts and emoji need them, which is between or directly
+/// after visible non-Latin characters. In Swift strings, U+FFFD has already replaced invalid UTF-8 and unpaired
+/// surrogates.
 package enum PrintableText {
     /// The format of escapes.
     package enum Form: Sendable {
@@ -37,7 +38,7 @@ package enum PrintableText {
         return escaped
     }
 
-    /// Escapes the text in the format for people, as one line. The only control characters left are tabs.
+    /// Escapes the text in the format for people, as one line. Of the control characters, only tabs are not escaped.
     package static func line(_ text: String) -> String { escaped(text, keeping: ["\t"]) }
 
     /// Appends the text in quotes. Quotes and backslashes in the text are escaped, too.
@@ -70,7 +71,7 @@ package enum PrintableText {
     /// Whether an ASCII byte is never escaped.
     private static func isPlain(_ byte: UInt8) -> Bool { (0x20...0x7E).contains(byte) }
 
-    /// Passes each code point to `body`, and whether it must be escaped, until `body` returns false.
+    /// Calls `body` with each code point and with whether it must be escaped, until `body` returns false.
     private static func forEachScalar(of text: String, _ body: (Unicode.Scalar, Bool) -> Bool) {
         var scalars = text.unicodeScalars.makeIterator()
         var before: Unicode.Scalar?  // the previous code point, if it was not escaped

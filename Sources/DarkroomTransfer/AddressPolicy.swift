@@ -1,8 +1,8 @@
 /// Decides to which addresses connections are allowed.
 ///
-/// libcurl's callbacks check the address itself when its socket is opened, and again before each request. So the check
-/// covers redirects, names that resolve differently at each lookup, reused connections, and unusual spellings of an
-/// address (`0x7f.1`, `2130706433`).
+/// The callbacks of libcurl check the address of a connection when its socket is opened, and again before each request.
+/// So the check covers redirects, names that resolve differently at each lookup, reused connections, and unusual
+/// spellings of an address (`0x7f.1`, `2130706433`).
 struct AddressPolicy: Sendable {
     /// Networks to which connections are denied. A denied IPv4 network also covers the IPv6 addresses that reach it
     /// through a translator or a tunnel.

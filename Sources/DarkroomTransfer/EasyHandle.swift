@@ -6,7 +6,7 @@ import Glibc
 final class EasyHandle {
     /// The largest number of bytes that are read from an error page so that the connection can be reused.
     private static let maxDiscardedBytes = 256 << 10
-    /// A response may have this many bytes more than twice the largest allowed body.
+    /// The largest response has twice the bytes of the largest allowed body, plus this number.
     private static let maxExtraBytes = 1 << 20
     /// The limit for all header lines together. libcurl 7.88 stores header lines without a limit.
     private static let maxHeaderBytes = 256 << 10
@@ -30,7 +30,7 @@ final class EasyHandle {
     private var started = ContinuousClock.now
     /// Whether this attempt has already sent a request to an address of the public internet.
     private var hasBeenPublic = false
-    /// The host of the current request. `way` contains the requests so far.
+    /// The host of the current request. `way` contains the requests that the attempt has sent so far.
     private var host = ""
     private var way: [RequestStop] = []
     private var isConnected = false
@@ -78,7 +78,8 @@ final class EasyHandle {
             EasyHandle.at(context).receiveHeader(size * count) ? size * count : 0
         }
         darkroom_curl_easy_setopt_pointer(curl, CURLOPT_HEADERDATA, context)
-        // The chunk framing may be longer than the body. Only the debug callback receives it.
+        // The chunk framing must be counted, because it may be longer than the body. Only the debug callback receives
+        // it.
         darkroom_curl_easy_setopt_debug_callback(curl, CURLOPT_DEBUGFUNCTION) { _, kind, _, count, context in
             if kind == CURLINFO_DATA_IN { EasyHandle.at(context).wireBytes += count }
             return 0
@@ -144,7 +145,8 @@ final class EasyHandle {
                 + "public internet; if you trust the address, give the URL to which the redirect leads")
     }
 
-    /// Counts the bytes of a header line, including those of redirects. If it returns false, the attempt ends.
+    /// Counts the bytes of a header line. The header lines of redirects are counted, too. If this method returns false,
+    /// the attempt ends.
     private func receiveHeader(_ count: Int) -> Bool {
         isActive = true
         bytesCome += count
@@ -184,8 +186,8 @@ final class EasyHandle {
         darkroom_curl_easy_getinfo_long(curl, CURLINFO_RESPONSE_CODE, &status)
         var length: curl_off_t = 0
         darkroom_curl_easy_getinfo_offset(curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length)
-        // Reserves the body's memory once, by Content-Length. A wrong value costs only address space, and not
-        // more than the largest allowed body needs.
+        // Reserves the body's memory once, by Content-Length. If the value is too large, it costs only address space,
+        // at most the size of the largest allowed body.
         if isSuccess, transfer?.onChunk == nil, length > 0 {
             body.reserveCapacity(min(Int(length), settings.configuration.maxBytes))
         }
@@ -323,7 +325,8 @@ final class EasyHandle {
     }
 
     private func failure(_ code: CURLcode) -> TransferError {
-        // If a host has several addresses, a denied address is reported only if no other address could be connected.
+        // If a host has several addresses, a denied address is reported only if connecting to all other addresses
+        // failed.
         let isDenied = [CURLE_COULDNT_CONNECT, CURLE_ABORTED_BY_CALLBACK].contains(code)
         if let refusal, refusal.code != .addressDenied || isDenied { return refusal }
         let found = errorText.pointee == 0 ? String(cString: curl_easy_strerror(code)) : String(cString: errorText)

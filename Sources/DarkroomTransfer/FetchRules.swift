@@ -49,8 +49,8 @@ package struct FetchRules: Sendable {
         }
     }
 
-    /// Whether every worker may use the bytes: all requests went to the host of the first request and to addresses of
-    /// the public internet.
+    /// Whether every worker may use the bytes, because all requests went to the host of the first request and to
+    /// addresses of the public internet.
     package static func isOrdinary(_ way: [RequestStop]) -> Bool {
         let policy = AddressPolicy.publicInternet()
         return way.allSatisfy { stop in

@@ -3,7 +3,7 @@ import DarkroomConcurrency
 /// Reads the files of `file:` URLs on threads of its own, so that a slow disk or network share does not delay
 /// transfers.
 final class FileReader: Sendable {
-    /// The reader has several threads, because reading from a network share mostly consists of waiting.
+    /// The reader has several threads, because a thread that reads from a network share waits most of the time.
     static let maxThreads = 4
     private let threads = ThreadPool("darkroom-files", maxThreads: FileReader.maxThreads)
     private let folders: ReadableFolders

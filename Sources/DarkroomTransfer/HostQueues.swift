@@ -3,8 +3,8 @@
 ///
 /// Elements of the highest priority run first. Within a priority, groups take turns and hosts take turns, so that a
 /// large group does not delay a small group. The limit for all hosts is applied to each priority: it counts the running
-/// elements of this priority and of higher priorities. So an element never waits for a slot of an element with a lower
-/// priority, even if the host of that element is slow.
+/// elements of this priority and of higher priorities. So an element never waits until an element with a lower priority
+/// releases its slot, even if the host of that slot is slow.
 struct HostQueues<Element> {
     /// The waiting elements of one host that have the same order, oldest first.
     private struct WaitQueue {
@@ -15,9 +15,10 @@ struct HostQueues<Element> {
     private struct Host {
         let limit: Int
         var running = 0
-        /// The wait queues; none is empty. The first queue of the highest order is next, and then moves to the end.
+        /// The wait queues; none is empty. Of the queues with the highest order, the first one is next; afterwards it
+        /// moves to the end.
         var queues: [WaitQueue] = []
-        /// The number of the turn in which the last element of this host was admitted. Of several eligible hosts, the
+        /// The number of the turn in which an element of this host was last admitted. Of several eligible hosts, the
         /// host with the lowest number is next.
         var lastTurn = 0
 

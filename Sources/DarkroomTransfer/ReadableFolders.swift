@@ -19,8 +19,8 @@ struct ReadableFolders: Sendable {
                 : "\(path) lies outside the folders that may be read (--files-under)")
         let realFolders = folders.compactMap(Path.real)
         guard let real = Path.real(path) else {
-            // If a path cannot be resolved, its text is checked, so that the error does not reveal which files exist in
-            // other folders.
+            // If a path cannot be resolved, the unresolved path is checked, so that the error does not reveal which
+            // files exist in other folders.
             let missing = errno
             guard !Path.climbs(path), (realFolders + folders).contains(where: { Self.isBelow($0, path) }) else {
                 throw denied
@@ -30,7 +30,7 @@ struct ReadableFolders: Sendable {
         let places = realFolders.compactMap { folder in Folder.part(of: real, below: folder).map { (folder, $0) } }
         guard let (folder, part) = places.first, !part.isEmpty else { throw denied }
 
-        // The path is already resolved. A link that was created in the meantime is not followed.
+        // The resolved path has no links. If a link was created in the meantime, it is not followed.
         let (descriptor, size): (Int32, Int)
         do throws(SystemFailure) {
             (descriptor, size) = try Folder(trusted: folder).openFile(part)

@@ -11,7 +11,7 @@ struct Redirects {
         let url: String
         /// The host in its canonical form.
         let host: String
-        /// Whether scheme, host and port equal those of the first request.
+        /// Whether this request has the same scheme, host and port as the first request.
         var isAtHome = true
         /// Whether the first request was encrypted and this one is not.
         var isExposed = false
@@ -38,8 +38,8 @@ struct Redirects {
 
     /// Returns the request for a redirect to `location`, an absolute URL.
     ///
-    /// Credentials and headers for the scheme, host and port of the first URL are not sent to other origins. A user and
-    /// a password in `location` itself are sent to its host.
+    /// Credentials and headers that belong to the origin of the first URL are not sent to other origins. If `location`
+    /// contains a user and a password, they are sent to its host.
     mutating func follow(_ location: String) throws(TransferError) -> Hop {
         count += 1
         guard count <= limit else {

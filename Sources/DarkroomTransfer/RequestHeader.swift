@@ -1,8 +1,9 @@
 /// A header line that is sent with requests to all hosts, or only to the hosts of a pattern.
 ///
-/// A header with a pattern may contain a secret, and the author of a list chooses the schemes and ports of its URLs. So
-/// the header is sent only over https and only to the default port, unless its name shows that it contains no secret
-/// (`Accept`, `User-Agent`...). `http://` before the host also allows http. A port after the host allows that port.
+/// A header with a pattern may contain a secret, and the author of a photo list chooses the schemes and ports of the
+/// URLs. So such a header is sent only over https and only to the default port, unless its name shows that it contains
+/// no secret (`Accept`, `User-Agent`...). `http://` before the host also allows http. A port after the host allows that
+/// port.
 package struct RequestHeader: Sendable, Hashable {
     /// A name, a colon and a value, for example `Accept: image/*`.
     package let line: String
@@ -10,8 +11,8 @@ package struct RequestHeader: Sendable, Hashable {
     package let hosts: HostPattern?
     /// The port of ``hosts`` to which the header is sent; nil means 443 for https and 80 for http.
     package let port: UInt16?
-    /// Whether the header is also sent over unencrypted http. Even if false, it is sent over http to loopback
-    /// addresses, private addresses and `localhost`.
+    /// Whether the header is also sent over unencrypted http. Loopback addresses, private addresses and `localhost`
+    /// receive the header over http even if this is false.
     package let isSentInPlainText: Bool
 
     /// Creates a header without checking it. Text from users requires ``init(parsing:)``.

@@ -3,7 +3,7 @@ enum RetryPolicy {
 
     /// Whether the same request may succeed later.
     /// - Parameter hasReceived: whether a part of the body was received. After a timeout within the body there is no
-    ///   further attempt, because the next one would take as long.
+    ///   further attempt, because it would probably take as long as this one.
     static func isPassing(_ code: TransferError.Code, hasReceived: Bool = false) -> Bool {
         switch code {
         case .timeout: !hasReceived

@@ -44,8 +44,8 @@ package final class Transfer: @unchecked Sendable {  // only the engine's thread
         self.completion = completion
     }
 
-    /// Aborts the transfer in any phase. Its completion gets `.cancelled`, unless it already got another result. The completion
-    /// may call this, too.
+    /// Aborts the transfer in any phase. Its completion receives `.cancelled`, unless it has already received another
+    /// result. The completion itself may call this method.
     package func cancel() {
         unwanted.set()
         mailbox.post(.cancel(self))

@@ -1,7 +1,7 @@
 /// The rules, limits and timeouts of a transfer engine.
 package struct TransferConfiguration: Sendable {
-    /// The largest number of concurrent transfers from one host; `nil` means no limit. A redirected transfer counts for
-    /// the host of its original URL.
+    /// The largest number of concurrent transfers from one host; `nil` means no limit. After a redirect, a transfer
+    /// still counts for the host of its original URL.
     package var perHost: Int? = 6
     /// For each priority, the largest number of concurrent transfers of this priority and higher priorities; `nil`
     /// means no limit. Transfers that wait for a host or for their next attempt do not count.
@@ -24,15 +24,16 @@ package struct TransferConfiguration: Sendable {
     package var retries = 3
     /// Header lines such as `Accept: image/*`, which are sent with every request to their hosts.
     ///
-    /// A header with a host pattern is sent only to matching hosts. This also holds after a redirect, but after a
-    /// redirect from `https:` to `http:` it is never sent. A header without a pattern may be a secret, so after a
-    /// redirect to another scheme, host or port only `Accept...:`, `User-Agent:`, `Cache-Control:` and `DNT:` are sent.
+    /// A header with a host pattern is sent only to matching hosts. Redirects do not change this, except that the
+    /// header is never sent after a redirect from `https:` to `http:`. A header without a pattern may be a secret, so
+    /// after a redirect to another scheme, host or port only `Accept...:`, `User-Agent:`, `Cache-Control:` and `DNT:`
+    /// are sent.
     package var headers: [RequestHeader] = []
     package var userAgent = "darkroom"
     /// Whether connections to loopback, private, link-local and other non-public addresses are allowed.
     package var allowPrivate = false
-    /// Whether the URL itself may lead to any address, because a user has entered the URL. A redirect from a non-public
-    /// address may lead to any address. A redirect from a public address must not lead to a non-public one.
+    /// Whether the URL itself may lead to any address. True for URLs that a user has entered. A redirect from a
+    /// non-public address may lead to any address. A redirect from a public address must not lead to a non-public one.
     package var mayStartAnywhere = false
     /// Non-public networks to which connections are allowed.
     package var allowedNetworks: [NetworkRange] = []

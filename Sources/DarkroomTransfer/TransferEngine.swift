@@ -19,7 +19,7 @@ package final class TransferEngine: Sendable {
     init(_ configuration: TransferConfiguration, allows: @escaping @Sendable (IPAddress) -> Bool) {
         Self.startLibrary()
         guard let multi = curl_multi_init() else { fatalError("no memory for a libcurl multi handle") }
-        // The loop is created on its thread and stays there, so the pointer passes only once from thread to thread.
+        // The loop is created on its thread and stays there. So its pointer is passed between threads only once.
         nonisolated(unsafe) let handle = multi
         // The loop closes the mailbox before it frees the handle.
         let mailbox = Mailbox<EngineMessage> { _ = curl_multi_wakeup(handle) }

@@ -113,7 +113,8 @@ final class TransferLoop {
 
     /// Starts the attempts of waiting transfers that get a slot.
     private func beginWaiting() {
-        // A transfer that cannot start releases its slot and calls this method again. The loop below fills the slot.
+        // If a transfer cannot start, it releases its slot and calls this method again. This inner call returns at
+        // once, because the loop of the outer call fills the slot.
         guard !isBeginningWaiting else { return }
         isBeginningWaiting = true
         while !isShutDown, let next = slots.next() { attempt(next) }

@@ -27,8 +27,8 @@ package final class WebPost {
         self.isCancelled = isCancelled
     }
 
-    /// Sends `body` to `url`. Blocks the thread up to the timeout, so it must not be called in a task. Blocks SIGPIPE
-    /// on the calling thread permanently.
+    /// Sends `body` to `url`. Must not be called in a task, because it blocks the thread until the request ends, at
+    /// most for the timeout. Blocks SIGPIPE on the calling thread permanently.
     /// - Returns: the status, which is at least 200, even if the rest of the response failed.
     /// - Throws: ``TransferError`` if there is no response. Another attempt may succeed.
     package func send(_ body: [UInt8], to url: String) throws(TransferError) -> Int {

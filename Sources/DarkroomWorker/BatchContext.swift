@@ -14,7 +14,8 @@ final class BatchContext: Sendable {
     let options: BatchOptions
     let recipe: PhotoRecipe
     let output: BatchOutput
-    /// The manifest folder that the operations share. Closed with the last operation, so that shares can be unmounted.
+    /// The manifest folder that the operations share. It is closed when the last operation has ended, so that its file
+    /// system can be unmounted.
     private let latestFolder = Locked(WeakFolder())
 
     private struct WeakFolder {
@@ -23,7 +24,7 @@ final class BatchContext: Sendable {
 
     /// Creates the context of a batch, and checks its folders.
     /// - Parameters:
-    ///   - taken: the number with which the batch took its output folder, see ``BatchFacts/outputTaken``.
+    ///   - taken: the number that the batch received when it took its output folder, see ``BatchFacts/outputTaken``.
     ///   - willAccess: called with each folder before the folder is accessed, since the access may hang.
     /// - Throws: ``Refusal`` if this worker cannot run the batch.
     init(
@@ -93,7 +94,7 @@ final class BatchContext: Sendable {
         }
     }
 
-    /// The number with which the batch took its output folder when this context was made.
+    /// The number that the batch received when it took its output folder, as known when this context was made.
     var taken: Int { output.place?.holder?.number ?? 0 }
 
     /// Opens the folder of the manifest for a claimed operation, and takes the output folder for the batch. Returns nil
@@ -118,7 +119,8 @@ final class BatchContext: Sendable {
         }
     }
 
-    /// Takes the output folder for the batch. A full disk is not an error here, since the next claim tries again.
+    /// Takes the output folder for the batch. A full disk is not an error here, because the next claim tries to take
+    /// the folder again.
     private func take(_ root: Folder, _ place: OutputPlace) throws(SystemFailure) {
         do throws(SystemFailure) {
             if let other = try place.holder?.take(ManifestPath.holder, in: root) {

@@ -19,7 +19,7 @@ final class OriginalsSource: PhotoSource {
     private let rules: FetchRules
     private let threads = ThreadPool("darkroom-originals", maxThreads: 4)
     private let worker: String
-    /// A counter that makes the temporary file names of a photo's attempts unique.
+    /// A counter that gives each attempt of a photo its own temporary file name.
     private let writes = Locked(0)
     private let isWaitedFor: @Sendable (OutputWriter.Failure, BatchContext) -> Bool
 

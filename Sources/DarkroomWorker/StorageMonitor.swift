@@ -29,7 +29,7 @@ final class StorageMonitor: Sendable {
         while !stopped.isSet {
             let isAnyAwaited = core.read { $0.hasOutages } || !core.coordination.refusals.withLock { $0.isEmpty }
             core.outputSignal.wait(timeout: isAnyAwaited ? max(.milliseconds(1), lastLook + Self.interval - .now) : nil)
-            // A new fault is first checked when the interval has passed.
+            // The first check of a new fault comes one interval after the fault.
             if !isAnyAwaited { lastLook = .now }
             guard isAnyAwaited, !stopped.isSet, .now >= lastLook + Self.interval else { continue }
             for case .checkStorage(let outage) in core.effects(of: .storageChecksDue(now: .now)) { check(outage) }
@@ -64,19 +64,19 @@ final class StorageMonitor: Sendable {
             "output can be written again, going on",
             ["folder": .text(fault.place.folder), "batches": .number(outage.batches.count)])
         core.handle(.storageRecovered(outage.number))
-        // Batches that were refused because of this fault are claimed again at once.
+        // Batches that were refused because of this fault are checked and claimed again at once.
         core.coordination.refusals.withLock { $0.checkAgain(.now) }
         core.coordination.expectWork(.veryHigh)
     }
 
-    /// Takes the output folder for its batch again, if `retry --overwrite` has assigned the folder to the batch again.
+    /// If `retry --overwrite` has assigned an output folder to its batch again, takes the folder for the batch again.
     private func retake(_ place: OutputPlace) {
         // If Redis or the folder cannot be read, the next check tries again.
         guard let holder = place.holder, let batch = BatchID(holder.owner),
             let taken = try? core.coordination.store.outputsTaken(by: [batch])[batch], taken > holder.number,
             let root = try? place.open()
         else { return }
-        // If this call fails, the check after it finds the same fault.
+        // An error is ignored, because the next check of the folder finds the same fault.
         _ = try? FolderHolder(owner: holder.owner, number: taken).take(ManifestPath.holder, in: root)
     }
 }

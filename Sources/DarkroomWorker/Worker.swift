@@ -111,8 +111,8 @@ package final class Worker: Sendable {
             ["detail": .text("not confined: " + facts.missing.joined(separator: ", ") + "; see darkroom doctor")])
     }
 
-    /// Stops claiming operations and starting photos, and releases the operations without running photos. Running
-    /// photos may end within the grace time; then the remaining operations are released. Returns at once, see
+    /// From now on, the worker claims no operations and starts no photos. Operations that have no running photos are
+    /// released at once, the others when their photos have ended or the grace time is over. Returns at once, see
     /// ``wait()``.
     package func stop() {
         stopRequested.set()
@@ -153,7 +153,7 @@ package final class Worker: Sendable {
                 stopSignal.wait(timeout: .milliseconds(20))
             }
         }
-        // The operations of the last claim must be in the worker state before the last releases.
+        // The claim loop ends first, so that the operations of its last claim are released, too.
         core.coordination.claimsEnd.set()
         core.coordination.claimSignal.raise()
         while !claimsEnded.isSet, !core.coordination.leaving.isSet { stopSignal.wait(timeout: .milliseconds(20)) }

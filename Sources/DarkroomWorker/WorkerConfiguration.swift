@@ -21,26 +21,26 @@ package struct WorkerConfiguration: Sendable {
     package var filtrations = ProcessInfo.processInfo.activeProcessorCount
     /// The longest time for which running photos may continue after ``Worker/stop()``.
     package var grace: Duration = .seconds(10)
-    /// The folders that must contain the output folders; empty allows any output folder.
+    /// The worker writes only to output folders inside these folders; empty allows any output folder.
     package var outputsUnder: [String] = []
     /// Which URLs and files may be fetched, and the timeouts of a fetch.
     package var transfer = TransferConfiguration()
     /// The largest number of pixels of a photo, according to its header.
     package var maxPixels = 100_000_000
-    /// The CPU time limit for decoding, filtering and encoding a photo. It applies up to 20 million pixels and grows in
-    /// proportion to the number of pixels above that. A photo that takes longer fails as `filter-timeout`.
+    /// The CPU time limit for decoding, filtering and encoding a photo. Photos with more than 20 million pixels have a
+    /// higher limit, in proportion to their pixels. A photo that takes longer fails as `filter-timeout`.
     ///
     /// The image libraries can be stopped only while they convert a JPEG to a JPEG. With
     /// ``useThisProgramAsHelper(arguments:environment:)``, all other photos are developed in helper processes, which
-    /// the worker ends at the limit. Without helpers, these photos fail only after the call of the library has
-    /// returned. A custom operation in the worker process fails after it has returned.
+    /// the worker ends at the limit. Without helpers, these photos fail only when the call of the library has returned.
+    /// A custom operation in the worker process fails only when it has returned.
     package var photoTimeout: Duration = .seconds(60)
     /// Downloads pause while more than this number of downloaded bytes wait for their filtration.
     package var maxBytesHeld = 128 << 20
-    /// Whether photos whose files do not fit on the disk wait or fail.
+    /// What happens to photos whose files do not fit on the disk: they wait or they fail.
     package var whenDiskFull = WhenDiskFull.wait
-    /// Whether files and their folders are on the disk before a photo is reported. If false, reports cost less, but
-    /// files that Redis counts as filtered can be lost in a power failure.
+    /// Whether the worker reports a photo only after its file and folder are safely on the disk. If false, reports cost
+    /// less, but files that Redis counts as filtered can be lost in a power failure.
     package var isDurable = true
     /// The hosts to which this worker delivers webhooks; none by default.
     package var webhookHosts = WebhookHosts()
@@ -76,7 +76,8 @@ package struct WorkerConfiguration: Sendable {
     /// batches. After twice this time, the worker stops renewing the leases of the operations. Must be longer than
     /// ``FolderHolder`` waits for a lock.
     package var claimPatience: Duration = .seconds(15)
-    /// Makes all written files of a descriptor's file system durable. Returns 0 or `errno`.
+    /// Writes all files of a file system to the disk. The argument is a descriptor of a file in this file system.
+    /// Returns 0 or `errno`.
     package var syncFileSystem: @Sendable (Int32) -> Int32 = { csystem_syncfs($0) == 0 ? 0 : errno }
 
     package init() {}
@@ -97,7 +98,8 @@ package struct WorkerConfiguration: Sendable {
 
 /// How a worker handles photos whose files do not fit on the disk.
 package enum WhenDiskFull: String, CaseIterable, Sendable {
-    /// The photos wait until the disk has room. If they failed instead, one full disk would fail the rest of a long list.
+    /// The photos wait until the disk has room. If they failed instead, one full disk would make all remaining photos
+    /// of a long list fail.
     case wait
     /// The photos fail with the reason `disk-full`.
     case fail

@@ -17,8 +17,8 @@ extension WorkerCore {
         return refusals.withLock { $0.reasons }.merging(blocked) { _, why in why }
     }
 
-    /// Prepares claimed operations, batch by batch. If the file system of a batch does not answer, the batch is refused
-    /// until it answers, and then the waiting thread continues the preparation.
+    /// Prepares claimed operations, batch by batch. If the file system of a batch does not answer, the batch is
+    /// refused. When the file system answers again, the thread that waited for it continues the preparation.
     func prepare(_ operations: [ClaimedOperation]) {
         let ids = Set(operations.map(\.held.batch))
         contexts.withLock { contexts in
@@ -61,7 +61,7 @@ extension WorkerCore {
     private func accept(_ operation: ClaimedOperation, _ call: FolderCalls.Call) {
         let batch = operation.held.batch
         call.accesses("")
-        // The batch may have been refused because of another operation of the same claim.
+        // The preparation of another operation of this claim may have led to a refusal of the batch.
         if refusals.withLock({ $0.contains(batch) }) { return decline(operation) }
         var end = Refusals.End.time
         let cached = contexts.withLock { $0[batch] }
@@ -125,7 +125,7 @@ extension WorkerCore {
             [.batch: .text(batch), "detail": .text(reason)])
     }
 
-    /// Checks, without a claim, whether the causes of refusals are gone. Blocks while a folder does not answer.
+    /// Checks whether the causes of refusals are gone. This needs no claim. Blocks while a folder does not answer.
     func checkRefusals() {
         var isAnyWithdrawn = false
         var taken: [BatchID: Int] = [:]  // refused because another batch took the folder
@@ -170,7 +170,7 @@ extension WorkerCore {
         if let refusal = found.withLock({ $0 }) { throw refusal }
     }
 
-    /// Those batches that have ended and whose check would create folders.
+    /// Among the batches in `due` whose check would create folders: the batches that have ended.
     /// - Returns: nil if Redis is unreachable.
     private func batchesThatAreOver(_ due: [(batch: BatchID, end: Refusals.End)]) -> Set<BatchID>? {
         let making = due.filter { if case .check(let options, _) = $0.end { options.remoteOutput } else { false } }
@@ -179,7 +179,8 @@ extension WorkerCore {
         return (try? coordination.store.unfinished(batches)).map { Set(batches).subtracting($0) }
     }
 
-    /// The batches that have taken their output folder again, with a higher number than in `taken`. Checks 100 at most.
+    /// The batches that have taken their output folder again, so that their number is higher than in `taken`. Checks
+    /// 100 at most.
     private func batchesThatTookTheirFolderBack(since taken: [BatchID: Int]) -> [BatchID] {
         let batches = taken.keys.shuffled().prefix(100)
         // If Redis is unreachable, the batches stay refused until the next check.

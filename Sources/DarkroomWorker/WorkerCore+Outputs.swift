@@ -8,8 +8,8 @@ import Foundation
 /// Handles files that cannot be written, or that may be lost.
 extension WorkerCore {
     /// Handles a file of a batch that could not be written.
-    /// - Returns: true if the worker waits until the fault is gone. In this case the photo has not failed, and the
-    ///   worker starts no photos that would have the same fault.
+    /// - Returns: true if the worker waits until the fault is gone. The photo does not count as failed, and the worker
+    ///   starts no photos that would have the same fault.
     func isWaitedFor(_ failure: OutputWriter.Failure, of context: BatchContext) -> Bool {
         guard failure.reason != .diskFull || configuration.whenDiskFull == .wait, let fault = OutputFault(failure)
         else { return false }
@@ -39,7 +39,8 @@ extension WorkerCore {
         }
     }
 
-    /// Releases operations whose files may be lost, without a report. Their photos run and write the files again.
+    /// Releases operations whose files may be lost, and does not report their photos. The photos run again and write
+    /// new files.
     /// - Parameter fault: the storage fault that still prevents writing, if there is one.
     func giveUp(_ operations: [HeldOperation], _ why: String, _ fault: OutputFault? = nil) {
         guard let first = operations.first else { return }

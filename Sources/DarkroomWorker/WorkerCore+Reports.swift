@@ -45,7 +45,8 @@ extension WorkerCore {
                 given.formUnion(operations)
                 continue
             }
-            // Every folder that was open before an error reports it, so the folder opened first reports all errors.
+            // An error is reported to each folder that was open when it happened. So the folder that was opened first
+            // reports all errors.
             if folders[folder.device].map({ folder.opened < $0.folder.opened }) ?? true {
                 folders[folder.device] = (folder, place)
             }

@@ -76,7 +76,7 @@ final class WorkerCore: CoordinatedWorker {
         return effects.filter { !perform($0) }
     }
 
-    /// Returns whether a step may start.
+    /// Handles the request to start a step, and returns whether the step may start.
     private func mayProceed(_ event: WorkerState.Event) -> Bool {
         effects(of: event).contains { if case .proceed = $0 { true } else { false } }
     }
@@ -101,7 +101,7 @@ final class WorkerCore: CoordinatedWorker {
     }
 
     private func applyLimits() {
-        // One thread at a time applies limits, so that the last thread applies the current limits.
+        // With the lock, no thread can overwrite the current limits with limits that it read earlier.
         limits.withLock { _ in
             let (downloads, filtrations) = read { $0.limits }
             engine.setMaxRunning(downloads)
@@ -142,7 +142,8 @@ final class WorkerCore: CoordinatedWorker {
 
     func removeStaleFiles(of held: HeldOperation) {
         cleaner.perform { [self] in
-            // If Redis is unreachable, another worker removes the files, which several heartbeat replies list.
+            // If Redis is unreachable, another worker removes the files, because several heartbeat replies name the
+            // operation.
             guard let batch = try? coordination.store.facts(of: held.batch), batch.damage.isEmpty else { return }
             removeStaleFiles(of: held, batch)
         }
@@ -189,7 +190,7 @@ final class WorkerCore: CoordinatedWorker {
         handle(.prepared(operation))
     }
 
-    /// After this number of lease expiries without a newly final photo, an operation fails.
+    /// An operation fails after this number of lease expiries, if no photo of it became final between them.
     private static let maxLeaseExpiries = 5
 
     // MARK: Photos
@@ -199,10 +200,10 @@ final class WorkerCore: CoordinatedWorker {
         coordination.store.send([call]) { [self] _ in download(task, urgency) }
     }
 
-    /// The report that starts or ends the crash probe of a photo. The step that could crash this process is a transfer,
-    /// or a filtration outside of a helper. Nil if no report is needed.
+    /// The report that starts or ends the crash probe of a photo. Nil if no report is needed. The probe covers the
+    /// steps that could crash this process: transfers, and filtrations outside of a helper.
     ///
-    /// The step starts after any reply, even an error, because no lease expires while Redis is unreachable, and the next
+    /// Even if the reply is an error, the step starts: no lease expires while Redis is unreachable, and the next
     /// heartbeat detects all other errors.
     private func crashProbe(_ task: PhotoTask, begins: Bool) -> ScriptCall<ReportReply>? {
         read { $0.crashProbe(of: task, begins: begins) }.map { codes in
@@ -237,7 +238,7 @@ final class WorkerCore: CoordinatedWorker {
     private func filter(_ job: FilterJob) {
         let task = job.task
         guard mayProceed(.filterBegins(job)) else { return }
-        // The bytes are gone if the photo was cancelled in the meantime.
+        // If the photo was cancelled in the meantime, its bytes were freed.
         guard let image = pending.takeImage(of: task) else {
             handle(.filterEnded(job, nil))
             return

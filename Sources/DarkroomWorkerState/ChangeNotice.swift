@@ -18,7 +18,8 @@ package enum ChangeNotice: Equatable, Sendable {
         package let priority: BatchPriority
         package let operations: Int
 
-        /// At least this many workers claim even a single operation: some workers are busy, and some refuse its batch.
+        /// The smallest number of workers that should claim, even for a single operation, because some workers are busy
+        /// and some refuse its batch.
         private static let leastClaimants = 16
         /// The largest number that is accepted in a message.
         private static let most = 1_000_000

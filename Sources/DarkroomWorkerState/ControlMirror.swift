@@ -12,8 +12,8 @@ struct ControlMirror {
     private(set) var highest = 0
     private(set) var cluster = ClusterControls()
     private var clusterVersion = 0
-    /// The controls of batches with local operations, and of batches in notices, since a running claim may return
-    /// operations of these batches.
+    /// The controls of batches with local operations, and of batches that a notice named. The latter are needed because
+    /// a running claim may return operations of these batches.
     private var entries: [BatchID: (controls: BatchControls, version: Int)] = [:]
     /// The batches with local operations. Their controls are never removed.
     private var local: Set<BatchID> = []
@@ -46,8 +46,9 @@ struct ControlMirror {
 
     /// Applies a reply of Redis.
     ///
-    /// Redis publishes a notice only after it has made the change. So if the reply to a later request contains a lower
-    /// version, either Redis has lost changes, or another program has published the notice.
+    /// Redis publishes a notice only after it has made the change. So the reply to a request that was sent after a
+    /// notice contains at least the version of the notice. If it does not, either Redis has lost changes, or another
+    /// program has published the notice.
     mutating func answered(_ answer: ControlsAnswer) {
         if answer.version < answer.sent { goBack(to: answer.version) }
         highest = max(highest, answer.version)
@@ -67,7 +68,8 @@ struct ControlMirror {
         entries[id, default: (BatchControls(), highest)].controls.isCancelled = true
     }
 
-    /// Handles a loss of changes in Redis: the current replies replace what this worker has stored.
+    /// Handles a loss of changes in Redis: the controls in the next replies replace the controls that this worker has
+    /// stored.
     private mutating func goBack(to version: Int) {
         known = nil
         highest = version
@@ -75,7 +77,7 @@ struct ControlMirror {
         for id in entries.keys { entries[id]?.version = 0 }
     }
 
-    /// Keeps the controls of a batch of which the worker now has operations.
+    /// Keeps the controls of a batch, because the worker now has operations of the batch.
     mutating func keep(_ id: BatchID) { local.insert(id) }
 
     /// Allows the controls of a batch to be removed, since the worker has no more operations of the batch.
@@ -95,8 +97,8 @@ package struct ControlsAnswer: Sendable {
     package var sent: Int
     package var cluster: ClusterControls?
     package var batches: [BatchID: BatchControls]
-    /// This reply and the earlier replies together contain all controls that affect this worker up to this version; nil
-    /// if the reply contains only some of the controls.
+    /// If this reply completes the worker's copy of the controls: the version of that copy. Nil if the reply contains
+    /// only some of the controls.
     package var completeVersion: Int?
 
     package init(

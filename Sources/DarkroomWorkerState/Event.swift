@@ -24,7 +24,7 @@ extension WorkerState {
 
         // Controls.
         case noticed(ChangeNotice)
-        /// The parts of one reply of Redis, in order.
+        /// One reply of Redis contained these controls, in this order.
         case answered([ControlsAnswer])
         case batchCancelled(BatchID)
         /// A reply of Redis contained final state codes of an operation's photos.
@@ -51,8 +51,9 @@ extension WorkerState {
         // Storage.
         /// The output folder of a batch was opened; `device` is the device number of its file system.
         case outputOpened(BatchID, device: UInt)
-        /// A file of a batch could not be written, for a while. `device` is the number of the file system if the fault affects
-        /// all files on it, `others` are the other local batches that write to it. `staleFile` could not be removed.
+        /// A file of a batch cannot be written for a while. `device` is the number of the file system if the fault
+        /// affects all files on it, `others` are the other local batches that write to it. `staleFile` could not be
+        /// removed.
         case storageFault(
             BatchID, any StorageFault, device: UInt? = nil, others: Set<BatchID> = [], staleFile: String? = nil)
         /// Another storage fault now causes the outage with this number.
@@ -90,21 +91,20 @@ extension WorkerState {
         case applyLimits
 
         // Operations.
-        /// The lease of an operation was lost. The loss was `expected` if the operation was ending or was not
-        /// prepared yet.
+        /// The lease of an operation was lost. `expected` is true if the operation was ending or was not prepared yet.
         case leaseLost(HeldOperation, expected: Bool)
         /// An operation that was local has ended.
         case left(HeldOperation)
-        /// Remove the manifest file of an operation, since none of its lines was reported.
+        /// Remove the manifest file of an operation, since no line of the file was reported.
         case removeManifest(HeldOperation, any OperationResources)
-        /// Release an operation. The data of the driver is nil if the operation did not run here. `hasPast`: other workers may
-        /// have left manifest files of the operation.
+        /// Release an operation. The data of the driver is nil if the operation did not run here. `hasPast` is true if
+        /// other workers may have left manifest files of the operation.
         case release(HeldOperation, (any OperationResources)?, hasPast: Bool)
 
         // Storage.
         /// The output of the batch cannot be written now. The text contains the cause.
         case outputBlocked(String)
-        /// A new outage began, and this number of local batches wait for its end.
+        /// A new outage began. `batches` is the number of local batches that wait for its end.
         case outageBegan(batches: Int)
         /// Check whether files can be written again.
         case checkStorage(StorageOutage)

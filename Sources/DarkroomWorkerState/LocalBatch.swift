@@ -1,7 +1,7 @@
 import DarkroomModel
 import DarkroomStore
 
-/// The state of a batch of which the worker has operations.
+/// The state of a batch in a worker that has operations of the batch.
 struct LocalBatch {
     /// The largest number of photos in an operation of the batch.
     let operationSize: Int
@@ -10,7 +10,8 @@ struct LocalBatch {
     private(set) var hold: Hold
     /// The local operations of the batch, in the order of their claims.
     var operations: [HeldOperation] = []
-    /// The operations with photos to start. Operations in the focus come first, then the order of claims decides.
+    /// The operations with photos to start. Operations in the focus come first. Otherwise they have the order of their
+    /// claims.
     var toBegin: [HeldOperation] = []
     /// The number of photos in `toBegin` that have not been started.
     var unbegun = 0
@@ -28,7 +29,7 @@ struct LocalBatch {
     var filters = 0
     /// The virtual time of the batch, see ``RunQueues``.
     var virtualTime = 0
-    /// Whether so many photos wait for their hosts that no photo is started until a waiting photo continues.
+    /// Whether too many photos wait for their hosts, so that no photo is started until a waiting photo continues.
     private(set) var isStalled = false
 
     mutating func apply(_ controls: BatchControls, _ hold: Hold) {
@@ -45,7 +46,8 @@ struct LocalBatch {
     var rank: Int { controls.priority.rank }
     var hasPhotosToBegin: Bool { hold.allowsDownloads && !isStalled && !toBegin.isEmpty }
     var hasPhotosToFilter: Bool { hold.allowsFilters && !ready.isEmpty }
-    /// Whether the batch competes for filters: it has photos that may be filtered, now or after their downloads.
+    /// Whether the batch competes for filtrations, because it has photos that may be filtered now or after their
+    /// downloads.
     var competes: Bool { hold.allowsFilters && (hasPhotosToBegin || hasPhotosToFilter) }
 
     /// The contribution of the batch to the load of its priority.

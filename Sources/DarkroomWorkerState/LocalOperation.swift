@@ -36,18 +36,19 @@ package struct LocalOperation: Sendable {
     /// A number that grows with every change that must be reported.
     private(set) var version = 0
     private var reportedVersion = 0
-    /// The versions at which the first and the latest photo became final; 0 before a photo is final.
+    /// The values of `version` when the first and when the latest photo became final; 0 before a photo is final.
     private var firstFinalVersion = 0
     private var lastFinalVersion = 0
     /// The time of the oldest unreported change that makes a report due; nil if there is none.
     private(set) var oldestNews: ContinuousClock.Instant?
 
-    /// Whether and why the photos of this operation are held, apart from the reasons that hold its whole batch:
-    /// `.outsideFocus`, `.releasing` or `.none`.
+    /// Whether and why the photos of this operation are held: `.outsideFocus`, `.releasing` or `.none`. Reasons that
+    /// hold the whole batch are not included.
     private(set) var hold = Hold.none
-    /// The positions of this operation's photos that are in the focus of the batch; nil if there are none.
+    /// The positions of the photos of this operation that are in the focus of the batch; nil if the focus contains none
+    /// of them.
     private(set) var focus: ClosedRange<Int>?
-    /// The time since which the operation has been idle with downloaded bytes.
+    /// When the operation became idle with downloaded bytes.
     var idleSince: ContinuousClock.Instant?
 
     /// Whether each photo is started or final, by position.
@@ -80,7 +81,8 @@ package struct LocalOperation: Sendable {
         unbegun = unfinished
         hasPast = claimed.leaseExpiries > 0 || unfinished < stateCodes.count
         isQuarantined = claimed.leaseExpiries >= 2
-        // All photos were cancelled one by one while the operation was queued. This must still be reported.
+        // All photos were cancelled one by one while the operation was queued. The report that ends the operation is
+        // still due.
         if isDone { noteFinal() }
     }
 

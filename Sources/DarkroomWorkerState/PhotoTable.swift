@@ -30,7 +30,7 @@ struct PhotoEntry {
 
 /// The photos in progress (started, and without an outcome yet), and the number of downloaded bytes in memory.
 struct PhotoTable {
-    /// An attempt whose result is no longer needed.
+    /// A filtration attempt whose result is no longer needed.
     enum AbandonedFilter {
         /// The attempt is in the image filtration queue. It never starts.
         case queued
@@ -53,7 +53,7 @@ struct PhotoTable {
     var all: some Collection<PhotoEntry> { entries.values }
     var abandonedCount: Int { abandoned.count }
 
-    /// Whether a photo is in progress, even if it belongs to an earlier claim of its operation.
+    /// Whether a photo is in progress, for the current or an earlier claim of its operation.
     func contains(_ key: PhotoTask.Key) -> Bool { entries[key] != nil }
 
     /// The entry of a task; nil if the task has ended.

@@ -5,8 +5,7 @@ import DarkroomStore
 /// Data that the driver of the worker state attaches to an operation. The worker state does not read the data.
 package protocol OperationResources: AnyObject, Sendable {}
 
-/// A photo that this worker has started, from its download to its outcome. If the photo is started again, that is
-/// another task.
+/// A photo that this worker has started, from its download to its outcome. Each start of the photo creates a new task.
 package final class PhotoTask: Sendable {
     /// Identifies the photo. A worker never runs the same photo twice at a time.
     struct Key: Hashable {
@@ -21,8 +20,8 @@ package final class PhotoTask: Sendable {
     package let isStored: Bool
     /// Whether the lease of the operation has expired at least twice, so that the photo may have crashed a worker.
     package let isQuarantined: Bool
-    /// Cancelled if the result is no longer needed: the transfer is aborted, the bytes are freed, and the filtration
-    /// stops at its next check. Withdrawn if the download must not start.
+    /// It is cancelled if the result is no longer needed. Then the transfer is aborted, the bytes are freed, and the
+    /// filtration stops at its next check. It is withdrawn if the download must not start.
     package let cancellation = CancellationToken()
 
     init(

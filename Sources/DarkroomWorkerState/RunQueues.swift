@@ -1,6 +1,6 @@
 import DarkroomModel
 
-/// Counts of photos and batches, either of one batch or summed over all batches of a priority.
+/// Counts of photos and batches, for one batch or for all batches of a priority together.
 struct Load: Equatable {
     /// Photos in progress, without photos that wait for their hosts and downloaded photos that may not be filtered now.
     var active = 0
@@ -28,11 +28,11 @@ struct Load: Equatable {
 /// Decides which batch starts the next photo, and which batch filters the next photo.
 ///
 /// DESIGN. Higher priorities come first. Among the batches of a priority, weighted fair queueing decides. Each batch
-/// has a virtual time, which grows by one with each of its photos that is filtered or fails before its filtration. The
-/// batch with the least virtual time is next. If a batch is new or has photos again, it starts at the current virtual
-/// time of its priority, so that it gets exactly its share from then on. The batches compete for filtrations. Photos
-/// are started ahead of their filtration, so the choice of the next photo to start counts a batch's started photos as
-/// filtered. All batches of a priority have the same weight.
+/// has a virtual time. It grows by one when a photo of the batch is filtered or fails before its filtration. The batch
+/// with the least virtual time is next. If a batch is new or has photos again, it starts at the current virtual time of
+/// its priority. So it receives exactly its share from then on. The batches compete for filtrations. Photos are started
+/// ahead of their filtration, so the choice of the batch that starts the next photo counts started photos as filtered.
+/// All batches of a priority have the same weight.
 struct RunQueues {
     /// The competing batches and their virtual times.
     struct Turns {
@@ -70,7 +70,7 @@ struct RunQueues {
         var toBegin = Turns()
         var toFilter = Turns()
         var load = Load()
-        /// The virtual time of the batch whose time changed last.
+        /// The virtual time of the batch whose virtual time changed last.
         var virtualTime = 0
     }
 
@@ -79,7 +79,7 @@ struct RunQueues {
 
     subscript(rank: Int) -> Load { queues[rank].load }
 
-    /// Adds up one count of the loads of all priorities with at least this rank.
+    /// The sum of one count, such as `active`, over the loads of all priorities with at least this rank.
     func total(_ part: KeyPath<Load, Int>, from rank: Int = 0) -> Int {
         queues[rank...].reduce(0) { $0 + $1.load[keyPath: part] }
     }
@@ -102,7 +102,7 @@ struct RunQueues {
 
     func nextToFilter(_ rank: Int) -> BatchID? { queues[rank].toFilter.next }
 
-    /// Sets the virtual time of the batch's rank to the virtual time of the batch, which has just changed.
+    /// Called when the virtual time of a batch has changed. Sets the virtual time of its rank to the same value.
     mutating func served(_ batch: LocalBatch) { queues[batch.rank].virtualTime = batch.virtualTime }
 
     mutating func changed(_ id: BatchID, from before: Share, to after: inout LocalBatch) {
@@ -117,7 +117,7 @@ struct RunQueues {
             queues[before.rank].toBegin.set(id, nil)
             queues[before.rank].toFilter.set(id, nil)
         }
-        // The virtual time already counts the photos in the image filtration queue.
+        // `filters` is subtracted, because the virtual time already counts the photos in the image filtration queue.
         let begun = after.virtualTime + after.running + after.waiting - after.filters
         queues[after.rank].toBegin.set(id, after.hasPhotosToBegin ? begun : nil)
         queues[after.rank].toFilter.set(id, after.hasPhotosToFilter ? after.virtualTime : nil)

@@ -1,6 +1,7 @@
 import DarkroomModel
 
-/// A state of the machine in which files cannot be written for a while. It does not count as a failure of a photo.
+/// A condition of this machine, such as a full disk, that prevents the writing of files for a while. It does not count
+/// as a failure of a photo.
 package protocol StorageFault: Sendable {
     /// The cause of the fault, and the remedy.
     var detail: String { get }
@@ -20,9 +21,9 @@ package struct StorageOutage: Sendable {
     /// The device number of the file system, if the fault affects all files on it.
     fileprivate(set) var device: UInt?
     package fileprivate(set) var batches: Set<BatchID>
-    /// Temporary files that could not be removed during the outage. They are removed after it.
+    /// Temporary files that could not be removed during the outage. They are removed when it is over.
     package fileprivate(set) var staleFiles: [String] = []
-    /// The time since which the worker has had no operation of the waiting batches.
+    /// Since when the worker has had no operation of the waiting batches; nil if it has one.
     fileprivate var unusedSince: ContinuousClock.Instant?
 }
 
@@ -32,7 +33,8 @@ struct StorageOutages {
     private var last = 0
 
     private static let maxStaleFiles = 1000
-    /// An outage is removed if the worker has had no operation of its batches for this long: they may have ended.
+    /// An outage is removed if the worker has had no operation of its batches for this long, because the batches may
+    /// have ended.
     private static let maxUnused = Duration.seconds(600)
 
     func blocks(_ id: BatchID) -> Bool { all.contains { $0.batches.contains(id) } }
@@ -90,7 +92,7 @@ struct StorageOutages {
         return all.remove(at: place).batches
     }
 
-    /// Removes the outages of batches of which the worker has had no operation for a long time.
+    /// Removes the outages whose batches have had no operation in this worker for a long time.
     mutating func forgetUnused(now: ContinuousClock.Instant, isUsed: (BatchID) -> Bool) {
         for place in all.indices {
             all[place].unusedSince = all[place].batches.contains(where: isUsed) ? nil : all[place].unusedSince ?? now
@@ -99,8 +101,8 @@ struct StorageOutages {
     }
 }
 
-/// Handles outputs that cannot be written for a while. The photos of their batches are held, and their operations are released
-/// after a while, because other workers may be able to write.
+/// Handles outputs that cannot be written for a while. The worker holds the photos of the affected batches, and
+/// releases their operations after a while, because other workers may be able to write.
 extension WorkerState {
     mutating func outputOpened(_ id: BatchID, _ device: UInt, _ effects: inout [Effect]) {
         guard let reason = outages.add(id, device: device) else { return }

@@ -1,11 +1,11 @@
 import DarkroomModel
 import DarkroomStore
 
-/// The operations that a worker has room for.
+/// Which operations a worker needs from a claim.
 package struct ClaimDemand: Sendable {
     /// The lowest priority that the worker has room for; nil if it is full.
     package var lowest: BatchPriority?
-    /// The batch in whose focus the worker claims an operation, even if the worker is full.
+    /// The worker claims an operation in the focus of this batch, even if the worker is full.
     package var focused: (batch: BatchID, priority: BatchPriority)?
     /// The lowest priority of the drained batches from which the worker claims although it is full of other batches.
     package var drained: BatchPriority?
@@ -15,19 +15,19 @@ package struct ClaimDemand: Sendable {
     package init(lowest: BatchPriority? = nil) { self.lowest = lowest }
 }
 
-/// The operations that a claim requested.
+/// Which operations a claim has requested.
 package enum ClaimScope: Sendable, Equatable {
     case all
     /// Only operations in the focus of this batch.
     case focus(BatchID)
-    /// Only operations of batches without photos to start here. The set contains the batches that were drained when the
-    /// claim was sent.
+    /// Only operations of batches that have no photos left to start in this worker. The set contains the drained
+    /// batches at the time of the claim.
     case drained(Set<BatchID>)
 }
 
 /// Decides which operations to claim.
 extension WorkerState {
-    /// If this many operations are done and not reported, the worker claims no operations.
+    /// If this many operations are done but not reported yet, the worker claims no operations.
     private static let maxUnreported = 256
     /// If this many batches of a priority and all higher priorities are stalled (see ``LocalBatch/isStalled``), the
     /// worker does not claim at this priority.
@@ -45,14 +45,14 @@ extension WorkerState {
     }
 
     /// The number of photos that a claim for a priority and all higher priorities requests. If the operations are
-    /// small, the claim returns several, one of each batch in turn.
+    /// small, the claim returns several operations, and takes them from the batches in turn.
     package func photosToClaim(from priority: BatchPriority) -> Int { max(photosWanted(from: priority), window / 2) }
 
     /// The drained batches that are not stalled, so that more of their photos could start.
     package var claimableDrained: Set<BatchID> { drained.filter { batches[$0]?.isStalled != true } }
 
-    /// The batches that a claim excludes: batches whose output cannot be written, stalled batches, and batches whose
-    /// filtrations are suspended while downloaded photos use all the memory that they may.
+    /// The batches that a claim excludes: batches whose output cannot be written, and stalled batches. While downloaded
+    /// photos use all the memory that they may use, batches with suspended filtrations are excluded, too.
     /// - Parameter isForDrained: whether the claim also excludes batches that have photos to start in this worker.
     package func excludedFromClaims(isForDrained: Bool) -> [BatchID] {
         let isFull =
@@ -63,9 +63,9 @@ extension WorkerState {
         return Array(unwanted.keys) + Array(outages.reasons.keys) + (isForDrained ? Array(queues.batchesToBegin()) : [])
     }
 
-    /// How many photos of a priority or a higher priority the worker needs to fill its queues and to have one more
-    /// operation. Lower priorities are not counted, so even a full worker has room for a priority above its own.
-    /// Stalled batches are not counted, since none of their photos can start now.
+    /// How many more photos of this or a higher priority the worker needs, so that its queues are full and one
+    /// operation is in reserve. Lower priorities are not counted, so even a full worker has room for a priority above
+    /// its own. Stalled batches are not counted, since none of their photos can start now.
     func photosWanted(from priority: BatchPriority) -> Int {
         guard mayClaim, queues.total(\.stalled, from: priority.rank) < Self.maxStalled else { return 0 }
         var (unbegun, operations, largest) = (0, 0, 0)
@@ -86,9 +86,9 @@ extension WorkerState {
 
     private var mayClaim: Bool { !isStopping && doneOperations < Self.maxUnreported }
 
-    /// The batch from which even a full worker claims an operation in the focus, and the priority of the batch. Nil if
-    /// the worker already has an operation in the focus with photos to start. Also nil if the worker has too many
-    /// photos to start, so that a focus that moves 100 times a second has a bounded cost.
+    /// The batch, with its priority, for whose focus even a full worker claims an operation. Nil if the worker already
+    /// has an operation in the focus with photos to start. Also nil if the worker has too many photos to start, so that
+    /// a focus that moves 100 times a second has a bounded cost.
     private var focusedWanted: (batch: BatchID, priority: BatchPriority)? {
         guard let id = focusToClaim, mayClaim, batches[id]?.isStalled != true else { return nil }
         let (unbegun, largest) = backlog
@@ -97,8 +97,8 @@ extension WorkerState {
         return isHere ? nil : (id, controls.controls(of: id).priority)
     }
 
-    /// Whether a worker that is full claims a few operations of batches from which it has no photo to start. Without
-    /// these claims, such batches would have to wait until the other batches are done.
+    /// Whether a full worker claims a few operations of batches that have no photo to start in this worker. Without
+    /// these claims, such batches would wait until the other batches are done.
     private var takesOthers: Bool {
         guard mayClaim, queues.total(\.stalled) < Self.maxStalled else { return false }
         let (unbegun, largest) = backlog
@@ -112,7 +112,8 @@ extension WorkerState {
         }
     }
 
-    /// Handles the reply to a claim. Requested batches that are not in `brought` have no operations to claim.
+    /// Handles the reply to a claim. Batches that the claim requested and that are not in `brought` have no operations
+    /// to claim.
     mutating func claimAnswered(_ scope: ClaimScope, _ brought: Set<BatchID>) {
         switch scope {
         case .all: return

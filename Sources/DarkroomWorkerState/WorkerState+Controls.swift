@@ -14,7 +14,7 @@ extension WorkerState {
             apply(&effects) { $0.noticed(version, cluster: cluster) }
         case .photos(let id, let version):
             apply(&effects) { $0.noticed(version) }
-            // The notice does not name the cancelled photos. The reply to the next heartbeat names them.
+            // The notice does not name the cancelled photos, but the reply to the next heartbeat does.
             if batches[id] != nil { effects.append(.wakeHeartbeat) }
         }
     }

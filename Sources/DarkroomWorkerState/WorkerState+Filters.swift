@@ -3,7 +3,7 @@ import DarkroomStore
 
 /// Handles photos from the image filtration queue to their outcome.
 extension WorkerState {
-    /// Fills the image filtration queue with twice as many photos as there are filtrations, so that no thread waits.
+    /// Fills the image filtration queue up to twice the number of concurrent filtrations, so that no thread waits.
     mutating func queueFilters() -> [FilterJob] {
         var queued: [FilterJob] = []
         for rank in BatchPriority.allCases.indices.reversed() {

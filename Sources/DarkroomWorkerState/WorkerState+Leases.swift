@@ -46,7 +46,8 @@ extension WorkerState {
         effects += [.schedule(urgently: false), .wakeClaims, .wakeReports]
     }
 
-    /// Removes an operation that has ended. Its photos may still be running here if they became final in another way.
+    /// Removes an operation that has ended. If its photos became final without this worker, this worker may still run
+    /// them.
     mutating func end(_ held: HeldOperation, _ effects: inout [Effect]) {
         if operations[held] != nil { effects.append(.left(held)) }
         drop(held, &effects)

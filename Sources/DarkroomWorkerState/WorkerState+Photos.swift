@@ -3,13 +3,13 @@ import DarkroomStore
 
 /// Handles photos from their start to the end of their download.
 extension WorkerState {
-    /// The largest number of photos in progress: enough that no filtration waits for downloads. In addition, each batch
-    /// may have this many photos that wait for their hosts.
+    /// The largest number of photos in progress. It is so large that no filtration waits for downloads. Photos that
+    /// wait for their hosts are not counted; each batch may have this many of them.
     var window: Int { limits.downloads + 4 * limits.filtrations }
-    /// How many photos in addition to `window` may start for each lower priority that has running photos.
+    /// For each lower priority that has running photos, this many photos may start in addition to `window`.
     var reserve: Int { 4 * limits.filtrations }
-    /// How many photos of a priority and all higher priorities may wait for their hosts, to bound memory. At this
-    /// number, a batch starts no further photo while any of its photos waits.
+    /// To bound memory: when this many photos of a priority and all higher priorities wait for their hosts, a batch
+    /// starts no further photo while any of its own photos waits.
     static let maxWaiting = 1024
     /// How many downloaded photos of a batch with suspended filtrations are kept, however small the photos are.
     private static let maxParked = 4096
@@ -30,7 +30,8 @@ extension WorkerState {
     /// Starts photos if there is room. Higher priorities come first; within a priority, ``RunQueues`` decides.
     mutating func beginDownloads(urgently: Bool) -> [PhotoTask] {
         guard !isStopping, let highest = queues.highestRankToBegin else { return [] }
-        // While enough photos wait for filtration, several photos are started at a time: each call wakes 3 threads.
+        // While enough photos wait for filtration, several photos are started at a time, because each call wakes 3
+        // threads.
         let free = window - queues.total(\.active)
         let toFilter = photos.photosHeld - parked - photos.abandonedCount
         let isMoreUrgent = queues.lowestActiveRank.map { $0 < highest } ?? true
@@ -50,7 +51,8 @@ extension WorkerState {
     private mutating func beginNext() -> PhotoTask? {
         for rank in BatchPriority.allCases.indices.reversed() {
             guard let first = queues.nextToBegin(rank) else { continue }
-            // Each lower priority may exceed the window by its reserve, so that it does not block this priority.
+            // The window grows by a reserve for each lower priority with running photos, so that they do not block this
+            // priority.
             let lower = queues.activeRanks(below: rank)
             guard queues.total(\.active, from: rank) < window,
                 queues.total(\.active) < window + lower * reserve,
@@ -91,7 +93,7 @@ extension WorkerState {
                 if focused, operations[held]?.focus == nil { break }  // the operations in the focus come first
                 let position = update(held) { $0.nextPhoto(focused: focused) } ?? nil
                 guard let position, let index = operations[held]?.records[position].index,
-                    // The same photo may still be stopping under an older fencing token.
+                    // The photo must not start while its run under an older fencing token is still stopping.
                     !photos.contains(PhotoTask.Key(batch: id, index: index))
                 else { continue }
                 return begin(position, of: held)

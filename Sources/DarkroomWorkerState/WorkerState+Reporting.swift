@@ -2,7 +2,7 @@ import DarkroomModel
 import DarkroomStore
 
 extension WorkerState {
-    /// The due reports: on operations that are done, do not continue, or have changes older than `age`.
+    /// The due reports. A report is due if its operation is done, does not continue, or has a change older than `age`.
     package func reports(_ now: ContinuousClock.Instant, olderThan age: Duration) -> [Report] {
         leases.local.compactMap { held in
             guard let operation = operations[held], operation.hasNews else { return nil }
@@ -25,7 +25,7 @@ extension WorkerState {
             && (operation.hasUnreportedFinals || operation.waiting > 0)
     }
 
-    /// The time at which the oldest change is older than `age`, so that a report is due; nil if nothing has changed.
+    /// When the next report is due, because the oldest change then reaches `age`; nil if nothing has changed.
     package func nextReport(after age: Duration) -> ContinuousClock.Instant? {
         leases.local.lazy.compactMap { held in
             isCancelled(held) ? nil : operations[held]?.oldestNews
@@ -40,7 +40,7 @@ extension WorkerState {
         guard task.isQuarantined, let operation = operations[task.operation], !operation.hasProgress
         else { return nil }
         var codes = [UInt8](repeating: UInt8(ascii: "."), count: operation.records.count)
-        // In Redis, too, the state of the photo is `new`, so this code only ends the probe.
+        // The state of the photo in Redis is `new`, too, so this code changes no state and only ends the probe.
         if !begins { codes[task.record.index - operation.records[0].index] = PhotoState.new.stateCode }
         return codes
     }
@@ -52,8 +52,8 @@ extension WorkerState {
     /// - Idle operations of cancelled batches and of a stopping worker, once all changes are reported.
     /// - Idle operations that are held, once all changes are reported. If they have downloaded bytes, they are released
     ///   only after a while, or when other operations need the memory.
-    /// - Idle operations whose output cannot be written, after a while, even with unreported changes. Another worker
-    ///   runs their photos again and replaces the files.
+    /// - Idle operations whose output has not been writable for a while, even if they have unreported changes. Another
+    ///   worker runs their photos again and replaces the files.
     /// - All operations of an aborting worker. None of their files gets its final name any more.
     mutating func releases(_ now: ContinuousClock.Instant) -> [HeldOperation] {
         guard !isAborting else { return held }

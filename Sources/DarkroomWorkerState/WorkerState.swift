@@ -4,10 +4,10 @@ import DarkroomStore
 /// The operations and photos of a worker. Decides which photos start and stop, and which operations are reported and
 /// released.
 ///
-/// DESIGN. A plain value without locks and threads. Its owner, the driver, holds the lock, calls ``handle(_:)`` for
-/// each event and performs the effects after it has released the lock. So the rules can be tested with millions of
-/// random events, and no rule depends on which thread reports an event. The time comes with the events; the exception
-/// is ``LocalOperation``, which reads the clock when a photo changes. The parts of the state: ``Leases``, ``RunQueues``
+/// DESIGN. A plain value without locks and threads. Its owner, the driver, calls ``handle(_:)`` for each event while it
+/// holds a lock, and performs the effects after it has released the lock. So the rules can be tested with millions of
+/// random events, and no rule depends on which thread reports an event. The events contain the time. Only
+/// ``LocalOperation`` reads the clock itself, when a photo changes. The parts of the state: ``Leases``, ``RunQueues``
 /// (which batch is next), ``LocalBatch`` and ``Hold`` (which photos may run), ``LocalOperation`` (the progress of an
 /// operation), ``PhotoTable``, ``StorageOutages``, and ``ControlMirror`` (the control flags).
 package struct WorkerState: Sendable {
@@ -23,9 +23,9 @@ package struct WorkerState: Sendable {
     var doneOperations = 0
     /// Batches that have no photo left to start in this worker, and may have more operations to claim.
     var drained: Set<BatchID> = []
-    /// The batch for whose focus a full worker may have to claim an operation.
+    /// If this batch has a new focus, even a full worker may have to claim an operation in the focus.
     var focusToClaim: BatchID?
-    /// Whether no downloads started because the memory is full of downloaded photos that may not be filtered.
+    /// Whether downloads were not started because downloaded photos that may not be filtered fill the memory.
     var needsRoom = false
     /// Whether a batch has stalled since the last scheduling, so that the worker may claim from other batches.
     var hasStalled = false

@@ -74,7 +74,7 @@ static bool limit_parent(void) {
     return prlimit(getppid(), RLIMIT_CORE, &limit, NULL) == 0;
 }
 
-// Reading a limit is allowed. If reading fails, the function sets EIO, because it has not tried to set a limit.
+// Reading a limit is allowed. If reading fails, errno is EIO, because the function has not tried to set a limit.
 static bool set_limit(int resource) {
     struct rlimit limit;
     if (getrlimit(resource, &limit) != 0) {

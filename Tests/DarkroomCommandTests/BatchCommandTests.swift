@@ -69,7 +69,7 @@ struct BatchCommandTests {
         let json = try #require(try queue.run("status", "--json").json() as? [String: Any])
         #expect(json["batches"] as? [String: Int] == ["waiting": 0, "ready": 1, "executing": 0, "finished": 1])
         #expect(json["operations"] as? [String: Int] == ["queued": 1, "executing": 0])
-        // The worker "tester", which claimed the operation, is the third.
+        // The third worker is "tester", which claimed the operation.
         #expect(json["workers"] as? Int == 3 && json["photosPerSecond"] as? Int == 24)
         #expect(json["photos"] as? Int == 4)
         #expect(try queue.run("status").lines.contains("running\t6 downloads, 4 filtrations"))

@@ -53,7 +53,7 @@ struct DependCommandTests {
         let waiting = try queue.start("wait", "\(second)")
         try waiting.waitFor(
             "batch \(second): it waits for \(first), which makes no progress: no running worker takes it")
-        // A wait for both batches reports only the problem of the first batch.
+        // If a program waits for both batches, it reports only the problem of the first batch.
         let both = try queue.start("wait")
         try both.waitFor("batch \(first): no running worker takes it")
         try queue.develop("F")

@@ -41,7 +41,7 @@ struct EndToEndTests {
         #expect(facts["photos"] as? Int == 34)
         #expect(facts["failures"] as? [String: Int] == ["not-a-url": 4])
         #expect((facts["counts"] as? [String: Int])?["filtered"] == 30)
-        // The keys of a dictionary are unique, so each file has the name of its key.
+        // The keys of a dictionary are unique, so each file name is a key with some characters escaped.
         let names = try scratch.contents("out").filter { $0 != "manifest" }
         let expected = entries.filter { URL(string: $0.value)?.host != nil }.keys.map { name in
             name.replacingOccurrences(of: "&", with: "%26").replacingOccurrences(of: "'", with: "%27") + ".jpg"
@@ -50,7 +50,7 @@ struct EndToEndTests {
         #expect(server.requests.values.allSatisfy { $0 == 1 }, "a photo was downloaded twice")
     }
 
-    /// Failures of servers and files, with the reason of each failure. The batch continues after each of them.
+    /// Failures of servers and files, with the reason of each failure. The batch continues after each failure.
     @Test func everyFailureHasItsReason() throws {
         let photo = try bytes("flower.jpg")
         var damaged = photo
@@ -170,8 +170,8 @@ struct EndToEndTests {
         let second = try queue.start("worker", "--allow-private")
         let began = ContinuousClock.now
         #expect(try queue.run("wait", id).status == 0)
-        // Recovery usually takes the lease + 3 s. The limit allows for a busy machine, but is below the default lease
-        // of 15 s.
+        // Recovery usually takes 3 s longer than the lease. The limit leaves time for a busy machine, but is shorter
+        // than the default lease of 15 s.
         #expect(ContinuousClock.now - began < .seconds(14), "recovery took 14 s or longer with a lease of 6 s")
         second.send(SIGTERM)
         #expect(try second.outcome().status == 0)

@@ -63,8 +63,8 @@ struct PhotosCommandTests {
         #expect(lines == (0..<1100).map { "\($0)\tnew\t\tphoto \($0)\t\thttp://photos.example/\($0)\t" })
     }
 
-    /// Forgets the batch while the first part is listed, so that names are missing, or between two parts, so that state
-    /// codes are missing.
+    /// If the batch is forgotten while the first part is listed, names are missing. If it is forgotten between two
+    /// parts, state codes are missing.
     @Test(arguments: [(100, 1), (3000, 999)])
     func forgettingABatchDuringItsListingIsAnError(count: Int, listedBefore: Int) throws {
         let queue = try Queue()

@@ -30,7 +30,7 @@ final class Program: @unchecked Sendable {
     private let command: String
 
     /// Starts the program with `mounts` in the folder `place`. The program has only the variables in `environment`,
-    /// PATH and TZ. Output that goes to the file `output` is not in the outcome.
+    /// PATH and TZ. If `output` is a file, standard output goes to this file and is not in the outcome.
     init(
         _ arguments: [String], environment: [String: String] = [:], input: String = "/dev/null", output: String? = nil,
         in mounts: MountNamespace? = nil, at place: String? = nil

@@ -46,7 +46,7 @@ import Testing
         #expect(outcome.status == 1)
         #expect(outcome.standardError.contains("found maxmemory-policy allkeys-lfu"))
         #expect(outcome.standardError.contains("redis-cli -u URL CONFIG SET maxmemory-policy noeviction"))
-        // `status` only reads, so it is allowed.
+        // `status` only reads, so it accepts a Redis that evicts keys.
         #expect(try Program.run("status", "--redis", evicting.configuration.displayName).status == 0)
     }
 }

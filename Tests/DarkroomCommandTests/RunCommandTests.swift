@@ -26,7 +26,8 @@ import Testing
         ).outcome()
     }
 
-    /// Starts a server of `count` photos that holds the photos from index `held` on, and writes their list.
+    /// Starts a server of `count` photos, and writes their list. The server delays all photos from index `held` on
+    /// until they are released.
     func serve(_ count: Int, heldFrom held: Int) throws -> (server: HostileServer, list: String) {
         var routes: [String: HostileServer.Route] = [:]
         for index in 0..<count {

@@ -105,7 +105,7 @@ import Testing
         #expect(try Program.run("wait", folder, "--timeout", "1ms").status == 124)
         #expect(try Program.run("cancel", folder).status == 0)
         #expect(try run.outcome().status == 4)
-        // The name of the folder also works without its path, if Redis has no batch of that name.
+        // If Redis has no batch with the name of the folder, the name works without the path, too.
         for name in [folder, "out"] {
             let after = try Program(["status", name, "--redis", "redis://127.0.0.1:1"], at: scratch.path("")).outcome()
             #expect(after.status == 1)

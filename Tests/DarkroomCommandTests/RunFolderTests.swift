@@ -100,7 +100,7 @@ import Testing
         try expectRefusal(run(), "it belongs to user 12345")
     }
 
-    /// Other commands accept an output folder in place of the name of its run. A `.darkroom` that another user created
+    /// Other commands accept the output folder of a run in place of a batch. A `.darkroom` that another user created
     /// could contain the address of that user's Redis.
     @Test func ignoresTheAddressInAFolderThatOthersMayWrite() throws {
         #expect(try run().status == 0)

@@ -33,7 +33,7 @@ import Testing
         try queue.submit(Self.urls)
         let outcome = try queue.run("wait", "--timeout", "2500ms")
         #expect(outcome.status == 124 && outcome.standardError.contains("no running worker takes it"))
-        // Only reading the list of workers uses ZREVRANGE.
+        // ZREVRANGE is used only to read the list of workers.
         let statistics = try queue.store.connection.call(.init("INFO", "commandstats")).string ?? ""
         #expect(statistics.contains("cmdstat_zrevrange:calls=1,"), "\(statistics)")
     }

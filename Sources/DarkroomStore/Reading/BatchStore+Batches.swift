@@ -68,7 +68,7 @@ extension BatchStore {
         try facts(of: [id]).first
     }
 
-    /// The damage of batches that have keys of a wrong type, with one phrase for each key.
+    /// For each batch that has keys of a wrong type: one phrase for each of these keys.
     func damagedKeys(of ids: [BatchID]) throws(StoreError) -> [BatchID: [String]] {
         let wanted: [(name: String, type: String)] = [
             ("states", "string"), ("operations", "hash"), ("queue", "zset"), ("executing", "hash"),
@@ -130,7 +130,7 @@ extension BatchStore {
         try members(keys.dependents(id))
     }
 
-    /// The number of the last change of a dependency.
+    /// A number that changes with every change of a dependency.
     package func dependencyVersion() throws(StoreError) -> Int {
         try read(RedisCommand("HGET", keys.control, "dependencies")).number ?? 0
     }

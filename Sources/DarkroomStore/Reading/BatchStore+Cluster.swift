@@ -41,10 +41,10 @@ extension BatchStore {
         }
     }
 
-    /// The workers that Redis lists, with the batches among `batches` that each worker refuses.
+    /// The workers that Redis lists. The facts of each worker contain its refusals of `batches`.
     package func workers(refusing batches: [BatchID]) throws(StoreError) -> [WorkerFacts] {
         var workers = try workers()
-        // The facts of the other workers already contain their refusals.
+        // Workers whose fact `refused` may be truncated. The facts of the other workers contain all their refusals.
         let silent = workers.indices.filter {
             (workers[$0].fields["refused"] ?? "").unicodeScalars.count >= WorkerFacts.mostRefusedText
         }
@@ -61,8 +61,8 @@ extension BatchStore {
         return workers
     }
 
-    /// The webhooks that became due at `time` (milliseconds since 1970) or later, the oldest first. The result
-    /// does not contain the first `first` of these webhooks. If a batch no longer exists, its URL is "".
+    /// The webhooks that became due at `time` (milliseconds since 1970) or later, the oldest first. The first `first`
+    /// of these webhooks are skipped. If a batch no longer exists, its URL is "".
     package func dueWebhooks(since time: Int = 0, from first: Int = 0, atMost count: Int) throws(StoreError)
         -> [DueWebhook]
     {

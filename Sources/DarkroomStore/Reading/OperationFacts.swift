@@ -1,4 +1,4 @@
-/// The facts about an operation that `darkroom operations` shows.
+/// What `darkroom operations` shows about an operation.
 package struct OperationFacts: Sendable, Equatable {
     package enum State: String, Sendable, Codable {
         case queued, executing, ended

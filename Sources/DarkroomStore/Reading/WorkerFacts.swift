@@ -8,7 +8,8 @@ package struct WorkerFacts: Sendable, Equatable {
     package let seen: Int
     /// Facts that the worker reports: host, process id, version, start time, slots, running photos, rates.
     package let fields: [String: String]
-    /// Refused batches that `fields` does not name. Only ``BatchStore/workers(refusing:)`` fills this set.
+    /// The refused batches, if the text `refused` in `fields` may be truncated; else empty. Only
+    /// ``BatchStore/workers(refusing:)`` fills this set.
     package internal(set) var refusedToo: Set<BatchID> = []
 
     package init(id: String, seen: Int, fields: [String: String]) {

@@ -1,7 +1,7 @@
 import DarkroomModel
 import DarkroomRedis
 
-/// A call of a script, with the function that decodes its reply. It is performed alone or in a pipeline.
+/// A call of a script, with the function that decodes its reply. The call is sent alone or in a pipeline.
 package struct ScriptCall<Reply: Sendable>: Sendable {
     let script: RedisScript
     let command: RedisCommand

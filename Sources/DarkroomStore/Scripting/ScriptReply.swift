@@ -26,7 +26,7 @@ struct ScriptReply {
     /// The error for a reply that this version does not know.
     var unexpected: StoreError { .unexpectedReply(.array(elements), of: script) }
 
-    /// The element at `position`, converted by `form`; an element that the reply lacks counts as null.
+    /// The element at `position`, converted by `form`. If the reply is too short, the element counts as null.
     private func value<Value>(_ position: Int, as form: (RedisValue) -> Value?) throws(StoreError) -> Value {
         let element = position < elements.count ? elements[position] : .null
         guard let value = form(element) else { throw .unexpectedReply(element, of: script, at: position) }

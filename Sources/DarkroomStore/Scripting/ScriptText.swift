@@ -19,7 +19,7 @@ struct ScriptText {
         for line in lines {
             if line.hasPrefix("--#include ") {
                 guard let step = steps[String(line.dropFirst("--#include ".count))] else {
-                    // This is a defect in a script; every test would fail.
+                    // Only a defect in a script leads here, and every test would find it.
                     preconditionFailure("a script includes a step that does not exist: \(line)")
                 }
                 expanded.append(self.expanded(step))

@@ -8,9 +8,10 @@ import Foundation
 /// Delivers the webhooks of finished batches, each at least once, to the hosts that are allowed for this worker.
 ///
 /// A heartbeat reply lists the ten webhooks that have been due for the longest time. If it lists ten, more may be due,
-/// and this worker may not be allowed to deliver any of the ten. So the worker searches for further webhooks. A worker
-/// takes a webhook by setting its due time to one minute from now, so that another worker delivers the webhook if this
-/// worker ends before it has delivered it. Each delivery has its own thread. A server that does not answer occupies at most half of the threads.
+/// and perhaps this worker may deliver none of the ten but some of the others. So the worker searches for further
+/// webhooks. To take a webhook, a worker sets the due time of the webhook to one minute from now. So another worker
+/// delivers the webhook if the first worker ends before the delivery. Each delivery has its own thread. A server that
+/// does not answer occupies at most half of the threads.
 final class WebhookDelivery: Sendable {
     private static let maxAtOnce = 8
     private static let maxAtOnceToAServer = 4
@@ -30,13 +31,13 @@ final class WebhookDelivery: Sendable {
         var pending: [DueWebhook] = []
         /// The webhooks that are being delivered, as a map from member to server.
         var underway: [String: String] = [:]
-        /// The start of the next search: a due time, and how many webhooks with this due time were already read.
+        /// The next search starts at the due time `time`, and skips the first `read` webhooks with this due time.
         var searchFrom = (time: 0, read: 0)
         /// The time of the last search that began with the webhook that had been due for the longest time.
         var fullSearch = ContinuousClock.now
         /// The time at which the next search may start; nil while a search is running.
         var nextSearch: ContinuousClock.Instant? = .now
-        /// The number of searches, and the number of webhooks that they have read.
+        /// The number of searches, and the number of webhooks that the searches have read.
         var searches = (count: 0, webhooks: 0)
         var isStopping = false
     }
@@ -77,8 +78,9 @@ final class WebhookDelivery: Sendable {
     /// Stops the delivery: webhooks in later heartbeat replies are ignored.
     func stop() { state.withLock { $0.isStopping = true } }
 
-    /// Delivers the webhooks that became due with the last photos of this worker. After 1 s it aborts the running
-    /// deliveries, so that other workers can take their webhooks. Blocks at most 2 s, unless Redis does not answer.
+    /// Delivers the webhooks of batches that finished with the last photos of this worker. After 1 s it aborts the
+    /// running deliveries, so that other workers can take their webhooks. Blocks at most 2 s, unless Redis does not
+    /// answer.
     func end() {
         stop()
         if !hosts.isEmpty {
@@ -194,7 +196,7 @@ final class WebhookDelivery: Sendable {
             }
             event["detail"] = .text("HTTP status \(status)")
         } catch {
-            // This worker aborted the delivery. Another worker may try at once.
+            // This worker aborted the delivery, so another worker may try at once.
             if error.code == .cancelled { return .zero }
             event["detail"] = .text(error.detail)
         }

@@ -14,7 +14,7 @@ import Testing
         let worker = try disk.worker()
         try worker.waitFor("error worker: output cannot be written, its batches wait")
         try disk.wait(id, "refused") { _ in try disk.refusal(of: id).contains("No space left on device") }
-        // The worker releases the photos whose bytes it does not hold. No photo has failed.
+        // The worker releases operations without downloaded bytes. No photo has failed.
         let facts = try disk.wait(id, "released") { $0.executing < 8 }
         #expect(facts.counts.failed == 0 && facts.counts.filtered < 40)
         let status = try disk.queue.run("status", "\(id)")
@@ -42,7 +42,7 @@ import Testing
         let id = try disk.submit(5, ["china.jpg"])
         let worker = try disk.worker("--filtrations", "2")
         try worker.waitFor("output cannot be written, its batches wait")
-        // The worker holds the bytes of its photos for a while.
+        // The worker keeps its operation for a while, because it has the downloaded bytes of the photos.
         #expect(try disk.queue.store.facts(of: id)?.executing == 1)
         worker.send(SIGTERM)
         #expect(try worker.outcome().status == 0)
@@ -55,7 +55,8 @@ import Testing
         let disk = try MountedOutput(
             "mkdir output && mount -t tmpfs -o size=6m none output && head -c 6150000 /dev/zero >output/filler")
         let id = try disk.submit(6, ["hubble_deep_field.jpg", "chelsea.jpg", "china.jpg"])
-        // One filtration at a time. Otherwise the partial file of a large photo could take the space of a small photo.
+        // One filtration runs at a time, because the partial file of a large photo could take the space of a small
+        // photo.
         let worker = try disk.worker("--when-disk-full", "fail", "--no-fsync", "--filtrations", "1")
         let facts = try disk.wait(id, "finished") { $0.state == .finished }
         #expect(facts.failures == [.diskFull: 4] && facts.counts.filtered == 2)
@@ -148,8 +149,8 @@ import Testing
     /// An ext4 file system in a file, on a disk with less space than the file system. Writes succeed, but their data is
     /// lost when the kernel writes it to the disk. Only syncfs(2) reports the loss, once.
     ///
-    /// The device writes single pages, because a loop device reports success for several pages even if only the first
-    /// page had space.
+    /// The loop device must write pages one by one. When it writes several at once, it reports success even if only the
+    /// first page had space.
     @Test(.enabled(if: MountNamespace.hasLoopDevices)) func filesThatTheDiskLostAreWrittenAgain() throws {
         let disk = try MountedOutput(
             """
@@ -159,7 +160,8 @@ import Testing
             && echo 4 >/sys/block/$(cat device)/queue/max_sectors_kb \
             && mount $device output && losetup --detach $device && rmdir output/lost+found
             """)
-        // The device outlives the test, so the test restores the setting. If that fails, the device stays slower.
+        // The device still exists after the test, so the test restores the setting. If that fails, the device stays
+        // slower.
         defer { try? disk.mounts.run("echo 0 >/sys/block/$(cat device)/queue/max_sectors_kb") }
         let id = try disk.submit(60, ["china.jpg", "hubble_deep_field.jpg"])
         // The metadata of the file system is stored now, so only the files will lack space.
@@ -174,7 +176,7 @@ import Testing
         worker.send(SIGTERM)
         let outcome = try worker.outcome()
         #expect(outcome.status == 0)
-        // After this mount, reads come from the disk.
+        // A new mount, so that the check reads from the disk and not from the cache of the kernel.
         try disk.mounts.run("umount output && mount -o loop store/image output")
         #expect(throws: Never.self, "the log of the worker: \(outcome.standardError)") { try disk.check(id) }
         try disk.mounts.run("umount output")

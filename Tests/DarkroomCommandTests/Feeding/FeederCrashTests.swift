@@ -80,7 +80,7 @@ import Testing
             #expect(status.standardError.contains(" s; 350 photos are fed, the list is not complete; if it is gone,"))
             #expect(status.standardError.contains("go on with: darkroom submit LIST --resume \(id)"))
         }
-        // No worker runs, so the window stays full. A larger window lets the feeder continue.
+        // No worker runs, so the window would stay full. A larger window lets the feeder continue.
         _ = try queue.store.connection.call(RedisCommand("HSET", queue.store.keys.batch(id), "window", "1000"))
         let resumed = try queue.run("submit", list, "--resume", "\(id)")
         #expect(resumed.status == 0, "\(resumed)")
@@ -108,7 +108,7 @@ import Testing
             for process in pair { _ = try process.outcome() }
             if try #require(try queue.store.facts(of: id)).sealed { break }
         }
-        // Two feeders that run to the end both report success, in either order.
+        // If two feeders run to the end, both report success, in either order.
         let pair = try (0..<2).map { _ in try queue.start("submit", list, "--resume", "\(id)") }
         for process in pair {
             let outcome = try process.outcome()
@@ -128,7 +128,7 @@ import Testing
             #expect(mkfifo(pipe, 0o600) == 0)
             // Opened for reading and writing, so that open(2) does not block and a write raises no SIGPIPE.
             writer = open(pipe, O_RDWR | O_CLOEXEC | O_NONBLOCK)
-            // The pipe needs space for the text that the program does not read while Redis is down.
+            // While Redis is down, the program does not read, so the pipe must have space for the text.
             let setPipeSize: Int32 = 1031  // F_SETPIPE_SZ of Linux, a macro that Swift does not see
             _ = fcntl(writer, setPipeSize, 1 << 20)
             program = try Program(

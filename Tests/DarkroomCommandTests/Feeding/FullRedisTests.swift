@@ -109,7 +109,7 @@ import Testing
         #expect(try queue.store.batchIDs().isEmpty)
 
         let submit = try queue.start("submit", list, "-o", scratch.path("other"))
-        // No operation is left that would free memory when it ends, so waiting alone does not help.
+        // No operation is left whose end would free memory, so waiting alone does not help.
         try submit.waitFor("no operation is left that would free some when it ends: raise maxmemory")
         _ = try queue.store.connection.call(RedisCommand("CONFIG", "SET", "maxmemory", "0"))
         #expect(try submit.outcome().status == 0)

@@ -10,7 +10,7 @@ final class HostileWorkerProcess {
         let program = Program.executable.deletingLastPathComponent().appendingPathComponent("HostileWorker").path
         let redis = queue.redis.configuration.displayName
         process = try BoundProcess(
-            // Backtraces of the crashes would take longer than the rest of the test.
+            // Backtraces of the crashes are disabled, because they would take longer than the rest of the test.
             (privileged ? [] : Self.withoutPrivileges)
                 + ["env", "SWIFT_BACKTRACE=enable=no", "SECRET=token", program, redis, queue.namespace, queue.folder]
                 + (isolated ? ["isolated"] : []) + (filtered ? [] : ["unfiltered"]),

@@ -84,7 +84,7 @@ struct IsolationTests {
         #expect(!worker.process.wait(within: .zero), "the worker has ended")
     }
 
-    /// Checks each layer below the system call filter alone, because the filter would hide failures of the layers.
+    /// Checks separately each layer below the system call filter, because the filter would hide a layer that fails.
     @Test func helperHasEveryLayerOfTheKernel() throws {
         let facts = ConfinementFacts.found()
         let queue = try Queue()

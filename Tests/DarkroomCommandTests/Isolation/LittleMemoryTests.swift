@@ -2,7 +2,7 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-/// Encoders with too little memory write a valid picture or fail.
+/// If encoders have too little memory, they write a valid picture or fail.
 @Suite struct LittleMemoryTests {
     private static let sample = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Samples/hubble_deep_field.jpg").path

@@ -73,7 +73,7 @@ final class PseudoTerminal: @unchecked Sendable {
     /// Waits for the end of the program, for at most 30 s, and for its last output. Returns its exit status.
     func status() throws -> Int32 {
         try #require(ended.wait(timeout: .now() + 30) == .success, "the program has not ended; it wrote: \(text)")
-        // The terminal keeps the order of its input. All output of the program arrives before this text.
+        // The terminal keeps the order of its input, so all output of the program arrives before this text.
         let end = "the end of what the program wrote"
         _ = end.withCString { write(pair.terminal, $0, strlen($0)) }
         try waitFor(end)
