@@ -28,7 +28,13 @@ struct LocalBatch {
     /// The photos in progress that are in the image filtration queue or being filtered.
     var filters = 0
     /// The virtual time of the batch, see ``RunQueues``.
-    var virtualTime = 0
+    var virtualTime: Int {
+        get { virtualTime(after: 0) }
+        set { virtualStart += newValue - virtualTime }
+    }
+    /// The photos that were filtered or failed before their filtration.
+    var served = 0
+    private(set) var virtualStart = 0
     /// Whether too many photos wait for their hosts, so that no photo is started until a waiting photo continues.
     private(set) var isStalled = false
 
@@ -79,4 +85,7 @@ struct LocalBatch {
         }
         return ready.popFirst()
     }
+
+    /// The virtual time after `photos` more photos, see ``RunQueues``.
+    func virtualTime(after photos: Int) -> Int { virtualStart + 2 * (served + photos) - min(served + photos, 100) }
 }

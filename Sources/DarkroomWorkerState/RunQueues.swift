@@ -28,11 +28,11 @@ struct Load: Equatable {
 /// Decides which batch starts the next photo, and which batch filters the next photo.
 ///
 /// DESIGN. Higher priorities come first. Among the batches of a priority, weighted fair queueing decides. Each batch
-/// has a virtual time. It grows by one when a photo of the batch is filtered or fails before its filtration. The batch
-/// with the least virtual time is next. If a batch is new or has photos again, it starts at the current virtual time of
+/// has a virtual time. It grows when a photo of the batch is filtered or fails before its filtration: by one for each of
+/// the first 100 photos, then by two. So a small batch gets two of three turns beside a large batch, and a sequence of
+/// small batches leaves one of three turns to the large batch. The batch with the least virtual time is next. If a batch is new or has photos again, it starts at the current virtual time of
 /// its priority. So it receives exactly its share from then on. The batches compete for filtrations. Photos are started
 /// ahead of their filtration, so the choice of the batch that starts the next photo counts started photos as filtered.
-/// All batches of a priority have the same weight.
 struct RunQueues {
     /// The competing batches and their virtual times.
     struct Turns {
@@ -118,7 +118,7 @@ struct RunQueues {
             queues[before.rank].toFilter.set(id, nil)
         }
         // `filters` is subtracted, because the virtual time already counts the photos in the image filtration queue.
-        let begun = after.virtualTime + after.running + after.waiting - after.filters
+        let begun = after.virtualTime(after: after.running + after.waiting - after.filters)
         queues[after.rank].toBegin.set(id, after.hasPhotosToBegin ? begun : nil)
         queues[after.rank].toFilter.set(id, after.hasPhotosToFilter ? after.virtualTime : nil)
     }

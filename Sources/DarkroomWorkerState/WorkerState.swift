@@ -175,7 +175,7 @@ package struct WorkerState: Sendable {
 
     /// Adds a number of photos, which may be negative, to the virtual time of a batch.
     mutating func countService(_ id: BatchID, _ photos: Int) {
-        change(id) { $0.virtualTime += photos }
+        change(id) { $0.served += photos }
         if let batch = batches[id] { queues.served(batch) }
     }
 

@@ -35,6 +35,19 @@ import Testing
         bench.check()
     }
 
+    /// The first 100 photos of a batch count half.
+    @Test func smallBatchGetsTwoOfThreeTurns() {
+        var bench = StateBench(downloads: 4, filtrations: 2)
+        for number in 1...40 { bench.claim(large, number) }
+        for _ in 0..<60 { _ = round(&bench) }
+        for number in 1...9 { bench.claim(small, number) }
+        var begun: [BatchID] = []
+        for _ in 0..<24 { begun += round(&bench) }
+        let share = Double(begun.count { $0 == small }) / Double(begun.count)
+        #expect((0.6...0.72).contains(share), "\(share) of \(begun.count)")
+        bench.check()
+    }
+
     /// A batch whose photos fail before any filter must not take all downloads.
     @Test func countsPhotosThatFailBeforeTheirFilter() {
         var bench = StateBench(downloads: 4, filtrations: 2)
