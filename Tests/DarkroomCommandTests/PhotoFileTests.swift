@@ -32,7 +32,7 @@ import Testing
             if !seen.withLock({ $0.isEmpty }) { break }
         }
         isWritten.set()
-        while !observer.isFinished { usleep(1000) }
+        while !observer.isFinished { usleep(1000) }  // Foundation.Thread cannot be joined
         #expect(seen.withLock { $0 } == [0o600])
         var found = stat()
         #expect(lstat(path, &found) == 0 && found.st_mode & 0o7777 == 0o600 && found.st_size == photo.count)
