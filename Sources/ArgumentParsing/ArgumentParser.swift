@@ -74,7 +74,7 @@ struct ArgumentParser {
         }
     }
 
-    /// Stores the value of an option: the attached value, or the next word if that is not an option.
+    /// Stores the value of an option: the attached value, or the next word unless the next word is an option.
     private mutating func takeValue(
         _ attached: String?, _ rest: inout ArraySlice<String>, of definition: ArgumentDefinition, as name: String
     ) {
