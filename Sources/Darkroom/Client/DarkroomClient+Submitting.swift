@@ -13,8 +13,8 @@ extension DarkroomClient {
     /// - Parameters:
     ///   - location: the path of a file, the path of a folder, an `http:` or `https:` URL, or `-` for standard input.
     ///   - options: the options of the batch. `output` and `originals` must be absolute paths. `fileName` is ignored.
-    ///   - fileName: the template of file names with `{index}`, `{name}` or `{stem}`; nil means `{name}` if the list's
-    ///     format makes names unique, and `{index}-{name}` otherwise.
+    ///   - fileName: the template of file names with `{index}`, `{name}` or `{stem}`; nil means `{stem}` or
+    ///     `{name}` for a property list whose names are distinct, and `{index}-{name}` for every other list.
     ///   - before: batches that must finish before this batch starts. The list is fed while the batch waits.
     ///   - overwrite: whether the batch takes the output folder even if another batch has taken it.
     ///   - replicas: the number of replicas of Redis that must confirm the batch; nil means one if Redis has replicas.
