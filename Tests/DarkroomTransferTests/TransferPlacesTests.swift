@@ -106,15 +106,15 @@ import Testing
 
     // MARK: The minimum rate
 
-    @Test(arguments: [(1_000_000, true), (10, false), (0, false)])
-    func serverMustSendAtTheMinimumRate(minimum: Int, isTooSlow: Bool) async throws {
-        let body = [UInt8](repeating: 1, count: 60)
+    @Test(arguments: [(1_000_000, 100, true), (10, 500, false), (0, 100, false)])
+    func serverMustSendAtTheMinimumRate(minimum: Int, spanMilliseconds: Int, isTooSlow: Bool) async throws {
+        let body = [UInt8](repeating: 1, count: 120)
         let server = try HostileServer(["/drip": .drip(body: body, pause: .milliseconds(10))])
         defer { server.stop() }
         let engine = TransferEngine(
             .local {
                 $0.minBytesPerSecond = minimum
-                $0.minRateSpan = .milliseconds(100)
+                $0.minRateSpan = .milliseconds(spanMilliseconds)
             })
         let result = await engine.fetch(server.url("/drip"))
         #expect(result.error?.code == (isTooSlow ? .stalled : nil), "\(result)")

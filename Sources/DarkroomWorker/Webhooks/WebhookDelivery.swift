@@ -78,10 +78,10 @@ final class WebhookDelivery: Sendable {
     /// Stops the delivery: webhooks in later heartbeat replies are ignored.
     func stop() { state.withLock { $0.isStopping = true } }
 
-    /// Delivers the webhooks of batches that finished with the last photos of this worker. After 1 s it aborts the
-    /// running deliveries, so that other workers can take their webhooks. Blocks at most 2 s, unless Redis does not
-    /// answer.
-    func end() {
+    /// Delivers the webhooks of batches that finished with the last photos of this worker. After `timeout` it aborts
+    /// the running deliveries, so that other workers can take their webhooks. Blocks at most twice as long, unless
+    /// Redis does not answer.
+    func end(timeout: Duration = .seconds(1)) {
         stop()
         if !hosts.isEmpty {
             // The heartbeat loop logs that Redis is unreachable. In that case another worker delivers the due webhooks.
@@ -90,7 +90,7 @@ final class WebhookDelivery: Sendable {
         }
         for isLast in [false, true] {
             if isLast { aborted.set() }
-            let deadline = ContinuousClock.now + .seconds(1)
+            let deadline = ContinuousClock.now + timeout
             while !state.withLock({ $0.underway.isEmpty }), .now < deadline { ended.wait(timeout: deadline - .now) }
         }
     }

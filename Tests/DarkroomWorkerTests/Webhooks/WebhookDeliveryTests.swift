@@ -243,7 +243,7 @@ import Testing
         let server = try HostileServer(["/hook": .answer()])
         defer { server.stop() }
         _ = try finish(server.url("/hook"))
-        try delivery(["127.0.0.1:\(server.port)"]).end()
+        try delivery(["127.0.0.1:\(server.port)"]).end(timeout: .seconds(20))
         #expect(server.log.requests == ["/hook": 1])
     }
 
