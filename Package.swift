@@ -42,7 +42,7 @@ let package = Package(
         .target(name: "CSystem", cSettings: hardening),
         .target(name: "CImaging", dependencies: ["CVips", "CJPEG"], cSettings: hardening),
 
-        // Text of values and errors. Does not depend on any other target.
+        // Formats texts, numbers, durations and system errors. Does not depend on any other target.
         .target(name: "DarkroomText"),
 
         // Wrappers: each uses its C library and does not depend on photo lists or queues.

@@ -69,7 +69,7 @@ extension ParsableArguments {
         return [own] + groups
     }
 
-    /// The values of the properties that are option groups, followed by this value.
+    /// The option groups of this value, with the groups that they contain, followed by this value itself.
     func withGroups() -> [any ParsableArguments] {
         Mirror(reflecting: self).children.flatMap {
             ($0.value as? any DeclaredGroup)?.arguments.withGroups() ?? []

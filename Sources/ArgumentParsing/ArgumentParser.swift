@@ -1,6 +1,6 @@
 import DarkroomText
 
-/// Parses a command line by the definitions of one command. The parser continues after an error, so that all errors
+/// Parses a command line with the definitions of one command. The parser continues after an error, so that all errors
 /// are shown together.
 struct ArgumentParser {
     /// The command line contains a request for help. The other arguments are ignored.

@@ -1,6 +1,6 @@
 import DarkroomText
 
-/// The commands of a program. Finds and parses the command of a command line.
+/// The commands of a program. Finds the command that a command line names, and parses its arguments.
 struct CommandTree {
     let root: any ParsableCommand.Type
 
@@ -45,7 +45,7 @@ struct CommandTree {
         return found
     }
 
-    /// Parses the arguments of the found command.
+    /// Parses the arguments of the last command of `path`.
     private func parse(
         _ arguments: [String], environment: [String: String], path: [any ParsableCommand.Type]
     ) throws(CommandExit) -> any ParsableCommand {

@@ -4,7 +4,7 @@ import DarkroomText
 package protocol ExpressibleByArgument: Sendable {
     /// Parses a value.
     ///
-    /// - Throws: ``InvalidValue``, or an error whose description can follow the value: `--quality "x": <error>`.
+    /// - Throws: An error, usually ``InvalidValue``. Its description ends the message: `--quality "x": <description>`.
     init(argument: String) throws
 
     /// The value as a user would write it; the help shows it as default.
@@ -25,7 +25,7 @@ extension ExpressibleByArgument {
 
 /// The error for a text that is not a valid value of a type.
 package struct InvalidValue: Error, CustomStringConvertible, Sendable {
-    /// What was found and what is accepted; follows the value in the message.
+    /// What is wrong with the value, or which values are accepted. In the message, this text follows the value.
     package let description: String
 
     package init(_ description: String) { self.description = description }

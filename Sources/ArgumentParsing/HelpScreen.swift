@@ -106,7 +106,7 @@ struct HelpScreen {
         ([title + ":"] + lines).joined(separator: "\n")
     }
 
-    /// A name and its text. If the name is long, the text starts on the next line.
+    /// A row of the help: a name and its description, which starts on the next line if the name is long.
     private func row(_ name: String, _ text: String) -> String {
         let margin = String(repeating: " ", count: Self.column)
         let words = text.split(separator: " ").map(String.init)

@@ -10,8 +10,8 @@ package protocol ParsableArguments: Sendable {
 
     /// Checks the values together: ranges, and options that exclude or need each other.
     ///
-    /// The parser calls it after it has parsed all values. If a value is wrong, throw a ``ValidationError``; the errors
-    /// of all groups of a command are shown together.
+    /// The parser calls this method after it has parsed all values. If a value is wrong, throw a ``ValidationError``;
+    /// the errors of all groups of a command are shown together.
     func validate() throws
 }
 
@@ -19,7 +19,7 @@ extension ParsableArguments {
     package func validate() throws {}
 
     /// The long names of the given options and flags, including the options of groups: `--quality`. An option also
-    /// counts as given if an environment variable gives it, and if the given value equals the default.
+    /// counts as given if an environment variable sets it, or if the given value equals the default.
     package func givenOptions() -> [String] {
         sections().flatMap(\.definitions).filter { $0.kind != .positional && $0.isGiven() }.map(\.displayName)
     }

@@ -4,7 +4,7 @@
 #include <curl/curl.h>
 
 // Swift does not import variadic C functions, so there is one function for each type of argument. The type of each
-// option is documented in https://curl.se/libcurl/c/curl_easy_setopt.html. It is not checked here.
+// option is documented in https://curl.se/libcurl/c/curl_easy_setopt.html. These functions do not check it.
 
 #define DARKROOM_SETOPT(name, type) \
     static inline CURLcode darkroom_curl_easy_setopt_##name(CURL *handle, CURLoption option, type value) { \
@@ -31,14 +31,14 @@ DARKROOM_SETOPT(debug_callback, curl_debug_callback)
 
 DARKROOM_GETINFO(long, long *)
 DARKROOM_GETINFO(offset, curl_off_t *)
-// libcurl owns the string. It is valid until the next transfer of `handle`.
+// libcurl owns the string, which is valid until the next transfer of `handle`.
 DARKROOM_GETINFO(string, const char **)
 DARKROOM_GETINFO(socket, curl_socket_t *)
 
 #undef DARKROOM_SETOPT
 #undef DARKROOM_GETINFO
 
-/// CURLE_TOO_LARGE, which libcurl's headers define since version 8.6.
+/// CURLE_TOO_LARGE, which libcurl's headers have defined since version 8.6.
 static inline CURLcode darkroom_curle_too_large(void) { return (CURLcode)100; }
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <vips/vips.h>
 
-// libvips' warnings do not affect the result. Errors are returned as results.
+// libvips' warnings do not affect the result, and errors are returned to the caller.
 static void ignore_message(const gchar *domain, GLogLevelFlags level, const gchar *message, gpointer data) {
     (void)domain, (void)level, (void)message, (void)data;
 }

@@ -68,8 +68,8 @@ static bool is_small_enough(struct pipeline *pipeline) {
 static void write_row(void *image, int y, const uint8_t *row) { vips_image_write_line(image, y, (VipsPel *)row); }
 
 // libvips' JPEG loader does not detect corrupt data in the last rows, so the pixels come from the decoder in Strips.c.
-// The values of CMYK files have different meanings in different files; libvips interprets them. So for CMYK the pixels
-// come from libvips, and the decoder in Strips.c only checks the file.
+// The meaning of CMYK values depends on the file; libvips interprets the values. So for CMYK the pixels come from
+// libvips, and the decoder in Strips.c only checks the file.
 static enum darkroom_status load_jpeg(struct pipeline *pipeline) {
     const struct darkroom_job *job = pipeline->job;
     if (vips_jpegload_buffer((void *)job->bytes, job->byte_count, &pipeline->image, "access",

@@ -1,9 +1,9 @@
 // DESIGN: all jobs except JPEG to JPEG with per-pixel filters run in libvips: load, rotate to upright, convert to grey
-// or RGB with 8 or 16 bits, filter, save. Pixels are decoded when the encoder requests them. If they are needed in
-// another order (for a rotation or a blur), the decoded picture is kept in memory.
+// or RGB with 8 or 16 bits, filter, save. Pixels are decoded when the encoder requests them. If the pixels are needed
+// in another order (for a rotation or a blur), the decoded picture is kept in memory.
 //
-// Two watch stages check for cancellation: one directly after the decoder, and one directly before the encoder. They
-// also distinguish a failure of the input from a later failure.
+// Two watch stages check for cancellation: one directly after the decoder, and one directly before the encoder. The
+// watch stages also distinguish a failure of the input from a later failure.
 
 #include "PipelineState.h"
 

@@ -1,8 +1,8 @@
 // DESIGN: 8-bit pixels are multiplied in integers, so that the bytes are the same on every CPU. Each coefficient is
 // rounded to 2^-23. The sum of the three products differs by less than 765 * 2^-24 = 4.6e-5 from the exact sum, and the
-// largest sum, 255 * 1.351 * 2^23, fits in 32 bits. For rounding, the code adds 0.5 and this difference, so an exact
-// half is rounded up. If the intensity has one decimal, exact sums are multiples of 1e-4, so no sum below an exact half
-// is rounded up.
+// largest sum, 255 * 1.351 * 2^23, fits in 32 bits. For rounding, the code adds 0.5 and the largest difference, so an
+// exact half is rounded up. If the intensity has one decimal, exact sums are multiples of 1e-4, so no sum below an
+// exact half is rounded up.
 
 #include "Sepia.h"
 

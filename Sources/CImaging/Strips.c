@@ -190,8 +190,8 @@ static void require_job_for_strips(struct strips *strips) {
 
 static void start_reading(struct strips *strips) {
     struct jpeg_decompress_struct *in = &strips->in;
-    // Only a picture with several scans takes long before the first row, so it needs the progress monitor. After the
-    // first row, read_strip checks for cancellation.
+    // If the picture has several scans, libjpeg decodes for a long time before it returns the first row. During this
+    // time, the progress monitor checks for cancellation. After the first row, read_strip checks for cancellation.
     strips->progress.progress_monitor = on_progress;
     in->progress = &strips->progress;
     jpeg_start_decompress(in);

@@ -3,8 +3,8 @@
 
 #include "CImaging.h"
 
-// Develops JPEG to JPEG in strips of rows. Returns DARKROOM_NOT_FOR_STRIPS if the job needs libvips. Before that, it
-// checks the header and the number of pixels of every JPEG.
+// Develops JPEG to JPEG in strips of rows. Returns DARKROOM_NOT_FOR_STRIPS if the job needs libvips. In any case, the
+// function first checks the header and the number of pixels.
 enum darkroom_status darkroom_develop_by_strips(const struct darkroom_job *job, struct darkroom_result *result);
 
 // Called with each row of a picture, from top to bottom.

@@ -5,7 +5,7 @@
 #include <microhttpd.h>
 #include <netinet/in.h>
 
-// Swift does not import variadic C functions. These functions call them with the arguments that Darkroom needs.
+// Swift does not import variadic C functions, so the functions below call those of libmicrohttpd.
 // https://www.gnu.org/software/libmicrohttpd/manual/libmicrohttpd.html
 
 /// Calls MHD_start_daemon for 127.0.0.1 with an epoll thread of its own. If `port` is 0, the system chooses a port.

@@ -4,8 +4,8 @@
 // 1. Before exec (Spawn.c): no new privileges, no inherited files, limits, separate user and network namespaces.
 // 2. Before its libraries are loaded: Landlock. The helper can read only the folders of libraries, and cannot write or
 //    execute files.
-// 3. Before its first photo: seccomp. Only the system calls for decoding are allowed. The others fail with EPERM, so
-//    that a library can continue after it has tried one of them. The helper can no longer open files.
+// 3. Before its first photo: seccomp. Only the system calls for decoding are allowed. All other calls fail with EPERM,
+//    so that a library that tries such a call can continue. The helper can no longer open files.
 
 #define _GNU_SOURCE
 #include "CSystem.h"
@@ -115,7 +115,7 @@ static const int allowed_calls[] = {
     __NR_sched_getscheduler, __NR_sched_get_priority_max, __NR_sched_get_priority_min, __NR_get_mempolicy,
     __NR_rt_sigaction, __NR_rt_sigprocmask, __NR_rt_sigreturn, __NR_sigaltstack, __NR_restart_syscall,
     __NR_set_robust_list, __NR_rseq, __NR_membarrier, __NR_exit, __NR_exit_group, __NR_lseek, __NR_fstat,
-    // Timers and queues of Swift, for custom operations.
+    // System calls of Swift's timers and queues, for custom operations.
     __NR_epoll_create1, __NR_epoll_ctl, __NR_epoll_pwait, __NR_eventfd2, __NR_timerfd_create, __NR_timerfd_settime,
 #ifdef __x86_64__
     __NR_poll, __NR_epoll_wait, __NR_time,
@@ -135,7 +135,8 @@ static void load(struct program *program, size_t offset) { add(program, BPF_LD |
 
 static void answer(struct program *program, uint32_t action) { add(program, BPF_RET | BPF_K, action, 0, 0); }
 
-// Returns `action` for one system call. The accumulator contains the number of the present call, and does not change.
+// Adds a rule: for the system call `call`, the filter returns `action`. The rule expects the number of the present call
+// in the accumulator, and does not change the accumulator.
 static void decide(struct program *program, int call, uint32_t action) {
     add(program, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, 1);
     answer(program, action);

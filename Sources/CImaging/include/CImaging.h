@@ -29,8 +29,8 @@ enum darkroom_format {
     DARKROOM_JXL,
     DARKROOM_TIFF,
     DARKROOM_GIF,
-    // As the output format: the format of the input. If it cannot be written: PNG for pictures with alpha, otherwise
-    // JPEG.
+    // Only as the output format. The output has the format of the input. If libvips cannot write this format, pictures
+    // with alpha become PNG, and other pictures become JPEG.
     DARKROOM_SAME,
 };
 

@@ -85,9 +85,9 @@ void csystem_name_thread(const char *name);
 /// returning memory after every photo costs more than 3 % of the CPU time in page faults.
 void csystem_bound_heap(void);
 
-/// If standard input, output or error is closed, opens /dev/null in its place: for writing as standard input, for
-/// reading as standard output and error, so that using it fails. Otherwise a file or connection that is opened later
-/// could get the number of the closed file and receive printed text.
+/// If standard input, output or error is closed, opens /dev/null in its place. Standard input is opened for writing,
+/// and standard output and error for reading, so that using them still fails. Without this call, a file or connection
+/// that is opened later could get the number of the closed file and receive printed text.
 void csystem_reserve_standard_files(void);
 
 /// Makes the terminal `descriptor` deliver each key at once and without echo. Interrupts still send signals. If the

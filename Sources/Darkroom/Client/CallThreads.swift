@@ -68,7 +68,7 @@ final class Answer<Value: Sendable>: Sendable {
         continuation?.resume(with: value)
     }
 
-    /// Resumes `continuation` with the result as soon as it is set. It may already be set.
+    /// Resumes `continuation` as soon as the result is set; at once if it is already set.
     private func expect(_ continuation: CheckedContinuation<Value, any Error>) {
         let value = state.withLock { state in
             if state.value == nil { state.continuation = continuation }

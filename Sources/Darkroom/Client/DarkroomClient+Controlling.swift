@@ -2,7 +2,7 @@
 ///
 /// Each call returns when the change is in Redis. After the return, no worker can claim an operation that the change
 /// forbids. Workers receive a change notice within milliseconds, and apply the change to the operations that they hold.
-/// If the notice is lost, they apply the change with their next heartbeat (3 s). All calls are idempotent.
+/// If the notice is lost, workers apply the change with their next heartbeat (3 s). All calls are idempotent.
 ///
 /// Calls for a batch throw ``DarkroomError`` with the code `noSuchBatch` if the batch is not in Redis, and with the
 /// code `batchFinished` or `batchCancelled` if the change would have no effect.
@@ -28,7 +28,7 @@ extension DarkroomClient {
     ///   - photos: indexes from 0. If one of these photos is not fed yet, no photo is cancelled.
     ///   - id: the batch.
     /// - Returns: the number of cancelled photos. Photos that were already final are not counted.
-    /// - Throws: ``DarkroomError``, also with the code `photosNotFed` or `photosOutsideList`.
+    /// - Throws: ``DarkroomError``, for example with the code `photosNotFed` or `photosOutsideList`.
     @discardableResult
     public func cancel(_ photos: PhotoRanges, of id: BatchID) async throws -> Int {
         try await blocking("cancel photos \(photos) of batch \(id)") { [control] in
@@ -46,7 +46,7 @@ extension DarkroomClient {
     /// Suspends a batch: no further download or filtration starts. Running downloads and filtrations are completed.
     /// - Parameters:
     ///   - id: the batch.
-    ///   - part: downloads, filtrations or everything. The three settings are independent of each other.
+    ///   - part: downloads, filtrations or everything. Redis stores a separate flag for each of the three.
     /// - Returns: false if this part was already suspended.
     @discardableResult
     public func suspend(_ id: BatchID, _ part: QueuePart = .everything) async throws -> Bool {
@@ -87,7 +87,7 @@ extension DarkroomClient {
     /// Makes a batch wait until other batches have finished. If one of these batches is not in Redis, or waits for this
     /// batch, no dependency is added.
     /// - Returns: the added dependencies, without batches that have already finished.
-    /// - Throws: ``DarkroomError``, also with the code `batchStarted`, `circularDependency` or `busy`.
+    /// - Throws: ``DarkroomError``, for example with the code `batchStarted`, `circularDependency` or `busy`.
     @discardableResult
     public func addDependency(_ id: BatchID, on others: [BatchID]) async throws -> [BatchID] {
         try await blocking("make batch \(id) wait") { [control] in try control.depend(id, on: others).added }
@@ -111,7 +111,7 @@ extension DarkroomClient {
     ///   - id: the batch.
     ///   - photos: indexes from 0. They may include photos that are not fed yet.
     ///   - only: whether the other photos of the batch wait until ``clearFocus(_:)`` is called.
-    /// - Throws: ``DarkroomError``, also with the code `photosOutsideList`.
+    /// - Throws: ``DarkroomError``, for example with the code `photosOutsideList`.
     public func focus(_ id: BatchID, _ photos: ClosedRange<Int>, only: Bool = false) async throws {
         try await blocking("focus batch \(id)") { [control] in _ = try control.focus(id, photos, only: only) }
     }
@@ -129,7 +129,7 @@ extension DarkroomClient {
     ///   - id: the batch.
     ///   - reasons: the failure reasons of the photos to retry; if empty, all failed photos are retried.
     ///   - overwrite: whether the batch takes its output folder back if another batch has taken the folder.
-    /// - Throws: ``DarkroomError``, also with the code `outputTaken` or `busy`.
+    /// - Throws: ``DarkroomError``, for example with the code `outputTaken` or `busy`.
     @discardableResult
     public func retry(
         _ id: BatchID, reasons: [FailureReason] = [], overwrite: Bool = false
@@ -155,11 +155,12 @@ extension DarkroomClient {
         try await blocking("clear the limits") { [control] in try control.clearLimits() }
     }
 
-    /// Removes a batch from Redis. Files that it has written remain. Does nothing if the batch is not in Redis.
+    /// Removes a batch from Redis. The files of its photos remain. Does nothing if the batch is not in Redis.
     /// - Parameters:
     ///   - id: the batch.
-    ///   - unfinished: whether the batch is removed even if it has not finished. Workers then discard their work on it.
-    /// - Throws: ``DarkroomError``, also with the code `batchUnfinished`.
+    ///   - unfinished: whether the batch is removed even if it has not finished. Workers then discard their work on the
+    ///     batch.
+    /// - Throws: ``DarkroomError``, for example with the code `batchUnfinished`.
     public func forget(_ id: BatchID, unfinished: Bool = false) async throws {
         let state = try await blocking("forget batch \(id)") { [control] in
             try control.forget(id, unfinished: unfinished)

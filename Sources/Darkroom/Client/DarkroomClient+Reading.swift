@@ -43,8 +43,8 @@ extension DarkroomClient {
         }
     }
 
-    /// Reads the operations of a batch in a range, but at most the first 1,000. Returns an empty array if the batch is
-    /// not in Redis.
+    /// Reads the operations of a batch that have a number in `range`, at most the first 1,000 of them. Returns an empty
+    /// array if the batch is not in Redis.
     /// - Parameters:
     ///   - id: the batch.
     ///   - range: the numbers of the operations, counted from 1.
@@ -58,7 +58,8 @@ extension DarkroomClient {
         }
     }
 
-    /// Reads the workers that sent a claim or heartbeat within the last hour, the latest first.
+    /// Reads the workers that sent a claim or heartbeat within the last hour; the worker with the most recent claim or
+    /// heartbeat is first.
     public func workers() async throws -> [WorkerStatus] {
         try await blocking("read the workers") { [store] in
             let now = try store.time()

@@ -3,7 +3,8 @@ extension DarkroomClient {
     /// Waits until a batch has finished, and returns its facts. Returns at once if the batch has already finished.
     ///
     /// While it waits, the client performs the same maintenance as heartbeats of workers, so that operations of lost
-    /// workers are recovered even if no worker is running. If Redis is unreachable, the call retries without a limit.
+    /// workers are recovered even if no worker is running. If Redis is unreachable, the call tries again until Redis is
+    /// reachable or `timeout` has passed.
     ///
     /// ```swift
     /// let done = try await client.wait(for: batch.id, timeout: .seconds(3600))
@@ -11,15 +12,15 @@ extension DarkroomClient {
     /// ```
     /// - Parameters:
     ///   - id: the batch.
-    ///   - timeout: the longest time to wait; nil means without a limit.
+    ///   - timeout: the longest time to wait; nil means no limit.
     /// - Throws: ``DarkroomError`` with the code `timedOut`, `noSuchBatch` (also if the batch is forgotten during the
     ///   wait), `batchDamaged` or `redisRefused`; `CancellationError` as soon as the task is cancelled.
     public func wait(for id: BatchID, timeout: Duration? = nil) async throws -> BatchFacts {
         try await wait(for: [id], timeout: timeout)[0]  // one result per batch
     }
 
-    /// Waits until all these batches have finished, see ``wait(for:timeout:)-(BatchID,_)``. Throws at once if one of them is
-    /// damaged or not in Redis.
+    /// Waits until all these batches have finished, see ``wait(for:timeout:)-(BatchID,_)``. Throws at once if one of
+    /// the batches is damaged or not in Redis.
     /// - Returns: the facts of the batches in the same order.
     public func wait(for ids: [BatchID], timeout: Duration? = nil) async throws -> [BatchFacts] {
         let attempted = "wait for " + (ids.count == 1 ? "batch \(ids[0])" : "\(ids.count) batches")

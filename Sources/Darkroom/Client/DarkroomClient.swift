@@ -18,11 +18,11 @@ import DarkroomStore
 /// ```
 ///
 /// Any task may make any call at any time. Blocking work runs on threads of the client, never on the threads of Swift
-/// concurrency. If a task is cancelled, its call throws `CancellationError`. The change may or may not have reached
-/// Redis; the call can be repeated.
+/// concurrency. If a task is cancelled, its call throws `CancellationError`. If this call changes a control, the change
+/// may still take effect; the call can be repeated.
 ///
-/// Calls throw ``DarkroomError``. If Redis is unreachable, calls throw the code `redisUnreachable`. Only the calls that
-/// submit (for 5 minutes), wait or follow try again.
+/// Calls throw ``DarkroomError``. If Redis is unreachable, the error has the code `redisUnreachable`. Only calls that
+/// submit, wait or follow try again; `submit` does so for 5 minutes.
 public final class DarkroomClient: Sendable {
     // DESIGN: the commands and the public functions share one implementation. This implementation (`control`,
     // `BatchFeed`, `BatchWaiter` and `store`) blocks, because the layers below it block (hiredis, libcurl, the file
@@ -36,10 +36,10 @@ public final class DarkroomClient: Sendable {
     let waits: WaitThread
     private let threads = CallThreads()
 
-    /// Creates a client. It connects when the first call is made.
+    /// Creates a client, which connects when the first call is made.
     public convenience init(_ location: RedisLocation) { self.init(location) { _ in } }
 
-    /// Creates a client for the Redis at a URL such as `redis://127.0.0.1:6379`; see ``RedisLocation``.
+    /// Creates a client for the Redis server at a URL such as `redis://127.0.0.1:6379`; see ``RedisLocation``.
     /// - Parameters:
     ///   - url: the URL.
     ///   - namespace: the prefix of all keys.
@@ -67,7 +67,7 @@ public final class DarkroomClient: Sendable {
         }
     }
 
-    /// Closes the connection. Calls that are running, and later calls, fail.
+    /// Closes the connection. Running calls and later calls fail.
     public func close() async {
         await threads.run { [store] in store.connection.close() }
     }
@@ -75,7 +75,7 @@ public final class DarkroomClient: Sendable {
     /// Runs `body` on a thread of the client.
     /// - Parameter attempted: the value of ``DarkroomError/attempted``.
     /// - Throws: ``DarkroomError``, or `CancellationError` as soon as the task is cancelled. After a cancellation,
-    ///   `body` continues until its end.
+    ///   `body` runs to its end.
     func blocking<Result: Sendable>(
         _ attempted: @autoclosure () -> String, _ body: @escaping @Sendable () throws -> Result
     ) async throws -> Result {

@@ -11,7 +11,8 @@ public struct RedisLocation: Sendable, CustomStringConvertible {
     /// - `rediss://...`: the same with TLS.
     /// - `unix://[user:password@]/path`: a Unix-domain socket.
     /// - `redis+sentinel://[user:password@]host[:port][,host[:port]...]/service[/database]`: the master that these
-    ///   sentinels report for the service. `?sentinel-user=...&sentinel-password=...` authenticates at the sentinels.
+    ///   sentinels report for the service. `?sentinel-user=...&sentinel-password=...` contains the credentials for the
+    ///   sentinels.
     /// - `rediss+sentinel://...`: the same with TLS for the sentinels and the master.
     ///
     /// Special characters in user, password and service must be percent-encoded.
@@ -19,8 +20,8 @@ public struct RedisLocation: Sendable, CustomStringConvertible {
     ///   - url: the URL.
     ///   - namespace: the prefix of all keys. It consists of letters, digits, `_`, `.` and `-`.
     ///   - password: the password to use if the URL does not contain one.
-    ///   - authorities: a PEM file with the authorities that may sign the server's certificate; nil for the system's
-    ///     authorities.
+    ///   - authorities: a PEM file with the certificate authorities that may sign the server's certificate; nil for the
+    ///     certificate authorities of the system.
     ///   - certificate: a PEM file with the client certificate; nil if the server does not require one.
     ///   - key: a PEM file with the private key of the client certificate.
     /// - Throws: ``DarkroomError`` with the code `invalidConfiguration`.
