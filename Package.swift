@@ -3,9 +3,9 @@ import PackageDescription
 
 /// A C library that Debian ships, found by pkg-config and installed by `deploy/dependencies`.
 ///
-/// SwiftPM reads the pkg-config files of a library and its dependencies, and warns about each flag that is not a path. For
-/// libvips these are hundreds of warnings, so this package contains a shorter pkg-config file for libvips. Libraries in the
-/// default paths of the compiler need no pkg-config file.
+/// SwiftPM reads the pkg-config files of a library and its dependencies, and warns about each flag that is not a path.
+/// For libvips it would print hundreds of warnings, so this package contains a shorter pkg-config file for libvips.
+/// Libraries in the default paths of the compiler need no pkg-config file.
 func debian(_ name: String, pkgConfig: String, package: String) -> Target {
     .systemLibrary(name: name, path: "Sources/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])
 }

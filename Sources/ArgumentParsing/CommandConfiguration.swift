@@ -14,7 +14,7 @@ package struct CommandConfiguration: Sendable {
     package var examples: [String]
     /// The version of the program, printed by `--version`; only for the root command.
     package var version: String?
-    /// Whether the parent's help lists the command; `false` for helper processes.
+    /// Whether the parent's help lists the command; `false` for the commands of helper processes.
     package var shouldDisplay: Bool
     /// The subcommands. A command with subcommands has no arguments.
     package var subcommands: [any ParsableCommand.Type]

@@ -111,7 +111,7 @@ private struct ScaledNumber {
         return product
     }
 
-    /// The number in the first unit that divides it without remainder.
+    /// The number in the first unit that divides the value without a remainder.
     static func text(_ value: Int, in units: [Unit]) -> String {
         guard value != 0, let unit = units.first(where: { value % $0.size == 0 }) else { return "\(value)" }
         return "\(value / unit.size)\(unit.name)"

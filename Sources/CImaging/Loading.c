@@ -124,8 +124,8 @@ enum darkroom_status darkroom_load(struct pipeline *pipeline) {
     }
 #undef LOAD
     if (!loaded) return DARKROOM_DAMAGED;
-    // libheif seeks beyond the end of the file. This leaves an error message in libvips, which the next failure would
-    // report.
+    // libheif seeks beyond the end of the file. libvips stores an error message for this, and would report it with the
+    // next failure.
     vips_error_clear();
     return is_small_enough(pipeline) ? DARKROOM_DONE : DARKROOM_TOO_MANY_PIXELS;
 }

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct darkroom_sepia {
-    // The matrix from input to output red, green and blue, row by row: first exact, then in units of 2^-23.
+    // The matrix that converts red, green and blue, row by row: `exact` as decimals, `fixed` in units of 2^-23.
     double exact[9];
     uint32_t fixed[9];
 };

@@ -17,7 +17,7 @@ struct darkroom_watch {
     _Atomic enum darkroom_status status;
 };
 
-// Passes pixels on, checks for cancellation, and records `failure` if an earlier stage fails.
+// Passes the pixels through unchanged, checks for cancellation, and records `failure` if an earlier stage fails.
 VipsImage *darkroom_watched(VipsImage *input, struct darkroom_watch *watch, enum darkroom_status failure);
 
 // Applies sepia to an image with 3 or 4 bands of 8 or 16 bits.

@@ -27,8 +27,8 @@
 enum {
     STRIP_ROWS = 16,
     MAX_FILTERS = 16,
-    // Encoders write far fewer scans. Each scan is a pass over the whole picture, so a small file with many scans could
-    // take hours.
+    // Encoders write far fewer scans than this. Each scan is a pass over the whole picture, so a small file with many
+    // scans could take hours.
     MAX_SCANS = 200,
     // If a picture has more scans than this, MAX_SCANNED_PIXELS limits the product of scans and pixels. Encoders write
     // about ten scans.
@@ -116,7 +116,7 @@ static void on_progress(j_common_ptr codec) {
 
 static void begin_output(j_compress_ptr out) {
     struct strips *strips = (struct strips *)(void *)out->err;
-    // This is enough for nearly every photo at quality 85, so that the buffer is rarely reallocated.
+    // Nearly every photo at quality 85 fits into this capacity, so the buffer is rarely reallocated.
     strips->capacity = (size_t)out->image_width * out->image_height / 3 + strips->job->byte_count + 4096;
     strips->bytes = malloc(strips->capacity);
     if (!strips->bytes) fail(strips, DARKROOM_OUT_OF_MEMORY);
@@ -220,7 +220,7 @@ static JDIMENSION read_strip(struct strips *strips) {
 
 static void write_markers(struct strips *strips) {
     for (jpeg_saved_marker_ptr marker = strips->in.marker_list; marker; marker = marker->next) {
-        // Other kinds of APP2 markers contain offsets into the original file.
+        // Other kinds of APP2 markers are omitted, because they contain offsets into the original file.
         static const char profile[] = "ICC_PROFILE";
         bool is_profile = marker->data_length >= sizeof profile && memcmp(marker->data, profile, sizeof profile) == 0;
         if (marker->marker == APP2_ICC && !is_profile) continue;

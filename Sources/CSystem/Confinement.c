@@ -86,7 +86,7 @@ int csystem_confine_files(void) {
     struct landlock_ruleset everything = landlock_everything(version);
     int ruleset = (int)syscall(LANDLOCK_CREATE_RULESET, &everything, sizeof everything, 0);
     if (ruleset < 0) return -1;
-    // Folders with plug-ins of libraries, and information about the CPU that libraries read.
+    // Folders with plug-ins of libraries, and CPU information that libraries read.
     static const char *const readable[] = {"/usr", "/lib", "/lib64", "/opt", "/etc/ld.so.cache", "/sys/devices/system"};
     for (size_t i = 0; i < sizeof readable / sizeof readable[0]; i++) landlock_allow_reading(ruleset, readable[i]);
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);

@@ -28,7 +28,7 @@ struct child {
     int folder;  // the working folder; -1: the parent's
 };
 
-// Encoders start as many threads as there are cores, and some encoders do so several times.
+// Encoders start one thread for each core, and some encoders start several threads for each core.
 enum { MAX_THREADS = 4096 };
 
 static void limit(int resource, rlim_t value) {
@@ -78,8 +78,8 @@ static void keep_standard_files_only(void) {
 
 static void confine(int open_files) {
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    // The limit counts the user's processes in the namespace. In the parent's namespace, it would also count other
-    // processes of the user.
+    // In the new user namespace, this limit counts only processes of the helper. In the namespace of the parent, it
+    // would also count other processes of the user.
     if (csystem_enter_namespaces()) limit(RLIMIT_NPROC, MAX_THREADS);
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_FSIZE, 0);
