@@ -68,7 +68,7 @@ extension CoordinatorError {
         )
     }
 
-    /// - Parameter what: why the change has no effect: `there is nothing left to suspend`.
+    /// - Parameter what: why the change has no effect, for example `there is nothing left to suspend`.
     static func finished(_ id: BatchID, _ what: String) -> CoordinatorError {
         CoordinatorError(.finished, "batch \(id) has finished: \(what)")
     }
