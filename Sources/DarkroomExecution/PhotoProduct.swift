@@ -17,11 +17,11 @@ package enum PhotoProduct {
         package let detail: String
     }
 
-    /// Longer error texts are cut to this number of characters.
+    /// Longer error texts are truncated to this number of characters.
     private static let maxDetail = 1000
 
-    /// Makes the product of a photo with the custom operation of the batch or with filters. Uses a helper process if
-    /// `helpers` is not nil. Blocks.
+    /// Develops a photo with the custom operation of the batch or with filters. Uses a helper process if `helpers` is
+    /// not nil. Blocks.
     package static func make(
         _ task: PhotoTask, _ recipe: PhotoRecipe, _ image: Download, _ helpers: PhotoHelpers?
     ) throws(Failure) -> PhotoProduct {

@@ -38,7 +38,7 @@ struct HelperJob: Codable {
     var record: PhotoRecord { PhotoRecord(index: index, name: name, url: url) }
 
     /// The options for developing the photo with filters.
-    /// - Throws: `FilterSyntaxError` if the helper and the worker have different versions.
+    /// - Throws: `FilterSyntaxError` if the helper has another version than the worker and does not know a filter.
     func developOptions() throws -> DevelopOptions {
         DevelopOptions(
             filters: try filters.map { try Filter(parsing: $0) }, format: format.flatMap(ImageFormat.init(rawValue:)),

@@ -40,7 +40,8 @@ package final class PendingOperations: Sendable {
     package func setFiltrations(_ count: Int) { filtrationQueue.maxConcurrentOperationCount = count }
 
     /// Begins a download. If the task is cancelled, the transfer is aborted and the bytes are freed. If the task is
-    /// withdrawn, the download ends unless it has begun. ``ImageDownloader`` documents `mayBegin` and `waits`.
+    /// withdrawn, the download ends only if it is waiting; a running transfer continues. ``ImageDownloader`` documents
+    /// `mayBegin` and `waits`.
     /// - Parameter ended: called with the result, on any thread; the bytes stay here until ``takeImage(of:)``.
     package func download(
         _ task: PhotoTask, _ urgency: Urgency, mayBegin: @escaping @Sendable () -> Bool,
