@@ -37,7 +37,7 @@ package struct Refusals {
     /// The largest number of refused batches. If there are more, the refusal with the earliest ``Refusal/due`` is
     /// withdrawn.
     static let mostKept = 100_000
-    /// How long a batch is refused if only its id is kept.
+    /// How long a batch is refused if there are more than ``limit`` refusals.
     static let crowdInterval = Duration.seconds(600)
     /// How often the worker checks whether it can run a refused batch.
     static let checkInterval = Duration.seconds(5)

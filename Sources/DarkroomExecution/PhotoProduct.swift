@@ -47,7 +47,7 @@ package enum PhotoProduct {
     }
 
     /// Runs a custom operation. When the operation has used `time` of CPU time, `isCancelled` of its photo becomes
-    /// true, so that it can stop.
+    /// true, so that the operation can stop.
     static func run(
         _ operation: any PhotoOperation, _ record: PhotoRecord, _ bytes: [UInt8], within time: Duration?,
         isCancelled: @escaping @Sendable () -> Bool = { false }

@@ -63,8 +63,8 @@ package struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
 
     /// The path of a photo's file relative to the output folder, with `/` between a folder and a file.
     ///
-    /// `ending` is the extension of the output format, without the dot. Whatever the name is, the path stays in the
-    /// folder.
+    /// `ending` is the extension of the output format, without the dot. The path stays in the folder, whatever `name`
+    /// is.
     package func path(index: Int, name: String, ending: String) -> String {
         path(index: index, name: Array(name.utf8), ending: ending)
     }

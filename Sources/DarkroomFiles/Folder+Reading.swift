@@ -47,8 +47,8 @@ extension Folder {
     }
 }
 
-/// Reads `size` bytes of a file. Reads fewer if the file became shorter, or if `isStopped` returns true, which is
-/// called before each MiB.
+/// Reads `size` bytes of a file. Reads fewer if the file became shorter, or if `isStopped`, called before each MiB,
+/// returns true.
 package func readAll(
     from descriptor: Int32, size: Int, unless isStopped: () -> Bool = { false }
 ) throws(SystemFailure) -> [UInt8] {

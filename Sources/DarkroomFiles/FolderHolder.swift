@@ -82,8 +82,7 @@ package struct FolderHolder: Sendable, Hashable {
             guard let found = try Self.content(of: file) else { break }
             guard found.holder.owner == owner else { throw SystemFailure(takenBy: found.holder.owner) }
             guard found.isTaking else { break }
-            // Another process is still taking the folder for this batch. `take` waits for renames of the previous
-            // holder.
+            // A process has begun to take the folder for this batch. `take` waits for renames of the previous holder.
             flock(file, LOCK_UN)
             if let other = try take(path, in: folder) { throw SystemFailure(takenBy: other.owner) }
         }

@@ -3,7 +3,7 @@ import DarkroomTransfer
 import DarkroomWorkerState
 import Foundation
 
-/// The two local queues of a worker, with the queued and running operations of each photo.
+/// The two operation queues of a worker, with the queued and running downloads and filtrations.
 ///
 /// The worker state decides which photo starts next. It adds a download to the download queue only when the download
 /// can start immediately. While a host is busy, its transfers wait in the transfer engine, and transfers from other
