@@ -28,7 +28,7 @@ package struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
     package let description: String
     private let parts: [Part]
 
-    /// Whether the index makes the paths distinct; if false, the name does.
+    /// Whether the index makes the paths distinct; if false, the names do.
     package var hasIndex: Bool { parts.contains(.index) }
 
     /// The default template for property lists with distinct names is `{stem}` if `stemsAreDistinct` is true, otherwise

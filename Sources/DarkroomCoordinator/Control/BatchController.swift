@@ -33,7 +33,7 @@ package final class BatchController: Sendable {
         self.onLack = onLack
     }
 
-    /// If Redis has replicas, blocks until a replica has confirmed all changes of this store, at most for 5 s.
+    /// If Redis has replicas, blocks until a replica has confirmed all changes, for at most `replicaPatience`.
     package func awaitReplica() throws {
         let durability = Durability(store: store, replicaPatience: replicaPatience)
         guard var lack = try durability.waitForReplicas() else { return }

@@ -5,7 +5,8 @@ import Glibc
 /// The output folder of a batch, and the folder `manifest/<batch id>/` in it. A worker that finds the manifest folder
 /// has mounted the right output folder.
 ///
-/// Only the coordinator creates both folders, so that a machine that has not mounted the shared folder writes nothing.
+/// Unless the batch has the option `remoteOutput`, only the coordinator creates these folders, so that a worker that
+/// has not mounted the shared folder writes nothing.
 package struct OutputFolder: Sendable {
     /// The absolute path of the folder.
     package let path: String

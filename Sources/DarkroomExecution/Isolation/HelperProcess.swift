@@ -209,8 +209,8 @@ final class HelperProcess: Sendable {
         }
     }
 
-    /// Limits the total CPU time of the process. Only this limit stops a helper that computes between photos because a
-    /// malicious photo has taken it over. Returns false if the system refuses the limit.
+    /// Limits the total CPU time of the process. Only this limit stops a helper that a malicious photo has taken over
+    /// and that keeps computing between photos. Returns false if the system refuses the limit.
     private func limitTime() -> Bool {
         let seconds = UInt((program.maxTime * 2).components.seconds) + 10
         return processState.withLock { processState in

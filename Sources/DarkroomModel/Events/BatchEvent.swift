@@ -24,7 +24,7 @@ public struct BatchEvent: Sendable, Equatable {
         case isCancelled(Bool)
         /// Whether this part of the work is suspended, in the batch or in the cluster.
         case isSuspended(QueuePart, Bool)
-        /// The number of batches for which the batch waits now.
+        /// The number of batches for which this batch now waits.
         case dependencies(Int)
         /// The new priority.
         case priority(BatchPriority)
