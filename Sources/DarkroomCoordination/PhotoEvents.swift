@@ -7,10 +7,10 @@ import Foundation
 /// Publishes the states of photos on the events channel.
 ///
 /// A thread sends the newest state code of each photo; each message is about one batch. The thread sends at most ten
-/// messages a second, or one a second if Redis reports that no client received the last message. Photos do not wait for
-/// the thread: state codes that cannot be sent soon enough are dropped and counted in `dropped`.
+/// messages a second, or one a second if Redis reports that no client received the last message. A caller never waits
+/// for the thread: if too many state codes wait, the oldest ones are dropped and counted in `dropped`.
 package final class PhotoEvents: Sendable {
-    /// The state codes that wait to be sent. A plain value, so that tests need no thread and no Redis.
+    /// The state codes that wait to be sent. A plain value, so that tests need no thread and no Redis server.
     struct Backlog {
         /// The largest number of photos in a message.
         static let maxPhotos = 2000
@@ -33,8 +33,8 @@ package final class PhotoEvents: Sendable {
             entries.append((batch, index, stateCode))
         }
 
-        /// Removes and returns the next message. It is about the batch that has waited longest. But no batch is chosen
-        /// twice in a row while other batches wait.
+        /// Removes and returns the next message. Its batch is the batch of the oldest state code, but not the batch of
+        /// the last message if state codes of other batches wait.
         mutating func next() -> Message? {
             let other = entries.first { $0.batch != last } ?? entries.first
             guard let batch = other?.batch ?? dropped.keys.first else { return nil }
@@ -98,9 +98,11 @@ package final class PhotoEvents: Sendable {
     }
 
     private static let interval = Duration.milliseconds(100)
-    /// The time between two messages if no client received the last one. A client may have subscribed since.
+    /// The time between two messages if no client received the last one. Sending continues, because a client may
+    /// subscribe at any time.
     private static let idleInterval = Duration.seconds(1)
-    /// While this many messages have no reply, no message is sent, to bound memory.
+    /// The largest number of messages without a reply. Until a reply arrives, no further message is sent; this bounds
+    /// memory.
     private static let maxUnanswered = 5
 
     private let worker: String
@@ -112,8 +114,8 @@ package final class PhotoEvents: Sendable {
     private let unanswered = Locked(0)
     /// Whether a client may have received the last message.
     private let isReceived = Locked(true)
-    /// Whether Redis is a node of a Redis Cluster; nil if unknown. The reply of a node does not count receivers at
-    /// other nodes.
+    /// Whether Redis is a node of a Redis Cluster; nil if unknown. In a Redis Cluster, the reply to PUBLISH counts only
+    /// the receivers at one node.
     private let isCluster = Locked<Bool?>(nil)
     /// The time of the Redis clock in ms, and the instant at which this worker received it.
     private let clock = Locked<(redis: Int, here: ContinuousClock.Instant)?>(nil)
@@ -134,7 +136,7 @@ package final class PhotoEvents: Sendable {
         if isFirst { news.raise() }
     }
 
-    /// Ends the thread after the waiting state codes have been sent.
+    /// Ends the thread after it has sent at most ``maxUnanswered`` further messages with waiting state codes.
     package func stop() {
         stopped.set()
         news.raise()
@@ -158,7 +160,8 @@ package final class PhotoEvents: Sendable {
         while !stopped.isSet, .now < end { news.wait(timeout: end - .now) }
     }
 
-    /// Sends a message, unless too many have no reply. Its reply contains the Redis time for the next message.
+    /// Sends a message, unless ``maxUnanswered`` messages have no reply. The reply contains the Redis time, which the
+    /// next message needs.
     private func send() {
         guard unanswered.withLock({ $0 < Self.maxUnanswered }) else { return }
         guard let now = clock.withLock({ $0 }).map({ $0.redis + ($0.here.duration(to: .now)).wholeMilliseconds }) else {
@@ -182,7 +185,7 @@ package final class PhotoEvents: Sendable {
                 let isAlone = isCluster.withLock { $0 == false }
                 isReceived.withLock { $0 = reached.int != 0 || !isAlone }
             }
-            // The heartbeat loop logs that Redis is unreachable.
+            // Errors are ignored here: the heartbeat loop logs that Redis is unreachable.
             guard case .success(let value) = results[0], let parts = value.array, parts.count == 2,
                 let seconds = parts[0].int, let micros = parts[1].int
             else { return }

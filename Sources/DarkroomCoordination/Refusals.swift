@@ -1,17 +1,17 @@
 import DarkroomModel
 import DarkroomStore
 
-/// The batches that a worker refuses, and the refusals that Redis knows. A plain value without a clock.
+/// The batches that a worker refuses, and which of these refusals Redis already knows. A plain value without a clock.
 ///
 /// A claim skips the refused batches that Redis knows, so claims cannot detect that the cause of a refusal is gone. The
 /// worker detects it by checking the folders of the batch again.
 package struct Refusals {
     /// The event that ends a refusal.
     package enum End: Sendable {
-        /// A successful check of the batch. The batch has these options, and received the number `taken` when it took
-        /// its output folder.
+        /// A successful check of the batch. The associated values are the options of the batch, and the number that the
+        /// batch received when it took its output folder.
         case check(BatchOptions, taken: Int)
-        /// The end of a fixed time, in which somebody may have repaired the cause.
+        /// The end of a fixed time; by then, somebody may have removed the cause.
         case time
         /// The file system at this mount point answers again, see ``Refusals/recovered(_:)``.
         case answer(String)
@@ -37,7 +37,7 @@ package struct Refusals {
     /// The largest number of refused batches. If there are more, the refusal with the earliest ``Refusal/due`` is
     /// withdrawn.
     static let mostKept = 100_000
-    /// How long a batch is refused if only its id is kept.
+    /// How long a batch is refused if there are more than ``limit`` refusals.
     static let crowdInterval = Duration.seconds(600)
     /// How often the worker checks whether it can run a refused batch.
     static let checkInterval = Duration.seconds(5)
@@ -79,7 +79,7 @@ package struct Refusals {
         if unsent.remove(batch) == nil { withdrawn.insert(batch) }
     }
 
-    /// Ends the refusals that wait for the file system at a mount point, because it answers again.
+    /// Withdraws the refusals whose cause was that the file system at this mount point did not answer.
     package mutating func recovered(_ mount: String) {
         for (batch, refusal) in refusals {
             if case .answer(mount) = refusal.end { withdraw(batch) }
@@ -97,7 +97,7 @@ package struct Refusals {
         refusals.filter { $0.value.due <= now }.prefix(Self.maxDue).map { ($0.key, $0.value.end) }
     }
 
-    /// Makes every refusal due now that ends with a check.
+    /// Makes all refusals that end with a check due now.
     package mutating func checkAgain(_ now: ContinuousClock.Instant) {
         for (batch, refusal) in refusals {
             if case .check = refusal.end { refusals[batch]?.due = now }
@@ -129,12 +129,12 @@ package struct Refusals {
         }
         unsent.subtract(changes.added)
         withdrawn.subtract(changes.removed)
-        // Withdraws the refusals that ended while the claim was sent.
+        // Redis must also remove the refusals that ended while the claim was in flight.
         withdrawn.formUnion(changes.added.filter { refusals[$0] == nil })
         // Redis has lost refusals, or knows refusals that this worker did not send.
         if count != refusals.count - unsent.count + withdrawn.count { replacesAll = true }
     }
 
-    /// Makes the next claim send all refusals, since Redis was unreachable and may have lost them.
+    /// Makes the next claim send all refusals, because Redis may have lost them while it was unreachable.
     package mutating func sendAll() { replacesAll = true }
 }

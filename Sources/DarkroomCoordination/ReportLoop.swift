@@ -10,20 +10,20 @@ package final class ReportLoop: Sendable {
     private let worker: any CoordinatedWorker
     private let stopped = Latch()
 
-    /// The longest time for which changes wait for the end of their operation.
+    /// If an operation does not end, its changes are reported after this time.
     private static let patience = Duration.seconds(1)
 
     package init(_ worker: any CoordinatedWorker) { self.worker = worker }
 
     private var coordination: Coordination { worker.coordination }
 
-    /// Ends the thread after the current pass.
+    /// Ends the thread after the current iteration of ``run()``.
     package func stop() {
         stopped.set()
         coordination.reportSignal.raise()
     }
 
-    /// Runs until ``stop()``, and then releases operations one last time.
+    /// Runs until ``stop()`` is called, and then releases the due operations one last time.
     package func run() {
         var retryAt: ContinuousClock.Instant?
         var lastFlush = ContinuousClock.now
@@ -41,7 +41,7 @@ package final class ReportLoop: Sendable {
             let isFlush = .now - lastFlush >= .seconds(3)
             if isFlush { lastFlush = .now }
             let reports = worker.read { $0.reports(.now, olderThan: isFlush ? .zero : Self.patience) }
-            // A limit of 100 operations at a time keeps the pipelines and the manifest texts small.
+            // Sending at most 100 operations at a time keeps the pipelines and the manifest texts small.
             for start in stride(from: 0, to: reports.count, by: 100)
             where !send(Array(reports[start..<min(start + 100, reports.count)]), &waiting) {
                 retryAt = .now + .seconds(1)
@@ -56,8 +56,8 @@ package final class ReportLoop: Sendable {
     private func send(_ reports: [WorkerState.Report], _ waiting: inout Set<HeldOperation>) -> Bool {
         var files = worker.writeFiles(of: reports)
         for report in reports where report.isCancelled {
-            // A cancelled batch does not wait until a full disk has space again. Its manifest may lack lines of
-            // cancelled photos.
+            // The manifest of a cancelled batch is not written again after a failure, for example on a full disk, so it
+            // may lack lines.
             files.failures[report.held] = nil
             worker.handle(.reported(report, now: .now))
         }
@@ -96,7 +96,7 @@ package final class ReportLoop: Sendable {
             worker.handle(.reported(report, now: .now))
             if let stateCodes { worker.handle(.stateCodes(stateCodes, of: report.held)) }
         case .cancelled:
-            // The reply arrived before the change notice about the cancellation.
+            // The worker learns from this reply that the batch is cancelled, before it receives the change notice.
             worker.handle(.reported(report, now: .now))
             worker.handle(.batchCancelled(report.held.batch))
         case .ended: end(report.held, report)
@@ -128,10 +128,10 @@ package final class ReportLoop: Sendable {
         var isComplete = true
         for ((held, resources, hasPast), result) in zip(releases, coordination.store.results(of: calls)) {
             switch result {
-            // The release is tried again until the grace time has passed. After that the lease expires.
+            // The release is tried again. If the worker stops before a release succeeds, the lease expires.
             case .failure: isComplete = false
             case .success(let reply):
-                // After any reply, this worker no longer holds the operation.
+                // Whatever the reply is, this worker no longer holds the operation.
                 worker.handle(.released(held))
                 guard case .cancelled = reply, let resources else { continue }
                 if hasPast { worker.removeOtherManifests(of: held, resources) }

@@ -64,16 +64,17 @@ package final class Coordinator: Sendable {
             try onSubmitted(id)
             return id
         } again: { id in
-            // Redis keeps the ids of forgotten batches. Any other batch that is missing was lost in a failover.
+            // Redis keeps the ids of forgotten batches, so this call submits only a batch that was lost in a failover.
             try put(id, options, after: before, overwrite: overwrite)
         }
     }
 
     /// Continues to feed a batch at the operation that Redis expects, seals it, and blocks until it is durable.
     ///
-    /// The photos that were fed before are compared by their digest. If the list differs, the call throws and changes
-    /// nothing. If the list contains more photos than the sealed batch, the new photos are fed; if the batch had
-    /// finished, it starts a new round. If the batch is cancelled, the call throws.
+    /// The call compares the digest of the photos already fed with the digest of the same photos in the list. If the
+    /// list differs, the call throws and changes nothing. If the list contains more photos than the sealed batch, the
+    /// new photos are fed; if the batch had finished, it starts a new round. If the batch is cancelled, the call
+    /// throws.
     /// - Parameter id: The batch.
     /// - Parameter list: The photo list.
     /// - Parameter onResumed: Called with the batch's id after the check that the batch exists and is not cancelled.
@@ -110,7 +111,7 @@ package final class Coordinator: Sendable {
         let isNew = folder?.isUntouched(by: id) ?? false
         let origin = try folder.map { _ in try control.retrying { try store.perform(store.identify()) } }
         try folder?.prepare(for: id, overwrite: overwrite, origin: origin) { other in
-            // If Redis cannot be read, assume that the batch exists.
+            // If Redis cannot be read, the batch counts as existing.
             (try? store.facts(of: [other]))?.isEmpty ?? false
         }
         do {
@@ -156,7 +157,8 @@ package final class Coordinator: Sendable {
     /// during the feed, the list is read again.
     /// - Parameters:
     ///   - begin: called at the first photo of the list; returns the batch.
-    ///   - again: called if the batch is gone; submits it again and returns true, or returns false if it was forgotten.
+    ///   - again: called if the batch is missing; submits it again and returns true, or returns false if it was
+    ///     forgotten.
     private func feedAndSeal(
         _ list: some PhotoListSource, begin: () throws -> BatchID, again: (BatchID) throws -> Bool = { _ in false }
     ) throws -> BatchFacts {
@@ -226,8 +228,8 @@ package final class Coordinator: Sendable {
 
     /// Seals a batch and blocks until it is durable in Redis. Returns false if Redis has lost confirmed operations.
     private func seal(_ id: BatchID, _ totals: FedTotals) throws -> Bool {
-        // After a failover, the new master may confirm its data although it lacks the seal, so each attempt makes both
-        // calls.
+        // Each attempt seals the batch again: after a failover, the wait succeeds on the new master even if it has lost
+        // the seal.
         let durability = Durability(store: store, replicas: replicas, check: control.check)
         let (reply, outcome) = try control.retrying {
             let reply = try store.perform(store.seal(id, operations: totals.operations, photos: totals.photos))

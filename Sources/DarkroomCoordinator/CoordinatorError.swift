@@ -22,11 +22,11 @@ package struct CoordinatorError: Error, Sendable, CustomStringConvertible {
         case itself
         /// Some of the photos are not fed yet. Trying again later can help.
         case notFed
-        /// The photos are outside the list, which is fed to its end.
+        /// The list does not contain these photos, and it has been fed completely.
         case outsideList
         /// A limit or an option of a batch is out of bounds.
         case outOfBounds
-        /// Another change of the dependencies was in progress. Trying again can help.
+        /// Another change of dependencies, or the release of waiting batches, was in progress. Trying again can help.
         case busy
         /// Redis was unreachable for longer than the feeder waits. The feed can be resumed.
         case redisUnreachable
@@ -68,7 +68,7 @@ extension CoordinatorError {
         )
     }
 
-    /// - Parameter what: why the change has no effect: `there is nothing left to suspend`.
+    /// - Parameter what: why the change has no effect, for example `there is nothing left to suspend`.
     static func finished(_ id: BatchID, _ what: String) -> CoordinatorError {
         CoordinatorError(.finished, "batch \(id) has finished: \(what)")
     }

@@ -17,11 +17,11 @@ package enum PhotoProduct {
         package let detail: String
     }
 
-    /// Longer error texts are cut to this number of characters.
+    /// Longer error texts are truncated to this number of characters.
     private static let maxDetail = 1000
 
-    /// Makes the product of a photo with the custom operation of the batch or with filters. Uses a helper process if
-    /// `helpers` is not nil. Blocks.
+    /// Develops a photo with the custom operation of the batch or with filters. Uses a helper process if `helpers` is
+    /// not nil. Blocks.
     package static func make(
         _ task: PhotoTask, _ recipe: PhotoRecipe, _ image: Download, _ helpers: PhotoHelpers?
     ) throws(Failure) -> PhotoProduct {
@@ -47,7 +47,7 @@ package enum PhotoProduct {
     }
 
     /// Runs a custom operation. When the operation has used `time` of CPU time, `isCancelled` of its photo becomes
-    /// true, so that it can stop.
+    /// true, so that the operation can stop.
     static func run(
         _ operation: any PhotoOperation, _ record: PhotoRecord, _ bytes: [UInt8], within time: Duration?,
         isCancelled: @escaping @Sendable () -> Bool = { false }

@@ -3,11 +3,11 @@ import DarkroomModel
 /// The template for the names of developed files: literal text with `{index}`, `{name}` and `{stem}`. The stem is the
 /// name without an image extension.
 ///
-/// DESIGN. Two photos of one list never get the same path. If the template contains `{index}`, the index makes the
-/// paths distinct. Files from index 10,000 on are in folders of 10,000 files. All indexes in such a folder have the
-/// same number of digits, so a program can find the index wherever it is in the file name. Without `{index}`, the name
-/// makes the paths distinct. Such templates are only for lists with unique names, and `SafeName` never maps two names
-/// to the same text.
+/// DESIGN. The files of two photos of a list never have the same path. If the template contains `{index}`, the index
+/// makes the paths distinct. From index 10,000 on, the files are in subfolders of 10,000 files each. All indexes in
+/// such a folder have the same number of digits, so a program can find the index wherever it is in the file name.
+/// Without `{index}`, the name makes the paths distinct. Such templates are accepted only for lists with unique names,
+/// and `SafeName` never maps two names to the same text.
 package struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
     /// An invalid template. The description says what is wrong and what to do.
     package struct Problem: Error, Equatable, CustomStringConvertible {
@@ -28,12 +28,12 @@ package struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
     package let description: String
     private let parts: [Part]
 
-    /// Whether the index makes the paths distinct; if false, the name does.
+    /// Whether the index makes the paths distinct; if false, the names do.
     package var hasIndex: Bool { parts.contains(.index) }
 
     /// The default template for property lists with distinct names is `{stem}` if `stemsAreDistinct` is true, otherwise
     /// `{name}`. For all other lists it is `{index}-{name}`. Names that differ only in case are not distinct
-    /// (`ImageEnding.Names`), because they would be the same file on a share that ignores case.
+    /// (`ImageEnding.Names`), because they would be the same file on a case-insensitive file system.
     package static func standard(
         for format: PhotoListFormat, namesAreDistinct: Bool, stemsAreDistinct: Bool = false
     ) -> String {
@@ -41,8 +41,9 @@ package struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
         return stemsAreDistinct ? "{stem}" : "{name}"
     }
 
-    /// Parses a template. Without `{index}`, throws if `namesAreUnique` is false; with `{stem}`, also if
-    /// `stemsAreUnique` is false. Workers pass true, because their templates were checked at the submission.
+    /// Parses a template. Without `{index}`, throws if `namesAreUnique` is false, or if the template has `{stem}` and
+    /// `stemsAreUnique` is false. Workers pass true, because their templates were already checked when the batch was
+    /// submitted.
     package init(_ text: String, namesAreUnique: Bool, stemsAreUnique: Bool? = nil) throws(Problem) {
         description = text
         parts = try Self.parts(of: text)
@@ -62,7 +63,8 @@ package struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
 
     /// The path of a photo's file relative to the output folder, with `/` between a folder and a file.
     ///
-    /// `ending` is the extension of the output format, without the dot. No name leads out of the folder.
+    /// `ending` is the extension of the output format, without the dot. The path stays in the folder, whatever `name`
+    /// is.
     package func path(index: Int, name: String, ending: String) -> String {
         path(index: index, name: Array(name.utf8), ending: ending)
     }
@@ -83,8 +85,8 @@ package struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
             case .stem: stem += SafeName.encode(bare, maxBytes: room)
             }
         }
-        // The tilde makes the file of a photo without a name visible. The file is distinct, since no safe name is a
-        // single tilde.
+        // Without the tilde, the file of a photo without a name would be hidden (`.jpg`). No other file has this name,
+        // since no safe name is a single tilde.
         if stem.isEmpty || stem.first == UInt8(ascii: ".") { stem.insert(SafeName.cutMark, at: 0) }
         let file = String(decoding: stem, as: UTF8.self) + "." + ending
         let folder = index / Self.photosInFolder

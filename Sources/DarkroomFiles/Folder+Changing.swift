@@ -15,7 +15,7 @@ extension Folder {
         }
     }
 
-    /// Renames a file. If a file or link already has the new name, it is replaced.
+    /// Renames a file. Replaces a file or link that already has the new name.
     package func rename(_ path: String, to target: String) throws(SystemFailure) {
         try inParent(of: path, "rename") { (source, name) throws(SystemFailure) in
             try inParent(of: target, "rename") { (folder, newName) throws(SystemFailure) in
@@ -55,7 +55,7 @@ extension Folder {
             try fill(file, with: bytes)
             try rename(temporary, to: path)
         } catch {
-            // If this fails, too, the first failure is reported.
+            // If this also fails, the first failure is reported.
             try? remove(temporary)
             throw error
         }

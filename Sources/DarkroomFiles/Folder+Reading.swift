@@ -2,7 +2,7 @@ import Glibc
 
 /// Lists a folder and reads its files.
 extension Folder {
-    /// The names in the folder without `.` and `..`, in no particular order. Invalid UTF-8 is replaced by U+FFFD; a
+    /// The names in the folder without `.` and `..`, in no particular order. Invalid UTF-8 is replaced with U+FFFD; a
     /// name with such a replacement cannot be used to open the file.
     package func names() throws(SystemFailure) -> [String] {
         // readdir(3) changes the position of its descriptor, so it needs a descriptor of its own.
@@ -47,15 +47,15 @@ extension Folder {
     }
 }
 
-/// Reads `size` bytes of a file. Reads fewer if the file became shorter, or if `isStopped` returns true; it is called
-/// before each MiB.
+/// Reads `size` bytes of a file. Reads fewer if the file became shorter, or if `isStopped`, called before each MiB,
+/// returns true.
 package func readAll(
     from descriptor: Int32, size: Int, unless isStopped: () -> Bool = { false }
 ) throws(SystemFailure) -> [UInt8] {
     var failure: Int32 = 0
     let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
         while count < size, !isStopped() {
-            // If the size is 0, the buffer may have no address, but this line is not reached.
+            // The address can be nil only if the size is 0; then this loop does not run.
             let got = read(descriptor, buffer.baseAddress! + count, min(size - count, 1 << 20))
             if got < 0 && errno == EINTR { continue }
             guard got > 0 else {

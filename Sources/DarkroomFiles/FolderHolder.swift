@@ -4,12 +4,13 @@ import Glibc
 /// in the folder.
 ///
 /// DESIGN. A process that cannot reach Redis does not learn from Redis that another batch has taken the folder. So a
-/// file in the folder names the holder, too. The file is overwritten in place and never replaced. Before a process
+/// file in the folder also names the holder. The file is overwritten in place and never replaced. Before a process
 /// renames a file to its final name, it takes a shared lock (flock(2)) on the holder file and reads it. It keeps the
-/// lock until the rename is done. To take the folder, a batch first writes its own name and `taking`, so that no
-/// process of another batch starts a rename. Then it waits for the exclusive lock, so that all running renames are
-/// done, and writes its name without `taking`. A process that reads the name of its own batch with `taking` also waits
-/// for the lock. On a file system without locks, the folder may be taken between the read and the rename.
+/// lock until the rename is done. To take the folder for a batch, a process first writes the batch's name and the word
+/// `taking` to the file, so that no process of another batch starts a rename. Then it waits for the exclusive lock, so
+/// that all running renames are done, and writes the name without `taking`. A process that reads the name of its own
+/// batch with `taking` also waits for the lock. On a file system without locks, the folder may be taken between the
+/// read and the rename.
 package struct FolderHolder: Sendable, Hashable {
     /// The name of the holder: at most 64 ASCII letters, digits, `-` and `_`.
     package let owner: String
@@ -81,7 +82,7 @@ package struct FolderHolder: Sendable, Hashable {
             guard let found = try Self.content(of: file) else { break }
             guard found.holder.owner == owner else { throw SystemFailure(takenBy: found.holder.owner) }
             guard found.isTaking else { break }
-            // The batch is still taking the folder. `take` waits for renames of the previous holder.
+            // A process has begun to take the folder for this batch. `take` waits for renames of the previous holder.
             flock(file, LOCK_UN)
             if let other = try take(path, in: folder) { throw SystemFailure(takenBy: other.owner) }
         }
@@ -158,12 +159,12 @@ package struct FolderHolder: Sendable, Hashable {
         text += [UInt8](repeating: UInt8(ascii: " "), count: Self.bytes - 1 - text.count) + [UInt8(ascii: "\n")]
         let count = pwrite(file, text, text.count, 0)
         guard count == text.count else { throw SystemFailure("hold", count < 0 ? errno : ENOSPC) }
-        // An error is ignored: the next write to the disk fails, too. If the holder file is lost, the next batch writes
-        // it again.
+        // An error is ignored: if the disk fails, later writes also fail. If the holder file is lost, the next batch
+        // writes it again.
         _ = fdatasync(file)
     }
 
-    /// Waits for a lock, but at most `patience`, because the process that holds the lock may be suspended.
+    /// Waits for a lock for at most `patience`, because the process that holds the lock may be suspended.
     private static func lock(_ file: Int32, _ kind: Int32, _ patience: Duration) throws(SystemFailure) {
         let deadline = ContinuousClock.now + patience
         while flock(file, kind | LOCK_NB) != 0 {

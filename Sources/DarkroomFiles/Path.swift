@@ -34,7 +34,7 @@ package enum Path {
         folder.isEmpty ? name : folder.utf8.last == slash ? folder + name : folder + "/" + name
     }
 
-    /// The absolute path without links, see realpath(3). Returns nil and sets `errno` on failure. Blocks.
+    /// The absolute path without symbolic links, see realpath(3). Returns nil and sets `errno` on failure. Blocks.
     package static func real(_ path: String) -> String? { realBytes(path).map { String(decoding: $0, as: UTF8.self) } }
 
     /// Like ``real(_:)``, but for paths that need not be valid UTF-8.

@@ -46,7 +46,7 @@ enum PathResolution {
     private static func step(_ name: String, in folder: Int32, _ flags: Int32, _ mode: mode_t) -> Int32 {
         let descriptor = openat(folder, name, flags, mode)
         guard descriptor < 0, errno == ENOTDIR else { return descriptor }
-        // A link in place of a folder is reported as ELOOP, as by openat2.
+        // If a link is in place of a folder, report ELOOP, like openat2.
         var status = stat()
         let isLink =
             fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_mode & S_IFMT == S_IFLNK

@@ -36,8 +36,7 @@ package func fill(_ descriptor: Int32, with bytes: [UInt8]) throws(SystemFailure
 
 extension Folder {
     /// Tries to write `byteCount` bytes to an unnamed file and to make them durable.
-    /// - Parameter path: a subfolder. If it is missing, the file is written to this folder, in which the subfolder
-    ///   would be created.
+    /// - Parameter path: a subfolder. If the subfolder is missing, the file is written to this folder instead.
     package func tryWriting(_ byteCount: Int, below path: String = "") throws(SystemFailure) {
         let name = ".darkroom-probe-\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
         var file = Path.joined(path, name)

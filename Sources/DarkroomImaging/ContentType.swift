@@ -3,7 +3,7 @@ enum ContentType: Equatable {
     case image(ImageFormat)
     /// A picture in an unsupported format. The value is the name of the format.
     case otherImage(String)
-    /// Not a picture. The value describes the content, as far as it is recognized.
+    /// Not a picture. The value describes the content, if it is recognized.
     case notAnImage(String)
 
     init(of bytes: UnsafeRawBufferPointer) {

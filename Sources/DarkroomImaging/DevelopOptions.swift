@@ -18,7 +18,7 @@ package struct DevelopOptions: Sendable, Equatable {
     package var processorTime: Duration?
 
     /// Above this number of pixels, the limit is longer than ``processorTime``. AVIF, the slowest format, takes about
-    /// 15 s for such a picture.
+    /// 15 s for a picture of this size.
     private static let usualPixels = 20_000_000
 
     /// The CPU time limit for a picture of this size; nil means no limit.

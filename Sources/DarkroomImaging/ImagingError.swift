@@ -5,7 +5,7 @@ internal import CImaging
 package struct ImagingError: Error, Equatable, CustomStringConvertible {
     /// The kind of failure. The raw value is a short text without variable parts.
     package enum Code: String, Sendable {
-        /// The bytes are not a picture. They are, for example, an HTML page, text or a video, or there are no bytes.
+        /// The bytes are not a picture but, for example, an HTML page, text or a video, or there are no bytes.
         case notAnImage = "not an image"
         /// The picture has an unsupported format or kind.
         case unsupportedFormat = "unsupported image format"

@@ -4,7 +4,7 @@ internal import Glibc
 /// Adds up the CPU time of all threads of a job that call ``check()``.
 ///
 /// The CPU time of a thread counts from its first call of ``check()``. So every thread makes this call before its first
-/// step. Only the thread that starts the job need not, because it creates the clock.
+/// step. For the thread that starts the job, creating the clock has the same effect.
 package final class ProcessorClock: Sendable {
     private struct Account {
         var limit: Duration

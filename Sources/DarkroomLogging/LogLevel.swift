@@ -1,6 +1,6 @@
 /// The severity of a log event, as in swift-log.
 package enum LogLevel: String, Sendable, CaseIterable, Comparable {
-    /// Every step, to follow one photo.
+    /// Every step of every photo.
     case trace
     /// Details that help to find a fault.
     case debug

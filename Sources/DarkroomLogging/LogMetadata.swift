@@ -44,12 +44,12 @@ package struct LogMetadata: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 
         let kind: Kind
 
-        /// A text with user, password and query removed from URLs; cut after 1,000 bytes.
+        /// A text with user, password and query removed from URLs; truncated to 1,000 bytes.
         package static func text(_ text: some CustomStringConvertible) -> Value {
             Value(kind: .text(LogText.cut(PhotoURL.redacting(text.description))))
         }
 
-        /// A URL without user, password and query; cut after 1,000 bytes.
+        /// A URL without user, password and query; truncated to 1,000 bytes.
         package static func url(_ url: String) -> Value { Value(kind: .text(LogText.cut(PhotoURL.redacted(url)))) }
 
         /// A duration in seconds.

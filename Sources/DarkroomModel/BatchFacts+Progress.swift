@@ -1,6 +1,6 @@
 /// The progress of a batch, its rate and its remaining time.
 extension BatchFacts {
-    /// The number of photos that were downloaded, whatever became of them later.
+    /// The number of photos that were downloaded, including those that were then filtered or failed.
     package var downloads: Int {
         let later = failures.reduce(0) { $0 + ($1.key.isOfDownload ? 0 : $1.value) }
         return min(photos, counts.downloaded + counts.filtered + later)

@@ -69,7 +69,7 @@ public struct BatchFacts: Sendable, Equatable {
     package var feederSeen = 0
     /// The chained digest of the fed operations, in hexadecimal.
     package var feedDigest = ""
-    /// The damaged values in Redis, with one phrase for each: `photos is "-5"`. No worker runs a damaged batch.
+    /// A phrase for each damaged value in Redis, for example `photos is "-5"`. No worker runs a damaged batch.
     public private(set) var damage: [String] = []
 
     /// Reads the facts from a batch's hash and its `reasons`. Returns nil if the hash contains no state, which means
@@ -78,7 +78,7 @@ public struct BatchFacts: Sendable, Equatable {
     ///   - id: the id of the batch.
     ///   - fields: the fields of the batch's hash.
     ///   - reasons: the number of failed photos for each reason, by the state code of the reason.
-    ///   - found: damage that was found earlier, with one phrase for each value.
+    ///   - found: a phrase for each damaged value that was found earlier.
     package init?(id: BatchID, fields: [String: String], reasons: [String: String], damage found: [String] = []) {
         guard fields["state"] != nil else { return nil }
         var stored = StoredFields(fields)

@@ -31,7 +31,7 @@ public struct BatchID: Sendable, Hashable, Comparable, CustomStringConvertible {
         description = "\(date)-\(minutes)\((inDay % 60_000).padded(to: 5))-\(random)"
     }
 
-    /// Compares the times of submission. The earlier id is smaller.
+    /// Compares the ids as texts, so a batch that was submitted earlier has the smaller id.
     public static func < (left: BatchID, right: BatchID) -> Bool { left.description < right.description }
 
     /// Converts days since 1970 to year, month and day of the Gregorian calendar, without Foundation (Howard Hinnant,

@@ -23,7 +23,7 @@ public struct BatchOptions: Sendable, Equatable {
     public var operationSize = 50
     /// The priority at the time of submission.
     public var priority = BatchPriority.normal
-    /// If a worker sends no heartbeat for this time, other workers take over its operations: 6 seconds to 1 day.
+    /// The time without a heartbeat after which other workers take over a worker's operations, 6 seconds to 1 day.
     public var lease = Duration.seconds(15)
     /// The largest number of fed operations that have not ended, at least 1. At this number, feeding waits.
     public var window = 10_000
@@ -94,7 +94,7 @@ extension BatchOptions {
         redactURLs = fields.isSet("redact.urls")
     }
 
-    /// The options that are out of bounds, with one phrase for each: `quality is "200"`. A batch with such an option
+    /// A phrase for each option that is out of bounds, for example `quality is "200"`. A batch with such an option
     /// cannot be submitted.
     package var outOfBounds: [String] {
         var stored = StoredFields(Dictionary(uniqueKeysWithValues: fields))
@@ -102,7 +102,7 @@ extension BatchOptions {
         return stored.damage
     }
 
-    /// The bounds of ``window``. With a window of 0, feeding would wait without end.
+    /// The bounds of ``window``. With a window of 0, feeding would wait forever.
     package static let windows = 1...StoredBounds.photos.upperBound
 
     /// The bounds of ``operationSize``.

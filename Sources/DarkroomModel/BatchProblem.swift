@@ -30,16 +30,16 @@ package struct BatchProblem: Sendable, Hashable {
         case optionMissing = "option-missing"
         /// Every worker reports that the disk of the output folder is full.
         case diskFull = "disk-full"
-        /// Every worker refuses the batch, for another reason or for several different reasons.
+        /// Every worker refuses the batch, for a reason not listed above or for several different reasons.
         case refused
     }
 
     /// The batch; nil if the problem affects the cluster, and therefore every batch.
     package let batch: BatchID?
     package let code: Code
-    /// The problem, as a clause that follows the name of the batch: `it is suspended`.
+    /// The problem, as a clause that follows the name of the batch, for example `it is suspended`.
     package let text: String
-    /// The remedy, usually with a command: `go on with: darkroom resume 20261121-090501123-7f3a`.
+    /// The remedy, usually with a command, for example `go on with: darkroom resume 20261121-090501123-7f3a`.
     package let remedy: String
 
     package init(_ code: Code, of batch: BatchID?, text: String, remedy: String) {

@@ -54,7 +54,7 @@ public enum FailureReason: UInt8, Sendable, CaseIterable, Hashable {
     /// A reason that was added in a newer version.
     case other = 122  // z
 
-    /// The state code of this reason in the `states` of a batch, a small letter.
+    /// The state code of this reason in the key `:states` of a batch, a small letter.
     package var stateCode: UInt8 { rawValue }
 
     /// The word for this reason on the command line, in JSON and in manifests, for example `not-a-url`.

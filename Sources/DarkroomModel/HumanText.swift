@@ -41,7 +41,7 @@ package enum HumanText {
         count(number) + " " + (number == 1 ? noun : noun.hasSuffix("h") ? noun + "es" : noun + "s")
     }
 
-    /// Joins texts into a list. If there are many, only the first three are shown: `a, b, c and 12 more`.
+    /// Joins texts into a list. If there are more than four, only the first three are shown: `a, b, c and 12 more`.
     package static func list(_ things: [String]) -> String {
         things.count <= 4
             ? things.joined(separator: ", ")

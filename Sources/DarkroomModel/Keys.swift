@@ -1,4 +1,5 @@
-/// The names of all keys and channels in Redis. Each contains `{<namespace>}`, so that a script uses one hash slot.
+/// The names of all keys and channels in Redis. Each contains `{<namespace>}`, so that all keys of a script are in one
+/// hash slot.
 ///
 /// These names are a public interface, because users read the keys for monitoring.
 package struct Keys: Sendable, Hashable {
@@ -52,7 +53,7 @@ package struct Keys: Sendable, Hashable {
     package var outputs: String { prefix + "outputs" }
     /// A hash that maps a name to the newest batch with this name.
     package var names: String { prefix + "names" }
-    /// A sorted set of finished batches. The score is the time at which the batch will be forgotten.
+    /// A sorted set of finished batches. The score is the earliest time at which the batch may be forgotten.
     package var expiring: String { prefix + "expiring" }
     /// A sorted set of the last 10,000 forgotten batches. The score is the time at which the batch was forgotten. Their
     /// ids cannot be submitted again.
@@ -63,7 +64,7 @@ package struct Keys: Sendable, Hashable {
     package var webhooks: String { prefix + "webhooks" }
     /// A sorted set of operations of cancelled batches: `<batch id> <operation> <fencing token> <attempt>`. Lost
     /// workers may have left temporary files of these operations. The set contains the latest 1,000. The score is the
-    /// time at which a worker must remove the files.
+    /// time from which a worker tries to remove the files.
     package var staleFiles: String { prefix + "stale.files" }
     /// The channel of change notices.
     package var controlChannel: String { prefix + "control" }

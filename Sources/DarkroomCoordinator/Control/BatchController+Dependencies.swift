@@ -4,18 +4,18 @@ import Foundation
 
 package struct Depended: Sendable, Equatable {
     package var added: [BatchID] = []
-    /// The batches that this batch already waited for.
+    /// The batches for which this batch was already waiting.
     package var waitedBefore: [BatchID] = []
     /// The batches that had already finished, so that no dependency was needed.
     package var finishedBefore: [BatchID] = []
-    /// The batch because of which this batch was cancelled: it finished without success (option `afterSuccess`).
+    /// Set if this batch was cancelled: the batch that had finished without success (option `afterSuccess`).
     package var cancelledBy: BatchID?
 }
 
 extension BatchController {
-    /// Makes a batch wait until other batches have finished. The dependencies are added one after the other. No
-    /// dependency is added if one of the other batches is not in Redis, or already waits for this batch, directly or
-    /// through further batches. In the second case, the error names all these batches.
+    /// Makes a batch wait until other batches have finished. The dependencies are added one after the other. If one of
+    /// the other batches is not in Redis, or already waits for this batch (directly or through further batches), no
+    /// dependency is added. In the second case, the error names every batch of the circle.
     @discardableResult
     package func depend(_ id: BatchID, on others: [BatchID]) throws -> Depended {
         let deadline = ContinuousClock.now + Self.patience
@@ -30,7 +30,7 @@ extension BatchController {
                         "batch \(id) could not be made to wait for \(other): other calls kept changing dependencies; "
                             + "try again")
                 }
-                // The pause is random, so that two concurrent callers do not collide again.
+                // The pause is random, so that two concurrent callers do not try again at the same time.
                 Thread.sleep(forTimeInterval: .random(in: 0.001...0.02))
             }
             if depended.cancelledBy != nil { break }

@@ -16,7 +16,7 @@ package struct FocusSet: Sendable, Equatable {
     package let isNew: Bool
 }
 
-/// Calls for single photos of a batch, given by their indexes from 0.
+/// Functions that change single photos of a batch, given by their indexes from 0.
 extension BatchController {
     package func cancel(_ ranges: PhotoRanges, of id: BatchID) throws -> PhotosCancelled {
         guard let facts = try store.facts(of: id) else { throw CoordinatorError.gone(id) }
@@ -31,7 +31,7 @@ extension BatchController {
                 sum.wereFinal += wereFinal
             case .finished where sum == PhotosCancelled():
                 throw CoordinatorError.finished(id, "no photo of it is left to cancel")
-            // The batch has finished or was cancelled as a whole, so the other photos will not run.
+            // The batch has finished or was cancelled as a whole, so none of the remaining photos will run.
             case .finished, .cancelledBefore: sum.wereFinal += photos
             case .notFed(let fed):
                 throw CoordinatorError(
@@ -45,7 +45,7 @@ extension BatchController {
         return sum
     }
 
-    /// Makes all workers run these photos first. The focus ends with the batch.
+    /// Makes all workers run these photos first. When the batch finishes, its focus is removed.
     package func focus(_ id: BatchID, _ range: ClosedRange<Int>, only: Bool) throws -> FocusSet {
         guard let facts = try store.facts(of: id) else { throw CoordinatorError.gone(id) }
         guard range.lowerBound >= 0, !facts.sealed || range.lowerBound < facts.photos else {

@@ -40,7 +40,7 @@ extension BatchController {
         return sum
     }
 
-    /// The number in the holder file of the batch's output folder, see ``OutputFolder``; 0 if the file cannot be read here.
+    /// The number in the holder file of the batch's output folder, see ``OutputFolder``; 0 if the file cannot be read.
     /// - Throws: ``CoordinatorError`` if another batch has taken the folder and `overwrite` is false. Redis may have forgotten
     ///   the other batch.
     private func takenOutput(of id: BatchID, overwrite: Bool) throws -> Int {

@@ -3,9 +3,9 @@ import DarkroomStore
 
 /// Controls batches and the cluster, over all workers: cancel, suspend, prioritize and more.
 ///
-/// The functions block until Redis has the change. Any thread may call them. After a function returns, every new claim
-/// obeys the change. Workers also apply the change to the operations that they already hold: when they receive the
-/// change notice, within milliseconds, or with their next heartbeat if the notice is lost.
+/// The functions block until Redis has stored the change. Any thread may call them. After a function returns, every new
+/// claim obeys the change. Workers also apply the change to the operations that they already hold: when they receive
+/// the change notice, within milliseconds, or with their next heartbeat if the notice is lost.
 ///
 /// The functions throw ``CoordinatorError`` if the change is refused and `StoreError` if Redis fails. `DarkroomClient` documents
 /// their parameters and results; its functions are the asynchronous form.
@@ -22,7 +22,8 @@ package final class BatchController: Sendable {
     /// - Parameters:
     ///   - store: The store of the batches.
     ///   - replicaPatience: The longest wait for a replica.
-    ///   - onLack: Called if no replica has confirmed a change in this time. The function then returns normally.
+    ///   - onLack: Called if no replica has confirmed a change in this time. The function that made the change then
+    ///     returns normally.
     package init(
         store: BatchStore, replicaPatience: Duration = .seconds(5),
         onLack: @escaping @Sendable (ReplicaLack) -> Void = { _ in }
@@ -32,7 +33,7 @@ package final class BatchController: Sendable {
         self.onLack = onLack
     }
 
-    /// If Redis has replicas, blocks until a replica has confirmed all changes of this store, at most for 5 s.
+    /// If Redis has replicas, blocks until a replica has confirmed all changes, for at most `replicaPatience`.
     package func awaitReplica() throws {
         let durability = Durability(store: store, replicaPatience: replicaPatience)
         guard var lack = try durability.waitForReplicas() else { return }
@@ -127,7 +128,7 @@ package final class BatchController: Sendable {
 
     static let callsOfAPipeline = 100
 
-    /// Whether the reply reports a change. Throws if the change was refused.
+    /// Returns whether the setting has changed; false if it already had this value. Throws if the change was refused.
     func changed(_ reply: ControlReply, of id: BatchID?, _ nothingLeft: String) throws -> Bool {
         guard let id else {
             guard case .done(let isNew) = reply else { preconditionFailure("the cluster does not finish") }

@@ -56,8 +56,8 @@ struct Durability {
 
     /// Blocks until enough replicas have confirmed all earlier writes, or the time limit has passed.
     func waitForReplicas() throws -> ReplicaLack? {
-        // WAIT waits for all writes before the previous command of its connection. This command is INFO, so it must use
-        // the same connection.
+        // WAIT waits for all writes that were made before the previous command on its connection. That command is the
+        // INFO of `connectedReplicas()`, so the INFO must use the same connection.
         var connected = try connectedReplicas()
         let wanted = replicas ?? min(connected, 1)
         guard wanted > 0 else { return nil }
@@ -99,7 +99,7 @@ package struct ReplicaLack: Sendable, Equatable, CustomStringConvertible {
         case change
     }
 
-    /// The required and the confirmed replicas, the consequence, and what to do.
+    /// A message with the number of replicas required and the number that confirmed, the consequence, and what to do.
     package var description: String {
         let replicas = asked == 1 ? "1 replica" : "\(asked) replicas"
         let found =

@@ -60,7 +60,7 @@ final class FeedPipeline: @unchecked Sendable {  // variables are used only whil
             kept.append(operation)
             keptBytes += operation.entry.count
         }
-        // If the list arrives slowly, operations are sent at once instead of waiting until a pipeline is full.
+        // If the list arrives slowly, operations are sent at once, even if they do not fill a pipeline.
         let now = ContinuousClock.now
         let isSlow = now - lastFed > .milliseconds(5)
         lastFed = now
@@ -91,8 +91,7 @@ final class FeedPipeline: @unchecked Sendable {  // variables are used only whil
                 mayResume = false
             case .query where mayResume:
                 guard let facts = control.attempt({ try store.facts(of: batch) }) else { return }
-                // If the facts show that the feed must end, the feeding thread will read them, too, and throw the
-                // error.
+                // If the facts show that the feed must end, the feeding thread will also read them and throw the error.
                 guard (try? apply(facts)) != nil else { return }
                 mayResume = false
             default: return

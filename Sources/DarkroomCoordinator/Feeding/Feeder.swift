@@ -16,7 +16,7 @@ final class Feeder {
     private let control: FeedControl
     private var packer: OperationPacker
     private let pipeline: FeedPipeline
-    /// Feeds complete operations while the feeding thread waits for more of the list.
+    /// Sends complete operations while the feeding thread waits for more of the list.
     private let flush: PeriodicThread
     private var photos = 0
     /// True while the batch accepts operations.

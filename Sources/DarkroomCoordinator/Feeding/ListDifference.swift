@@ -14,7 +14,7 @@ struct ListDifference {
         manifest = ManifestReader(output: batch.options.output)
     }
 
-    /// A phrase that describes the first difference; nil if every photo that has a manifest line is equal in the list.
+    /// A phrase that describes the first difference; nil if no photo that has a manifest line differs.
     static func first(in list: some PhotoListSource, from batch: BatchFacts) throws -> String? {
         guard !batch.options.output.isEmpty else { return nil }
         var difference = ListDifference(batch)

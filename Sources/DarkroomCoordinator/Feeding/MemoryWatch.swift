@@ -1,9 +1,9 @@
 import DarkroomRedis
 import DarkroomStore
 
-/// Decides when to report two notices while Redis is out of memory. The first notice says that Redis is full, even if
-/// it still accepts single operations. The second says that waiting does not help, because no operation is left that
-/// would free memory when it ends.
+/// Decides when to report two notices while Redis is out of memory. The first notice says that Redis is out of memory,
+/// even if it still accepts single operations. The second says that waiting does not help, because no operation is left
+/// that would free memory when it ends.
 struct MemoryWatch {
     /// What to do after Redis has refused a write.
     enum Action: Equatable {
@@ -12,8 +12,8 @@ struct MemoryWatch {
         case checkForWork
     }
 
-    /// Redis counts as full until it has refused no write for this time. A single accepted write is not sufficient:
-    /// each operation that ends frees memory for one new operation.
+    /// Redis counts as out of memory until it has refused no write for this time. A single accepted write is not
+    /// sufficient: each operation that ends frees memory for one new operation.
     private static let quietPeriod = Duration.seconds(2)
     private static let checkInterval = Duration.seconds(10)
 
@@ -40,7 +40,7 @@ struct MemoryWatch {
     }
 
     /// Records an accepted write.
-    /// - Returns: true if Redis no longer counts as full.
+    /// - Returns: true if Redis no longer counts as out of memory.
     mutating func accepted(_ now: ContinuousClock.Instant) -> Bool {
         guard let lastRefusal, now - lastRefusal >= Self.quietPeriod else { return false }
         self = MemoryWatch()

@@ -6,9 +6,9 @@ import Foundation
 /// An operation has one file for each claim during which photos became final. The worker that ends the operation
 /// removes the files of earlier claims. Usually, the file with the highest fencing token contains all lines. But if
 /// Redis loses its latest changes, the last file of an operation may have a lower fencing token than an earlier file.
-/// Therefore, for each photo, the line with the highest fencing token counts. Unreadable lines with lower fencing
-/// tokens are skipped, because a power failure may damage the files of claims that were not reported. Lines of other
-/// batches are skipped, because no worker wrote them here.
+/// Therefore, for each photo, the line with the highest fencing token is used. Unreadable lines with lower fencing
+/// tokens are skipped, because a power failure may damage a file before its photos are reported to Redis. Lines of
+/// other batches are skipped, because no worker wrote them here.
 package struct ManifestPart: Sendable {
     /// The maximum number of operations that share a folder.
     package static let size = 1000

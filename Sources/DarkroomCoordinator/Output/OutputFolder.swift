@@ -2,10 +2,11 @@ import DarkroomFiles
 import DarkroomModel
 import Glibc
 
-/// The output folder of a batch, and the folder `manifest/<batch id>/` in it. If a worker finds the second folder, it
+/// The output folder of a batch, and the folder `manifest/<batch id>/` in it. A worker that finds the manifest folder
 /// has mounted the right output folder.
 ///
-/// Only the coordinator creates both folders, so that a machine that has not mounted the shared folder writes nothing.
+/// Unless the batch has the option `remoteOutput`, only the coordinator creates these folders, so that a worker that
+/// has not mounted the shared folder writes nothing.
 package struct OutputFolder: Sendable {
     /// The absolute path of the folder.
     package let path: String
@@ -39,10 +40,10 @@ package struct OutputFolder: Sendable {
         }
     }
 
-    /// The id of the Redis that a batch was submitted to, see `BatchStore.identify()`; nil if the manifest has no id.
+    /// The id of the Redis data to which a batch belongs, see `BatchStore.identify()`; nil if the manifest has no id.
     func origin(of batch: BatchID) -> Int? {
         let path = ManifestPath.folder(batch) + "/" + ManifestPath.origin
-        // If the file cannot be read, the batch counts as a batch of another Redis, and the folder is not taken.
+        // If the file cannot be read, the batch counts as a batch of another Redis server, and the folder is not taken.
         guard let text = try? Folder(trusted: self.path).contents(of: path, maxBytes: 100) else { return nil }
         return Int(String(decoding: text, as: UTF8.self).prefix { $0 != "\n" })
     }
@@ -75,10 +76,10 @@ package struct OutputFolder: Sendable {
     /// Throws if a batch other than `batch` has a manifest in the folder.
     /// - Parameters:
     ///   - batch: a batch that may have a manifest in the folder; nil for none.
-    ///   - origin: the id of the Redis that `isGone` reads, see `BatchStore.identify()`; nil for none.
-    ///   - isGone: returns whether a batch is missing in that Redis. A manifest is ignored if a killed submission has
-    ///     left it: the manifest is empty, its batch was submitted to that Redis and is missing there, and no worker
-    ///     took the folder for the batch.
+    ///   - origin: the id of the Redis data that `isGone` reads, see `BatchStore.identify()`; nil for none.
+    ///   - isGone: returns whether a batch is missing in these data. A manifest is ignored if a killed submission has
+    ///     left it: the manifest is empty, its batch belongs to these data and is missing there, and no worker took the
+    ///     folder for the batch.
     package func checkFree(
         for batch: BatchID? = nil, origin: Int? = nil, isGone: (BatchID) -> Bool = { _ in false }
     ) throws(CoordinatorError) {
@@ -101,7 +102,7 @@ package struct OutputFolder: Sendable {
     /// - Parameters:
     ///   - batch: the batch that writes to the folder.
     ///   - overwrite: whether the folder is taken even if it contains the manifest of another batch.
-    ///   - origin: the id of the Redis of the batch, see ``checkFree(for:origin:isGone:)``.
+    ///   - origin: the id of the Redis data to which the batch belongs, see ``checkFree(for:origin:isGone:)``.
     ///   - isGone: see ``checkFree(for:origin:isGone:)``.
     package func prepare(
         for batch: BatchID, overwrite: Bool, origin: Int? = nil, isGone: (BatchID) -> Bool = { _ in false }
@@ -127,7 +128,8 @@ package struct OutputFolder: Sendable {
 
     /// Removes the folder of a batch's manifest with its files. Also removes the folder `manifest` if it is then empty.
     package func withdraw(_ batch: BatchID) {
-        // If the manifest cannot be removed, it remains. The next batch that uses this output folder reports it.
+        // Errors are ignored: if the manifest remains, the submission of the next batch to this output folder reports
+        // it.
         guard let folder = try? Folder(trusted: path) else { return }
         try? folder.removeTree(ManifestPath.folder(batch))
         if (try? batches())?.isEmpty == true { try? folder.remove(ManifestPath.holder) }

@@ -4,7 +4,7 @@ import Foundation
 
 /// A folder that the coordinator creates for workers. The coordinator checks that files can be written to it.
 struct WritableFolder: Sendable {
-    /// The role of the folder, as messages name it, for example `output folder`.
+    /// The name of the folder's role in messages, for example `output folder`.
     let role: String
     /// The absolute path of the folder.
     let path: String

@@ -45,7 +45,7 @@ final class FileBytes: ListBytes {
         if ownsDescriptor { close(descriptor) }
     }
 
-    /// Whether the bytes can be read again, which is not the case for a pipe or a terminal.
+    /// Whether the bytes can be read again; false for a pipe or a terminal.
     var canRewind: Bool { start >= 0 }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(PhotoListError) -> Int {

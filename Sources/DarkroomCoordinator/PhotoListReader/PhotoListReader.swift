@@ -4,14 +4,14 @@ import DarkroomFiles
 import DarkroomModel
 import Foundation
 
-/// Reads a photo list from a file, from standard input (`-`), from `http(s)://`, or from a folder of photos. The first
-/// three may be compressed with gzip.
+/// Reads a photo list from a file, from standard input (`-`), from `http(s)://`, or from a folder of photos. All of
+/// these except the folder may be compressed with gzip.
 ///
 /// Each call of ``next(_:)`` reads one piece, so that memory does not grow with the size of the list (except for JSON
 /// documents and property lists, see `PhotoListParser`). The reader blocks. Only one thread at a time may use it.
 package final class PhotoListReader {
-    /// The number of bytes read at a time. For a compressed list it is smaller, because the decompressed bytes may be a
-    /// thousand times as many.
+    /// The number of bytes read at a time; smaller for a compressed list, which may become a thousand times as large
+    /// when it is decompressed.
     private static let pieceBytes = 256 << 10
     private static let compressedPieceBytes = 16 << 10
 
@@ -84,7 +84,7 @@ package final class PhotoListReader {
         return parser.format ?? .text  // set by `begin`
     }
 
-    /// True if no two photos can have the same name: in a folder, and in the dictionary of a property list.
+    /// True if no two photos can have the same name, because the list is a folder or a dictionary in a property list.
     package var namesAreUnique: Bool { format == .folder || parser.namesAreUnique }
 
     /// The default file name template for this list.
@@ -136,8 +136,8 @@ package final class PhotoListReader {
         )
     }
 
-    /// Reads the next entries and passes them to `receive`. If the list is streamed, these are a few thousand at most.
-    /// Returns false at the end of the list.
+    /// Reads the next entries and passes them to `receive`. For a streamed list, one call passes at most a few thousand
+    /// entries. Returns false at the end of the list.
     ///
     /// Throws if the list contains no photos. After an error, only `rewind` may be called.
     package func next(_ receive: PhotoListReceiver) throws(PhotoListError) -> Bool {
@@ -267,7 +267,8 @@ package final class PhotoListReader {
     /// The name of a list in messages: its path, its URL without secret parts, or `standard input`.
     package static func displayName(_ location: String) -> String {
         if location == "-" { return "standard input" }
-        // A blank does not end the URL. A path may be a mistyped URL, so it is redacted, too.
+        // `redacted` treats the whole text as a URL, even if it contains spaces. A path may contain a mistyped URL, so
+        // it is also redacted.
         return isWeb(location) ? PhotoURL.redacted(location) : PhotoURL.redacting(location)
     }
 

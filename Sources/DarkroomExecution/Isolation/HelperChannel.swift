@@ -41,7 +41,8 @@ struct HelperChannel {
         try send(all: bytes, isStopped)
     }
 
-    /// Waits for a message. Its bytes are at most `maxBytes` long and its header at most `maxHeaderBytes`.
+    /// Waits for a message. Throws `malformed` if its header is longer than `maxHeaderBytes`, or the bytes after the
+    /// header are more than `maxBytes`.
     func receive<Header: Decodable>(
         _ type: Header.Type, maxHeaderBytes: Int = maxAnswerHeaderBytes, maxBytes: Int,
         unless isStopped: (() -> Bool)? = nil

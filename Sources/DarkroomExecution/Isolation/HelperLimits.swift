@@ -3,9 +3,9 @@ import DarkroomImaging
 /// The limits of a helper process for one photo, in addition to ``WorkerConfiguration/photoTimeout``. A photo that
 /// exceeds them fails as `out-of-memory`, or as `crashed` if the process ends.
 package struct HelperLimits: Sendable, Equatable {
-    /// The address space in bytes (`RLIMIT_AS`). Nil allows the largest photo within ``WorkerConfiguration/maxPixels``:
-    /// 2 GiB for the libraries, and per pixel 32 bytes, 64 for AVIF, or 96 for JPEG XL. In a measurement with 16 bits
-    /// and alpha, AVIF needed 43 bytes per pixel and JPEG XL needed 76.
+    /// The address space in bytes (`RLIMIT_AS`). If nil, the limit is sufficient for any photo within
+    /// ``WorkerConfiguration/maxPixels``: 2 GiB for the libraries, plus 32 bytes per pixel (AVIF 64, JPEG XL 96). In a
+    /// measurement with 16 bits and alpha, AVIF needed 43 bytes per pixel and JPEG XL needed 76.
     package var memory: Int?
     /// The number of open files (`RLIMIT_NOFILE`).
     package var openFiles = 64
@@ -32,7 +32,8 @@ package struct HelperLimits: Sendable, Equatable {
         ImageFormat.allCases.map { memory(maxPixels: maxPixels, format: $0) }.max() ?? 0
     }
 
-    /// The size in bytes of the largest file that filters make from a photo of `photo` bytes. The largest formats have
-    /// 8 bytes per pixel (16 bits with alpha), and LZW compression may turn these into 12 bytes. Metadata are added.
+    /// An upper bound for the size in bytes of the file that filters make from a photo of `photo` bytes. The largest
+    /// formats have 8 bytes per pixel (16 bits with alpha), and LZW compression may turn these into 12 bytes. The rest
+    /// is for metadata.
     static func fileBytes(of photo: Int, pixels: Int) -> Int { 64 << 20 + 2 * photo + 12 * min(pixels, 1 << 50) }
 }

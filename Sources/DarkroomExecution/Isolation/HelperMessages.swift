@@ -38,7 +38,7 @@ struct HelperJob: Codable {
     var record: PhotoRecord { PhotoRecord(index: index, name: name, url: url) }
 
     /// The options for developing the photo with filters.
-    /// - Throws: `FilterSyntaxError` if the helper and the worker have different versions.
+    /// - Throws: `FilterSyntaxError` if the helper has another version than the worker and does not know a filter.
     func developOptions() throws -> DevelopOptions {
         DevelopOptions(
             filters: try filters.map { try Filter(parsing: $0) }, format: format.flatMap(ImageFormat.init(rawValue:)),
@@ -59,8 +59,8 @@ struct HelperAnswer: Codable {
     /// The longest ``detail``, in Unicode scalars.
     static let maxDetail = 1000
 
-    /// The number of pixels of the current photo. It is sent in a message of its own before the answer. A helper may
-    /// send several such messages for a photo, each with a larger number.
+    /// The number of pixels of the current photo. It is sent in a separate message before the answer. A helper may send
+    /// several such messages for a photo, each with a larger number.
     var pixels: Int?
     /// The format of the image that filters have produced.
     var format: String?

@@ -22,9 +22,9 @@ final class HelperProcess: Sendable {
     enum Outcome {
         case answered(HelperAnswer, [UInt8])
         /// The process has ended, or the worker has ended it; the text says how. `isLate`: the worker ended it because
-        /// it took too long.
+        /// the photo took too long.
         case ended(String, isLate: Bool = false)
-        /// The photo was cancelled. The process may still be developing it.
+        /// The photo was cancelled. The process may still be developing this photo.
         case stopped
     }
 
@@ -62,8 +62,8 @@ final class HelperProcess: Sendable {
     private let program: HelperProgram
     /// The time limit of the start: the helper may have to load libraries from a slow disk.
     private static let patience = Duration.seconds(60)
-    /// How many times a helper may send the size of one photo. If one decoder refuses a JPEG, a second decoder reads it
-    /// and sends the size again.
+    /// How many times a helper may send the size of one photo. If the first decoder refuses a JPEG, the helper uses a
+    /// second decoder and may send the size again.
     private static let maxSizes = 4
 
     /// Starts a helper, and blocks until the helper is confined.
@@ -90,7 +90,8 @@ final class HelperProcess: Sendable {
         }
         started.wait()
         let (child, error) = outcome.withLock { $0 }
-        // Some properties are not set yet, so `deinit` does not run. There is no process to end.
+        // Some properties are not set yet, so `deinit` does not run after a throw. This is harmless: no process was
+        // started.
         guard child > 0 else {
             close(own)
             throw StartFailure(detail: systemErrorText(error))
@@ -192,7 +193,8 @@ final class HelperProcess: Sendable {
 
     /// Returns how the process ended, after its connection was closed.
     private func howItEnded() -> String {
-        // The socket closes shortly before the process ends. If the process has only closed the socket, it is killed.
+        // The socket closes shortly before the process ends. If the process is still running after 5 s, the caller
+        // kills it.
         if ended.wait(timeout: .now() + 5) == .timedOut { return "was ended, it closed its connection" }
         ended.signal()
         return processState.withLock { $0.end } ?? "ended"
@@ -207,8 +209,8 @@ final class HelperProcess: Sendable {
         }
     }
 
-    /// Limits the total CPU time of the process. Only this limit stops a helper that computes between photos because a
-    /// malicious photo has taken it over. Returns false if the system refuses the limit.
+    /// Limits the total CPU time of the process. Only this limit stops a helper that a malicious photo has taken over
+    /// and that keeps computing between photos. Returns false if the system refuses the limit.
     private func limitTime() -> Bool {
         let seconds = UInt((program.maxTime * 2).components.seconds) + 10
         return processState.withLock { processState in

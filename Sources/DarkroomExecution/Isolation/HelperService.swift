@@ -33,7 +33,8 @@ package struct HelperService {
         csystem_offer_to_memory_killer()
         csystem_hide_process()
         if csystem_confine_files() < 0 { return Self.problem("Landlock", "files") }
-        // Libraries load files such as the plug-ins of libheif at their first use. This call is the first use.
+        // Libraries load files such as the plug-ins of libheif when they are first used. This call makes them do so
+        // now, before system calls are restricted.
         _ = Imaging.canSave(.avif)
         if csystem_confine_calls() < 0 { return Self.problem("seccomp", "system calls") }
         return HelperGreeting()
@@ -67,7 +68,7 @@ package struct HelperService {
                 guard (try? channel.send(answer, Self.nothing)) != nil else { break }
             }
         }
-        // No cleanup is needed, and the exit handlers of the libraries would take time.
+        // `_exit` skips the exit handlers of the libraries: they would take time, and no cleanup is needed.
         _exit(0)
     }
 
@@ -103,7 +104,7 @@ package struct HelperService {
                 sizeIsKnown: { pixels in
                     guard pixels > largest else { return }
                     largest = pixels
-                    // If this message cannot be sent, the worker has ended. Then sending the answer fails, too.
+                    // If this message cannot be sent, the worker has ended. Then sending the answer also fails.
                     try? channel.send(HelperAnswer(pixels: pixels), Self.nothing)
                 })
         }

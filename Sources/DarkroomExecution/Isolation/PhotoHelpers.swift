@@ -39,7 +39,7 @@ package final class PhotoHelpers: Sendable {
             maxTime: (largest.processorTime(pixels: maxPixels) ?? .zero) + Self.margin)
     }
 
-    /// Makes the product of a photo in a helper. Blocks.
+    /// Develops a photo in a helper. Blocks.
     func develop(
         _ photo: PhotoTask, _ recipe: PhotoRecipe, _ image: Download
     ) throws(PhotoProduct.Failure) -> PhotoProduct {
@@ -84,7 +84,7 @@ package final class PhotoHelpers: Sendable {
                 let time = options.processorTime(pixels: pixels) ?? .zero
                 // If a library can be stopped, the helper stops the photo at the limit and returns a better message
                 // than the worker could. So the worker stops the helper only 2 s after the limit. The elapsed time is
-                // limited, too, because a helper may receive no CPU time.
+                // also limited, because a helper may receive no CPU time.
                 return (time + Self.margin, time * 3 + .seconds(60))
             },
             bytes: { [limits] pixels in
@@ -110,7 +110,7 @@ package final class PhotoHelpers: Sendable {
                 guard error.mayPass, attempt < Self.startAttempts else {
                     throw PhotoProduct.Failure(reason: .other, detail: "no helper process starts: \(error.detail)")
                 }
-                // The cancellation does not send a signal, so this thread polls it.
+                // A cancellation does not wake this thread, so the thread polls for it.
                 let next = ContinuousClock.now + .seconds(1)
                 while .now < next, !photo.cancellation.isCancelled { Thread.sleep(forTimeInterval: 0.02) }
                 if photo.cancellation.isCancelled { throw PhotoProduct.Failure(reason: nil, detail: "cancelled") }

@@ -7,11 +7,11 @@ import Foundation
 /// The threads that decode, filter, encode and write photos if filtrations have another CPU priority than the process.
 ///
 /// DESIGN. As with `Operation.threadPriority`, the priority becomes the nice value of a thread. The threads of the
-/// operation queue must not have this value, because the system also uses them for other work, and the threads that
-/// they start, for example for downloads, would inherit it. A process without privileges cannot lower it again. So this
-/// class has its own threads for filtrations; only image libraries start further threads from them. The thread of the
-/// queue waits while one of these threads works. With the priority 0.5, this class starts no threads, and the threads
-/// of the queue do the work.
+/// operation queue must not have this value, because the system also uses them for other work, and threads that they
+/// start, for example for downloads, would inherit the value. A process without privileges cannot lower a nice value
+/// again. So this class has its own threads for filtrations; only image libraries start further threads from them. The
+/// thread of the queue waits while one of these threads works. With the priority 0.5, this class starts no threads, and
+/// the threads of the queue do the work.
 package final class FiltrationThreads: Sendable {
     private let pool: ThreadPool?
     private static let process = __priority_which_t(PRIO_PROCESS.rawValue)

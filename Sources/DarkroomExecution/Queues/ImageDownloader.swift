@@ -6,7 +6,7 @@ import Foundation
 
 /// Downloads the bytes of one photo, without occupying a thread.
 package final class ImageDownloader: AsynchronousOperation, @unchecked Sendable {
-    // all mutable state is behind a lock
+    // Unchecked: all mutable state is in `progress`, behind a lock.
     private struct Progress {
         var fetch: (any PhotoFetch)?
         var order: TransferOrder
@@ -17,7 +17,8 @@ package final class ImageDownloader: AsynchronousOperation, @unchecked Sendable 
     package let photo: PhotoTask
     /// Called right before the fetch begins; if it returns false, the download ends as cancelled.
     package let mayBegin: @Sendable () -> Bool
-    /// Called when the fetch begins to wait for its host or for another attempt. After the wait, `mayBegin` is called.
+    /// Called when the fetch begins to wait for a free slot of its host or for its next attempt. After the wait,
+    /// `mayBegin` is called.
     package let waits: @Sendable () -> Void
     private let source: any PhotoSource
     private let progress: Locked<Progress>
@@ -46,7 +47,7 @@ package final class ImageDownloader: AsynchronousOperation, @unchecked Sendable 
         source.fetch(for: self)
     }
 
-    /// Begins to fetch the photo's bytes: calls `start` with the current order.
+    /// Begins to fetch the photo's bytes: calls `start` with the current position among the waiting fetches.
     package func begin(_ start: (TransferOrder) -> any PhotoFetch) {
         let order = progress.withLock { $0.order }
         let fetch = start(order)

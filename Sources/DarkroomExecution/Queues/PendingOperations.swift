@@ -3,7 +3,7 @@ import DarkroomTransfer
 import DarkroomWorkerState
 import Foundation
 
-/// The two local queues of a worker, with the queued and running operations of each photo.
+/// The two operation queues of a worker, with the queued and running downloads and filtrations.
 ///
 /// The worker state decides which photo starts next. It adds a download to the download queue only when the download
 /// can start immediately. While a host is busy, its transfers wait in the transfer engine, and transfers from other
@@ -40,7 +40,8 @@ package final class PendingOperations: Sendable {
     package func setFiltrations(_ count: Int) { filtrationQueue.maxConcurrentOperationCount = count }
 
     /// Begins a download. If the task is cancelled, the transfer is aborted and the bytes are freed. If the task is
-    /// withdrawn, the download ends unless it has begun. ``ImageDownloader`` documents `mayBegin` and `waits`.
+    /// withdrawn, the download ends only if it is waiting; a running transfer continues. ``ImageDownloader`` documents
+    /// `mayBegin` and `waits`.
     /// - Parameter ended: called with the result, on any thread; the bytes stay here until ``takeImage(of:)``.
     package func download(
         _ task: PhotoTask, _ urgency: Urgency, mayBegin: @escaping @Sendable () -> Bool,

@@ -10,7 +10,7 @@ package protocol PhotoSource: Sendable {
 
 /// A running fetch of a photo's bytes.
 package protocol PhotoFetch: Sendable {
-    /// Ends the fetch if the photo is cancelled. If the photo is withdrawn, ends the fetch unless it has started.
+    /// Ends the fetch if the photo is cancelled. If the photo is withdrawn, ends the fetch only if it is waiting.
     func stop(_ level: CancellationToken.Level)
     /// Changes the position of the fetch among the waiting fetches, unless the fetch has started.
     func reorder(_ order: TransferOrder)

@@ -18,13 +18,13 @@ public struct BatchEvent: Sendable, Equatable {
         case isReady(Bool)
         /// True: the first operation of a round was claimed.
         case isExecuting(Bool)
-        /// True: the batch has finished. False: a retry has begun a new round.
+        /// True: the batch has finished. False: a retry or added photos have begun a new round.
         case isFinished(Bool)
         /// True: the batch was cancelled.
         case isCancelled(Bool)
         /// Whether this part of the work is suspended, in the batch or in the cluster.
         case isSuspended(QueuePart, Bool)
-        /// The number of batches for which the batch waits now.
+        /// The number of batches for which this batch now waits.
         case dependencies(Int)
         /// The new priority.
         case priority(BatchPriority)
@@ -45,7 +45,7 @@ public struct BatchEvent: Sendable, Equatable {
         case recovered(operation: Int, leaseExpiries: Int)
         /// All photos of an operation are final.
         case ended(operation: Int)
-        /// The new states of photos, by photo index. `dropped` is the number of earlier changes that are not reported.
+        /// The new states of photos, by photo index. `dropped` is the number of earlier changes that no event reports.
         case photos([Int: PhotoState], worker: String, dropped: Int = 0)
         /// An event that was added in a newer version, with its name.
         case other(String)

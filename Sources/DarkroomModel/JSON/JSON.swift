@@ -36,7 +36,8 @@ package enum JSON: Sendable, Equatable {
         self = value.map { .double(($0 * scale).rounded() / scale) } ?? .null
     }
 
-    /// A time, given in milliseconds since 1970, as ISO 8601 text: `2026-11-21T09:05:01.123Z`; null if it is nil.
+    /// A time, given in milliseconds since 1970, as ISO 8601 text: `2026-11-21T09:05:01.123Z`; null if `milliseconds`
+    /// is nil.
     package init(time milliseconds: Int?) { self.init(milliseconds.map(Self.iso8601)) }
 
     /// This object with the members of another object added; unchanged unless both values are objects.
