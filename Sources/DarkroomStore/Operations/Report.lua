@@ -107,7 +107,7 @@ end
 
 local ended = not string.find(new, '[ND]')
 if ended and b[16] ~= '' then
-    -- A photo that was cancelled singly after the worker's last report has no manifest line. The worker sees this from the
+    -- A photo that was cancelled individually after the worker's last report has no manifest line. The worker sees this from the
     -- codes in the reply, writes the line and reports again.
     local at = string.find(old, 'C', 1, true)
     while at do
