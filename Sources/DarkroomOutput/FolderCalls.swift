@@ -17,7 +17,7 @@ package final class FolderCalls: Sendable {
     }
 
     private let patience: Duration
-    /// The folders of the command line, which may be symbolic links to another file system.
+    /// The folders given on the command line, which may be symbolic links to another file system.
     private let roots: [String]
     /// The real paths of the roots that are symbolic links; nil before the first call.
     private let links = Locked<[String: String]?>(nil)
@@ -28,8 +28,8 @@ package final class FolderCalls: Sendable {
 
     /// - Parameters:
     ///   - patience: the time limit of a call.
-    ///   - roots: folders of the command line, which may be symbolic links. Links inside these folders are not
-    ///     followed.
+    ///   - roots: the folders given on the command line, which may be symbolic links. Links inside these folders are
+    ///     not followed.
     package init(patience: Duration, roots: [String]) {
         self.patience = patience
         self.roots = roots

@@ -65,8 +65,8 @@ package enum ManifestFiles {
     /// After this worker has ended the operation, removes the manifest files of other claims whose fencing token is
     /// lower than the token of this claim, or is in `forgotten`. Does nothing if the file of this claim is missing.
     ///
-    /// No worker uses a token in `forgotten`: if another worker had claimed the operation later, this worker could not
-    /// have ended it. Other higher tokens may belong to a worker that runs the operation again after a retry.
+    /// No worker holds the operation with a token in `forgotten`: after such a claim, Redis would have refused the last
+    /// report of this worker. Other higher tokens may belong to a worker that runs the operation again after a retry.
     package static func removeOthers(_ held: HeldOperation, forgotten: [Int], _ output: BatchOutput) {
         guard let folder = root(output).flatMap({ folder(held, $0) }) else { return }
         let fencingTokens = fencingTokens(held.number, in: folder)

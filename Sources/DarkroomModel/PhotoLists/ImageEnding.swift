@@ -40,7 +40,7 @@ package enum ImageEnding {
         package var stemsAreDistinct: Bool { stems.areDistinct && haveEndings }
     }
 
-    /// A set of names. At the first duplicate, the names are discarded.
+    /// A set of names, which is emptied when the first duplicate is found.
     private struct Distinct {
         private var folded: Set<String> = []
         private(set) var areDistinct = true

@@ -6,7 +6,7 @@
 --     A state may be reported again. A report that contains only `.` says that a crash probe begins; any other report says that
 --     the crash probe is over (see requeue_operation.lua)
 --     [6] [7] bytes in and out of all photos that became final since this claim
---     [8...] photo index and JSON of each failure. The first 10,000 failures of at most 512 bytes each are kept
+--     [8...] photo index and JSON of each failure. At most 10,000 are kept per batch, none longer than 512 bytes
 -- {'OK', ended, codes, version}: `ended` is 1 if the operation has ended. `codes` are the state codes if a final code differs
 --     from the reported code, else ''. `version` is the number of the last change of a control
 -- {'GONE'} there is no such batch
