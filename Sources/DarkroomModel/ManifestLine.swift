@@ -12,7 +12,7 @@ package struct ManifestLine: Sendable, Equatable, Codable {
     package var state: String
     /// The path of the written file, relative to the output folder.
     package var file: String?
-    /// The word of the ``FailureReason``, if the photo failed.
+    /// The word for the ``FailureReason``, if the photo failed.
     package var reason: String?
     package var detail: String?
     /// The number of download attempts, if the photo failed.
@@ -42,7 +42,7 @@ package struct ManifestLine: Sendable, Equatable, Codable {
         if case .failed(let reason) = state { self.reason = reason.word }
     }
 
-    /// Decodes a line. Other programs may have changed the file that contains it.
+    /// Decodes a line of a file that other programs may have changed.
     /// - Throws: `DecodingError` if a field is missing, or if a number is outside of ``StoredBounds``.
     package init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
@@ -75,7 +75,7 @@ package struct ManifestLine: Sendable, Equatable, Codable {
     }
 
     /// Removes the user and password from the URL, and from URLs in the name and in the detail.
-    /// - Parameter query: whether query and fragment are removed, too.
+    /// - Parameter query: whether query and fragment are also removed.
     package mutating func redact(query: Bool) {
         url = query ? PhotoURL.redacted(url) : PhotoURL.withoutUser(url)
         detail = detail.map { PhotoURL.redacting($0, keepsQuery: !query) }
@@ -125,8 +125,8 @@ package enum ManifestPath {
     /// from all manifest folders.
     package static let holder = "manifest/holder.txt"
 
-    /// The name of a file in the folder of a batch's manifest. The file contains the id of the Redis to which the batch
-    /// was submitted.
+    /// The name of a file in the folder of a batch's manifest. The file contains the id of the Redis server to which
+    /// the batch was submitted.
     package static let origin = "origin.txt"
 
     /// The subfolder of ``folder(_:)`` for an operation, with a trailing slash; "" for operation numbers below 1,000.

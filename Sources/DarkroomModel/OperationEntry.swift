@@ -8,8 +8,8 @@ package enum OperationEntry {
 
     /// Appends the line of one photo to an entry.
     ///
-    /// Each photo may use an equal share of `maxBytes`. If a photo needs more, its name is truncated and its URL is
-    /// replaced by a text that is not a URL. The photo then fails like any photo without a URL.
+    /// Each photo may use an equal share of `maxBytes`. If a photo needs more bytes, its name is truncated and its URL
+    /// is replaced with a text that is not a URL. The photo then fails like any photo without a URL.
     package static func append(
         name: UnsafeRawBufferPointer, url: UnsafeRawBufferPointer, operationSize: Int, to entry: inout [UInt8]
     ) {
@@ -20,7 +20,7 @@ package enum OperationEntry {
         entry.append(lineFeed)
         guard entry.count - start > maxBytes / operationSize else { return }
         entry.removeLast(entry.count - start)
-        // Escaping may double the bytes. The name may use a quarter of the share, so there is room for the text below.
+        // The name is cut to a quarter of the share: escaping may double its length, and the text below must fit.
         let cut = UnsafeRawBufferPointer(rebasing: name.prefix(maxBytes / operationSize / 4))
         appendEscaped(cut, to: &entry)
         entry.append(tab)

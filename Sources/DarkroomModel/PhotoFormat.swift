@@ -8,18 +8,18 @@ public struct PhotoFormat: Sendable, Hashable, CustomStringConvertible {
 
     /// The same format as the downloaded photo.
     public static let same = PhotoFormat(stored: "same")
-    /// JPEG. Its quality is set by `quality`.
+    /// JPEG, with the quality ``BatchOptions/quality``.
     public static let jpeg = PhotoFormat(stored: "jpeg")
     /// PNG.
     public static let png = PhotoFormat(stored: "png")
-    /// WebP. Its quality is set by `quality`.
+    /// WebP, with the quality ``BatchOptions/quality``.
     public static let webp = PhotoFormat(stored: "webp")
-    /// AVIF. Its quality is set by `quality`. A worker whose libvips cannot write AVIF refuses the batch. The same
-    /// applies to HEIC and JPEG XL.
+    /// AVIF, with the quality ``BatchOptions/quality``. A worker whose libvips cannot write AVIF refuses the batch. The
+    /// same applies to HEIC and JPEG XL.
     public static let avif = PhotoFormat(stored: "avif")
-    /// HEIC. Its quality is set by `quality`.
+    /// HEIC, with the quality ``BatchOptions/quality``.
     public static let heic = PhotoFormat(stored: "heic")
-    /// JPEG XL. Its quality is set by `quality`.
+    /// JPEG XL, with the quality ``BatchOptions/quality``.
     public static let jxl = PhotoFormat(stored: "jxl")
     /// TIFF.
     public static let tiff = PhotoFormat(stored: "tiff")

@@ -1,4 +1,4 @@
-/// A custom operation. Workers run it for each photo of a batch whose only filter is ``PhotoFilter/custom(_:)``.
+/// A custom operation, which workers run for each photo of a batch whose only filter is ``PhotoFilter/custom(_:)``.
 ///
 /// ```swift
 /// struct Checksum: PhotoOperation {
@@ -16,14 +16,14 @@
 /// try configuration.register("checksum") { Checksum() }
 /// ```
 ///
-/// The worker creates a new operation for each photo, on the filtration thread that runs the operation. The limit of
+/// The worker creates a new operation for each photo, on the filtration thread that runs the operation. The limit on
 /// filtrations is also the maximum number of operations that a worker runs at a time. If an operation crashes, the
 /// worker ends, and other workers take over its photos.
 public protocol PhotoOperation {
     /// Creates the bytes of a file from a photo. May block. Should check ``DownloadedPhoto/isCancelled`` regularly: if
     /// it is true, the result is discarded.
-    /// - Returns: the bytes of the file. If they are a picture, the file gets the extension of the picture's format;
-    ///   otherwise the file gets the extension in the photo's name or URL, or `bin` if there is none.
+    /// - Returns: the bytes of the file. If the bytes are a picture, the file gets the extension of the picture's
+    ///   format; otherwise it gets the extension in the photo's name or URL, or `bin` if neither has an extension.
     /// - Throws: any error. The photo then fails with the reason ``FailureReason/filterFailed`` and the error's text.
     func main(_ photo: DownloadedPhoto) throws -> [UInt8]
 }
@@ -32,7 +32,7 @@ public protocol PhotoOperation {
 public struct DownloadedPhoto: Sendable {
     /// The photo's index, name and URL in the list.
     public let record: PhotoRecord
-    /// The downloaded bytes, which have not been checked. They may not be a picture.
+    /// The downloaded bytes, which have not been checked and need not be a picture.
     public let bytes: [UInt8]
     private let cancelled: @Sendable () -> Bool
 

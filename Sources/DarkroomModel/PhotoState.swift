@@ -38,7 +38,8 @@ public enum PhotoState: Sendable, Hashable {
     /// True if only a retry can change the state.
     public var isFinal: Bool { self != .new && self != .downloaded }
 
-    /// The word for this state on the command line, in JSON and in manifests. A failure reason has a word of its own.
+    /// The word for this state on the command line, in JSON and in manifests. ``FailureReason/word`` is the word for a
+    /// failure reason.
     public var word: String {
         switch self {
         case .new: "new"

@@ -18,7 +18,7 @@ struct StoredFields {
 
     init(_ fields: [String: String]) { self.fields = fields }
 
-    /// A required number. Returns `other` if it is missing or damaged.
+    /// A required number; `other` if the number is missing or damaged.
     mutating func number(
         _ name: String, in bounds: ClosedRange<Int> = StoredBounds.numbers, otherwise other: Int = 0
     ) -> Int {

@@ -4,8 +4,8 @@ import DarkroomStore
 /// The running file system calls of a worker.
 ///
 /// If a call hangs, for example on a share whose server is unreachable, the worker stops renewing the lease of the
-/// operation, so that another worker can claim it. If the call returns later, Redis refuses this worker's report, as
-/// after every lost lease.
+/// operation, so that another worker can claim it. If the call returns later, Redis refuses this worker's report, as it
+/// does after every lost lease.
 package final class FileCalls: Sendable {
     package struct Hanging: Equatable {
         package var operations: Set<HeldOperation> = []

@@ -17,7 +17,7 @@ package final class FolderCalls: Sendable {
     }
 
     private let patience: Duration
-    /// The folders of the command line, which may be symbolic links to another file system.
+    /// The folders given on the command line, which may be symbolic links to another file system.
     private let roots: [String]
     /// The real paths of the roots that are symbolic links; nil before the first call.
     private let links = Locked<[String: String]?>(nil)
@@ -28,8 +28,8 @@ package final class FolderCalls: Sendable {
 
     /// - Parameters:
     ///   - patience: the time limit of a call.
-    ///   - roots: folders of the command line, which may be symbolic links. Links inside these folders are not
-    ///     followed.
+    ///   - roots: the folders given on the command line, which may be symbolic links. Links inside these folders are
+    ///     not followed.
     package init(patience: Duration, roots: [String]) {
         self.patience = patience
         self.roots = roots
@@ -43,13 +43,13 @@ package final class FolderCalls: Sendable {
         return folders.lazy.filter { !$0.isEmpty }.map(mount(of:)).first { hung.contains($0) }
     }
 
-    /// Runs `body` on a thread of its own. Waits until `body` has ended or its access to a folder has timed out.
+    /// Runs `body` on a separate thread. Waits until `body` has ended or its access to a folder has timed out.
     /// - Parameters:
     ///   - onHang: called on a timeout with the mount point of the file system, before this call returns.
     ///   - onAnswer: called when `body` ends after a timeout, on the thread of `body` and with the same mount point.
     ///   - body: passes each folder that it accesses to ``Call/accesses(_:)``; without a folder there is no time limit.
-    /// - Returns: the mount point of the file system that does not answer; nil if `body` has ended, or will not run because of
-    ///   ``close()``.
+    /// - Returns: the mount point of the file system that does not answer; nil if `body` has ended, or will not run
+    ///   because of ``close()``.
     @discardableResult
     package func perform(
         onHang: (String) -> Void = { _ in }, onAnswer: @escaping @Sendable (String) -> Void,
@@ -91,7 +91,7 @@ package final class FolderCalls: Sendable {
         threads.close()
     }
 
-    /// Resolves the symbolic links of the roots at the first call. This may hang, too.
+    /// Resolves the symbolic links of the roots at the first call. This may also hang.
     private func resolveRoots(_ call: Call) {
         let isFirst = links.withLock { links in
             defer { links = links ?? [:] }

@@ -62,11 +62,11 @@ package enum ManifestFiles {
         return past
     }
 
-    /// Removes the manifest files of other claims after this worker has ended the operation: files whose fencing token
-    /// is lower, or is in `forgotten`. Does nothing if the file of this claim is missing.
+    /// After this worker has ended the operation, removes the manifest files of other claims whose fencing token is
+    /// lower than the token of this claim, or is in `forgotten`. Does nothing if the file of this claim is missing.
     ///
-    /// No worker uses a token in `forgotten`: if another worker had claimed the operation later, this worker could not
-    /// have ended it. Other higher tokens may belong to a worker that runs the operation again after a retry.
+    /// No worker holds the operation with a token in `forgotten`: after such a claim, Redis would have refused the last
+    /// report of this worker. Other higher tokens may belong to a worker that runs the operation again after a retry.
     package static func removeOthers(_ held: HeldOperation, forgotten: [Int], _ output: BatchOutput) {
         guard let folder = root(output).flatMap({ folder(held, $0) }) else { return }
         let fencingTokens = fencingTokens(held.number, in: folder)
@@ -102,12 +102,12 @@ package enum ManifestFiles {
 
     private static func lines(_ name: String, in folder: Folder?) -> [ManifestLine] {
         let decoder = UntrustedJSON()
-        // Unreadable lines are skipped, and made again from the state codes and the photos' files.
+        // Unreadable lines are skipped. They are recreated from the state codes and the photos' files.
         let text = (try? folder?.contents(of: name, maxBytes: 1 << 28)) ?? []
         return text.split(separator: 10).compactMap { try? decoder.decode(ManifestLine.self, from: $0) }
     }
 
-    /// Makes the line of a photo from its state and its file.
+    /// Recreates the line of a photo from its state and its file.
     private static func remade(
         _ record: PhotoRecord, _ state: PhotoState, _ batch: BatchOutput, _ output: Folder
     ) -> ManifestLine {

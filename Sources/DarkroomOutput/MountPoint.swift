@@ -5,7 +5,7 @@ import Foundation
 package enum MountPoint {
     /// Returns the mount point of an absolute path. Compares only texts, so it does not follow symbolic links.
     package static func of(_ path: String) -> String {
-        // Without this file, all paths count as one file system.
+        // If the file cannot be read, all paths count as paths of one file system.
         of(path, mounts: (try? String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8)) ?? "")
     }
 

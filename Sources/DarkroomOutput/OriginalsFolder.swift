@@ -6,12 +6,12 @@ import Foundation
 
 /// A folder of unchanged downloaded bytes. The file of a URL is `<first 2 digits>/<SHA-256 of the URL, hexadecimal>`.
 ///
-/// Each file is complete: it is written under a hidden name in the same folder, made durable and then renamed. So
-/// batches and workers share a folder without coordination. A file that is written again contains the same bytes.
+/// Each file is complete: it is written under a hidden name in the same folder, synced to disk and then renamed. So
+/// batches and workers share a folder without coordination. If two workers write the same file, the later rename wins.
 ///
 /// The rules of a worker may forbid bytes that came from a private address or through several hosts. For such bytes, a
-/// file `<digest>.way` contains a line with the host and the address of each request. It is written before the bytes
-/// and is never removed.
+/// file `<digest>.way` lists the host and the address of each request, one request per line. This file is written
+/// before the bytes and is never removed.
 package struct OriginalsFolder: Sendable {
     package let place: OutputPlace
     /// The largest number of bytes that is read from a file.
@@ -30,7 +30,7 @@ package struct OriginalsFolder: Sendable {
 
     /// Returns the bytes of a URL's file. Returns nil if the file is missing, unreadable, or not allowed by `rules`, so
     /// that the URL must be downloaded. Blocks.
-    /// - Throws: ``SystemFailure`` with `EFBIG` if the file has more than ``maxBytes``.
+    /// - Throws: ``SystemFailure`` with `EFBIG` if the file is larger than ``maxBytes``.
     package func read(_ url: String, _ rules: FetchRules) throws(SystemFailure) -> [UInt8]? {
         do throws(SystemFailure) {
             let folder = try place.open(), file = Self.file(of: url)
@@ -44,8 +44,8 @@ package struct OriginalsFolder: Sendable {
         }
     }
 
-    /// The requests that fetched a file's bytes; nil if there is no `.way` file. A damaged line results in an address
-    /// that no rules allow.
+    /// The requests that fetched a file's bytes; nil if there is no `.way` file. If a line contains no address, the
+    /// address of its request is "", which no rules allow.
     private static func way(of file: String, in folder: Folder) throws(SystemFailure) -> [RequestStop]? {
         do throws(SystemFailure) {
             let text = String(decoding: try folder.contents(of: file + ".way", maxBytes: 64 << 10), as: UTF8.self)
@@ -76,7 +76,7 @@ package struct OriginalsFolder: Sendable {
     }
 
     private func write(_ bytes: [UInt8], to file: String, _ temporaryName: String) throws(OutputWriter.Failure) {
-        // Does not create the folder itself, because the mount point of an unmounted share must stay empty.
+        // Creates only subfolders of the folder, because the mount point of an unmounted share must stay empty.
         try OutputWriter.write(
             bytes, to: file, in: place, temporaryName: temporaryName, isDurable: true)
     }

@@ -1,7 +1,8 @@
 import DarkroomFiles
 import Foundation
 
-/// Why files cannot be written to a folder for a while: a state of the machine, not a failure of a photo.
+/// The reason why files temporarily cannot be written to a folder: a condition of the machine, not a failure of a
+/// photo.
 package struct OutputFault: Sendable, Equatable {
     package enum Kind: Sendable {
         /// The disk, or the quota of the user, is full.
@@ -20,7 +21,7 @@ package struct OutputFault: Sendable, Equatable {
     package let place: OutputPlace
     /// The subfolder in which a file could not be written, relative to `place`; "" for `place` itself.
     package let folder: String
-    /// The number of bytes that must be free before the fault counts as gone.
+    /// The number of bytes that must be free before the fault is over.
     package var bytes: Int
     /// The cause of the fault, and the remedy.
     package let detail: String
@@ -48,13 +49,14 @@ package struct OutputFault: Sendable, Equatable {
         } else if let found = Self.check(place, folder: folder, bytes: failure.error == EIO ? failure.bytes : 0) {
             self = found
         } else {
-            // A fault of the folder is already over. It is returned anyway, so that the photo does not fail.
+            // If the failure affected the whole folder, the fault is over now. It is still returned, so that the photo
+            // does not fail.
             guard failure.isOfPlace else { return nil }
             self.init(.away, place, folder: folder, bytes: 0, detail: failure.detail)
         }
     }
 
-    /// Checks a folder. Returns nil if files can be written to it now. Blocks.
+    /// Checks a folder. Returns nil if files can be written to the folder now. Blocks.
     package init?(at place: OutputPlace) {
         guard let found = Self.check(place, folder: "", bytes: 0) else { return nil }
         self = found

@@ -63,7 +63,7 @@ package enum OutputWriter {
             }
             throw failure
         }
-        // If this fails, the next worker that claims the operation removes the file.
+        // If the removal fails, the next worker that claims the operation removes the file.
         try? root.remove(temporary)
         return false
     }

@@ -26,8 +26,8 @@ package final class PhotoServer: @unchecked Sendable {  // `daemon` is stopped u
         let started = darkroom_mhd_start_on_loopback(
             port, Self.connectionLimit,
             { context, connection, path, method, _, _, _, request in
-                // The first call for a request comes after its header. A response to this first call would close the
-                // connection.
+                // The first call for a request comes when only its header has arrived. A response to this call would
+                // close the connection.
                 if request!.pointee == nil {
                     request!.pointee = context
                     return .YES

@@ -23,7 +23,7 @@ final class ConnectionLoop {
     private var masterMayHaveChanged = false
     /// Whether a command was executed on the current connection.
     private var isProven = false
-    /// Whether a reply has shown that this server cannot serve commands now, so that another server must be tried.
+    /// Whether a reply has shown that this server cannot serve commands now. The loop then tries another server.
     private var isMisplaced = false
     private var redirections = 0
     private var unsent = Fifo<PartOfCall>()
@@ -31,7 +31,7 @@ final class ConnectionLoop {
     private var lostScripts: [PartOfCall] = []
     private var redirected: [PartOfCall] = []
 
-    /// The maximum number of consecutive redirections. If there are more, the nodes disagree.
+    /// The maximum number of consecutive redirections. More redirections mean that the nodes disagree.
     private static let mostRedirections = 5
     /// When this many bytes are queued for sending, the loop reads replies before it queues more.
     private static let batchBytes = 256 * 1024
@@ -51,7 +51,8 @@ final class ConnectionLoop {
         while true {
             handle(mailbox.take())
             if isClosed { break }
-            // The flag is not needed later, because each connection attempt asks the sentinels for the master.
+            // The flag is cleared even without a session, because each connection attempt asks the sentinels for the
+            // master.
             defer { masterMayHaveChanged = false }
             if let session {
                 do throws(RedisError) {
@@ -91,7 +92,7 @@ final class ConnectionLoop {
             isMisplaced = false
         } catch {
             backoff.failed(at: .now)
-            handle(mailbox.take())  // calls made during the attempt fail, too
+            handle(mailbox.take())  // calls made during the attempt also fail
             for part in unsent.removeAll() { part.fail(error) }
         }
     }
@@ -99,7 +100,7 @@ final class ConnectionLoop {
     /// Handles a lost connection. Commands that were sent fail, and unsent commands wait for the next connection.
     private func loseConnection(_ error: RedisError) {
         session = nil
-        // After a connection without a reply, the next one may be lost at once, too, so the next attempt is delayed.
+        // If this connection executed no command, the next connection may fail as well, so the next attempt is delayed.
         if !isProven { backoff.failed(at: .now) }
         for part in expected.removeAll() + lostScripts { part.fail(error) }
         lostScripts = []
@@ -110,8 +111,8 @@ final class ConnectionLoop {
         sendRedirectedFirst()
     }
 
-    /// Changes the server after all pending replies have arrived. The next server receives the commands that were not
-    /// executed.
+    /// Leaves this server after all pending replies have arrived. The commands that were not executed are sent to the
+    /// next server.
     private func changeServer() {
         session = nil
         if isMisplaced {
@@ -155,7 +156,7 @@ extension ConnectionLoop {
         mailbox.sleep(until: deadline, socket: session.socket, events: session.events)
     }
 
-    /// Whether the loop must change the server when all pending replies have arrived.
+    /// Whether the loop must leave this server when all pending replies have arrived.
     private var mustChange: Bool { isMisplaced || !redirected.isEmpty }
 
     /// Whether a command may be sent now. Lost scripts are sent only after the pending replies have arrived, and other
@@ -200,7 +201,7 @@ extension ConnectionLoop {
         return scriptsBySHA1[command.arguments[1]]
     }
 
-    /// Passes a reply to the command that it belongs to.
+    /// Passes a reply to its command.
     private func take(_ reply: RedisValue) throws(RedisError) {
         guard !expected.isEmpty else {
             throw RedisError(
@@ -236,7 +237,7 @@ extension ConnectionLoop {
         backoff.succeeded()
     }
 
-    /// Follows a MOVED reply. Returns false if this is impossible.
+    /// Follows a MOVED reply. Returns false if the reply names no usable node, or after too many redirections.
     private func redirects(_ reply: String) -> Bool {
         guard let session else { return false }
         // Several MOVED replies in one pipeline count as one redirection.

@@ -11,7 +11,7 @@ final class OutputBuffer {
     private var end = 0
 
     private static let initialCapacity = 64 * 1024
-    /// If the storage has grown larger, it is replaced as soon as the buffer is empty.
+    /// Larger storage is replaced with storage of `initialCapacity` as soon as the buffer is empty.
     private static let largestKept = 1024 * 1024
 
     deinit { storage.deallocate() }

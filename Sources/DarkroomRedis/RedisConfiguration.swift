@@ -26,14 +26,14 @@ package struct RedisConfiguration: Sendable, Equatable {
 
     /// The PEM files for TLS.
     package struct TLS: Sendable, Equatable {
-        /// The certificate authorities that may sign the server's certificate; nil: the system's authorities.
+        /// The certificate authorities that may sign the server's certificate; nil: those of the system.
         package var authorities: String?
         /// The client certificate, for servers that require one.
         package var certificate: String?
         /// The private key of ``certificate``.
         package var key: String?
 
-        /// Creates TLS settings. By default, they use the system's authorities and no client certificate.
+        /// Creates TLS settings, by default with the system's certificate authorities and without a client certificate.
         package init(authorities: String? = nil, certificate: String? = nil, key: String? = nil) {
             self.authorities = authorities
             self.certificate = certificate

@@ -42,7 +42,7 @@ package final class RedisConnection: Sendable {
     /// Sends `commands` as one pipeline. `completion` is called with all results, in order.
     ///
     /// Never blocks. `completion` is called exactly once, on the connection's thread (on the caller's thread if
-    /// `commands` is empty or the connection was closed). It must be short and must not make a blocking call.
+    /// `commands` is empty or the connection was closed). `completion` must return quickly and must not block.
     package func send(
         _ commands: [RedisCommand], completion: @escaping @Sendable ([Result<RedisValue, RedisError>]) -> Void
     ) {
@@ -79,7 +79,7 @@ package final class RedisConnection: Sendable {
 
     /// Closes the connection. Commands in flight and later commands fail with ``RedisError/Code/closed``.
     ///
-    /// Blocks until the connection's thread has ended. If the thread is just connecting, this can take as long as the
+    /// Blocks until the connection's thread has ended. If the thread is connecting, this can take as long as the
     /// connect timeout. Inside a completion, the function returns at once.
     package func close() {
         mailbox.post(.close)

@@ -9,9 +9,9 @@ package struct RedisError: Error, Sendable, Equatable, CustomStringConvertible {
         case invalidAddress
         /// The server is unreachable or not ready yet. A later retry can help.
         case cannotConnect
-        /// TLS failed: a certificate or host name was rejected, or only one of client and server uses TLS.
+        /// TLS failed: a certificate or host name was rejected, or only one of the two sides uses TLS.
         case tlsFailed
-        /// The user or password is wrong or missing, or the server has no authentication and a password was given.
+        /// The user or password is wrong or missing, or a password was given but the server requires none.
         case authenticationFailed
         /// The connection was lost after at least part of the command was sent.
         case disconnected
@@ -90,7 +90,7 @@ extension RedisError {
         "UNBLOCKED",  // the server became a replica while a command waited
     ])
 
-    /// First words of replies from a server that cannot serve now. The client connects again, if possible to another
-    /// server.
+    /// First words of error replies from a server that cannot execute commands now. The client connects again, if
+    /// possible to another server.
     static let misplacedReplies: Set = ["READONLY", "LOADING", "MASTERDOWN", "CLUSTERDOWN"]
 }

@@ -1,6 +1,7 @@
 internal import CCrypto
 
-/// A Lua script. A connection loads it when connecting, and sends its source again if the server has lost it.
+/// A Lua script. Each connection loads the script when it connects, and sends the source again if the server has lost
+/// it.
 package struct RedisScript: Sendable, Equatable {
     package let name: String
     package let source: [UInt8]

@@ -4,7 +4,8 @@ import DarkroomFiles
 import DarkroomText
 import Foundation
 
-/// A private redis-server on a Unix-domain socket. The kernel ends it when the process that started it ends.
+/// A private redis-server on a Unix-domain socket. The kernel kills the server when the process that started the server
+/// ends.
 package final class RedisServerProcess: Sendable {
     /// The configuration for connections to this server through its socket.
     package let configuration: RedisConfiguration
@@ -133,7 +134,7 @@ private final class ChildProcess: Sendable {
 
             var information = siginfo_t()
             while waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) != 0 && errno == EINTR {}
-            // The child is reaped while the lock is held. Until then, no other process can get its id.
+            // The lock is held while the child is reaped, because afterwards another process may get the child's id.
             isRunning.withLock {
                 waitpid(identifier, nil, 0)
                 $0 = false

@@ -2,13 +2,13 @@ import DarkroomConcurrency
 import Foundation
 
 package enum RedisSubscriptionEvent: Sendable, Equatable {
-    /// The server has confirmed all channels, so messages published from now on are received. Sent again after every
-    /// reconnect. Messages published before that, during a disconnection, are lost, so the receiver must read the
-    /// current state again.
+    /// The server has confirmed all channels, so messages published from now on are received. This event is sent again
+    /// after every reconnect. Messages published while the subscription was disconnected are lost, so the receiver must
+    /// read the current state again.
     case subscribed
     case message(channel: String, payload: [UInt8])
-    /// The connection was lost, or could not be established. The subscription reconnects by itself. Sent only once
-    /// until the next `subscribed`.
+    /// The connection was lost, or could not be established. The subscription reconnects by itself. This event is sent
+    /// only once before the next `subscribed`.
     case disconnected(RedisError)
 }
 
@@ -42,8 +42,8 @@ package final class RedisSubscription: Sendable {
     /// Subscribes to the sentinels and posts `masterMayHaveChanged`; nil if the configuration has no sentinels.
     ///
     /// Without this subscription, a connection would wait for a lost master until the reply timeout. After a failover,
-    /// it would also write to the old master, if this is still running, until the sentinels make it a replica after
-    /// about 10 s.
+    /// the connection would also write to the old master, which may run for about 10 s before the sentinels make it a
+    /// replica.
     static func ofMaster(
         _ configuration: RedisConfiguration, notify mailbox: ConnectionMailbox
     ) -> RedisSubscription? {

@@ -18,8 +18,8 @@ struct ServerFinder {
             }
     }
 
-    /// Creates a finder that looks for a sentinel that replies, not for a master; nil if the configuration has no
-    /// sentinels.
+    /// Creates a finder that connects to any sentinel that replies, instead of the master; nil if the configuration has
+    /// no sentinels.
     init?(sentinelsOf configuration: RedisConfiguration) {
         guard case .sentinels(let endpoints, _) = configuration.address, let first = endpoints.first else { return nil }
         self.configuration = configuration.sentinel(at: first, within: Self.candidateTimeout)
@@ -76,8 +76,8 @@ extension ServerFinder {
             serverReply: failure.serverReply)
     }
 
-    /// Stores the nodes of the cluster as candidates, for the case that `node` fails. Keeps the configured address,
-    /// too, because its name may resolve to several nodes.
+    /// Stores the nodes of the cluster as candidates, in case `node` fails. Also keeps the configured address, because
+    /// its name may resolve to several nodes.
     private mutating func learn(_ nodes: [RedisConfiguration.Endpoint], from node: RedisConfiguration.Endpoint) {
         if !nodes.isEmpty, case .tcp(let host, let port) = configuration.address {
             let configured = RedisConfiguration.Endpoint(host: host, port: port)

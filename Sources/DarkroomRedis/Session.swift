@@ -3,7 +3,7 @@ import Foundation
 
 /// An established connection that speaks the Redis protocol. Only one thread may use it.
 final class Session {
-    /// Bytes to send. Commands may be appended only while it is empty.
+    /// Bytes to send. Commands may be appended only while the buffer is empty.
     let output = OutputBuffer()
     /// The time when the server last sent data, or when the first unanswered command was sent, whichever is later. The
     /// reply timeout starts at this time.
@@ -29,8 +29,8 @@ final class Session {
     ///
     /// - Parameters:
     ///   - configuration: The settings of a server, not of sentinels.
-    ///   - scripts: The scripts to load. If the user lacks the permission to load them, connecting still succeeds,
-    ///     because the user may only need to read.
+    ///   - scripts: The scripts to load. It is not an error if the user may not load scripts, because some users only
+    ///     read data.
     ///   - masterOf: The service whose master is this server, according to the sentinels. If the server is a replica,
     ///     the initializer throws.
     init(
@@ -109,7 +109,7 @@ extension Session {
                     "\(error.message); does it expect a client certificate, or one of another authority?")
             }
             guard error.code == .disconnected else { throw error }
-            // A connection that was interrupted for another reason looks the same, so the error counts as temporary.
+            // The connection may also have been lost for another reason, so the error counts as temporary.
             let advice =
                 switch configuration.tls {
                 case .none: "; if this port expects TLS, use rediss:// in place of redis://"

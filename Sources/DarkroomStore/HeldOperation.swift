@@ -1,6 +1,6 @@
 import DarkroomModel
 
-/// An operation that a worker holds, so that the worker may run its photos.
+/// An operation that a worker holds: the worker has claimed the operation and may run its photos.
 package struct HeldOperation: Sendable, Hashable {
     package let batch: BatchID
     /// The number of the operation in the batch, counted from 1.

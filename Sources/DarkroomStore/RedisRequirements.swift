@@ -48,7 +48,7 @@ package enum RedisRequirements {
         package let meaning: String
         /// The change to make.
         package let advice: String
-        /// True if Darkroom cannot work with this Redis; false if the requirement is only a recommendation.
+        /// True if Darkroom cannot work with this Redis server; false if the requirement is only a recommendation.
         package var isHindrance = true
     }
 

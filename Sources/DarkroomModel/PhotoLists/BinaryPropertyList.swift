@@ -3,18 +3,18 @@
 /// DESIGN. In a binary property list, many containers may refer to the same object, so that 164 bytes can describe
 /// gigabytes. Foundation expands all references. A photo list needs only the top object and the texts to which it
 /// refers. This type does not read deeper objects, so their size, depth and cycles do not matter. It reads one text at
-/// a time from the bytes of the list. Because many entries may refer to the same text, the type adds up the bytes of
-/// all entries before it passes on the first entry.
+/// a time from the bytes of the list. Because many entries may refer to the same text, the initializer adds up the
+/// bytes of all entries, and throws if there are too many.
 ///
 /// The format is described in Apple's `CFBinaryPList.c`: objects, a table of their offsets, and a trailer of 32 bytes.
 struct BinaryPropertyList {
     /// The reason why the bytes are not a photo list.
     enum Problem: Error {
-        /// The list is damaged, for this reason.
+        /// The list is damaged; the associated value is the reason.
         case damaged(String)
-        /// The top object is neither a dictionary nor an array, but of this type.
+        /// The top object is neither a dictionary nor an array; the associated value describes it.
         case notAList(String)
-        /// The entries have this many bytes in total, which is too many.
+        /// The entries have too many bytes; the associated value is the number of bytes counted.
         case tooLarge(Int)
     }
 
@@ -24,7 +24,8 @@ struct BinaryPropertyList {
 
     private enum Kind { case text, utf16, array, dictionary, other(String) }
 
-    /// An object: its type, the offset of its bytes or, in a container, of its references, and its number of members.
+    /// A text has `count` characters from the offset `start`. A container has `count` entries, whose references begin
+    /// at `start`.
     private struct Object {
         let kind: Kind
         let start: Int
@@ -40,7 +41,7 @@ struct BinaryPropertyList {
     /// True for a dictionary, whose keys are unique.
     private(set) var isDictionary = false
     private var members = Object(kind: .array, start: 0, count: 0)
-    /// The positions of a dictionary's entries, by the bytes of their keys.
+    /// The positions of a dictionary's entries, sorted by the bytes of their keys; nil for an array.
     private var order: [Int]?
 
     /// Returns nil if the bytes do not begin like a binary property list.
@@ -100,7 +101,7 @@ struct BinaryPropertyList {
             if Self.bytesPerCharacter(key.kind) == 0 { throw Problem.damaged("a key of its dictionary is not text") }
             keys.append(withText(key) { Array($0) })
             keyBytes += keys[position].count
-            // The list contains each unique key once. Keys in UTF-16 may become 1.5 times as long in UTF-8.
+            // The list stores each unique key once, and a key in UTF-16 is at most 1.5 times as long in UTF-8.
             guard keyBytes <= 2 * bytes.count else { throw Problem.damaged("its keys share their bytes") }
         }
         let order = keys.indices.sorted { keys[$0].lexicographicallyPrecedes(keys[$1]) }
@@ -204,7 +205,7 @@ struct BinaryPropertyList {
         return text.withUTF8 { body(UnsafeRawBufferPointer($0)) }
     }
 
-    /// Reads a big-endian number. Returns nil if it is outside the list, or larger than the size of the list.
+    /// Reads a big-endian number. Returns nil if its bytes are outside the list, or its value exceeds the list's size.
     private static func number(in bytes: [UInt8], at start: Int, _ count: Int) -> Int? {
         guard start >= 0, start + count <= bytes.count else { return nil }
         let value = bytes[start..<start + count].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }

@@ -23,7 +23,8 @@ package enum Byte {
 
     package static func isAlphanumeric(_ byte: UInt8) -> Bool { isLetter(byte) || isDigit(byte) }
 
-    /// Whether a byte may be in a scheme (RFC 3986, 3.1), a number or a literal of JSON: letters, digits, `+`, `-`, `.`.
+    /// True for letters, digits, `+`, `-` and `.`, which occur in URL schemes (RFC 3986, 3.1), JSON numbers and JSON
+    /// literals.
     static func isOfWord(_ byte: UInt8) -> Bool { isAlphanumeric(byte) || "+-.".utf8.contains(byte) }
 
     /// The value of a hexadecimal digit; nil for any other byte.
@@ -38,7 +39,7 @@ package enum Byte {
 }
 
 extension UnsafeRawBufferPointer {
-    /// A part of this buffer, as a buffer of its own.
+    /// A part of this buffer, as a buffer whose offsets begin at 0.
     func part(_ range: Range<Int>) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: self[range]) }
 
     /// The offset of the first `byte` at or after `start`. Uses `memchr`, which compares 32 bytes at a time.

@@ -2,8 +2,8 @@
 package enum ImageEnding {
     private static let known = ["jpg", "jpeg", "png", "webp", "avif", "heic", "heif", "jxl", "tif", "tiff", "gif"]
 
-    /// The length in bytes of a picture's extension, with its dot, in upper or lower case; 0 if `name` ends without
-    /// one.
+    /// The length in bytes of a picture's extension, with its dot, in upper or lower case; 0 if `name` has no such
+    /// extension.
     ///
     /// The name `.jpg` has no extension.
     package static func length(of name: some BidirectionalCollection<UInt8>) -> Int {
@@ -36,11 +36,11 @@ package enum ImageEnding {
 
         /// True if no two names are equal when case and Unicode composition are ignored.
         package var namesAreDistinct: Bool { names.areDistinct }
-        /// True if the names without their extensions are distinct, too, and some names have an extension.
+        /// True if the names are distinct even without their extensions, and some names have an extension.
         package var stemsAreDistinct: Bool { stems.areDistinct && haveEndings }
     }
 
-    /// A set of names. At the first duplicate, the names are discarded.
+    /// A set of names, which is emptied when the first duplicate is found.
     private struct Distinct {
         private var folded: Set<String> = []
         private(set) var areDistinct = true

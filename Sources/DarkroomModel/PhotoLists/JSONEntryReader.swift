@@ -18,7 +18,7 @@ struct JSONEntryReader {
         }
     }
 
-    /// Reads the next value as the URL of the entry `name`.
+    /// Reads the next value as the URL of the entry with the name `name`.
     mutating func entry(
         named name: JSONScanner.Text, _ scanner: inout JSONScanner, _ receive: PhotoListReceiver
     ) throws(JSONScanner.Failure) {

@@ -1,6 +1,6 @@
 /// The escapes of JSON strings (RFC 8259, section 7).
 enum JSONEscapes {
-    /// Replaces the contents of `bytes` by the unescaped form of `raw`. An unpaired surrogate becomes U+FFFD.
+    /// Replaces the contents of `bytes` with the unescaped form of `raw`. An unpaired surrogate becomes U+FFFD.
     static func resolve(_ raw: UnsafeRawBufferPointer, into bytes: inout [UInt8]) {
         bytes.removeAll(keepingCapacity: true)
         var position = 0

@@ -15,7 +15,7 @@ struct JSONScanner {
         let raw: UnsafeRawBufferPointer
         let hasEscapes: Bool
 
-        /// Calls `body` with the unescaped bytes. They may be stored in `scratch`.
+        /// Calls `body` with the unescaped bytes, which may be stored in `scratch`.
         func withBytes<Result>(
             _ scratch: inout [UInt8], _ body: (UnsafeRawBufferPointer) throws -> Result
         ) rethrows -> Result {
@@ -25,7 +25,7 @@ struct JSONScanner {
         }
     }
 
-    /// The maximum nesting depth. Deeper values are refused, because they could overflow the stack.
+    /// The maximum nesting depth. Deeper nesting is refused, because it could overflow the stack.
     private static let maxDepth = 512
 
     let bytes: UnsafeRawBufferPointer
@@ -62,7 +62,7 @@ struct JSONScanner {
         return true
     }
 
-    /// Consumes `byte`. Throws if the next byte is a different one.
+    /// Consumes `byte`. Throws if the next byte after white space is not `byte`.
     mutating func expect(_ byte: UInt8) throws(Failure) {
         guard take(byte) else { throw failure("\"\(Character(UnicodeScalar(byte)))\"") }
     }

@@ -43,7 +43,8 @@ struct ListDetector {
         }
     }
 
-    /// The lines of the window except blank lines and comments. An incomplete line counts only if it is the only line.
+    /// The lines of the window except blank lines and comments. An incomplete last line is omitted if another line is
+    /// complete.
     private var lines: [UnsafeRawBufferPointer] {
         var lines: [UnsafeRawBufferPointer] = []
         var start = 0

@@ -1,4 +1,5 @@
-/// The error of a photo list that cannot be read. If an entry has an invalid URL, only its photo fails.
+/// The error of a photo list that cannot be read. An entry with an invalid URL is not such an error: only its photo
+/// fails.
 package struct PhotoListError: Error, CustomStringConvertible {
     /// What is wrong with the list.
     package enum Code: Sendable {
@@ -8,7 +9,7 @@ package struct PhotoListError: Error, CustomStringConvertible {
         case unreadable
         /// The list contains no bytes or no photos.
         case empty
-        /// The bytes are something else than a list, for example a picture, a web page or prose.
+        /// The bytes are something other than a list, for example a picture, a web page or prose.
         case notAList
         /// The beginning of the list is valid, but the rest is not, or the list ends too early.
         case damaged
@@ -25,7 +26,7 @@ package struct PhotoListError: Error, CustomStringConvertible {
     /// What was found, and what the user can do.
     package let message: String
 
-    /// Creates an error. `list` may be set later.
+    /// Creates an error. A caller that does not know `list` yet may set it later.
     package init(_ code: Code, list: String = "", line: Int? = nil, _ message: String) {
         self.code = code
         self.list = list

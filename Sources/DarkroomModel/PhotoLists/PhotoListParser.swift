@@ -1,8 +1,8 @@
 /// Reads a photo list from chunks of decompressed bytes of any size, and passes on its entries in order.
 ///
 /// Plain text, CSV, TSV and JSONL are streamed: the parser stores at most the longest line, up to 1 MiB. A JSON
-/// document or a property list is collected first, up to `maxWholeBytes`. Entries with an invalid URL are passed on,
-/// too, with their text or a description of it.
+/// document or a property list is collected first, up to `maxWholeBytes`. The parser also passes on entries with an
+/// invalid URL: their text, or a description of it, takes the place of the URL.
 package struct PhotoListParser {
     /// The maximum size of a JSON document or a property list: 1 GiB.
     package static let maxWholeBytes = 1 << 30
@@ -19,7 +19,7 @@ package struct PhotoListParser {
     package private(set) var format: PhotoListFormat?
     /// True if all names are known to be unique, as in the dictionary of a property list.
     package private(set) var namesAreUnique = false
-    /// True for the dictionary of a property list in which no two names differ only in case; else false.
+    /// True for the dictionary of a property list in which no two names differ only in case or Unicode composition.
     package private(set) var namesAreDistinct = false
     /// True if the names are distinct even without picture extensions, and some names have such an extension.
     package private(set) var stemsAreDistinct = false
@@ -33,7 +33,7 @@ package struct PhotoListParser {
     /// The bytes received before the format was known, or all bytes of a list that must be read as a whole.
     private var held: [UInt8] = []
 
-    /// If the format was decided early because the list paused, the number of bytes used to decide; else nil.
+    /// The number of bytes from which ``decide()`` has detected the format; nil if it has not detected the format.
     package var examinedBytes: Int?
 
     /// Creates a parser for a list with this name. The extension of the name is used only if two formats are possible.
@@ -72,7 +72,7 @@ package struct PhotoListParser {
         return true
     }
 
-    /// Decides the format of a list that pauses, from the bytes examined so far.
+    /// Detects the format from the bytes received so far, for a list of which no more bytes arrive for some time.
     ///
     /// Returns false if the bytes contain no line with a URL (for example only the header of a table), or if they may
     /// be the beginning of a JSON document or a property list. If another parser reads the list again, it must decide

@@ -3,7 +3,8 @@ extension PhotoURL {
     package struct Problem: Sendable, Equatable {
         /// `notAURL` or `schemeDenied`.
         package let reason: FailureReason
-        /// The details, without user, password and query. They contain at most 200 bytes of an entry that is not a URL.
+        /// The details, without user, password and query. If the entry is not a URL, they contain at most 200 bytes of
+        /// it.
         package let detail: String
     }
 

@@ -1,11 +1,11 @@
 /// Removes the parts of a URL that may be secret: user, password, query and fragment. All redaction is in this file.
 extension PhotoURL {
-    /// Removes user, password, query and fragment from a URL. Text that is not a URL is treated as a URL.
+    /// Removes user, password, query and fragment from a URL. Any other text is redacted as if it were a URL.
     package static func redacted(_ url: String) -> String {
         String(decoding: redacted(Array(url.utf8)[...]), as: UTF8.self)
     }
 
-    /// Removes user and password from a URL. Text that is not a URL is treated as a URL.
+    /// Removes user and password from a URL. Any other text is redacted as if it were a URL.
     package static func withoutUser(_ url: String) -> String {
         String(decoding: redacted(Array(url.utf8)[...], keepsQuery: true), as: UTF8.self)
     }
@@ -42,14 +42,15 @@ extension PhotoURL {
         if let at = plain[start..<end].lastIndex(of: UInt8(ascii: "@")) {
             plain.removeSubrange(start...at)
         } else if let colon = misplacedPort(plain[start..<end]), isOfTheWeb(plain[..<start]) {
-            // The end of a password with an unescaped /, ? or # is unknown, so the rest is removed.
+            // A password with an unescaped /, ? or # may follow the colon. Its end is unknown, so the whole rest is
+            // removed.
             plain.removeSubrange(colon...)
             return plain
         }
         return plain + query
     }
 
-    /// The colon after a host without a port; nil if there is none. In prose, punctuation may follow a URL.
+    /// The colon after the host, if a port does not follow it; else nil. In prose, punctuation may follow the port.
     private static func misplacedPort(_ authority: ArraySlice<UInt8>) -> Int? {
         let host = authority.lastIndex(of: UInt8(ascii: "]")) ?? authority.startIndex
         guard let colon = authority[host...].firstIndex(of: Byte.colon) else { return nil }
@@ -63,7 +64,8 @@ extension PhotoURL {
         return ["", "http", "https"].contains(name)
     }
 
-    /// The name in an entry that is not a URL, without the part that would be user and password of a URL.
+    /// In the first part of an entry that is not a URL, removes the text up to the last `@`, which may be a user and a
+    /// password.
     static func redactedName(_ name: UnsafeRawBufferPointer, isFirstPart: Bool) -> UnsafeRawBufferPointer {
         guard isFirstPart, let at = name.lastIndex(of: UInt8(ascii: "@")) else { return name }
         return name.part(at + 1..<name.count)

@@ -2,7 +2,7 @@
 package enum PhotoURL {}
 
 extension PhotoURL {
-    /// Memory that `withName` uses again in later calls.
+    /// Memory that `withName` reuses in later calls.
     package struct Scratch {
         var bytes: [UInt8] = []
 

@@ -71,7 +71,7 @@ struct PropertyListParser {
         case is Data: "data"
         case is Date: "a date"
         case let number as NSNumber: "the number \(number)"
-        // No details: the description of such an object could differ when the list is read again.
+        // The text does not describe the value, because the description could differ when the list is read again.
         default: "a value of another kind"
         }
     }

@@ -7,9 +7,9 @@ protocol RecordReceiver {
 /// Splits chunks of any size into records: lines, or CSV records, whose quoted fields may contain line ends (RFC 4180).
 ///
 /// DESIGN. `memchr` finds the line ends. A record that lies in one chunk is passed on without a copy. Only a record
-/// that crosses the end of a chunk is copied. If a record is longer than `maxRecordBytes`, its further bytes are
-/// counted but not stored, and the record becomes an invalid entry, so that memory is bounded for every list. Only
-/// lines that contain quotes are scanned byte by byte, and only once.
+/// that crosses the end of a chunk is copied. To bound the memory, a record longer than `maxRecordBytes` is not stored:
+/// its bytes are only counted, and it becomes an invalid entry. Only lines that contain quotes are scanned byte by
+/// byte, and only once.
 struct RecordSplitter {
     /// The maximum length of a stored record: 1 MiB.
     static let maxRecordBytes = 1 << 20
@@ -27,7 +27,7 @@ struct RecordSplitter {
     private var line = 1
     private var recordLine = 1
 
-    /// Creates a splitter into lines, or, if `quotedFieldDelimiter` is not nil, into CSV records with this delimiter.
+    /// Creates a splitter for CSV records with the delimiter `quotedFieldDelimiter`; if nil, for lines.
     init(quotedFieldDelimiter: UInt8? = nil) { self.quotedFieldDelimiter = quotedFieldDelimiter }
 
     /// Passes on the records that end in `chunk`. After the last chunk, also passes on the rest.

@@ -1,4 +1,4 @@
-/// CSV and TSV (RFC 4180): one record per photo. Two of the columns contain the URL and the name.
+/// CSV and TSV (RFC 4180): one record per photo. One column contains the URL, and another column may contain the name.
 struct SeparatedListParser: RecordReceiver {
     /// The columns of a list, detected from its beginning.
     struct Layout: Equatable, Sendable {

@@ -3,8 +3,8 @@
 /// - The first line is a header if it contains no URL and one of its fields is a name in `FieldNames.url`. If several
 ///   columns match, the detector chooses the best-ranked column that contains a URL in the first line with URLs.
 ///   `FieldNames.name` finds the name column.
-/// - Without a header, the first line with a URL decides. The field that begins with a URL is the URL column, and the
-///   first other field is the name column.
+/// - Without a header, the first line with a URL determines the columns. The field that begins with a URL is the URL
+///   column, and the first other field is the name column.
 /// - A URL may contain commas and semicolons. A line that *begins* with a URL is therefore a record of several fields
 ///   only in these cases: a tab separates the fields; the list's name ends in `.csv`; or the part before the first
 ///   comma ends like a picture's name and no URL follows.
@@ -154,8 +154,9 @@ struct TableDetector {
             hasSeparatorLine: hasSeparatorLine)
     }
 
-    /// Whether the first line of a CSV file is a header with unknown names. It is a header if its field in the URL
-    /// column is the only one without a URL, and is not a word for a missing value.
+    /// Whether the first line of a CSV file is a header with unknown names. It is a header if it contains no URL, its
+    /// field in the URL column is not a word for a missing value, and this column contains a URL in each of the next 50
+    /// lines.
     private func isUnknownHeader(_ header: [[UInt8]], of count: Int, _ column: Int, _ delimiter: UInt8) -> Bool {
         guard ending == "csv" || ending == "tsv", header.count == count, !header[column].isEmpty, lines.count > 2 else {
             return false

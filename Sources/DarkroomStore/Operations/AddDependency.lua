@@ -1,5 +1,5 @@
 #!lua
--- Makes a batch wait for another batch. The caller reads the dependencies, checks that the new dependency closes no circle, and
+-- Makes a batch wait for another batch. The caller reads the dependencies, checks that the new dependency creates no cycle, and
 -- passes the version of the dependencies that it has read.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] batch id  [2] id of the other batch  [3] field `dependencies` of `control`, as it was before the caller
@@ -11,7 +11,7 @@
 -- {'CANCELLED'} the batch is cancelled
 -- {'ITSELF'} both are the same batch
 -- {'OVER'} the other batch has finished: no dependency is needed
--- {'FAILED'} the other batch has finished without success, and the batch waits for success only: this call cancelled the batch
+-- {'FAILED'} the other batch has finished without success, which the batch requires: this call cancelled the batch
 --#include prelude.lua
 local id, other = ARGV[1], ARGV[2]
 local key, other_key = KEY_BATCH .. id, KEY_BATCH .. other

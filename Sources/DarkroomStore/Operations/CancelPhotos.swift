@@ -1,7 +1,7 @@
 import DarkroomModel
 
 extension BatchStore {
-    /// Cancels single photos of a batch.
+    /// Cancels individual photos of a batch.
     /// - Parameters:
     ///   - id: the batch.
     ///   - ranges: disjoint ranges of indexes from 0, at most 1,000 photos in total.

@@ -1,10 +1,11 @@
 #!lua flags=allow-oom
--- Claims operations for a worker: highest priority first, and the batches of one priority in turns. One claim gets operations of
--- at most 100 batches.
+-- Claims operations for a worker: highest priority first, and the batches of the same priority in turn. A claim takes operations
+-- of at most 100 batches.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
--- ARGV[1] worker id  [2] number of this claim  [3] maximum of operations (16)  [4] maximum of photos (4,000; at least one
---     operation is claimed)  [5] rank of the lowest priority to claim (0 veryLow ... 4 veryHigh)  [6] `next` of the previous
---     claim, '' to begin  [7] '' to claim from all batches, or the id of a batch: then only operations in its focus are claimed
+-- ARGV[1] worker id  [2] number of this claim  [3] maximum number of operations (up to 16)  [4] maximum number of photos (up to
+--     4,000; at least one operation is claimed)  [5] rank of the lowest priority to claim (0 veryLow ... 4 veryHigh)  [6] `next`
+--     of the previous claim, '' to begin  [7] '' to claim from all batches, or the id of a batch: then only operations in its
+--     focus are claimed
 --     [8] '1': the set of batches that the worker refuses is emptied first
 --     [9...] number of batches that the worker refuses from now on (1,000), their ids; number of batches that it no longer
 --     refuses (1,000), their ids; number of batches that only this claim skips (1,000), their ids; then the operations that the
@@ -63,7 +64,7 @@ else
     local token_text = string.format('%.0f', token)
     local answer = {token_text}
     local operations_left, photos_left = suspended and 0 or tonumber(ARGV[3]), tonumber(ARGV[4])
-    -- The number of batches read from ready queues, and the number of those from which the worker may claim.
+    -- The number of batches read from ready queues, and the number of these batches from which the worker may claim.
     local read, looked = 0, 0
     local focused, names = ARGV[7], {PRIORITIES}
     local from_rank, from_turn = string.match(ARGV[6], '^(%d):(.*)$')
@@ -162,7 +163,7 @@ else
             if after and next_at == '' and read >= 1000 then next_at = rank .. ':' .. page[200] end
         end
     end
-    -- If this worker was idle, other workers may be idle, too: they get a change notice about the operations left in the queues.
+    -- If this worker was idle, other workers may also be idle: a change notice tells them about the operations left in the queues.
     if #still_held == 0 and #claimed > 0 and left > 0 then
         local priority, operations = left_priority, left
 --#include notify_work.lua

@@ -4,14 +4,14 @@ extension BatchStore {
     /// Renews the leases of the operations that the worker holds, then claims more operations.
     /// - Parameters:
     ///   - worker: the id of the worker.
-    ///   - number: the number of this claim, which must grow with every claim of a worker. If a number is repeated, the
-    ///     reply is repeated, too.
+    ///   - number: the number of this claim, which must grow with every claim of a worker. If the last number is
+    ///     repeated, the reply contains the same operations.
     ///   - operations: the maximum number of operations to claim, up to 16.
     ///   - photos: the maximum number of photos to claim, up to 4,000. At least one operation is claimed, whatever its
     ///     size.
     ///   - lowest: the lowest priority to claim.
     ///   - next: `next` of the previous claim, "" to begin.
-    ///   - focus: a batch, to claim only operations in the focus of this batch; nil to claim from all batches.
+    ///   - focus: if not nil, only operations in the focus of this batch are claimed; nil claims from all batches.
     ///   - refusals: the changes to the set of refused batches since the last claim.
     ///   - without: the batches that only this claim skips, at most ``RefusalChanges/limit``.
     ///   - held: the operations that the worker holds.
@@ -31,8 +31,8 @@ extension BatchStore {
     }
 }
 
-/// The changes to a worker's set of refused batches since the last claim of the worker. Redis keeps this set in a key
-/// of its own, so that a claim can skip any number of refused batches.
+/// The changes to a worker's set of refused batches since the last claim of the worker. Redis keeps this set in a
+/// separate key, so that a claim can skip any number of refused batches.
 package struct RefusalChanges: Sendable, Equatable {
     /// The maximum number of batches in `added`, and in `removed`.
     package static let limit = 1000

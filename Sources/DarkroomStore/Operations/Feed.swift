@@ -4,7 +4,7 @@ extension BatchStore {
     /// Feeds operation `number`, which must be the next operation of the batch. Repeating the call does no harm.
     /// - Parameters:
     ///   - id: the batch.
-    ///   - number: the operation number, counted from 1. Every operation but the last contains as many photos as the
+    ///   - number: the operation number, counted from 1. Only the last operation may contain fewer photos than the
     ///     batch's operation size.
     ///   - photos: the number of photos in the entry.
     ///   - entry: the photos as ``EntryCoding`` packs them.

@@ -9,13 +9,13 @@
 --     controls: version and controls of the cluster (see cluster_controls.lua), then id and controls (see batch_controls.lua)
 --     of each batch that the worker named and that exists
 --     codes: batch id, operation number, state codes, ... of each held operation whose batch has photos that were cancelled
---     singly
+--     individually
 --     webhooks: member, time, URL, ... of up to 10 webhooks that are due
 --     more: 1 if there is more maintenance to do, which another heartbeat may do at once
 --     turn: the counter of turns, which grows whenever a batch enters a ready queue
 --     stale_files: batch id, operation number, fencing token: the worker must try to remove the temporary files of this
---     operation that have this fencing token or a lower one in their names. Empty if there are none. Nine
---     heartbeats, a minute apart, get the same request, because not every worker sees the folder.
+--     operation that have this fencing token or a lower one in their names. Empty if there are none. The replies to nine
+--     heartbeats, a minute apart, name the same operation, because not every worker sees the folder.
 --#include prelude.lua
 local worker = ARGV[1]
 --#include read_batch.lua

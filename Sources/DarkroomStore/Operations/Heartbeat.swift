@@ -40,7 +40,7 @@ package struct HeartbeatReply: Sendable, Equatable {
     package var cluster: ClusterControls
     /// The controls of each batch that the worker named and that exists.
     package var controls: [BatchID: BatchControls]
-    /// The state codes of each held operation whose batch has photos that were cancelled singly.
+    /// The state codes of each held operation whose batch has photos that were cancelled individually.
     package var stateCodes: [StateCodes]
     /// Up to 10 webhooks that are due.
     package var webhooks: [DueWebhook]
@@ -81,7 +81,7 @@ extension HeartbeatReply: ScriptReplyDecodable {
             // Skip a member without a valid batch id: Darkroom did not write it.
             if let webhook = DueWebhook(member: member, score: score, url: url) { webhooks.append(webhook) }
         }
-        // Invalid members are skipped here, too.
+        // Skip an invalid member of `stale.files`: Darkroom did not write it.
         let left = try reply.array(7)
         if left.count == 3, let batch = left[0].batch, let number = left[1].operation, let fencingToken = left[2].number
         {

@@ -1,6 +1,6 @@
 extension BatchStore {
     /// Sets the number of concurrent downloads and filtrations of every worker. These limits override the workers' own
-    /// options. nil leaves a limit as it is.
+    /// options. If an argument is nil, its limit does not change.
     /// - Returns: whether a limit changed.
     package func setLimits(downloads: Int?, filtrations: Int?) -> ScriptCall<Bool> {
         limits(downloads.map(String.init) ?? "", filtrations.map(String.init) ?? "")

@@ -17,7 +17,7 @@ package enum ReleaseReply: Sendable, Equatable, ScriptReplyDecodable {
     case gone
     /// The operation is queued again, or another worker holds it.
     case lost
-    /// The operation has ended. Its photos have these state codes.
+    /// The operation has ended; `stateCodes` are the state codes of its photos.
     case ended(stateCodes: [UInt8])
     /// The batch is cancelled, so the operation has ended. Photos that were not final have the state code C.
     case cancelled(stateCodes: [UInt8])

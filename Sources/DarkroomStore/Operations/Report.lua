@@ -6,7 +6,7 @@
 --     A state may be reported again. A report that contains only `.` says that a crash probe begins; any other report says that
 --     the crash probe is over (see requeue_operation.lua)
 --     [6] [7] bytes in and out of all photos that became final since this claim
---     [8...] photo index and JSON of each failure. The first 10,000 failures of at most 512 bytes each are kept
+--     [8...] photo index and JSON of each failure. At most 10,000 are kept per batch, none longer than 512 bytes
 -- {'OK', ended, codes, version}: `ended` is 1 if the operation has ended. `codes` are the state codes if a final code differs
 --     from the reported code, else ''. `version` is the number of the last change of a control
 -- {'GONE'} there is no such batch
@@ -107,7 +107,7 @@ end
 
 local ended = not string.find(new, '[ND]')
 if ended and b[16] ~= '' then
-    -- A photo that was cancelled singly after the worker's last report has no manifest line. The worker sees this from the
+    -- A photo that was cancelled individually after the worker's last report has no manifest line. The worker sees this from the
     -- codes in the reply, writes the line and reports again.
     local at = string.find(old, 'C', 1, true)
     while at do

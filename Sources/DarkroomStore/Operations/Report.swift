@@ -28,7 +28,7 @@ package enum ReportReply: Sendable, Equatable, ScriptReplyDecodable {
     case gone
     /// The operation is queued again, or another worker holds it: the worker must discard its result.
     case lost
-    /// The operation has ended. Its photos have these state codes.
+    /// The operation has ended; `stateCodes` are the state codes of its photos.
     case ended(stateCodes: [UInt8])
 
     init(_ reply: ScriptReply) throws(StoreError) {

@@ -1,5 +1,6 @@
 #!lua
--- Makes the failed photos of ended operations new again if Redis still has the entries. Each call does one bounded step.
+-- Queues the failed photos of ended operations again if Redis still has the entries of these operations. Each call does one
+-- bounded step.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] batch id  [2] [3] first and last operation to look at  [4] state codes of the reasons, '' for all
 --     [5] '', or, to take the output folder back from another batch, the number in the folder's holder file (0: none)

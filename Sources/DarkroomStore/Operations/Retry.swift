@@ -6,7 +6,7 @@ extension BatchStore {
     ///   - id: the batch.
     ///   - first: the first operation to examine.
     ///   - last: the last operation to examine. It may be larger than the number of operations fed so far.
-    ///   - reasons: the failure reasons of the photos to retry; if empty, photos of all reasons are retried.
+    ///   - reasons: the failure reasons of the photos to retry; if empty, all failed photos are retried.
     ///   - overwrite: whether the batch takes its output folder back from a batch that has taken it.
     ///   - seen: the number in the holder file of the output folder; 0 if there is none.
     package func retry(

@@ -1,7 +1,8 @@
 import DarkroomModel
 
 extension BatchStore {
-    /// Seals a batch, so that nothing more can be fed. Refused if the totals in Redis differ. The call is idempotent.
+    /// Seals a batch, so that nothing more can be fed. Does nothing if the totals in Redis are not `operations` and
+    /// `photos`. The call is idempotent.
     package func seal(_ id: BatchID, operations: Int, photos: Int) -> ScriptCall<SealReply> {
         call(StoreScripts.seal, [id, operations, photos])
     }
@@ -10,7 +11,7 @@ extension BatchStore {
 package enum SealReply: Sendable, Equatable, ScriptReplyDecodable {
     case sealed
     case gone
-    /// The totals in Redis; nothing was sealed.
+    /// The totals in Redis, which differ; the batch was not sealed.
     case differs(operations: Int, photos: Int)
     case cancelled
 

@@ -5,8 +5,8 @@
 --     [4] '1': the batch takes the folder even if another batch has it  [5] name of the batch, '' for none
 --     [6] number of batches that this batch waits for, at most 100  [7...] their ids, then field, value, ... of the options
 -- {'OK', time of submission}
--- {'EXISTS'} the id was submitted before
--- {'FORGOTTEN'} the id was submitted and forgotten before
+-- {'EXISTS'} a batch with this id has already been submitted
+-- {'FORGOTTEN'} a batch with this id was submitted earlier and has been forgotten
 -- {'OUTPUT', batch id} that batch writes to the folder
 -- {'NAME', batch id} that batch has the name, is not finished and is not cancelled
 -- {'GONE', batch id} there is no such batch to wait for

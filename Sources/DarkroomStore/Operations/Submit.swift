@@ -19,19 +19,19 @@ extension BatchStore {
     }
 }
 
-/// The reply of ``BatchStore/submit(_:_:overwrite:above:after:)``. Nothing was written unless it is ``submitted(at:)``.
+/// The reply of ``BatchStore/submit(_:_:overwrite:above:after:)``. Only ``submitted(at:)`` means that data was written.
 package enum SubmitReply: Sendable, Equatable, ScriptReplyDecodable {
     /// The batch was submitted at this Redis time, in milliseconds since 1970.
     case submitted(at: Int)
-    /// A batch with this id was submitted before.
+    /// A batch with this id has already been submitted.
     case exists
-    /// A batch with this id was submitted before, and has been forgotten since.
+    /// A batch with this id was submitted earlier and has been forgotten.
     case forgotten
     /// Another batch has taken the output folder.
     case outputTaken(by: BatchID)
     /// Another batch has this name, and is neither finished nor cancelled.
     case nameTaken(by: BatchID)
-    /// The batch to wait for does not exist.
+    /// A batch that this batch waits for does not exist.
     case gone(BatchID)
 
     init(_ reply: ScriptReply) throws(StoreError) {

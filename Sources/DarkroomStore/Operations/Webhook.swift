@@ -2,7 +2,7 @@ extension BatchStore {
     /// Reserves a due webhook for the caller, and counts an attempt.
     /// - Parameters:
     ///   - due: the webhook, from the reply of a heartbeat.
-    ///   - duration: the time for the attempt; after it, another worker may take the webhook.
+    ///   - duration: the time for the attempt; after this time, another worker may take the webhook.
     package func takeWebhook(_ due: DueWebhook, for duration: Duration) -> ScriptCall<TakeWebhookReply> {
         call(StoreScripts.webhook, [due.member, due.score, duration.wholeMilliseconds, true])
     }

@@ -15,7 +15,8 @@ package struct BatchProblems: Sendable {
     ///   - workers: the workers that Redis lists.
     ///   - cluster: the controls of the cluster.
     ///   - now: Redis time, in milliseconds since 1970.
-    ///   - known: the batches that other batches may wait for. A batch that is missing here counts as free of problems.
+    ///   - known: the batches that other batches may wait for. A batch that is not in `known` counts as a batch without
+    ///     problems.
     ///   - damaged: damage to report in addition to `BatchFacts.damage`.
     package init(
         workers: [WorkerFacts], cluster: ClusterControls, now: Int, known: [BatchFacts],

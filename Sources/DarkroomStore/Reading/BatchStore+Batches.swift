@@ -130,7 +130,7 @@ extension BatchStore {
         try members(keys.dependents(id))
     }
 
-    /// A number that changes with every change of a dependency.
+    /// A number that changes whenever a user adds or removes a dependency.
     package func dependencyVersion() throws(StoreError) -> Int {
         try read(RedisCommand("HGET", keys.control, "dependencies")).number ?? 0
     }

@@ -62,7 +62,7 @@ extension BatchStore {
     }
 
     /// The webhooks that became due at `time` (milliseconds since 1970) or later, the oldest first. The first `first`
-    /// of these webhooks are skipped. If a batch no longer exists, its URL is "".
+    /// of these webhooks are skipped. The URL of a webhook is "" if its batch no longer exists.
     package func dueWebhooks(since time: Int = 0, from first: Int = 0, atMost count: Int) throws(StoreError)
         -> [DueWebhook]
     {

@@ -8,7 +8,7 @@ package struct WorkerFacts: Sendable, Equatable {
     package let seen: Int
     /// Facts that the worker reports: host, process id, version, start time, slots, running photos, rates.
     package let fields: [String: String]
-    /// The refused batches, if the text `refused` in `fields` may be truncated; else empty. Only
+    /// If the text `refused` in `fields` may be truncated, the refused batches; else empty. Only
     /// ``BatchStore/workers(refusing:)`` fills this set.
     package internal(set) var refusedToo: Set<BatchID> = []
 

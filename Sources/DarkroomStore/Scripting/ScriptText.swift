@@ -1,7 +1,7 @@
 /// Builds the text of a script from its file and the steps that it includes.
 ///
 /// - `--#include NAME` is replaced by the text of the step `NAME`.
-/// - `--#define NAME TEXT` replaces NAME by TEXT in all lines below it. A NAME has only capitals and underscores.
+/// - `--#define NAME TEXT` replaces NAME with TEXT in all lines below it. A NAME has only capitals and underscores.
 ///
 /// Scripts share steps and names in this way, instead of through Lua functions and tables, because Redis would create
 /// the functions and tables again in every call.
@@ -19,7 +19,7 @@ struct ScriptText {
         for line in lines {
             if line.hasPrefix("--#include ") {
                 guard let step = steps[String(line.dropFirst("--#include ".count))] else {
-                    // Only a defect in a script leads here, and every test would find it.
+                    // This happens only if a script has a defect, which every test would find.
                     preconditionFailure("a script includes a step that does not exist: \(line)")
                 }
                 expanded.append(self.expanded(step))

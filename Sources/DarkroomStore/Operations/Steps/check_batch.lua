@@ -1,4 +1,4 @@
--- Included. Sets `is_valid`, a variable of the script, to whether the fields `b[from]` to `b[to]` of a batch's hash are integers
+-- Included. Sets `is_valid`, a variable of the script: true if the fields `b[from]` to `b[to]` of a batch's hash are integers
 -- within their bounds (see StoredBounds.swift). `b[from]` is the operation size, `b[from + 1]` the number of photos. If a field
 -- is not valid, the batch is damaged: the scripts that workers call treat it as gone until a user forgets it, so that it does not
 -- disturb other batches. Expects `b`, `from` and `to`.

@@ -1,5 +1,5 @@
--- Included. Finishes the batch `id` with the hash `key` at `now`: clears its focus, schedules the release of its dependents, its
--- webhook and its deletion. If the batch is cancelled, it also removes the queue and the entries. Expects `prefix`.
+-- Included. Finishes the batch `id` with the hash `key` at `now`: clears its focus, and schedules its webhook, its deletion and
+-- the release of its dependents. If the batch is cancelled, it also removes the queue and the entries. Expects `prefix`.
 do
     local f = redis.call('HMGET', key, 'webhook', 'round', 'flag.cancelled', 'photos', 'count.filtered', 'count.failed', 'count.cancelled')
     local cancelled = f[3] == '1'

@@ -1,6 +1,6 @@
--- Included. Publishes a change notice: `operations` operations of `priority` can be claimed. Publishes nothing if a notice of more
--- than half as many operations was published within the last 100 ms. `workers` is the number of running workers. Each worker
--- draws a random number to decide whether it claims, see ChangeNotice.swift. Expects `prefix`, `now`, `priority` and
+-- Included. Publishes a change notice: `operations` operations of `priority` can be claimed. Publishes nothing if, within the last
+-- 100 ms, a notice for this priority announced more than half as many operations. `workers` is the number of running workers. Each
+-- worker draws a random number to decide whether it claims, see ChangeNotice.swift. Expects `prefix`, `now`, `priority` and
 -- `operations`.
 do
     local said = redis.call('HMGET', KEY_CONTROL, 'notified.' .. priority, 'notified.operations.' .. priority)

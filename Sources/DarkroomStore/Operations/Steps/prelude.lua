@@ -1,5 +1,5 @@
 -- Included at the head of every script: names of keys, and lists of fields that several scripts share. A line
--- `--#define NAME TEXT` puts TEXT in the place of NAME in all later lines. This is done before the script is sent to Redis, so
+-- `--#define NAME TEXT` replaces NAME with TEXT in all later lines. ScriptText does this before the script is sent to Redis, so
 -- definitions cost no time when the script runs.
 
 -- The only key that every script gets: `{<namespace>}:`, the prefix of all keys.

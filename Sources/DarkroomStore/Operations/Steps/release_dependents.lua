@@ -1,6 +1,6 @@
--- Included. Releases at most 100 dependents of the batch `id`, which has finished or is being forgotten. A dependent that waits
--- for success only is cancelled if the batch was not successful. Sets `released`, which is true if no dependent is left. Expects
--- `prefix`, `now` and `fields`.
+-- Included. Releases at most 100 dependents of the batch `id`, which has finished or is being forgotten. A dependent that requires
+-- success is cancelled if the batch was not successful. Sets `released`, which is true if no dependent is left. Expects `prefix`,
+-- `now` and `fields`.
 do
     local source = KEY_BATCH .. id
     local o = fields(source, 'flag.cancelled', 'count.failed', 'finished')

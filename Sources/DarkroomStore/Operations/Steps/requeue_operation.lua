@@ -19,7 +19,7 @@ if not cancelled and (not b[9] or b[9] == '') then
 end
 local holder = lease_expired and redis.call('HGET', key .. EXECUTING, operation)
 redis.call('HDEL', key .. EXECUTING, operation)
--- A photo that was cancelled singly may have no manifest line yet: the next worker writes the line.
+-- A photo that was cancelled individually may have no manifest line yet: the next worker writes the line.
 ended = cancelled or not string.find(codes, b[13] == '' and '[ND]' or '[NDC]')
 local left_under = cancelled and holder and (b[13] or '') ~= '' and string.match(holder, '^%S+ (%d+) ')
 if left_under then

@@ -1,7 +1,6 @@
 -- Included. Sets when the finished batch `id` with the hash `key` is forgotten: `retain` ms after the batch
--- finished. This time is at least 30 s, so that waiting clients see that the batch has finished, and at least a day while one of
--- the batch's webhooks is not delivered.
--- Expects `prefix`.
+-- finished. The batch is kept for at least 30 s, so that waiting clients see that it has finished, and for at least a day while
+-- one of the batch's webhooks has not been delivered. Expects `prefix`.
 do
     local f = redis.call('HMGET', key, 'retain', 'finished', 'round', 'webhook', 'retention.start')
     local retain, round, retained = tonumber(f[1]) or -1, math.min(tonumber(f[3]) or 1, 1000000), 30000

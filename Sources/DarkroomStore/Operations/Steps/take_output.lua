@@ -1,6 +1,6 @@
 -- Included. Gives the folder `output` to the batch `id`. Sets the number `taken`, which the script declares. The batch with the
 -- largest number holds the folder (see FolderHolder.swift). The number is larger than `seen`, which the caller found in the
--- folder, and larger than all earlier numbers, even if `now` went back. Expects `prefix`, `now`, `output` and
+-- folder, and larger than all earlier numbers, even if the clock of the server was set back. Expects `prefix`, `now`, `output` and
 -- `seen`.
 taken = math.max(now, (tonumber(redis.call('HGET', KEY_CONTROL, 'taken')) or 0) + 1, seen + 1)
 redis.call('HSET', KEY_CONTROL, 'taken', taken)
