@@ -94,7 +94,7 @@ final class BatchContext: Sendable {
         }
     }
 
-    /// The number that the batch received when it took its output folder, as known when this context was made.
+    /// The number that the batch received when it last took its output folder before this context was created.
     var taken: Int { output.place?.holder?.number ?? 0 }
 
     /// Opens the folder of the manifest for a claimed operation, and takes the output folder for the batch. Returns nil
@@ -151,7 +151,7 @@ final class BatchContext: Sendable {
         return trusted
     }
 
-    /// - Throws: ``Refusal`` if this worker may not read in the folder of the photos, or cannot access the folder.
+    /// - Throws: ``Refusal`` if this worker is not allowed to read the folder of the photos, or cannot access it.
     private static func checkPhotos(_ path: String, _ configuration: WorkerConfiguration) throws(Refusal) {
         let folders = configuration.transfer.fileFolders
         let isRead = (folders + folders.compactMap(Path.real)).contains { Folder.part(of: path, below: $0) != nil }

@@ -69,7 +69,7 @@ final class StorageMonitor: Sendable {
         core.coordination.expectWork(.veryHigh)
     }
 
-    /// If `retry --overwrite` has assigned an output folder to its batch again, takes the folder for the batch again.
+    /// Takes an output folder for its batch again if `retry --overwrite` has given the batch a higher number.
     private func retake(_ place: OutputPlace) {
         // If Redis or the folder cannot be read, the next check tries again.
         guard let holder = place.holder, let batch = BatchID(holder.owner),

@@ -2,7 +2,7 @@ import Testing
 
 @testable import DarkroomCoordinator
 
-/// Tests without Redis when the coordinator reports that Redis has no memory left.
+/// Tests, without a Redis server, when the coordinator reports that Redis has no memory left.
 @Suite struct MemoryWatchTests {
     /// A watch whose events have times in seconds.
     private final class Watch {
