@@ -145,7 +145,7 @@ final class EasyHandle {
                 + "public internet; if you trust the address, give the URL to which the redirect leads")
     }
 
-    /// Counts the bytes of a header line. The header lines of redirects are counted, too. If this method returns false,
+    /// Counts the bytes of a header line. The header lines of redirects are also counted. If this method returns false,
     /// the attempt ends.
     private func receiveHeader(_ count: Int) -> Bool {
         isActive = true

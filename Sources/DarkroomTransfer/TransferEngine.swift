@@ -56,9 +56,9 @@ package final class TransferEngine: Sendable {
     /// receives the body in parts, in their order.
     ///
     /// `onChunk` is called on the engine's thread, and only with the body of a successful response. The bytes are valid
-    /// during the call. If the engine runs no other transfers, `onChunk` may block to slow the server down; then
-    /// `TransferConfiguration.timeout` should be nil. After the first part the transfer is not tried again, because
-    /// `onChunk` would receive the same bytes twice. A file is passed as one part.
+    /// until `onChunk` returns. If the engine runs no other transfers, `onChunk` may block to slow the server down;
+    /// then `TransferConfiguration.timeout` should be nil. After the first part the transfer is not tried again,
+    /// because `onChunk` would receive the same bytes twice. A file is passed as one part.
     @discardableResult
     package func start(
         _ url: String, onChunk: @escaping @Sendable (UnsafeRawBufferPointer) -> Void,

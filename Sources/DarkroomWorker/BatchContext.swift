@@ -78,7 +78,7 @@ final class BatchContext: Sendable {
         output = BatchOutput(
             id, options, template, place: place, originals: originals, isCustom: custom != nil,
             endings: { [isCustom = custom != nil] in isCustom ? CustomEnding.candidates($0) : formats })
-        // Folders are created only in folders of --outputs-under, so that nothing is written if a share is not mounted.
+        // Creates folders only inside folders of --outputs-under, so that nothing is written if a share is not mounted.
         let makes = options.remoteOutput && !folders.isEmpty
         if let place {
             willAccess(place.folder)
@@ -142,7 +142,7 @@ final class BatchContext: Sendable {
     }
 
     /// Returns the longest path of `folders` that contains `path`. If `folders` is empty, returns `path`.
-    /// - Throws: ``Refusal`` if this worker may not write to `path`.
+    /// - Throws: ``Refusal`` if this worker is not allowed to write to `path`.
     private static func trusted(_ path: String, _ folders: [String], _ what: String) throws(Refusal) -> String {
         let above = folders.filter { Folder.part(of: path, below: $0) != nil }.max { $0.utf8.count < $1.utf8.count }
         guard Path.isAbsolute(path), !Path.climbs(path), let trusted = folders.isEmpty ? path : above else {

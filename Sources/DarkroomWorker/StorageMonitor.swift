@@ -64,7 +64,7 @@ final class StorageMonitor: Sendable {
             "output can be written again, going on",
             ["folder": .text(fault.place.folder), "batches": .number(outage.batches.count)])
         core.handle(.storageRecovered(outage.number))
-        // Batches that were refused because of this fault are checked and claimed again at once.
+        // Batches that were refused because of this fault are checked at once, so that the worker can claim from them.
         core.coordination.refusals.withLock { $0.checkAgain(.now) }
         core.coordination.expectWork(.veryHigh)
     }

@@ -28,7 +28,7 @@ package struct WorkerConfiguration: Sendable {
     /// The largest number of pixels of a photo, according to its header.
     package var maxPixels = 100_000_000
     /// The CPU time limit for decoding, filtering and encoding a photo. Photos with more than 20 million pixels have a
-    /// higher limit, in proportion to their pixels. A photo that takes longer fails as `filter-timeout`.
+    /// higher limit, in proportion to their pixels. A photo that takes longer fails with the reason `filter-timeout`.
     ///
     /// The image libraries can be stopped only while they convert a JPEG to a JPEG. With
     /// ``useThisProgramAsHelper(arguments:environment:)``, all other photos are developed in helper processes, which

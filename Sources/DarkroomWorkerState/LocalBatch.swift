@@ -32,7 +32,7 @@ struct LocalBatch {
         get { virtualTime(after: 0) }
         set { virtualStart += newValue - virtualTime }
     }
-    /// The photos that were filtered or failed before their filtration.
+    /// The number of photos that were filtered, or that failed before their filtration.
     var served = 0
     private(set) var virtualStart = 0
     /// Whether too many photos are `waiting`, so that no photo is started until one of them continues.

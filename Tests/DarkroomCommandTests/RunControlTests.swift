@@ -71,7 +71,7 @@ import Testing
         defer { server.stop() }
         let run = try start(list)
         #expect(await server.wait { log in log.requests.count == 1 })
-        // A user with access to the Redis of the run submits another batch.
+        // A user with access to the Redis server of the run submits another batch.
         let other = try scratch.write("other.txt", server.url("/0.jpg\n"))
         let submitted = try control("submit", other, "-o", scratch.path("elsewhere"))
         #expect(submitted.status == 0, "\(submitted)")

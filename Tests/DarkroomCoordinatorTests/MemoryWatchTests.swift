@@ -4,7 +4,7 @@ import Testing
 
 /// Tests, without a Redis server, when the coordinator reports that Redis has no memory left.
 @Suite struct MemoryWatchTests {
-    /// A watch whose events have times in seconds.
+    /// A `MemoryWatch` whose events have times in seconds.
     private final class Watch {
         private var watch = MemoryWatch()
         private let start = ContinuousClock.now
