@@ -41,7 +41,7 @@ package enum PrintableText {
     /// Escapes the text in the format for people, as one line. Of the control characters, only tabs are not escaped.
     package static func line(_ text: String) -> String { escaped(text, keeping: ["\t"]) }
 
-    /// Appends the text in quotes. Quotes and backslashes in the text are escaped, too.
+    /// Appends the text in quotes to `bytes`. Quotes and backslashes in the text are also escaped.
     /// - Parameter mostBytes: The maximum length of the escaped text in bytes. If the text is longer, only its
     ///   beginning is appended, followed by "…".
     package static func appendQuoted(
@@ -71,7 +71,7 @@ package enum PrintableText {
     /// Whether an ASCII byte is never escaped.
     private static func isPlain(_ byte: UInt8) -> Bool { (0x20...0x7E).contains(byte) }
 
-    /// Calls `body` with each code point and with whether it must be escaped, until `body` returns false.
+    /// Calls `body` with each code point and whether to escape the code point, until `body` returns false.
     private static func forEachScalar(of text: String, _ body: (Unicode.Scalar, Bool) -> Bool) {
         var scalars = text.unicodeScalars.makeIterator()
         var before: Unicode.Scalar?  // the previous code point, if it was not escaped
@@ -119,7 +119,7 @@ package enum PrintableText {
         case ("\t", _): return "\\t"
         case (_, .people): return "\\u{\(String(scalar.value, radix: 16))}"
         case (_, .json):
-            // Every scalar can be encoded.
+            // UTF-16 can encode every scalar.
             return UTF16.encode(scalar)!.map { "\\u" + $0.padded(to: 4, radix: 16) }.joined()
         }
     }

@@ -6,7 +6,7 @@ package struct Download: Sendable, Equatable {
     package let contentType: String?
     /// The number of attempts, including the successful one; 0 if the body came from a cache.
     package let attempts: Int
-    /// The duration of the last attempt, without the wait for a slot of its host.
+    /// The duration of the last attempt, excluding the wait for a slot of the host.
     package let duration: Duration
     /// The requests of the last attempt, including redirects; empty for files and cached bodies.
     package let way: [RequestStop]

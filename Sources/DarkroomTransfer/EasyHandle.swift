@@ -4,9 +4,9 @@ import Glibc
 
 /// A libcurl easy handle and the data that its current attempt has received. The handle is reused for later attempts.
 final class EasyHandle {
-    /// The largest number of bytes that are read from an error page so that the connection can be reused.
+    /// The largest size of an error page that is read to its end, so that its connection can be reused.
     private static let maxDiscardedBytes = 256 << 10
-    /// The largest response has twice the bytes of the largest allowed body, plus this number.
+    /// A response may have twice as many bytes as the largest allowed body, plus this number.
     private static let maxExtraBytes = 1 << 20
     /// The limit for all header lines together. libcurl 7.88 stores header lines without a limit.
     private static let maxHeaderBytes = 256 << 10
@@ -38,7 +38,7 @@ final class EasyHandle {
     private var lastActivity = ContinuousClock.now
     /// The number of bytes received in the attempt, including headers and redirects.
     private var bytesCome = 0
-    /// The start of the period for the average rate, and the bytes received before it; nil in the first period.
+    /// The start of the period for the average rate, and the number of bytes received before; nil in the first period.
     private var rateSpan: (start: ContinuousClock.Instant, bytesBefore: Int)?
 
     /// Creates a handle. Returns nil if there is not enough memory.
@@ -79,7 +79,7 @@ final class EasyHandle {
         }
         darkroom_curl_easy_setopt_pointer(curl, CURLOPT_HEADERDATA, context)
         // The chunk framing must be counted, because it may be longer than the body. Only the debug callback receives
-        // it.
+        // the framing.
         darkroom_curl_easy_setopt_debug_callback(curl, CURLOPT_DEBUGFUNCTION) { _, kind, _, count, context in
             if kind == CURLINFO_DATA_IN { EasyHandle.at(context).wireBytes += count }
             return 0
@@ -145,7 +145,7 @@ final class EasyHandle {
                 + "public internet; if you trust the address, give the URL to which the redirect leads")
     }
 
-    /// Counts the bytes of a header line. The header lines of redirects are counted, too. If this method returns false,
+    /// Counts the bytes of a header line. The header lines of redirects are also counted. If this method returns false,
     /// the attempt ends.
     private func receiveHeader(_ count: Int) -> Bool {
         isActive = true
@@ -186,8 +186,8 @@ final class EasyHandle {
         darkroom_curl_easy_getinfo_long(curl, CURLINFO_RESPONSE_CODE, &status)
         var length: curl_off_t = 0
         darkroom_curl_easy_getinfo_offset(curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length)
-        // Reserves the body's memory once, by Content-Length. If the value is too large, it costs only address space,
-        // at most the size of the largest allowed body.
+        // Reserves memory for the whole body at once, according to Content-Length. A Content-Length that is too large
+        // costs only address space, at most the size of the largest allowed body.
         if isSuccess, transfer?.onChunk == nil, length > 0 {
             body.reserveCapacity(min(Int(length), settings.configuration.maxBytes))
         }
@@ -210,7 +210,7 @@ final class EasyHandle {
         return descriptor
     }
 
-    /// Whether far more bytes have arrived than the largest body needs with its chunk framing.
+    /// Whether far more bytes have arrived than the largest body with its chunk framing needs.
     private var isTooWasteful: Bool {
         let (doubled, overflow) = settings.configuration.maxBytes.multipliedReportingOverflow(by: 2)
         guard !overflow, wireBytes - Self.maxExtraBytes > doubled else { return false }
@@ -285,7 +285,7 @@ final class EasyHandle {
 
     var hasReceived: Bool { received > 0 }
 
-    /// The outcome of an attempt that ended in libcurl with `code`.
+    /// The outcome of an attempt that libcurl ended with `code`.
     func outcome(_ code: CURLcode) -> Result<Download, TransferError> {
         darkroom_curl_easy_getinfo_long(curl, CURLINFO_RESPONSE_CODE, &status)
         // The status determines the outcome even if the error page was not received completely.
@@ -351,7 +351,7 @@ final class EasyHandle {
         case CURLE_RECV_ERROR, CURLE_SEND_ERROR: (200..<300).contains(status) ? .truncated : .connectFailed
         case CURLE_PARTIAL_FILE: .truncated
         case CURLE_OPERATION_TIMEDOUT: .timeout
-        // OpenSSL's text for a connection that was lost in the handshake, which may be temporary.
+        // OpenSSL's text for a connection that was lost during the handshake; such a failure may be temporary.
         case CURLE_SSL_CONNECT_ERROR where found.contains("SYSCALL") || found.contains("reset"): .connectFailed
         case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
             CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS:

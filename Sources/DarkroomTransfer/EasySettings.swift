@@ -7,7 +7,7 @@ final class EasySettings {
     let hosts: HostRules
     /// Returns whether a connection to an address may be opened or reused.
     let allows: @Sendable (IPAddress) -> Bool
-    /// Header lists, each created at its first use. The keys are the indices of the header lines that a host receives.
+    /// Header lists, each created at its first use. A key contains the indices of the header lines for a host.
     private var headers: [[Int]: UnsafeMutablePointer<curl_slist>] = [:]
     private let connectTo: UnsafeMutablePointer<curl_slist>?
 

@@ -26,7 +26,7 @@ package struct FetchRules: Sendable {
         isRerouted = !configuration.connectTo.isEmpty
     }
 
-    /// Why the host or the literal address of a URL must not be accessed; nil if it is allowed.
+    /// Why the host or the literal address of a URL must not be accessed; nil if access is allowed.
     package func problem(of url: String) -> TransferError? {
         do throws(TransferError) {
             guard case .web(_, let host) = try TransferURL(parsing: url) else { return nil }

@@ -1,5 +1,5 @@
-/// Decides which elements run and which wait, with a limit for each host and a limit for all hosts. A plain value, so
-/// that it is tested without a server.
+/// Decides which elements (transfers) run and which wait, with a limit for each host and a limit for all hosts. A plain
+/// value, so that it is tested without a server.
 ///
 /// Elements of the highest priority run first. Within a priority, groups take turns and hosts take turns, so that a
 /// large group does not delay a small group. The limit for all hosts is applied to each priority: it counts the running
@@ -15,8 +15,8 @@ struct HostQueues<Element> {
     private struct Host {
         let limit: Int
         var running = 0
-        /// The wait queues; none is empty. Of the queues with the highest order, the first one is next; afterwards it
-        /// moves to the end.
+        /// The wait queues; none is empty. The first of the queues with the highest order is next, and then moves to
+        /// the end.
         var queues: [WaitQueue] = []
         /// The number of the turn in which an element of this host was last admitted. Of several eligible hosts, the
         /// host with the lowest number is next.

@@ -8,7 +8,7 @@ enum IPAddress: Sendable, Hashable {
     /// The two halves in host byte order. The zone is omitted.
     case v6(UInt64, UInt64)
 
-    /// Parses `192.0.2.1` or `2001:db8::1` (`inet_pton`). No octal numbers, short IPv4 addresses or zones.
+    /// Parses `192.0.2.1` or `2001:db8::1` (`inet_pton`). Rejects octal numbers, short IPv4 addresses and zones.
     init?(_ text: some StringProtocol) {
         var address4 = in_addr()
         var address6 = in6_addr()

@@ -34,7 +34,7 @@ package struct NetworkRange: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// A network that is written in the source code. An invalid text is a bug, and every test would fail.
+    /// A network that is written in the source code. Ends the process if the text is invalid.
     init(constant text: String) {
         do throws(InvalidNetworkRange) { try self.init(parsing: text) } catch { fatalError("\(error)") }
     }

@@ -7,7 +7,7 @@ internal import CCurl
 /// tested without a server.
 struct Redirects {
     struct Hop: Equatable {
-        /// The URL. It contains the user and the password if they may be sent.
+        /// The URL, with the user and the password if they may be sent.
         let url: String
         /// The host in its canonical form.
         let host: String
@@ -18,7 +18,7 @@ struct Redirects {
 
         func takes(_ header: RequestHeader) -> Bool {
             guard let hosts = header.hosts else { return header.isForEverybody || isAtHome }
-            // A header with hosts is not sent if the URL cannot be parsed.
+            // A header with a host pattern is not sent if the URL cannot be parsed.
             guard hosts.matches(host), !isExposed, let origin = try? ParsedURL(url).origin else { return false }
             return header.goes(to: origin)
         }

@@ -56,7 +56,7 @@ package struct RequestHeader: Sendable, Hashable {
         self.init(String(line), hosts: hosts, port: port, isSentInPlainText: isSentInPlainText)
     }
 
-    /// Whether the header is sent to `origin`. The caller must have checked that ``hosts`` match the host of `origin`.
+    /// Whether the header is sent to `origin`. The caller must have checked the host of `origin` against ``hosts``.
     func goes(to origin: Origin) -> Bool {
         let isEncrypted = origin.scheme == "https"
         guard origin.port == port.map(Int.init) ?? origin.standardPort || port == nil && isForEverybody else {
@@ -79,12 +79,12 @@ package struct RequestHeader: Sendable, Hashable {
     }
 }
 
-/// The part of a header before `=`: a server, optionally with a scheme.
+/// The text before `=` in `HOST=LINE`: a server, optionally with a scheme.
 private struct HeaderTarget {
     let server: ServerPattern
     let isPlainText: Bool
 
-    /// Returns nil if the text is the beginning of a header line without hosts.
+    /// Returns nil if the equals sign after `text` is part of a header line without hosts.
     init?(parsing text: Substring) throws(InvalidRequestHeader) {
         let scheme = ["http://", "https://"].first { text.lowercased().hasPrefix($0) }
         let rest = text.dropFirst(scheme?.count ?? 0)

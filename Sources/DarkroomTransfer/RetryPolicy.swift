@@ -2,8 +2,8 @@ enum RetryPolicy {
     static let longestRetryAfter = Duration.seconds(60)
 
     /// Whether the same request may succeed later.
-    /// - Parameter hasReceived: whether a part of the body was received. After a timeout within the body there is no
-    ///   further attempt, because it would probably take as long as this one.
+    /// - Parameter hasReceived: whether a part of the body was received. A timeout during the body is not retried,
+    ///   because the next attempt would probably also time out.
     static func isPassing(_ code: TransferError.Code, hasReceived: Bool = false) -> Bool {
         switch code {
         case .timeout: !hasReceived
@@ -13,8 +13,8 @@ enum RetryPolicy {
         }
     }
 
-    /// The pause after a failed attempt, which is counted from 1. It grows exponentially with full jitter, so that
-    /// failed transfers do not all retry at the same time. The server's `Retry-After` is added.
+    /// The pause after the failed attempt number `attempt`, counted from 1. It grows exponentially with full jitter, so
+    /// that failed transfers do not all retry at the same time. The server's `Retry-After` is added.
     static func pause(
         after attempt: Int, retryAfter: Duration?, using generator: inout some RandomNumberGenerator
     ) -> Duration {

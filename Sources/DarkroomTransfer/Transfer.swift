@@ -1,7 +1,7 @@
 import DarkroomConcurrency
 
-/// A started transfer. It continues even if no reference to it is kept. Any thread may call its package functions, which never
-/// block.
+/// A started transfer. The transfer continues even if no reference to it is kept. Any thread may call its package
+/// functions, which never block.
 package final class Transfer: @unchecked Sendable {  // only the engine's thread uses mutable state
     enum Phase {
         case waiting  // for a slot
@@ -16,8 +16,7 @@ package final class Transfer: @unchecked Sendable {  // only the engine's thread
     /// ``TransferEngine/start(_:order:mayBegin:waits:completion:)`` documents these two.
     let mayBegin: (@Sendable () -> Bool)?
     let waits: (@Sendable () -> Void)?
-    /// Set by `cancel()` at once, before the engine's thread handles the message, so that the reading of a file stops
-    /// early.
+    /// Set by `cancel()` before the engine's thread handles the message, so that the reading of a file stops early.
     let unwanted = Latch()
     private let mailbox: Mailbox<EngineMessage>
     private var completion: ((Result<Download, TransferError>) -> Void)?

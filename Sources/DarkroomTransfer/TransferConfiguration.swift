@@ -24,16 +24,15 @@ package struct TransferConfiguration: Sendable {
     package var retries = 3
     /// Header lines such as `Accept: image/*`, which are sent with every request to their hosts.
     ///
-    /// A header with a host pattern is sent only to matching hosts. Redirects do not change this, except that the
-    /// header is never sent after a redirect from `https:` to `http:`. A header without a pattern may be a secret, so
-    /// after a redirect to another scheme, host or port only `Accept...:`, `User-Agent:`, `Cache-Control:` and `DNT:`
-    /// are sent.
+    /// A header with a host pattern is sent only to matching hosts, also after redirects, and never after a redirect
+    /// from `https:` to `http:`. A header without a pattern may be a secret, so after a redirect to another scheme,
+    /// host or port only `Accept...:`, `User-Agent:`, `Cache-Control:` and `DNT:` are sent.
     package var headers: [RequestHeader] = []
     package var userAgent = "darkroom"
     /// Whether connections to loopback, private, link-local and other non-public addresses are allowed.
     package var allowPrivate = false
-    /// Whether the URL itself may lead to any address. True for URLs that a user has entered. A redirect from a
-    /// non-public address may lead to any address. A redirect from a public address must not lead to a non-public one.
+    /// Whether the host of the URL itself may have any address. True for URLs that a user has entered. A redirect from
+    /// a non-public address may lead to any address. A redirect from a public address must lead to a public address.
     package var mayStartAnywhere = false
     /// Non-public networks to which connections are allowed.
     package var allowedNetworks: [NetworkRange] = []
@@ -44,7 +43,7 @@ package struct TransferConfiguration: Sendable {
     /// The folders whose files may be read by `file:` URLs. Links are resolved before the check. None by default.
     package var fileFolders: [String] = []
     /// `HOST:PORT:HOST:PORT`: requests to the first host and port are sent to the second host and port. An empty part
-    /// means "any" in the first pair and "unchanged" in the second pair. The connected address is checked.
+    /// means "any" in the first pair and "unchanged" in the second pair. The address of the second host is checked.
     package var connectTo: [String] = []
 
     package init() {}

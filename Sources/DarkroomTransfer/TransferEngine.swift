@@ -4,7 +4,7 @@ import DarkroomConcurrency
 /// Fetches many URLs concurrently on a single thread.
 ///
 /// The thread runs libcurl's multi interface and all completions. Completions must be short, because they delay all
-/// transfers. When an engine is deallocated, it ends its transfers as in `shutdown()`, but does not wait.
+/// transfers. When an engine is deallocated, it ends its transfers like `shutdown()`, but does not wait.
 package final class TransferEngine: Sendable {
     private let mailbox: Mailbox<EngineMessage>
     private let thread: OwnedThread
@@ -19,7 +19,7 @@ package final class TransferEngine: Sendable {
     init(_ configuration: TransferConfiguration, allows: @escaping @Sendable (IPAddress) -> Bool) {
         Self.startLibrary()
         guard let multi = curl_multi_init() else { fatalError("no memory for a libcurl multi handle") }
-        // The loop is created on its thread and stays there. So its pointer is passed between threads only once.
+        // Only the new thread uses the handle; other threads only call curl_multi_wakeup, which is thread-safe.
         nonisolated(unsafe) let handle = multi
         // The loop closes the mailbox before it frees the handle.
         let mailbox = Mailbox<EngineMessage> { _ = curl_multi_wakeup(handle) }
@@ -40,7 +40,7 @@ package final class TransferEngine: Sendable {
     ///   - mayBegin: Called on the engine's thread right before each attempt. If it returns false, nothing is sent and
     ///     the completion gets `.cancelled`.
     ///   - waits: Called on the engine's thread when the transfer begins to wait for a slot or for another attempt. The
-    ///     next call of `mayBegin` ends the wait.
+    ///     wait ends with the next call to `mayBegin`.
     @discardableResult
     package func start(
         _ url: String, order: TransferOrder = TransferOrder(), mayBegin: (@Sendable () -> Bool)? = nil,
@@ -56,9 +56,9 @@ package final class TransferEngine: Sendable {
     /// receives the body in parts, in their order.
     ///
     /// `onChunk` is called on the engine's thread, and only with the body of a successful response. The bytes are valid
-    /// during the call. If the engine runs no other transfers, `onChunk` may block to slow the server down; then
-    /// `TransferConfiguration.timeout` should be nil. After the first part the transfer is not tried again, because
-    /// `onChunk` cannot undo it. A file is passed as one part.
+    /// until `onChunk` returns. If the engine runs no other transfers, `onChunk` may block to slow the server down;
+    /// then `TransferConfiguration.timeout` should be nil. After the first part the transfer is not tried again,
+    /// because `onChunk` would receive the same bytes twice. A file is passed as one part.
     @discardableResult
     package func start(
         _ url: String, onChunk: @escaping @Sendable (UnsafeRawBufferPointer) -> Void,

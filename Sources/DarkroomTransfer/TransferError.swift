@@ -30,8 +30,8 @@ package struct TransferError: Error, Sendable, Equatable, CustomStringConvertibl
         /// The file does not exist, or it is not a readable regular file.
         case fileNotFound
         case outOfMemory
-        /// The bytes were received but could not be stored. `isFull` is true if no space was left. The engine does not
-        /// use this code; its callers do.
+        /// The bytes were received but could not be stored. `isFull` is true if no space was left. Used by callers of
+        /// the engine, not by the engine itself.
         case cannotKeep(isFull: Bool)
         case other
     }

@@ -13,6 +13,6 @@ package enum TransferLibrary {
     /// Whether name lookups run concurrently with transfers. If not, each lookup delays all transfers.
     package static var looksUpNamesAsynchronously: Bool { information.features & CURL_VERSION_ASYNCHDNS != 0 }
 
-    // A constant of libcurl that is never freed. The fields that are used exist since the first version of the struct.
+    // A constant of libcurl that is never freed. The fields used here exist in all versions of the struct.
     private static var information: curl_version_info_data { curl_version_info(CURLVERSION_FIRST).pointee }
 }

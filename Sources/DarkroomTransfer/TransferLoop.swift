@@ -151,7 +151,7 @@ final class TransferLoop {
         running[handle.curl] = handle
     }
 
-    /// Ends a transfer that has a slot and is not in libcurl.
+    /// Ends a transfer that has a slot and no attempt in libcurl.
     private func fail(_ transfer: Transfer, _ code: TransferError.Code, _ detail: String) {
         finish(transfer, .failure(TransferError(code: code, detail: detail)))
         releaseSlot(of: transfer)
@@ -167,7 +167,7 @@ final class TransferLoop {
         }
     }
 
-    /// Ends the attempt of `handle`, and its transfer unless it is tried again.
+    /// Ends the attempt of `handle`. If no further attempt follows, also ends the transfer.
     private func end(_ handle: EasyHandle, with code: CURLcode) {
         guard let transfer = handle.transfer else { return }
         if handle.followsRedirect(after: code) {

@@ -78,7 +78,7 @@ final class BatchContext: Sendable {
         output = BatchOutput(
             id, options, template, place: place, originals: originals, isCustom: custom != nil,
             endings: { [isCustom = custom != nil] in isCustom ? CustomEnding.candidates($0) : formats })
-        // Folders are created only in folders of --outputs-under, so that nothing is written if a share is not mounted.
+        // Creates folders only inside folders of --outputs-under, so that nothing is written if a share is not mounted.
         let makes = options.remoteOutput && !folders.isEmpty
         if let place {
             willAccess(place.folder)
@@ -94,7 +94,7 @@ final class BatchContext: Sendable {
         }
     }
 
-    /// The number that the batch received when it took its output folder, as known when this context was made.
+    /// The number that the batch received when it last took its output folder before this context was created.
     var taken: Int { output.place?.holder?.number ?? 0 }
 
     /// Opens the folder of the manifest for a claimed operation, and takes the output folder for the batch. Returns nil
@@ -142,7 +142,7 @@ final class BatchContext: Sendable {
     }
 
     /// Returns the longest path of `folders` that contains `path`. If `folders` is empty, returns `path`.
-    /// - Throws: ``Refusal`` if this worker may not write to `path`.
+    /// - Throws: ``Refusal`` if this worker is not allowed to write to `path`.
     private static func trusted(_ path: String, _ folders: [String], _ what: String) throws(Refusal) -> String {
         let above = folders.filter { Folder.part(of: path, below: $0) != nil }.max { $0.utf8.count < $1.utf8.count }
         guard Path.isAbsolute(path), !Path.climbs(path), let trusted = folders.isEmpty ? path : above else {
@@ -151,7 +151,7 @@ final class BatchContext: Sendable {
         return trusted
     }
 
-    /// - Throws: ``Refusal`` if this worker may not read in the folder of the photos, or cannot access the folder.
+    /// - Throws: ``Refusal`` if this worker is not allowed to read the folder of the photos, or cannot access it.
     private static func checkPhotos(_ path: String, _ configuration: WorkerConfiguration) throws(Refusal) {
         let folders = configuration.transfer.fileFolders
         let isRead = (folders + folders.compactMap(Path.real)).contains { Folder.part(of: path, below: $0) != nil }

@@ -6,7 +6,7 @@ final class OperationFiles: OperationResources {
     let context: BatchContext
     /// The folder of the batch's manifest, opened before any file of the operation; nil if the batch writes no files.
     let folder: OpenFolder?
-    /// Fencing tokens in manifest files that are higher than the token of the claim; see ``ManifestFiles/Past``.
+    /// Fencing tokens of manifest files. They are higher than the token of the claim; see ``ManifestFiles/Past``.
     let forgottenTokens: [Int]
 
     init(_ context: BatchContext, folder: OpenFolder? = nil, forgottenTokens: [Int] = []) {
@@ -17,7 +17,7 @@ final class OperationFiles: OperationResources {
 }
 
 extension OperationResources {
-    /// The data that this worker has attached. The cast cannot fail, because a worker attaches no other type.
+    /// The data that this worker has attached to the operation. A worker attaches no other type.
     var files: OperationFiles {
         guard let files = self as? OperationFiles else { preconditionFailure("unknown resources \(self)") }
         return files

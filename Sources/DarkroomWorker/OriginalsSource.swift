@@ -7,9 +7,9 @@ import DarkroomTransfer
 import DarkroomWorkerState
 import Foundation
 
-/// The source of the photos of a worker. It reads a photo's bytes from the batch's folder of originals. If they are not there, it
-/// fetches them from the photo's URL and writes them to the folder before the photo counts as downloaded. Photos of batches
-/// without such a folder always come from their URL.
+/// The source from which a worker gets the bytes of its photos. It reads a photo's bytes from the batch's folder of
+/// originals. If they are not there, it fetches them from the photo's URL and writes them to the folder before the
+/// photo counts as downloaded. Photos of batches without such a folder always come from their URL.
 ///
 /// DESIGN. The thread of the transfers and the thread that starts downloads must not wait for a disk. The threads of
 /// the filtrations cannot write the file: a photo counts as downloaded only after its file was written, even while

@@ -64,12 +64,12 @@ final class StorageMonitor: Sendable {
             "output can be written again, going on",
             ["folder": .text(fault.place.folder), "batches": .number(outage.batches.count)])
         core.handle(.storageRecovered(outage.number))
-        // Batches that were refused because of this fault are checked and claimed again at once.
+        // Batches that were refused because of this fault are checked at once, so that the worker can claim from them.
         core.coordination.refusals.withLock { $0.checkAgain(.now) }
         core.coordination.expectWork(.veryHigh)
     }
 
-    /// If `retry --overwrite` has assigned an output folder to its batch again, takes the folder for the batch again.
+    /// Takes an output folder for its batch again if `retry --overwrite` has given the batch a higher number.
     private func retake(_ place: OutputPlace) {
         // If Redis or the folder cannot be read, the next check tries again.
         guard let holder = place.holder, let batch = BatchID(holder.owner),

@@ -15,7 +15,7 @@ import Foundation
 /// Its threads run the claim loop, the report loop, the heartbeat loop, the photo events, the storage monitor, the
 /// transfer engine and the two local queues.
 package final class Worker: Sendable {
-    /// The worker's id. It is new at every start, so that the worker does not take over leases of an earlier process.
+    /// The worker's id. Each start creates a new id, so that no worker takes over leases of an earlier process.
     package let id: String
     let core: WorkerCore
     private let claims: ClaimLoop
@@ -34,7 +34,8 @@ package final class Worker: Sendable {
 
     /// Creates a worker without starting it.
     /// - Parameter logger: gets messages for operators, from any thread.
-    /// - Throws: ``InvalidHelper`` if helper processes are used incorrectly, `ImagingError` if libvips cannot be started.
+    /// - Throws: ``InvalidHelper`` if the settings of helper processes are invalid, `ImagingError` if libvips cannot be
+    ///   started.
     package init(
         redis: RedisConfiguration, keys: Keys, configuration: WorkerConfiguration,
         logger: Logger = .silent
@@ -111,9 +112,9 @@ package final class Worker: Sendable {
             ["detail": .text("not confined: " + facts.missing.joined(separator: ", ") + "; see darkroom doctor")])
     }
 
-    /// From now on, the worker claims no operations and starts no photos. Operations that have no running photos are
-    /// released at once, the others when their photos have ended or the grace time is over. Returns at once, see
-    /// ``wait()``.
+    /// From now on, the worker claims no operations and starts no photos. Operations without running photos are
+    /// released at once; other operations are released when their photos have ended or the grace time is over. Returns
+    /// at once, see ``wait()``.
     package func stop() {
         stopRequested.set()
         stopSignal.raise()
@@ -140,7 +141,7 @@ package final class Worker: Sendable {
         core.handle(.stopping)
         webhooks.stop()
         let deadline = ContinuousClock.now + core.configuration.grace
-        // The report loop releases operations when their photos have ended. `leave()` raises the signal, too.
+        // The report loop releases operations when their photos have ended. `leave()` also raises the signal.
         while !isEmpty, !core.coordination.leaving.isSet, .now < deadline {
             stopSignal.wait(timeout: .milliseconds(20))
         }
@@ -153,7 +154,7 @@ package final class Worker: Sendable {
                 stopSignal.wait(timeout: .milliseconds(20))
             }
         }
-        // The claim loop ends first, so that the operations of its last claim are released, too.
+        // The claim loop ends first, so that the operations of its last claim are also released.
         core.coordination.claimsEnd.set()
         core.coordination.claimSignal.raise()
         while !claimsEnded.isSet, !core.coordination.leaving.isSet { stopSignal.wait(timeout: .milliseconds(20)) }

@@ -2,7 +2,8 @@ import DarkroomText
 
 /// The bounds of a worker's settings, for the command line and for programs that use the library.
 package enum WorkerBounds {
-    /// The smallest number of downloads, filtrations, connections to a host, pixels of a photo, or bytes.
+    /// The smallest value of settings that count downloads, filtrations, connections to a host, pixels of a photo, or
+    /// bytes.
     package static let leastCount = 1
     /// The smallest number of retries or redirects, and the smallest value of the minimum rate.
     package static let leastRetries = 0

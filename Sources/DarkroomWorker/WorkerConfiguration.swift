@@ -28,11 +28,11 @@ package struct WorkerConfiguration: Sendable {
     /// The largest number of pixels of a photo, according to its header.
     package var maxPixels = 100_000_000
     /// The CPU time limit for decoding, filtering and encoding a photo. Photos with more than 20 million pixels have a
-    /// higher limit, in proportion to their pixels. A photo that takes longer fails as `filter-timeout`.
+    /// higher limit, in proportion to their pixels. A photo that takes longer fails with the reason `filter-timeout`.
     ///
     /// The image libraries can be stopped only while they convert a JPEG to a JPEG. With
     /// ``useThisProgramAsHelper(arguments:environment:)``, all other photos are developed in helper processes, which
-    /// the worker ends at the limit. Without helpers, these photos fail only when the call of the library has returned.
+    /// the worker ends at the limit. Without helpers, these photos fail only when the call to the library has returned.
     /// A custom operation in the worker process fails only when it has returned.
     package var photoTimeout: Duration = .seconds(60)
     /// Downloads pause while more than this number of downloaded bytes wait for their filtration.
@@ -82,8 +82,8 @@ package struct WorkerConfiguration: Sendable {
 
     package init() {}
 
-    /// Registers a custom operation for batches with the filter `x:<name>`. An operation that was registered under this name before
-    /// is replaced. `make` is called for each photo, on the thread that runs the operation, and must be quick.
+    /// Registers a custom operation for batches with the filter `x:<name>`. An operation already registered under this
+    /// name is replaced. `make` is called for each photo, on the thread that runs the operation, and must be quick.
     /// - Throws: `InvalidCustomFilter` if the name is invalid.
     package mutating func register(
         _ name: String, _ make: @escaping @Sendable () -> any PhotoOperation

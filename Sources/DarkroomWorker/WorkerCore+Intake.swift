@@ -61,7 +61,7 @@ extension WorkerCore {
     private func accept(_ operation: ClaimedOperation, _ call: FolderCalls.Call) {
         let batch = operation.held.batch
         call.accesses("")
-        // The preparation of another operation of this claim may have led to a refusal of the batch.
+        // The batch may have been refused while another operation of this claim was prepared.
         if refusals.withLock({ $0.contains(batch) }) { return decline(operation) }
         var end = Refusals.End.time
         let cached = contexts.withLock { $0[batch] }
@@ -93,7 +93,7 @@ extension WorkerCore {
         } catch {
             contexts.withLock { $0[batch] = nil }  // the cause may be temporary
             switch error {
-            // The batch may have taken its folder back after its facts were read.
+            // The batch may have taken its folder back since `cached` was created, so its facts are read again.
             case let refusal as Refusal where refusal.isOfHolder && cached != nil: return accept(operation, call)
             case let refusal as Refusal: refuse(batch, refusal.reason, until: end)
             case let error as StoreError where error.isPassing: break
@@ -170,7 +170,7 @@ extension WorkerCore {
         if let refusal = found.withLock({ $0 }) { throw refusal }
     }
 
-    /// Among the batches in `due` whose check would create folders: the batches that have ended.
+    /// The batches in `due` that have ended and whose check would create folders.
     /// - Returns: nil if Redis is unreachable.
     private func batchesThatAreOver(_ due: [(batch: BatchID, end: Refusals.End)]) -> Set<BatchID>? {
         let making = due.filter { if case .check(let options, _) = $0.end { options.remoteOutput } else { false } }
@@ -179,8 +179,8 @@ extension WorkerCore {
         return (try? coordination.store.unfinished(batches)).map { Set(batches).subtracting($0) }
     }
 
-    /// The batches that have taken their output folder again, so that their number is higher than in `taken`. Checks
-    /// 100 at most.
+    /// The batches that have taken their output folder again: their number in Redis is higher than in `taken`. Checks
+    /// at most 100.
     private func batchesThatTookTheirFolderBack(since taken: [BatchID: Int]) -> [BatchID] {
         let batches = taken.keys.shuffled().prefix(100)
         // If Redis is unreachable, the batches stay refused until the next check.

@@ -27,8 +27,8 @@ extension WorkerCore {
 
     /// Makes the files and folders of the reports durable with one `syncfs` for each file system, which is several
     /// times faster than an `fsync` for each file and folder. A write error is reported only once; the next `syncfs`
-    /// succeeds although files are lost. So all unreported operations with files on that file system are given up, and
-    /// run again.
+    /// succeeds although files are lost. So the worker gives up all unreported operations with files on that file
+    /// system, and their photos run again.
     /// - Returns: the operations that were given up.
     private func makeDurable(_ reports: [WorkerState.Report]) -> Set<HeldOperation> {
         var given: Set<HeldOperation> = []

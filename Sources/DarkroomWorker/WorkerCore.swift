@@ -12,11 +12,12 @@ import Foundation
 
 /// The objects that the threads of a worker share: the worker state, the local queues and the coordination.
 ///
-/// Each thread passes events to `handle(_:)` or ``effects(of:)``, which perform the effects on the same thread, without the lock.
+/// Each thread passes events to `handle(_:)` or ``effects(of:)``, which perform the effects on the same thread, without
+/// holding the lock.
 final class WorkerCore: CoordinatedWorker {
     let coordination: Coordination
     let configuration: WorkerConfiguration
-    /// Raised when an output cannot be written.
+    /// Wakes the storage monitor, for example when an output cannot be written.
     let outputSignal = Signal()
     let fileCalls: FileCalls
     /// Makes the calls that access the folders of batches.
@@ -81,7 +82,7 @@ final class WorkerCore: CoordinatedWorker {
         effects(of: event).contains { if case .proceed = $0 { true } else { false } }
     }
 
-    /// Performs an effect. Returns false if the caller of ``effects(of:)`` must perform it.
+    /// Performs an effect. Returns false if the caller of ``effects(of:)`` must perform the effect.
     private func perform(_ effect: WorkerState.Effect) -> Bool {
         switch effect {
         case .schedule(let urgently): handle(.schedule(urgently: urgently))
@@ -142,8 +143,8 @@ final class WorkerCore: CoordinatedWorker {
 
     func removeStaleFiles(of held: HeldOperation) {
         cleaner.perform { [self] in
-            // If Redis is unreachable, another worker removes the files, because several heartbeat replies name the
-            // operation.
+            // If the facts cannot be read now, a later heartbeat reply to this or another worker names the operation
+            // again.
             guard let batch = try? coordination.store.facts(of: held.batch), batch.damage.isEmpty else { return }
             removeStaleFiles(of: held, batch)
         }
@@ -190,7 +191,7 @@ final class WorkerCore: CoordinatedWorker {
         handle(.prepared(operation))
     }
 
-    /// An operation fails after this number of lease expiries, if no photo of it became final between them.
+    /// An operation fails after this number of lease expiries, if none of its photos became final between the expiries.
     private static let maxLeaseExpiries = 5
 
     // MARK: Photos

@@ -19,9 +19,9 @@ package enum ChangeNotice: Equatable, Sendable {
         package let operations: Int
 
         /// The smallest number of workers that should claim, even for a single operation, because some workers are busy
-        /// and some refuse its batch.
+        /// and others refuse the batch.
         private static let leastClaimants = 16
-        /// The largest number that is accepted in a message.
+        /// Larger numbers in a message are replaced with this number.
         private static let most = 1_000_000
 
         init(workers: Int, priority: BatchPriority, operations: Int) {
@@ -30,8 +30,8 @@ package enum ChangeNotice: Equatable, Sendable {
             self.operations = max(0, min(operations, Self.most))
         }
 
-        /// How many workers should claim, on average. It depends on the number of operations, so that a notice in a
-        /// large cluster has a bounded cost. The other workers learn from their next heartbeat that the ready queues
+        /// How many workers should claim, on average. Limited by the number of operations, so that a notice has a
+        /// bounded cost in a large cluster. The other workers learn from their next heartbeat that the ready queues
         /// have changed.
         package var claimants: Int { min(workers, Self.leastClaimants + 2 * operations) }
 

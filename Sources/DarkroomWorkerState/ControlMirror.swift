@@ -24,7 +24,7 @@ struct ControlMirror {
     /// Whether a change was missed, so that a heartbeat must read the current controls.
     var needsHeartbeat: Bool { known.map { $0 < highest } ?? true }
 
-    /// The latest controls of a batch that this worker has received.
+    /// The latest controls that this worker has received for a batch.
     func controls(of id: BatchID) -> BatchControls { entries[id]?.controls ?? BatchControls() }
 
     /// Applies a change notice, unless a newer change is known.
@@ -97,8 +97,8 @@ package struct ControlsAnswer: Sendable {
     package var sent: Int
     package var cluster: ClusterControls?
     package var batches: [BatchID: BatchControls]
-    /// If this reply completes the worker's copy of the controls: the version of that copy. Nil if the reply contains
-    /// only some of the controls.
+    /// The version up to which this reply completes the worker's copy of the controls; nil if the reply contains only
+    /// some of the controls.
     package var completeVersion: Int?
 
     package init(

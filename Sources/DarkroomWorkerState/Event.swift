@@ -33,7 +33,7 @@ extension WorkerState {
         // Photos.
         /// Start photos and filtrations if there is room. If not `urgently`, photos may start later, several at a time.
         case schedule(urgently: Bool)
-        /// A download waits for its host or for its next attempt.
+        /// A download waits for a transfer slot or for its next attempt.
         case downloadWaits(PhotoTask)
         /// Requests to start a download attempt. Granted if the effects contain ``Effect/proceed(isFirst:)``.
         case downloadBegins(PhotoTask)
@@ -51,9 +51,9 @@ extension WorkerState {
         // Storage.
         /// The output folder of a batch was opened; `device` is the device number of its file system.
         case outputOpened(BatchID, device: UInt)
-        /// A file of a batch cannot be written for a while. `device` is the number of the file system if the fault
-        /// affects all files on it, `others` are the other local batches that write to it. `staleFile` could not be
-        /// removed.
+        /// A file of a batch temporarily cannot be written. If the fault affects all files on the file system, `device`
+        /// is the number of the file system, and `others` are the other local batches that write to it. `staleFile` is
+        /// a temporary file that could not be removed.
         case storageFault(
             BatchID, any StorageFault, device: UInt? = nil, others: Set<BatchID> = [], staleFile: String? = nil)
         /// Another storage fault now causes the outage with this number.
@@ -97,14 +97,14 @@ extension WorkerState {
         case left(HeldOperation)
         /// Remove the manifest file of an operation, since no line of the file was reported.
         case removeManifest(HeldOperation, any OperationResources)
-        /// Release an operation. The data of the driver is nil if the operation did not run here. `hasPast` is true if
-        /// other workers may have left manifest files of the operation.
+        /// Release an operation. The driver's data is nil if the operation did not run in this worker. `hasPast` is
+        /// true if other workers may have left manifest files of the operation.
         case release(HeldOperation, (any OperationResources)?, hasPast: Bool)
 
         // Storage.
         /// The output of the batch cannot be written now. The text contains the cause.
         case outputBlocked(String)
-        /// A new outage began. `batches` is the number of local batches that wait for its end.
+        /// A new outage began. `batches` is the number of local batches that wait until the outage is over.
         case outageBegan(batches: Int)
         /// Check whether files can be written again.
         case checkStorage(StorageOutage)
@@ -133,7 +133,7 @@ extension WorkerState {
         package let failures: [(index: Int, json: [UInt8])]
         /// Whether other workers may have left manifest files of the operation.
         package let hasPast: Bool
-        /// Whether the batch is cancelled, so that the worker writes the manifest and releases the operation.
+        /// Whether the batch is cancelled. In this case the worker writes the manifest and releases the operation.
         package let isCancelled: Bool
         let version: Int
     }

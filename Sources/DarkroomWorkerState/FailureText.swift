@@ -7,7 +7,7 @@ enum FailureText {
     private static let urlBytes = 190
     private static let detailBytes = 130
 
-    /// Returns JSON with the name, the URL without user, password and query, the reason and the detail.
+    /// Returns JSON with the name, the reason, the detail, and the URL without user, password and query.
     static func json(_ line: ManifestLine) -> [UInt8] {
         var text: [UInt8] = [UInt8(ascii: "{")]
         JSONText.append("name", cut(PhotoURL.redacting(line.name), to: nameBytes), to: &text)

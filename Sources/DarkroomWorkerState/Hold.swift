@@ -13,7 +13,7 @@ enum Hold: Equatable {
     case releasing
     case cancelled
 
-    /// The hold of a batch as a whole.
+    /// The hold that applies to all photos of a batch.
     init(_ controls: BatchControls, _ cluster: ClusterControls, isStorageBlocked: Bool) {
         let isSuspended = controls.isSuspended || cluster.isSuspended
         let downloads = isSuspended || controls.areDownloadsSuspended || cluster.areDownloadsSuspended

@@ -4,7 +4,7 @@ import DarkroomStore
 struct Leases {
     /// Operations that run in this worker, in the order of their claims.
     private(set) var local: [HeldOperation] = []
-    /// Claimed operations that the worker is still preparing, for which it accesses disks.
+    /// Claimed operations that the worker is still preparing, which requires access to disks.
     private var preparing: Set<HeldOperation> = []
     /// Operations that do not run in this worker and must be released.
     private(set) var pendingRelease: Set<HeldOperation> = []

@@ -17,13 +17,13 @@ struct LocalBatch {
     var unbegun = 0
     /// Downloaded photos that may be filtered, in their order.
     var ready: ArraySlice<PhotoTask> = []
-    /// Downloaded photos that may not be filtered, since their operations are held.
+    /// Downloaded photos that must not be filtered now, since their operations are held.
     var aside: ArraySlice<PhotoTask> = []
     /// The number of photos in progress: started, and without an outcome yet.
     var begun = 0
     /// The photos in progress whose download is running or about to start.
     var downloads = 0
-    /// The photos in progress whose download waits for its host or for its next attempt.
+    /// The photos in progress whose download waits for a transfer slot or for its next attempt.
     var waiting = 0
     /// The photos in progress that are in the image filtration queue or being filtered.
     var filters = 0
@@ -32,10 +32,10 @@ struct LocalBatch {
         get { virtualTime(after: 0) }
         set { virtualStart += newValue - virtualTime }
     }
-    /// The photos that were filtered or failed before their filtration.
+    /// The number of photos that were filtered, or that failed before their filtration.
     var served = 0
     private(set) var virtualStart = 0
-    /// Whether too many photos wait for their hosts, so that no photo is started until a waiting photo continues.
+    /// Whether too many photos are `waiting`, so that no photo is started until one of them continues.
     private(set) var isStalled = false
 
     mutating func apply(_ controls: BatchControls, _ hold: Hold) {
@@ -43,7 +43,7 @@ struct LocalBatch {
         self.hold = hold
     }
 
-    /// The number of downloaded photos that may not be filtered now.
+    /// The number of downloaded photos that must not be filtered now.
     var parked: Int { aside.count + (hold.allowsFilters ? 0 : ready.count) }
 
     /// The number of photos in progress, without `parked` and `waiting` photos.
@@ -61,10 +61,10 @@ struct LocalBatch {
         Load(active: running, downloads: downloads, waiting: waiting, stalled: isStalled ? 1 : 0, filters: filters)
     }
 
-    /// What the run queues need to know about the batch.
+    /// The values of the batch that the run queues use.
     var share: RunQueues.Share { .init(rank: rank, load: load, competes: competes) }
 
-    /// - Parameter maxWaiting: how many of its photos may wait for their hosts.
+    /// - Parameter maxWaiting: how many of its photos may be `waiting`.
     mutating func updateStall(maxWaiting: Int) { isStalled = waiting >= maxWaiting }
 
     /// Removes a photo whose download has ended from the count of waiting photos or of downloads.
@@ -86,6 +86,6 @@ struct LocalBatch {
         return ready.popFirst()
     }
 
-    /// The virtual time after `photos` more photos, see ``RunQueues``.
+    /// The virtual time that the batch will have after `photos` more photos, see ``RunQueues``.
     func virtualTime(after photos: Int) -> Int { virtualStart + 2 * (served + photos) - min(served + photos, 100) }
 }

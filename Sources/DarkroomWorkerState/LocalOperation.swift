@@ -36,7 +36,7 @@ package struct LocalOperation: Sendable {
     /// A number that grows with every change that must be reported.
     private(set) var version = 0
     private var reportedVersion = 0
-    /// The values of `version` when the first and when the latest photo became final; 0 before a photo is final.
+    /// The values that `version` had when the first and the latest photo became final; 0 before a photo becomes final.
     private var firstFinalVersion = 0
     private var lastFinalVersion = 0
     /// The time of the oldest unreported change that makes a report due; nil if there is none.
@@ -71,7 +71,7 @@ package struct LocalOperation: Sendable {
         operationSize = options.operationSize
         keepsOriginals = !options.originals.isEmpty
         redactsQueries = options.redactURLs
-        // The bytes of a photo claimed as downloaded are in the folder of originals, so it needs no download.
+        // The bytes of photos that are claimed with the state `D` are in the folder of originals and need no download.
         stateCodes = claimed.stateCodes.map { code in
             let state = PhotoState(stateCode: code) ?? .new
             return state == .new ? Self.unknown : code
@@ -86,7 +86,7 @@ package struct LocalOperation: Sendable {
         if isDone { noteFinal() }
     }
 
-    /// Whether the manifest file of the operation's fencing token contains no reported line.
+    /// True only if no line in the manifest file of the operation's fencing token was reported.
     var isUnreported: Bool { !hasPast && (firstFinalVersion == 0 || reportedVersion < firstFinalVersion) }
     /// Whether there are unreported changes.
     var hasNews: Bool { version > reportedVersion }
@@ -125,7 +125,7 @@ package struct LocalOperation: Sendable {
         return lower <= upper ? lower...upper : nil
     }
 
-    /// Returns the position of the next photo to start. If `focused`, only photos in the focus count.
+    /// Returns the position of the next photo to start. If `focused` is true, only considers photos in the focus.
     mutating func nextPhoto(focused: Bool) -> Int? {
         guard focused else {
             while next < isTaken.count, isTaken[next] { next += 1 }

@@ -4,14 +4,14 @@ struct PhotoEntry {
     enum Stage {
         /// The photo is about to be downloaded.
         case queued
-        /// The download waits for its host or for its next attempt, and does not count as a running download.
+        /// The download waits for a transfer slot or for its next attempt, and does not count as a running download.
         case waiting
         case downloading
         /// The photo is downloaded and waits for a place in the image filtration queue.
         case ready
         case filterQueued
         case filtering
-        /// The file of the photo is getting its final name. A user's change no longer stops the photo.
+        /// The file of the photo is getting its final name. Changes by users no longer stop the photo.
         case placing
 
         /// Whether the photo is not downloaded yet.
@@ -34,7 +34,7 @@ struct PhotoTable {
     enum AbandonedFilter {
         /// The attempt is in the image filtration queue. It never starts.
         case queued
-        /// The attempt is running, with the bytes of its photo, until its next check or the end of its encoder.
+        /// The attempt is running and uses the bytes of its photo until its next check or until its encoder ends.
         case running(bytes: Int)
     }
 
@@ -59,7 +59,7 @@ struct PhotoTable {
     /// The entry of a task; nil if the task has ended.
     func entry(of task: PhotoTask) -> PhotoEntry? { entries[task.key].flatMap { $0.task === task ? $0 : nil } }
 
-    /// The entry of an attempt; nil if the photo has ended or another attempt is the current one.
+    /// The entry of an attempt; nil if its task has ended or the photo has a later attempt.
     func entry(of job: FilterJob) -> PhotoEntry? {
         entry(of: job.task).flatMap { $0.attempt == job.attempt ? $0 : nil }
     }

@@ -20,8 +20,8 @@ package final class PhotoTask: Sendable {
     package let isStored: Bool
     /// Whether the lease of the operation has expired at least twice, so that the photo may have crashed a worker.
     package let isQuarantined: Bool
-    /// It is cancelled if the result is no longer needed. Then the transfer is aborted, the bytes are freed, and the
-    /// filtration stops at its next check. It is withdrawn if the download must not start.
+    /// The token is cancelled if the result is no longer needed: the transfer is aborted, the bytes are freed, and the
+    /// filtration stops at its next check. The token is withdrawn if the download must not start.
     package let cancellation = CancellationToken()
 
     init(

@@ -2,13 +2,13 @@ import DarkroomModel
 
 /// Counts of photos and batches, for one batch or for all batches of a priority together.
 struct Load: Equatable {
-    /// Photos in progress, without photos that wait for their hosts and downloaded photos that may not be filtered now.
+    /// Photos in progress, except the `waiting` photos and the downloaded photos that must not be filtered now.
     var active = 0
     /// Photos whose download is running or about to start.
     var downloads = 0
-    /// Photos whose download waits for its host or for its next attempt.
+    /// Photos whose download waits for a transfer slot or for its next attempt.
     var waiting = 0
-    /// Batches that start no photo because too many of their photos wait for their hosts.
+    /// Batches that start no photo because too many of their photos are `waiting`.
     var stalled = 0
     /// Photos that are in the image filtration queue or being filtered.
     var filters = 0
@@ -28,11 +28,12 @@ struct Load: Equatable {
 /// Decides which batch starts the next photo, and which batch filters the next photo.
 ///
 /// DESIGN. Higher priorities come first. Among the batches of a priority, weighted fair queueing decides. Each batch
-/// has a virtual time. It grows when a photo of the batch is filtered or fails before its filtration: by one for each of
-/// the first 100 photos, then by two. So a small batch gets two of three turns beside a large batch, and a sequence of
-/// small batches leaves one of three turns to the large batch. The batch with the least virtual time is next. If a batch is new or has photos again, it starts at the current virtual time of
-/// its priority. So it receives exactly its share from then on. The batches compete for filtrations. Photos are started
-/// ahead of their filtration, so the choice of the batch that starts the next photo counts started photos as filtered.
+/// has a virtual time. It grows when a photo of the batch is filtered or fails before its filtration: by one for each
+/// of the first 100 photos, then by two. So a small batch gets two of three turns beside a large batch, and a sequence
+/// of small batches leaves one of three turns to the large batch. The batch with the least virtual time is next. If a
+/// batch is new or has photos again, it starts at the current virtual time of its priority. So it receives exactly its
+/// share from then on. The batches compete for filtrations. Photos are started ahead of their filtration, so the choice
+/// of the batch that starts the next photo counts started photos as if they were filtered.
 struct RunQueues {
     /// The competing batches and their virtual times.
     struct Turns {
@@ -57,11 +58,11 @@ struct RunQueues {
         }
     }
 
-    /// What the run queues need to know about a batch.
+    /// The values of a batch that the run queues use.
     struct Share {
         let rank: Int
         let load: Load
-        /// Whether it competes for filters.
+        /// Whether the batch competes for filtrations.
         let competes: Bool
     }
 

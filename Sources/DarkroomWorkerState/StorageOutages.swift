@@ -1,6 +1,6 @@
 import DarkroomModel
 
-/// A condition of this machine, such as a full disk, that prevents the writing of files for a while. It does not count
+/// A condition of this machine, such as a full disk, that temporarily prevents the writing of files. It does not count
 /// as a failure of a photo.
 package protocol StorageFault: Sendable {
     /// The cause of the fault, and the remedy.
@@ -21,7 +21,7 @@ package struct StorageOutage: Sendable {
     /// The device number of the file system, if the fault affects all files on it.
     fileprivate(set) var device: UInt?
     package fileprivate(set) var batches: Set<BatchID>
-    /// Temporary files that could not be removed during the outage. They are removed when it is over.
+    /// Temporary files that could not be removed during the outage. They are removed when the outage is over.
     package fileprivate(set) var staleFiles: [String] = []
     /// Since when the worker has had no operation of the waiting batches; nil if it has one.
     fileprivate var unusedSince: ContinuousClock.Instant?
@@ -67,7 +67,7 @@ struct StorageOutages {
         return (added, known == nil)
     }
 
-    /// Records that a batch writes to a file system. Returns why the batch must wait; nil if no fault is known there.
+    /// Records that a batch writes to a file system. Returns why the batch must wait; nil if there is no known fault.
     mutating func add(_ id: BatchID, device: UInt) -> String? {
         guard let place = all.firstIndex(where: { $0.device == device }) else { return nil }
         all[place].batches.insert(id)
@@ -101,7 +101,7 @@ struct StorageOutages {
     }
 }
 
-/// Handles outputs that cannot be written for a while. The worker holds the photos of the affected batches, and
+/// Handles outputs that temporarily cannot be written. The worker holds the photos of the affected batches, and
 /// releases their operations after a while, because other workers may be able to write.
 extension WorkerState {
     mutating func outputOpened(_ id: BatchID, _ device: UInt, _ effects: inout [Effect]) {

@@ -3,11 +3,11 @@ import DarkroomStore
 
 /// Which operations a worker needs from a claim.
 package struct ClaimDemand: Sendable {
-    /// The lowest priority that the worker has room for; nil if it is full.
+    /// The lowest priority at which the worker can take more operations; nil if the worker is full.
     package var lowest: BatchPriority?
     /// The worker claims an operation in the focus of this batch, even if the worker is full.
     package var focused: (batch: BatchID, priority: BatchPriority)?
-    /// The lowest priority of the drained batches from which the worker claims although it is full of other batches.
+    /// The lowest priority of the drained batches from which even a full worker claims; nil if there are none.
     package var drained: BatchPriority?
     /// Whether the worker claims a few operations of drained batches, even if it is full of other batches.
     package var takesOthers = false
@@ -52,7 +52,7 @@ extension WorkerState {
     package var claimableDrained: Set<BatchID> { drained.filter { batches[$0]?.isStalled != true } }
 
     /// The batches that a claim excludes: batches whose output cannot be written, and stalled batches. While downloaded
-    /// photos use all the memory that they may use, batches with suspended filtrations are excluded, too.
+    /// photos use half of their memory or more, batches with suspended filtrations are also excluded.
     /// - Parameter isForDrained: whether the claim also excludes batches that have photos to start in this worker.
     package func excludedFromClaims(isForDrained: Bool) -> [BatchID] {
         let isFull =
@@ -63,9 +63,9 @@ extension WorkerState {
         return Array(unwanted.keys) + Array(outages.reasons.keys) + (isForDrained ? Array(queues.batchesToBegin()) : [])
     }
 
-    /// How many more photos of this or a higher priority the worker needs, so that its queues are full and one
-    /// operation is in reserve. Lower priorities are not counted, so even a full worker has room for a priority above
-    /// its own. Stalled batches are not counted, since none of their photos can start now.
+    /// How many more photos of this or a higher priority the worker needs to fill its queues and to have one operation
+    /// in reserve. Lower priorities are not counted, so a worker that is full of lower priorities still claims higher
+    /// priorities. Stalled batches are not counted, since none of their photos can start now.
     func photosWanted(from priority: BatchPriority) -> Int {
         guard mayClaim, queues.total(\.stalled, from: priority.rank) < Self.maxStalled else { return 0 }
         var (unbegun, operations, largest) = (0, 0, 0)
@@ -79,14 +79,14 @@ extension WorkerState {
         return operations > 1 ? max(0, room - (unbegun - largest)) : max(1, room - unbegun)
     }
 
-    /// Whether there may be room for a claim.
+    /// Whether the worker may need operations from a claim.
     var wantsMore: Bool {
         photosWanted(from: .veryLow) > 0 || !claimableDrained.isEmpty && takesOthers || focusedWanted != nil
     }
 
     private var mayClaim: Bool { !isStopping && doneOperations < Self.maxUnreported }
 
-    /// The batch, with its priority, for whose focus even a full worker claims an operation. Nil if the worker already
+    /// The batch, and its priority, from whose focus even a full worker claims an operation. Nil if the worker already
     /// has an operation in the focus with photos to start. Also nil if the worker has too many photos to start, so that
     /// a focus that moves 100 times a second has a bounded cost.
     private var focusedWanted: (batch: BatchID, priority: BatchPriority)? {

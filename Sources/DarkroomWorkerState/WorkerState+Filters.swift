@@ -1,7 +1,7 @@
 import DarkroomModel
 import DarkroomStore
 
-/// Handles photos from the image filtration queue to their outcome.
+/// Handles photos from their entry into the image filtration queue to their outcome.
 extension WorkerState {
     /// Fills the image filtration queue up to twice the number of concurrent filtrations, so that no thread waits.
     mutating func queueFilters() -> [FilterJob] {

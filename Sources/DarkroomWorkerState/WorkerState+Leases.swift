@@ -46,7 +46,7 @@ extension WorkerState {
         effects += [.schedule(urgently: false), .wakeClaims, .wakeReports]
     }
 
-    /// Removes an operation that has ended. If its photos became final without this worker, this worker may still run
+    /// Removes an operation that has ended. If its photos became final elsewhere, this worker may still be running
     /// them.
     mutating func end(_ held: HeldOperation, _ effects: inout [Effect]) {
         if operations[held] != nil { effects.append(.left(held)) }
@@ -54,7 +54,7 @@ extension WorkerState {
         effects += [.schedule(urgently: false), .wakeClaims]
     }
 
-    /// Stops operations whose files may be lost, without a report. They are released, and their photos run again.
+    /// Stops operations whose files may be lost. They are released without a report, and their photos run again.
     mutating func giveUp(_ lost: [HeldOperation], _ effects: inout [Effect]) {
         for held in lost {
             guard let operation = operations[held] else { continue }

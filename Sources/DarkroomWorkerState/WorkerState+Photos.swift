@@ -4,14 +4,14 @@ import DarkroomStore
 /// Handles photos from their start to the end of their download.
 extension WorkerState {
     /// The largest number of photos in progress. It is so large that no filtration waits for downloads. Photos that
-    /// wait for their hosts are not counted; each batch may have this many of them.
+    /// wait for transfer slots or retries are not counted; each batch may have this many such photos.
     var window: Int { limits.downloads + 4 * limits.filtrations }
     /// For each lower priority that has running photos, this many photos may start in addition to `window`.
     var reserve: Int { 4 * limits.filtrations }
-    /// To bound memory: when this many photos of a priority and all higher priorities wait for their hosts, a batch
-    /// starts no further photo while any of its own photos waits.
+    /// To bound memory: while this many photos of a priority and all higher priorities wait for transfer slots or
+    /// retries, a batch starts no further photo while any of its own photos waits.
     static let maxWaiting = 1024
-    /// How many downloaded photos of a batch with suspended filtrations are kept, however small the photos are.
+    /// A batch with suspended filtrations starts no downloads while it has this many downloaded photos in memory.
     private static let maxParked = 4096
 
     // MARK: Scheduling
@@ -41,7 +41,7 @@ extension WorkerState {
         return begun
     }
 
-    /// The number of downloaded photos that may not be filtered now.
+    /// The number of downloaded photos that must not be filtered now.
     private var parked: Int { photos.count - queues.total(\.active) - queues.total(\.waiting) }
 
     package func urgency(of task: PhotoTask) -> Urgency {
@@ -51,8 +51,8 @@ extension WorkerState {
     private mutating func beginNext() -> PhotoTask? {
         for rank in BatchPriority.allCases.indices.reversed() {
             guard let first = queues.nextToBegin(rank) else { continue }
-            // The window grows by a reserve for each lower priority with running photos, so that they do not block this
-            // priority.
+            // The window grows by a reserve for each lower priority with running photos, so that those photos do not
+            // block this priority.
             let lower = queues.activeRanks(below: rank)
             guard queues.total(\.active, from: rank) < window,
                 queues.total(\.active) < window + lower * reserve,
@@ -75,7 +75,7 @@ extension WorkerState {
         let maxBytes = configuration.maxBytesHeld
         let expected = photos.bytesHeld + queues.total(\.downloads) * photos.typicalBytes
         if let batch = batches[id], !batch.hold.allowsFilters {
-            // Photos that may not be filtered may use at most half of the memory.
+            // If other photos may be filtered, photos that must not be filtered now may use only half of the memory.
             let isAlone = !queues.batchesToBegin().contains { batches[$0]?.hold.allowsFilters == true }
             return expected < (isAlone ? maxBytes : maxBytes / 2) && batch.parked < Self.maxParked
         }

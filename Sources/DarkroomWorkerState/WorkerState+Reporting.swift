@@ -40,7 +40,7 @@ extension WorkerState {
         guard task.isQuarantined, let operation = operations[task.operation], !operation.hasProgress
         else { return nil }
         var codes = [UInt8](repeating: UInt8(ascii: "."), count: operation.records.count)
-        // The state of the photo in Redis is `new`, too, so this code changes no state and only ends the probe.
+        // The state of the photo in Redis is also `new`, so this code changes no state and only ends the probe.
         if !begins { codes[task.record.index - operation.records[0].index] = PhotoState.new.stateCode }
         return codes
     }
@@ -52,9 +52,9 @@ extension WorkerState {
     /// - Idle operations of cancelled batches and of a stopping worker, once all changes are reported.
     /// - Idle operations that are held, once all changes are reported. If they have downloaded bytes, they are released
     ///   only after a while, or when other operations need the memory.
-    /// - Idle operations whose output has not been writable for a while, even if they have unreported changes. Another
+    /// - Idle operations whose output has not been writable for some time, even if they have unreported changes. Another
     ///   worker runs their photos again and replaces the files.
-    /// - All operations of an aborting worker. None of their files gets its final name any more.
+    /// - All operations of an aborting worker. After this call, none of their files gets its final name.
     mutating func releases(_ now: ContinuousClock.Instant) -> [HeldOperation] {
         guard !isAborting else { return held }
         var leaving = Array(leases.pendingRelease)
@@ -79,8 +79,8 @@ extension WorkerState {
         return leaving
     }
 
-    /// Whether an operation is released now, later or not at all. If `givesRoom`, it is released earlier when memory is
-    /// needed.
+    /// Whether an operation is released now, later or not at all. If `givesRoom` is true, the operation is released
+    /// earlier when memory is needed.
     private enum ReleaseDecision {
         case leave
         case wait(givesRoom: Bool)

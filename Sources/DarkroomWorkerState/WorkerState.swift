@@ -25,7 +25,7 @@ package struct WorkerState: Sendable {
     var drained: Set<BatchID> = []
     /// If this batch has a new focus, even a full worker may have to claim an operation in the focus.
     var focusToClaim: BatchID?
-    /// Whether downloads were not started because downloaded photos that may not be filtered fill the memory.
+    /// Whether downloads were not started because downloaded photos that must not be filtered now fill the memory.
     var needsRoom = false
     /// Whether a batch has stalled since the last scheduling, so that the worker may claim from other batches.
     var hasStalled = false
@@ -125,7 +125,7 @@ package struct WorkerState: Sendable {
 
     // MARK: Queries
 
-    /// How many downloads and filtrations run at a time: the cluster's limits or, without them, the worker's values.
+    /// The largest numbers of concurrent downloads and filtrations: the cluster's limits, or else the worker's values.
     package var limits: (downloads: Int, filtrations: Int) {
         (
             controls.cluster.downloads ?? configuration.downloads,

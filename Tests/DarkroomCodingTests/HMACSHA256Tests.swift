@@ -9,7 +9,7 @@ import Testing
         var testDescription: String { String(code.prefix(8)) }
     }
 
-    /// RFC 4231, section 4, cases 1 to 7. For case 5, the RFC has only the first 16 bytes.
+    /// RFC 4231, section 4, cases 1 to 7. For case 5, the RFC gives only the first 16 bytes of the code.
     static let vectors = [
         Vector(
             secret: [UInt8](repeating: 0x0b, count: 20), message: Array("Hi There".utf8),

@@ -3,7 +3,8 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-/// The Redis of `docker-compose.yml`, started by `deploy/acl/redis` with the passwords of `deploy/acl/passwords`.
+/// The Redis server of `docker-compose.yml`, started by `deploy/acl/redis` with the passwords of
+/// `deploy/acl/passwords`.
 @Suite(.timeLimit(.minutes(2))) struct AccessUsersTests {
     private static let folder = URL(filePath: #filePath).appending(path: "../../../deploy/acl").standardized.path
 

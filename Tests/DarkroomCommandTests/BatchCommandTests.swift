@@ -6,7 +6,7 @@ import Testing
 
 @testable import DarkroomCommand
 
-/// `batches`, `status`, `operations` and `forget`, on a real Redis.
+/// `batches`, `status`, `operations` and `forget`, on a real Redis server.
 @Suite(.redisServer, .serialized)
 struct BatchCommandTests {
     private static let urls = ["http://h/0", "NO URL", "http://h/2", "http://h/3"]

@@ -54,7 +54,7 @@ import Testing
         let feeding = try Program(
             ["submit", "-", "-o", scratch.path("out"), "--namespace", queue.namespace],
             environment: queue.environment, input: pipe)
-        // The list is longer than the buffer of the pipe, and than the first 64 KiB, which determine its format.
+        // The list is longer than the buffer of the pipe, and than the 64 KiB from which `submit` detects the format.
         let photos = Array((0..<3000).map { "http://photos.example/\($0).jpg\n" }.joined().utf8)
         #expect(write(descriptor, photos, photos.count) == photos.count)
         try feeding.waitFor("no running worker")

@@ -3,7 +3,7 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-/// `cancel`, `suspend`, `resume`, `prioritize` and `limits`, on a real Redis.
+/// `cancel`, `suspend`, `resume`, `prioritize` and `limits`, on a real Redis server.
 @Suite(.redisServer, .serialized)
 struct ControlCommandTests {
     private static let urls = (0..<40).map { "http://photos.example/\($0)" }

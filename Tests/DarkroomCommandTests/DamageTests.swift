@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomCommand
 @testable import DarkroomStore
 
-/// Damaged data of batches and workers in Redis. Every command shows it, and no command crashes.
+/// Damaged data of batches and workers in Redis. Every command shows the damage, and no command crashes.
 @Suite(.redisServer) struct DamageTests {
     private static let urls = ["http://a.example/1", "http://a.example/2"]
 

@@ -3,7 +3,7 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-/// `depend`, on a real Redis.
+/// `depend`, on a real Redis server.
 @Suite(.redisServer, .serialized)
 struct DependCommandTests {
     private static let urls = (0..<4).map { "http://photos.example/\($0)" }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DarkroomCommand
 
-/// The README and the pages of the documentation mention every command, option and reason of the program.
+/// The README and the documentation mention every command, option and failure reason of the program.
 @Suite struct DocumentationTests {
     private static let project = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()

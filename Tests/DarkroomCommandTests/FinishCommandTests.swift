@@ -21,7 +21,7 @@ import Testing
         try String(contentsOfFile: scratch.path(name), encoding: .utf8)
     }
 
-    /// Submits a list of two photos that fail, with `command` for `--on-finish`. Starts a worker and waits for the end.
+    /// Submits a list of two photos that fail, with `command` for `--on-finish`. Starts a worker; waits for `submit`.
     func submit(_ command: String, _ more: String...) throws -> Program.Outcome {
         let worker = try queue.start("worker")
         defer { worker.send(SIGTERM) }

@@ -3,7 +3,7 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-/// `focus` and `retry`, on a real Redis.
+/// `focus` and `retry`, on a real Redis server.
 @Suite(.redisServer, .serialized)
 struct FocusAndRetryCommandTests {
     private static let urls = (0..<100).map { "http://photos.example/\($0)" }

@@ -43,7 +43,7 @@ struct ManifestCommandTests {
                 Program.executable, ["manifest", queue.folder] + format, environment: queue.environment)
             #expect(try terminal.status() == 0)
             let shown = terminal.text
-            // The table has no column of URLs.
+            // The table has no URL column.
             if !format.isEmpty { #expect(shown.contains("NO URL") && shown.contains("202e"), "\(format): \(shown)") }
             #expect(!shown.unicodeScalars.contains { "\u{1b}\u{9b}\u{202e}".unicodeScalars.contains($0) }, "\(format)")
         }

@@ -12,7 +12,7 @@ final class Program: @unchecked Sendable {
         let standardOutput: String
         let standardError: String
 
-        /// The document on standard output.
+        /// The JSON document on standard output.
         func json() throws -> Any { try JSONSerialization.jsonObject(with: Data(standardOutput.utf8)) }
 
         /// The lines on standard output.
@@ -29,7 +29,7 @@ final class Program: @unchecked Sendable {
     private let ended = DispatchSemaphore(value: 0)
     private let command: String
 
-    /// Starts the program with `mounts` in the folder `place`. The program has only the variables in `environment`,
+    /// Starts the program in the folder `place`, with `mounts`. The program has only the variables in `environment`,
     /// PATH and TZ. If `output` is a file, standard output goes to this file and is not in the outcome.
     init(
         _ arguments: [String], environment: [String: String] = [:], input: String = "/dev/null", output: String? = nil,

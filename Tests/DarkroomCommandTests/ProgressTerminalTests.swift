@@ -36,7 +36,7 @@ struct ProgressTerminalTests {
         defer { server.stop() }
         let mark = try terminal.waitFor("\u{1b}[2A")
         terminal.resize(40, 24)
-        // Two lines of 60 columns take four lines now.
+        // After the resize, two lines of 60 columns take four lines.
         try terminal.waitFor("\u{1b}[4A\u{1b}[J", after: mark)
         server.release()
         #expect(try terminal.status() == 0)

@@ -7,7 +7,7 @@ import Foundation
 import StoreInspection
 import Testing
 
-/// A namespace of one test in a real Redis. Feeds batches, claims operations, and runs the program on the namespace.
+/// A namespace of one test in a real Redis server. Feeds batches, claims operations, and runs the program there.
 final class Queue: Sendable {
     let redis: RedisServer
     let namespace: String
@@ -63,7 +63,7 @@ final class Queue: Sendable {
         }
     }
 
-    /// Claims operations as `worker` does.
+    /// Claims operations as the worker named `worker`.
     func claim(_ worker: String = "tester", number: Int = 1, operations: Int = 16) throws -> [ClaimedOperation] {
         let claim = store.claim(worker: worker, number: number, operations: operations)
         guard case .claimed(let claimed) = try store.perform(claim) else {

@@ -26,7 +26,7 @@ import Testing
             let outcome = try Program(["status", "--redis", address] + arguments, environment: environment).outcome()
             #expect(outcome.status == 0, "\(arguments) \(environment): \(outcome.standardError)")
         }
-        // A password in the URL has precedence.
+        // A password in the URL takes precedence.
         let own = address.replacingOccurrences(of: "ann@", with: "ann:wrong-secret@")
         let outcome = try Program.run("status", "--redis", own, "--redis-password-file", file)
         #expect(outcome.status == 1 && outcome.standardError.contains("WRONGPASS"))

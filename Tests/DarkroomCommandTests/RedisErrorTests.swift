@@ -3,7 +3,7 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-/// Messages and exit statuses for a Redis that is unreachable, rejects the password, or must not be used.
+/// Messages and exit statuses for a Redis server that is unreachable, rejects the password, or must not be used.
 @Suite(.serialized) struct RedisErrorTests {
     private static let commands = [["status"], ["batches"], ["workers"], ["wait"], ["worker"], ["photos", "a"]]
 
@@ -46,7 +46,7 @@ import Testing
         #expect(outcome.status == 1)
         #expect(outcome.standardError.contains("found maxmemory-policy allkeys-lfu"))
         #expect(outcome.standardError.contains("redis-cli -u URL CONFIG SET maxmemory-policy noeviction"))
-        // `status` only reads, so it accepts a Redis that evicts keys.
+        // `status` only reads, so it accepts a Redis server that evicts keys.
         #expect(try Program.run("status", "--redis", evicting.configuration.displayName).status == 0)
     }
 }

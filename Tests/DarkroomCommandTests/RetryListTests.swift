@@ -13,7 +13,7 @@ import Testing
         scratch = try ScratchFolder()
     }
 
-    /// Submits a batch of four photos in two operations, fails all photos, and deletes the operations in Redis.
+    /// Submits a batch of four photos in two operations, reports failures, and deletes the operations in Redis.
     func failedBatch() throws -> (id: BatchID, list: String) {
         let list = try scratch.write("list.txt", (0..<4).map { "http://photos.example/\($0)\n" }.joined())
         let outcome = try queue.run("submit", list, "-o", scratch.path("out"), "--operation-size", "2")

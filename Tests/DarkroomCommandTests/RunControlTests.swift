@@ -3,7 +3,7 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-/// Controls of a run from another terminal, and retries of its failed photos.
+/// Tests that control a run from another terminal, and that retry its failed photos.
 @Suite(.timeLimit(.minutes(5))) struct RunControlTests {
     let scratch: ScratchFolder
 
@@ -71,7 +71,7 @@ import Testing
         defer { server.stop() }
         let run = try start(list)
         #expect(await server.wait { log in log.requests.count == 1 })
-        // A user with access to the Redis of the run submits another batch.
+        // A user with access to the Redis server of the run submits another batch.
         let other = try scratch.write("other.txt", server.url("/0.jpg\n"))
         let submitted = try control("submit", other, "-o", scratch.path("elsewhere"))
         #expect(submitted.status == 0, "\(submitted)")
@@ -105,7 +105,7 @@ import Testing
         #expect(try Program.run("wait", folder, "--timeout", "1ms").status == 124)
         #expect(try Program.run("cancel", folder).status == 0)
         #expect(try run.outcome().status == 4)
-        // If Redis has no batch with the name of the folder, the name works without the path, too.
+        // If Redis has no batch with the name of the folder, the name also works without the path.
         for name in [folder, "out"] {
             let after = try Program(["status", name, "--redis", "redis://127.0.0.1:1"], at: scratch.path("")).outcome()
             #expect(after.status == 1)

@@ -34,7 +34,7 @@ import Testing
         try Program(arguments, environment: environment)
     }
 
-    /// All data in Redis: a text for each key. Operations are decompressed.
+    /// All data in Redis, as one text for each key. Operations are decompressed.
     private func everything() throws -> [String: String] {
         var contents: [String: String] = [:]
         func texts(_ value: RedisValue) -> [String] {

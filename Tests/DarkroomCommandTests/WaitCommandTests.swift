@@ -3,7 +3,7 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-/// `wait`, on a real Redis.
+/// `wait`, on a real Redis server.
 @Suite(.redisServer, .serialized)
 struct WaitCommandTests {
     private static let urls = (0..<4).map { "http://photos.example/\($0)" }
@@ -62,7 +62,7 @@ struct WaitCommandTests {
         let queue = try Queue()
         let id = try queue.submit(Self.urls) { $0.lease = .seconds(6) }
         _ = try queue.claim("lost")
-        // No worker runs. The heartbeats of the waiting program expire the lease.
+        // No worker runs. The heartbeats of the waiting program advance the lease clock until the lease expires.
         let waiting = try queue.start("wait", "\(id)")
         let deadline = ContinuousClock.now + .seconds(30)
         while try queue.store.facts(of: id)?.executing == 1 {

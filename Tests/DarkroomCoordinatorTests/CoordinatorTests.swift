@@ -369,7 +369,7 @@ import Testing
         let store = BatchStore(server.configuration, keys: try Keys())
         let notices = Locked<[String]>([])
         let isFull = DispatchSemaphore(value: 0)
-        // The wait exceeds the patience, but a Redis without free memory does not count as unreachable.
+        // The wait exceeds `patience`, but a Redis server without free memory does not count as unreachable.
         let coordinator = Coordinator(store: store, patience: .milliseconds(1)) { notice in
             notices.withLock { $0.append("\(notice)") }
             if case .memoryFull = notice { isFull.signal() }

@@ -65,7 +65,7 @@ import Testing
         let (master, replicas) = try master(replicas: 2)
         defer { stopAll([master] + replicas) }
         let store = BatchStore(master.configuration, keys: try Keys())
-        // The default patience lets running replicas confirm; at the first call they may still be loading.
+        // The default patience is long enough for running replicas, which may still be loading at the first call.
         func lack(_ replicas: Int?, within patience: Duration = .seconds(20)) throws -> ReplicaLack? {
             _ = try store.perform(store.submit(BatchID("\(Int.random(in: 0..<Int.max))")!, BatchOptions()))
             return try Durability(store: store, replicas: replicas, replicaPatience: patience).wait().lack

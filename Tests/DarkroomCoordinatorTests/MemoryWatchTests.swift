@@ -2,9 +2,9 @@ import Testing
 
 @testable import DarkroomCoordinator
 
-/// Tests without Redis when the coordinator reports that Redis has no memory left.
+/// Tests, without a Redis server, when the coordinator reports that Redis has no memory left.
 @Suite struct MemoryWatchTests {
-    /// A watch whose events have times in seconds.
+    /// A `MemoryWatch` whose events have times in seconds.
     private final class Watch {
         private var watch = MemoryWatch()
         private let start = ContinuousClock.now

@@ -88,7 +88,7 @@ import Testing
         try withFolder { folder in
             try folder.prepare(for: other, overwrite: false, origin: origin)
             #expect(folder.isUntouched(by: other))
-            // A Redis that never had the batch cannot tell whether the batch was forgotten.
+            // A Redis server that never had the batch cannot tell whether the batch was forgotten.
             #expect(
                 code { try folder.prepare(for: batch, overwrite: false, origin: 5) { _ in true } } == .outputTaken)
             #expect(code { try folder.prepare(for: batch, overwrite: false) { _ in true } } == .outputTaken)

@@ -99,7 +99,7 @@ import Testing
         #expect(template.path(index: 7, name: "Cat.png", ending: "webp") == "sepia Cat (no 000007).webp")
     }
 
-    /// Found by fuzzing with seed 972315: the file of an empty name began with a dot.
+    /// Found by fuzzing with seed 972315: the file name for an empty name began with a dot.
     @Test func fileOfAnEmptyNameIsNotHidden() throws {
         let template = try FileNameTemplate("{name}.large", namesAreUnique: true)
         #expect(template.path(index: 0, name: "", ending: "jpg") == "~.large.jpg")

@@ -74,7 +74,7 @@ import Testing
                 order.withLock { $0.append("taken") }
                 taken.signal()
             }
-            // Waits until the taker has written its name.
+            // Waits until the second holder has written its name.
             let deadline = ContinuousClock.now + .seconds(20)
             while (try? FolderHolder.read("holder", in: folder)) != second, .now < deadline { usleep(1000) }
             #expect(!mayWrite(first), "the previous holder began another write")
@@ -84,7 +84,7 @@ import Testing
         #expect(order.withLock { $0 } == ["placed", "taken"])
     }
 
-    /// A process of the taking batch also waits if `holder` names its batch already.
+    /// A process of the taking batch also waits if `holder` already names its batch.
     @Test func everyTakerOfABatchWaitsForThePreviousHolder() throws {
         #expect(try first.take("holder", in: folder) == nil)
         try first.whileHolding("holder", in: folder) {

@@ -8,7 +8,7 @@ import Foundation
 /// Delivers the webhooks of finished batches, each at least once, to the hosts that are allowed for this worker.
 ///
 /// A heartbeat reply lists the ten webhooks that have been due for the longest time. If it lists ten, more may be due,
-/// and perhaps this worker may deliver none of the ten but some of the others. So the worker searches for further
+/// and this worker may be allowed to deliver only webhooks that are not listed. So the worker searches for further
 /// webhooks. To take a webhook, a worker sets the due time of the webhook to one minute from now. So another worker
 /// delivers the webhook if the first worker ends before the delivery. Each delivery has its own thread. A server that
 /// does not answer occupies at most half of the threads.
@@ -29,7 +29,7 @@ final class WebhookDelivery: Sendable {
     private struct State {
         /// The due webhooks that this worker may deliver, oldest first.
         var pending: [DueWebhook] = []
-        /// The webhooks that are being delivered, as a map from member to server.
+        /// The servers of the webhooks that are being delivered, by the webhook's member of the sorted set in Redis.
         var underway: [String: String] = [:]
         /// The next search starts at the due time `time`, and skips the first `read` webhooks with this due time.
         var searchFrom = (time: 0, read: 0)
@@ -79,12 +79,12 @@ final class WebhookDelivery: Sendable {
     func stop() { state.withLock { $0.isStopping = true } }
 
     /// Delivers the webhooks of batches that finished with the last photos of this worker. After `timeout` it aborts
-    /// the running deliveries, so that other workers can take their webhooks. Blocks at most twice as long, unless
-    /// Redis does not answer.
+    /// the running deliveries, so that other workers can take their webhooks. Blocks for at most twice `timeout`,
+    /// unless Redis does not answer.
     func end(timeout: Duration = .seconds(1)) {
         stop()
         if !hosts.isEmpty {
-            // The heartbeat loop logs that Redis is unreachable. In that case another worker delivers the due webhooks.
+            // If Redis is unreachable, the heartbeat loop logs it, and another worker delivers the due webhooks.
             let answer = try? store.perform(store.heartbeat(worker: nil))
             begin(answer?.webhooks ?? [])
         }
@@ -95,7 +95,7 @@ final class WebhookDelivery: Sendable {
         }
     }
 
-    /// Adds the webhooks that this worker may deliver to `pending`, and starts deliveries.
+    /// Adds to `pending` the webhooks that this worker may deliver, and starts deliveries.
     private func begin(_ due: [DueWebhook]) {
         let mine = due.filter { hosts.allow($0.url) }
         state.withLock { state in
@@ -148,7 +148,7 @@ final class WebhookDelivery: Sendable {
         }
         guard let from else { return }
         _ = OwnedThread("darkroom-webhook") { [self] in
-            // The heartbeat loop logs that Redis is unreachable. A later search starts at the same webhook.
+            // If Redis is unreachable, the heartbeat loop logs it, and a later search starts at the same webhook.
             let found = try? store.dueWebhooks(since: from.time, from: from.read, atMost: Self.searchSize)
             if let found { begin(found) }
             state.withLock { state in

@@ -23,7 +23,7 @@ package struct WebhookHosts: Sendable, Equatable {
 
     package var isEmpty: Bool { patterns.isEmpty }
 
-    /// Whether a webhook may be delivered to `url`, which must be an `http:` or `https:` URL of a listed host.
+    /// Whether a webhook may be delivered to `url`: only if it is an `http:` or `https:` URL of a listed host.
     package func allow(_ url: String) -> Bool {
         guard let origin = Origin(url: url) else { return false }
         return patterns.contains { $0.matches(origin) }

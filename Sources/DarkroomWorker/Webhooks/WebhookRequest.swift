@@ -6,7 +6,7 @@ struct WebhookRequest {
     let headers: [String]
     let body: [UInt8]
 
-    /// Creates the request about a round of a batch.
+    /// Creates the request that reports a finished round of a batch.
     /// - Parameters:
     ///   - now: the Redis time, in milliseconds since 1970.
     ///   - secret: the secret shared with the receiver; nil sends no signature.
@@ -36,7 +36,7 @@ enum WebhookSchedule {
     static let maxAttempts = 20
     private static let pauses: [Duration] = [.seconds(5), .seconds(25), .seconds(120), .seconds(600)]
 
-    /// The pause after a failed attempt, which is counted from 1; nil after the last attempt.
+    /// The pause after the failed attempt number `attempt`, counted from 1; nil after the last attempt.
     static func pause(after attempt: Int) -> Duration? {
         guard attempt < maxAttempts else { return nil }
         return attempt <= pauses.count ? pauses[max(1, attempt) - 1] : .seconds(3600)

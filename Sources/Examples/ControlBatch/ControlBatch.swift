@@ -47,7 +47,7 @@ struct ControlBatch {
             switch update {
             case .facts(let facts):
                 print("\(facts.state.rawValue): \(facts.counts.done) of \(facts.photos) photos")
-                // From the first facts on, no event is missed.
+                // After the first facts, the stream misses no event.
                 if last == nil { try await begin(batch, client) }
                 last = facts
             case .event(let event): print("event: \(event.kind)")

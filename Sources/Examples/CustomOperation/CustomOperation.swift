@@ -6,7 +6,7 @@ import Foundation
 ///     CustomOperation redis://127.0.0.1:6379 PHOTOS /tmp/signed "A. Photographer" [NAMESPACE]
 ///
 /// PHOTOS is a folder of photos. While the worker is running, `darkroom submit PHOTOS -o /tmp/signed --filter
-/// x:copyright` can use the operation, too. Workers without the operation refuse such batches.
+/// x:copyright` can also use the operation. Workers without the operation refuse such batches.
 @main
 struct CustomOperation {
     static func main() async {

@@ -42,7 +42,7 @@ import Testing
         let id = try disk.submit(5, ["china.jpg"])
         let worker = try disk.worker("--filtrations", "2")
         try worker.waitFor("output cannot be written, its batches wait")
-        // The worker keeps its operation for a while, because it has the downloaded bytes of the photos.
+        // The worker keeps its operation for some time, because it has the downloaded bytes of the photos.
         #expect(try disk.queue.store.facts(of: id)?.executing == 1)
         worker.send(SIGTERM)
         #expect(try worker.outcome().status == 0)
@@ -176,7 +176,7 @@ import Testing
         worker.send(SIGTERM)
         let outcome = try worker.outcome()
         #expect(outcome.status == 0)
-        // A new mount, so that the check reads from the disk and not from the cache of the kernel.
+        // Mounts the image again, so that the check reads from the disk and not from the cache of the kernel.
         try disk.mounts.run("umount output && mount -o loop store/image output")
         #expect(throws: Never.self, "the log of the worker: \(outcome.standardError)") { try disk.check(id) }
         try disk.mounts.run("umount output")

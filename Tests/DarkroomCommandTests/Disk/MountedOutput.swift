@@ -69,7 +69,7 @@ final class MountedOutput {
                 Issue.record("batch \(id) is not \(awaited) within 60 s: \(facts)")
                 return facts
             }
-            // Redis sends no signal for these conditions. The blocking read waits 20 ms.
+            // Redis sends no message for these conditions, so the test polls. BLPOP of a missing key waits 20 ms.
             _ = try queue.store.connection.call(.init("BLPOP", "{\(queue.namespace)}:nothing", "0.02"))
         }
     }

@@ -5,7 +5,7 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-/// Real `darkroom submit` processes that are killed, feed the same batch, or use a Redis that lost its last changes.
+/// Real `darkroom submit` processes that are killed, feed the same batch, or use a Redis server that lost changes.
 @Suite(.timeLimit(.minutes(5)), .serialized) struct FeederCrashTests {
     private let redis: RedisServer
     private let queue: Queue

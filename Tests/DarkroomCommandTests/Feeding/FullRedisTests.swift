@@ -64,7 +64,7 @@ import Testing
         #expect(done.operationsEnded == done.operations && done.counts.failed == 0)
         #expect(try Program.run("manifest", scratch.path("out")).lines.count == Self.photos)
 
-        // Redis may be full several times. `submit` may finish before it reports that Redis has memory again.
+        // Redis may run out of memory several times. `submit` may finish before it reports that Redis has memory again.
         let reports = ["Redis has no memory left", "Redis has memory again"].map { words in
             outcome.standardError.components(separatedBy: words).count - 1
         }

@@ -43,7 +43,7 @@ import Testing
         let warning = /warning: 2 replicas should have the batch, but Redis has [12] connected, of which 1 confirmed it/
         #expect(try warning.firstMatch(in: two.standardError) != nil, "\(two)")
         #expect((try two.json() as? [String: Any])?["photos"] as? Int == 1)
-        // By default one replica is enough. `--resume` accepts `--replicas`, too.
+        // By default one replica is enough. `--resume` also accepts `--replicas`.
         for more in [["--resume", id, "--replicas", "1"], ["--resume", id], ["--resume", id, "--replicas", "0"]] {
             let outcome = try Program(
                 ["submit", scratch.path("list.txt"), "--namespace", queue.namespace] + more,

@@ -3,7 +3,7 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-/// `watch` in a pipe, on a real Redis.
+/// `watch` in a pipe, on a real Redis server.
 @Suite(.redisServer, .serialized)
 struct WatchCommandTests {
     private static let urls = (0..<4).map { "http://photos.example/\($0)" }

@@ -3,7 +3,7 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-/// `watch` on a terminal, on a real Redis.
+/// `watch` on a terminal, on a real Redis server.
 @Suite(.redisServer, .serialized)
 struct WatchTerminalTests {
     private static let urls = (0..<4).map { "http://photos.example/\($0)" }

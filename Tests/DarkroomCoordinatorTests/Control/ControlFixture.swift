@@ -7,7 +7,7 @@ import Testing
 
 @testable import DarkroomCoordinator
 
-/// The batches of one test in a real Redis, and a controller for them.
+/// The batches of one test in a real Redis server, and a controller for them.
 struct ControlFixture {
     let store: BatchStore
     let control: BatchController

@@ -24,7 +24,7 @@ import Testing
         #expect(facts.state == .waiting && facts.waitsFor == [first, second])
         _ = try control.cancel(first)
         try fixture.develop("Fa")
-        // A cancelled batch and a batch with failed photos count as finished, too.
+        // Cancelled batches and batches with failed photos also count as finished.
         while try fixture.store.perform(fixture.store.heartbeat(worker: nil)).hasMore {}
         facts = try fixture.facts(last)
         #expect(facts.state == .finished && facts.waitsFor.isEmpty)
@@ -71,7 +71,7 @@ import Testing
 
     @Test func longCircleIsFound() throws {
         let ids = try (0..<500).map { try fixture.submit($0) }
-        // Adds the dependencies without the search for circles, as many simultaneous calls would add them.
+        // Adds the dependencies without the search for circles, as if many calls added them at the same time.
         var version = try fixture.store.dependencyVersion()
         for number in 1..<500 {
             let call = fixture.store.addDependency(ids[number], on: ids[number - 1], version: version)
