@@ -2,7 +2,7 @@ import CSystem
 import Glibc
 import Testing
 
-/// Which files are closed before another program starts.
+/// Tests which open files are marked to be closed when another program starts (close-on-exec).
 @Suite struct OpenFilesTests {
     /// The method for kernels without close_range(2).
     @Test func listedFilesAreClosed() throws {

@@ -34,7 +34,7 @@ import Testing
     @Test func cmykIsConvertedToSRGB() throws {
         let inks = [[0, 0, 0, 0], [255, 0, 0, 0], [0, 255, 0, 0], [0, 0, 255, 0], [0, 0, 0, 255]]
         let input = Pixels(width: 5 * 32, height: 32, bands: 4) { x, _, band in inks[x / 32][band] }
-        // JPEGs with the Adobe marker have inverted inks; libjpeg writes this marker for CMYK.
+        // In a JPEG with the Adobe marker, the ink values are inverted; libjpeg writes this marker for CMYK.
         let inverted = Pixels(width: 5 * 32, height: 32, bands: 4) { x, _, band in 255 - inks[x / 32][band] }
         for file in [TIFF.file(input, .cmyk), JPEG.file(inverted, .cmyk)] {
             let pixels = try PNG.pixels(of: develop(file, Self.options).bytes)
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test func labIsConvertedToSRGB() throws {
-        // A white and a red pixel. L is stored as 255 for 100 %, a and b are stored as signed bytes.
+        // A white and a red pixel. An L of 100 % is stored as 255; a and b are stored as signed bytes.
         let input = Pixels(width: 2, height: 1, bands: 3) { x, _, band in [[255, 0, 0], [136, 80, 67]][x][band] }
         let pixels = try PNG.pixels(of: develop(TIFF.file(input, .lab), Self.options).bytes)
         // libvips reads an L of 255 as 99.6 %.

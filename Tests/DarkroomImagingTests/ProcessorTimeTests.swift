@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    /// The options of a batch that another program has written into Redis.
+    /// A program other than Darkroom may write any options of a batch into Redis.
     @Test func optionsOutOfRangeAreClampedOrRefused() throws {
         let photo = try Samples.sample("coffee.jpg")
         for quality in [Int.min, -1, 0, 101, 99_999_999_999, Int.max] {

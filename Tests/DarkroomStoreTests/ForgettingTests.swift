@@ -40,7 +40,7 @@ import Testing
         #expect(try test.store.perform(test.store.seal(id, operations: 300, photos: 600)) == .gone)
         #expect(try test.store.perform(test.store.submit(id, BatchOptions())) == .forgotten)
 
-        // Every claim also runs a step of forgetting.
+        // Every claim also does one step of the removal of forgotten batches.
         let (operations, next) = try test.claimed(repeated)
         #expect(operations.isEmpty && next.isEmpty)
         #expect(try test.state().batches[id]?.executing.count == 50)
