@@ -15,7 +15,7 @@ import Testing
         let input = Pixels(width: 5, height: 1, bands: 1, bits: bits) { x, _, _ in x * top / 4 }
         let file = TIFF.file(input, .grey, profile: GreyProfile.linear)
         let pixels = try PNG.pixels(of: develop(file, Self.options).bytes)
-        // Half of the light is level 188 of 255 in sRGB, a quarter is 137, three quarters are 225.
+        // In sRGB, level 188 of 255 is half of the light, level 137 a quarter, and level 225 three quarters.
         for (x, level) in [0, 137, 188, 225, 255].enumerated() {
             let scaled = bits == 16 ? level * 257 : level
             #expect(Self.near(pixels[x, 0], [scaled, scaled, scaled], within: top / 100), "\(pixels[x, 0])")

@@ -152,7 +152,7 @@ import Testing
 
     @Test func densityIsKept() throws {
         var file = JPEG.file(Self.quarters, .baseline)
-        // JFIF, 300 dots per inch.
+        // The density of JFIF: 300 dots per inch.
         file.replaceSubrange(13..<18, with: [1, 1, 44, 1, 44])
         #expect(Array(try develop(file).bytes[13..<18]) == [1, 1, 44, 1, 44])
     }

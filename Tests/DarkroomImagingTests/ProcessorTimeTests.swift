@@ -83,7 +83,7 @@ import Testing
             #expect(try pixelsByStrips(damaged, [.standard]) == pixels)
             _ = try develop(damaged, DevelopOptions(format: .png))
         }
-        // A Photoshop segment whose length is too small, so that its last bytes are between segments.
+        // A Photoshop segment whose length is too small, so that its last bytes belong to no segment.
         let photoshop = JPEG.inserting([(code: 0xED, bytes: Array("Photoshop 3.0\0 more".utf8))], into: photo)
         var short = photoshop
         let length = try #require(short.firstRange(of: [0xFF, 0xED])).upperBound + 1

@@ -109,7 +109,7 @@ import Testing
         #expect(try test.state().batches.count == 2)
         let left = try #require(try test.state().expiring[day]) - test.store.time()
         #expect(left > 17 * 3_600_000 && left <= 18 * 3_600_000)
-        // A day passes with heartbeats.
+        // Four heartbeats, 6 hours apart, advance the retention clock by a day.
         for _ in 1...4 {
             try test.command("HINCRBY", test.store.keys.control, "seen", "-\(6 * 3_600_000)")
             try test.heartbeat()

@@ -12,7 +12,7 @@ package final class MountNamespace: Sendable {
         "truncate -s 4M image && mkfs.ext4 -q -F image && mount -o loop image /mnt && umount /mnt && rm image")
 
     private static func canDo(_ setup: String) -> Bool {
-        // Without a namespace the tests are skipped, so the reason is not needed.
+        // The tests are skipped whatever the error is.
         guard let made = try? MountNamespace(setup) else { return false }
         made.stop()
         return true

@@ -19,7 +19,7 @@ extension TransferEngine {
 }
 
 extension TransferConfiguration {
-    /// A configuration for servers on this machine, without retries, so that each fault is an error.
+    /// A configuration for servers on this machine, without retries, so that each fault causes an error.
     static func local(_ change: (inout TransferConfiguration) -> Void = { _ in }) -> TransferConfiguration {
         var configuration = TransferConfiguration()
         configuration.allowPrivate = true

@@ -27,7 +27,7 @@ struct StateBench {
     private var fencingToken = 0
     /// Whether effects begin downloads and queue filters, as in a worker. If false, the test begins and queues them.
     var schedules = false
-    /// The downloads and filters that effects have started and the test has not taken.
+    /// The downloads and filters that effects have started and that the test has not taken yet.
     var begun: [Photo] = []
     var queued: [FilterJob] = []
     /// Becomes true when an effect wakes the thread that reports and releases; the test sets it to false.

@@ -163,7 +163,7 @@ import Testing
         bench.control(one) { $0.isSuspended = true }
         #expect(bench.releasesDue(now: now + .seconds(700)).isEmpty)
         #expect(bench.releasesDue(now: now + .seconds(1300)) == [held])
-        // After its release is due, no photo of the operation starts, even after a resume.
+        // Once the release of an operation is due, none of its photos starts, even after a resume.
         bench.control(one) { $0.isSuspended = false }
         #expect(bench.begin().isEmpty && bench.queueFilters().isEmpty)
         #expect(bench.lost(held).count == 4)

@@ -27,7 +27,7 @@ public struct FuzzRun: CustomStringConvertible {
     /// - Parameter perform: Runs the cases with these seeds in another process, which writes a ``FuzzNote`` at the
     ///   path. Exit tests with arguments require Swift 6.3. With an older compiler, the cases run in the test process,
     ///   and a crash ends the test.
-    /// - Returns: The seeds of the cases that ended their process.
+    /// - Returns: The seeds of the cases in which the process ended.
     public func inPieces(of size: Int, _ perform: (_ seeds: Range<UInt64>, _ note: String) async -> Void) async
         -> [UInt64]
     {
