@@ -29,8 +29,8 @@ import Testing
         #expect(try scratch.contents("inside").isEmpty)
     }
 
-    /// Paths that lead out of the folder. In Swift, a slash and a following combining character are one `Character`; for
-    /// the system the slash is a separator.
+    /// Paths that lead out of the folder. In Swift, a slash and a following combining character are one `Character`;
+    /// for the kernel, the slash is still a separator.
     private static let pathsOut = [
         "..", "../outside/file", "a/../../outside/file", "/etc/passwd", "a/..", "a\0/b", "../\u{301}x", "/\u{301}x",
         "a/..//\u{301}x", "../\u{301}x/../outside/file", "a/\u{301}b/../../..",
@@ -144,7 +144,7 @@ import Testing
             }
         }
         swapper.start()
-        // Repeats until 20 writes have found the folder and 20 writes have found the link.
+        // Repeats until 20 writes have succeeded (`a` was the folder) and 20 have been refused (`a` was the link).
         var (written, refused) = (0, 0)
         let deadline = ContinuousClock.now + .seconds(20)
         while written < 20 || refused < 20, .now < deadline {

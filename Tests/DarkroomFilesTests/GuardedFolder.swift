@@ -3,7 +3,7 @@ import Foundation
 
 @testable import DarkroomFiles
 
-/// A folder `inside` for the test, and beside it a folder `outside`, which must not change.
+/// A folder `inside` for the test, and next to it a folder `outside`, which must not change.
 final class GuardedFolder: Sendable {
     private let scratch: ScratchFolder
 
@@ -15,7 +15,7 @@ final class GuardedFolder: Sendable {
 
     var path: String { scratch.path }
 
-    /// Opens the folder `inside`, which resolves paths by the method `resolution`.
+    /// Opens the folder `inside`. The returned `Folder` resolves paths by the method `resolution`.
     func inside(_ resolution: PathResolution) throws -> Folder { try Folder(trusted: path + "/inside", resolution) }
 
     func write(_ name: String, _ text: String) throws { try scratch.write(name, text) }

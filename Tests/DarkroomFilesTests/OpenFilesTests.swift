@@ -2,9 +2,9 @@ import CSystem
 import Glibc
 import Testing
 
-/// Which files are closed before another program starts.
+/// Tests which open files are marked to be closed when another program starts (close-on-exec).
 @Suite struct OpenFilesTests {
-    /// The method for kernels without close_range(2).
+    /// Tests the method for kernels without close_range(2).
     @Test func listedFilesAreClosed() throws {
         // More files than one call of getdents64(2) returns.
         let files = (0..<300).map { _ in fcntl(STDERR_FILENO, F_DUPFD, 600) }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import DarkroomFiles
 
-/// Paths are split at the bytes of slashes, as the system does.
+/// Paths are split at each slash byte, like in the kernel.
 @Suite struct PathTests {
     @Test(
         arguments: [

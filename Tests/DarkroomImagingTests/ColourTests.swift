@@ -15,7 +15,7 @@ import Testing
         let input = Pixels(width: 5, height: 1, bands: 1, bits: bits) { x, _, _ in x * top / 4 }
         let file = TIFF.file(input, .grey, profile: GreyProfile.linear)
         let pixels = try PNG.pixels(of: develop(file, Self.options).bytes)
-        // Half of the light is level 188 of 255 in sRGB, a quarter is 137, three quarters are 225.
+        // In sRGB, level 188 of 255 is half of the light, level 137 a quarter, and level 225 three quarters.
         for (x, level) in [0, 137, 188, 225, 255].enumerated() {
             let scaled = bits == 16 ? level * 257 : level
             #expect(Self.near(pixels[x, 0], [scaled, scaled, scaled], within: top / 100), "\(pixels[x, 0])")
@@ -34,7 +34,7 @@ import Testing
     @Test func cmykIsConvertedToSRGB() throws {
         let inks = [[0, 0, 0, 0], [255, 0, 0, 0], [0, 255, 0, 0], [0, 0, 255, 0], [0, 0, 0, 255]]
         let input = Pixels(width: 5 * 32, height: 32, bands: 4) { x, _, band in inks[x / 32][band] }
-        // JPEGs with the Adobe marker have inverted inks; libjpeg writes this marker for CMYK.
+        // In a JPEG with the Adobe marker, the ink values are inverted; libjpeg writes this marker for CMYK.
         let inverted = Pixels(width: 5 * 32, height: 32, bands: 4) { x, _, band in 255 - inks[x / 32][band] }
         for file in [TIFF.file(input, .cmyk), JPEG.file(inverted, .cmyk)] {
             let pixels = try PNG.pixels(of: develop(file, Self.options).bytes)
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test func labIsConvertedToSRGB() throws {
-        // A white and a red pixel. L is stored as 255 for 100 %, a and b are stored as signed bytes.
+        // A white and a red pixel. An L of 100 % is stored as 255; a and b are stored as signed bytes.
         let input = Pixels(width: 2, height: 1, bands: 3) { x, _, band in [[255, 0, 0], [136, 80, 67]][x][band] }
         let pixels = try PNG.pixels(of: develop(TIFF.file(input, .lab), Self.options).bytes)
         // libvips reads an L of 255 as 99.6 %.

@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test func firstBytesDecideTheFormatOfAPolyglot() throws {
-        // The file begins as a JPEG and continues as HTML. Darkroom does not let libvips search for a loader.
+        // The file begins as a JPEG and continues as HTML. Darkroom, not libvips, chooses the loader.
         #expect(Self.failure([0xFF, 0xD8, 0xFF, 0xFE] + Array("<html><svg></svg></html>".utf8))?.code == .damaged)
         let gif = Array("GIF89a=1;/*".utf8) + Array("<svg xmlns='http://www.w3.org/2000/svg'/>".utf8)
         #expect(Self.failure(gif)?.code == .damaged)

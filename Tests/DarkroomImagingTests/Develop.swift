@@ -18,7 +18,7 @@ func develop(
     }
 }
 
-/// The pixels before encoding, developed by strips.
+/// The pixels before encoding, developed strip by strip.
 func pixelsByStrips(_ bytes: [UInt8], _ filters: [Filter]) throws -> Pixels {
     let image = try bytes.withBytes { bytes throws(ImagingError) in
         try Imaging.run(darkroom_strip_pixels, bytes, DevelopOptions(filters: filters), isCancelled: { false })
@@ -29,7 +29,7 @@ func pixelsByStrips(_ bytes: [UInt8], _ filters: [Filter]) throws -> Pixels {
     return Pixels(width: image.width, height: image.height, bands: 3, values: values)
 }
 
-/// The pixels before encoding, developed by libvips; PNG keeps them without loss.
+/// The pixels before encoding, developed by libvips; PNG stores them without loss.
 func pixelsByVips(_ bytes: [UInt8], _ filters: [Filter]) throws -> Pixels {
     try PNG.pixels(of: develop(bytes, DevelopOptions(filters: filters, format: .png), by: .vips).bytes)
 }

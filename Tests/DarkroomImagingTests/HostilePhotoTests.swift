@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    /// Another program could read data after a picture as another format.
+    /// Another program could interpret the data that follow a picture as a different format.
     @Test(arguments: [
         JPEG.file(.gradient(width: 20, height: 20), .baseline), PNG.file(.gradient(width: 20, height: 20)),
     ])
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    /// XML that refers to a file or a server is refused, also if other bytes precede it.
+    /// XML that refers to a file or a server is refused, even if other bytes precede the XML.
     @Test func documentsAreNotRead() {
         let entity = "<!DOCTYPE svg [<!ENTITY x SYSTEM 'file:///etc/passwd'>]>"
         let svg = "<svg xmlns='http://www.w3.org/2000/svg'><image href='http://127.0.0.1:1/x'/>&x;</svg>"

@@ -1,15 +1,15 @@
 import CJPEG
 import Foundation
 
-/// Writes JPEGs of all kinds that occur in photos.
+/// Writes all kinds of JPEGs that occur as photos.
 enum JPEG {
     enum Kind: CaseIterable {
         case baseline, progressive, grey, storedAsRGB, cmyk, arithmetic, restarts, fullColour
     }
 
-    /// `pixels` must have the bands of the kind: 1, 3 or 4.
-    /// `sampling` replaces the default sampling factors of each component. `scans` is the number of scans of a grey
-    /// picture; each scan has one bit of one coefficient.
+    /// `pixels` must have as many bands as the kind requires: 1, 3 or 4. `sampling` replaces the default sampling
+    /// factors of each component. `scans` is the number of scans of a grey picture; each scan after the first contains
+    /// one bit of one coefficient.
     static func file(
         _ pixels: Pixels, _ kind: Kind, quality: Int32 = 95, sampling: [(Int32, Int32)] = [], scans: Int = 0
     ) -> [UInt8] {
@@ -55,7 +55,8 @@ enum JPEG {
         return Array(UnsafeBufferPointer(start: bytes, count: Int(count)))
     }
 
-    /// The first `count` of 1 + 63 * 11 scans: the mean of each block, then each coefficient bit by bit (ISO 10918-1, G.1.2).
+    /// The first `count` of 1 + 63 * 11 scans. The first scan contains the mean of each block, each later scan one bit
+    /// of one coefficient (ISO 10918-1, G.1.2).
     private static func scanScript(_ count: Int) -> UnsafeMutableBufferPointer<jpeg_scan_info> {
         let script = UnsafeMutableBufferPointer<jpeg_scan_info>.allocate(capacity: count)
         for number in 0..<count {

@@ -6,14 +6,14 @@ import Testing
 @Suite struct MetadataTests {
     private static let model = Array("Darkroom test camera".utf8)
 
-    /// A picture of 48 x 32 pixels with four quarters of one colour each: red and green above blue and white.
+    /// A picture of 48 x 32 pixels. Its quarters are red and green at the top, blue and white at the bottom.
     private static let quarters = Pixels(width: 48, height: 32, bands: 3) { x, y, band in
         let colour = y < 16 ? (x < 24 ? [255, 0, 0] : [0, 255, 0]) : (x < 24 ? [0, 0, 255] : [255, 255, 255])
         return colour[band]
     }
 
-    /// For each orientation, the stored quarters (0 red, 1 green, 2 blue, 3 white) that are shown top left, top right,
-    /// bottom left and bottom right (CIPA DC-008, table 6).
+    /// For each orientation, the stored quarters (0 red, 1 green, 2 blue, 3 white) in the order in which they are
+    /// shown: top left, top right, bottom left, bottom right (CIPA DC-008, table 6).
     private static let turned = [
         1: [0, 1, 2, 3], 2: [1, 0, 3, 2], 3: [3, 2, 1, 0], 4: [2, 3, 0, 1], 5: [0, 2, 1, 3], 6: [2, 0, 3, 1],
         7: [3, 1, 2, 0], 8: [1, 3, 0, 2],
@@ -37,7 +37,7 @@ import Testing
         let pixels = try pixelsByStrips(image.bytes, [])
         #expect((pixels.width, pixels.height) == (image.width, image.height))
         #expect(Self.seen(pixels) == Self.turned[orientation])
-        // A viewer must not turn the upright picture again.
+        // A viewer must not rotate the upright picture again.
         let again = try develop(image.bytes, DevelopOptions(filters: [.sepia(intensity: 0)]))
         #expect((again.width, again.height) == (image.width, image.height))
         #expect(image.bytes.contains(Self.model))
@@ -117,7 +117,7 @@ import Testing
     func otherFormatsKeepTheirMetadata(format: ImageFormat, kept: [Bool]) throws {
         let file = JPEG.inserting(try Self.markers(), into: JPEG.file(Self.quarters, .baseline))
         let bytes = try develop(file, DevelopOptions(format: format)).bytes
-        // PNG compresses the profile, so the test reads the picture again and looks for the plain profile.
+        // PNG compresses the profile, so the test converts the picture to JPEG and searches the JPEG for the profile.
         let again = try develop(bytes, DevelopOptions(format: .jpeg)).bytes
         // JPEG XL stores sRGB as a number, so the result has a different profile.
         let profile = format == .jxl ? Array("ICC_PROFILE".utf8) : try Self.profile()
@@ -142,7 +142,7 @@ import Testing
         }
         let first = number(4, 4)
         let next = number(first + 2 + 12 * number(first, 2), 4)
-        // libexif may leave a second directory, which must not have the tag with the offset of the thumbnail.
+        // libexif may leave a second directory; its tags must not include the offset of the thumbnail.
         if next != 0 {
             let tags = (0..<number(next, 2)).map { number(next + 2 + 12 * $0, 2) }
             #expect(!tags.contains(0x201))
@@ -152,7 +152,7 @@ import Testing
 
     @Test func densityIsKept() throws {
         var file = JPEG.file(Self.quarters, .baseline)
-        // JFIF, 300 dots per inch.
+        // The density of JFIF: 300 dots per inch.
         file.replaceSubrange(13..<18, with: [1, 1, 44, 1, 44])
         #expect(Array(try develop(file).bytes[13..<18]) == [1, 1, 44, 1, 44])
     }

@@ -14,7 +14,7 @@ struct MutatedImages {
         let route: Route
     }
 
-    /// Larger pictures are refused, so that a case takes milliseconds.
+    /// Pictures with more pixels are refused, so that each case takes only milliseconds.
     private static let maxPixels = 1_000_000
     private let files: [(format: ImageFormat, bytes: [UInt8])]
 

@@ -4,8 +4,9 @@ import Testing
 
 @testable import DarkroomImaging
 
-/// Develops damaged pictures, each generated from a seed. A picture may fail, but not crash the process. The pictures are
-/// developed in child processes, so that a crash reports its seed and the other seeds still run. For a long run:
+/// Develops damaged pictures, each generated from a seed. A picture may fail, but not crash the process. Child
+/// processes develop the pictures; if one of them crashes, the test reports the seed and runs the other seeds. For a
+/// long run:
 /// `DARKROOM_FUZZ_COUNT=100000 swift test --filter MutationTests`.
 @Suite struct MutationTests {
     @Test func mutatedImagesDoNotCrash() async throws {

@@ -38,7 +38,7 @@ enum PNG {
 
     struct Malformed: Error {}
 
-    /// Reads grey and RGB with or without alpha, of 8 or 16 bits, not interlaced.
+    /// Reads grey and RGB PNGs with or without alpha, with 8 or 16 bits per band, not interlaced.
     static func pixels(of file: some Collection<UInt8>) throws -> Pixels {
         let file = Array(file)
         var packed: [UInt8] = []

@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    /// The options of a batch that another program has written into Redis.
+    /// A program other than Darkroom may write any options of a batch into Redis.
     @Test func optionsOutOfRangeAreClampedOrRefused() throws {
         let photo = try Samples.sample("coffee.jpg")
         for quality in [Int.min, -1, 0, 101, 99_999_999_999, Int.max] {
@@ -83,7 +83,7 @@ import Testing
             #expect(try pixelsByStrips(damaged, [.standard]) == pixels)
             _ = try develop(damaged, DevelopOptions(format: .png))
         }
-        // A Photoshop segment whose length is too small, so that its last bytes are between segments.
+        // A Photoshop segment whose length is too small, so that its last bytes belong to no segment.
         let photoshop = JPEG.inserting([(code: 0xED, bytes: Array("Photoshop 3.0\0 more".utf8))], into: photo)
         var short = photoshop
         let length = try #require(short.firstRange(of: [0xFF, 0xED])).upperBound + 1

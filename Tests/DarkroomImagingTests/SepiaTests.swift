@@ -17,8 +17,8 @@ import Testing
         ([200, 100, 50], [172, 137, 101], [165, 147, 114]),
     ]
 
-    /// The matrix times `intensity` plus the identity times `1 - intensity`, in integers, rounded to nearest, halves
-    /// up.
+    /// The expected bands in integers, rounded to the nearest, halves up: `input` times a matrix, which is the sepia
+    /// matrix times `intensity` plus the identity times `1 - intensity`.
     static func expected(_ input: [Int], thousandths intensity: Int, top: Int = 255) -> [Int] {
         let full = [[393, 769, 189], [349, 686, 168], [272, 534, 131]]
         return (0..<3).map { row in

@@ -4,8 +4,8 @@ import Testing
 @testable import DarkroomImaging
 
 @Suite struct TiltShiftTests {
-    /// The filter in double precision: a separable Gaussian that ends where it is below 0.01, with extended edges, and
-    /// the mask.
+    /// The expected result in double precision. The blur is a separable Gaussian without its weights below 0.01; beyond
+    /// an edge, it repeats the pixels of the edge. The mask mixes the blur with the picture.
     static func reference(_ input: Pixels, sigma: Double) -> [[Double]] {
         let radius = Int((sigma * (2 * log(100)).squareRoot()).rounded(.up)) - 1
         let raw = (-radius...radius).map { exp(-Double($0 * $0) / (2 * sigma * sigma)) }
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test func maskDependsOnTheRow() throws {
-        // Stripes of one pixel: the blur of the stripes is plain grey, so their remaining contrast is 1 - mask.
+        // Stripes of one pixel: blurring them gives plain grey, so the contrast that remains is 1 - mask.
         let input = Pixels(width: 64, height: 400, bands: 1, bits: 16) { x, _, _ in x % 2 == 0 ? 0 : 60000 }
         let options = DevelopOptions(filters: [.tiltShift(radius: 3)])
         let output = try PNG.pixels(of: develop(PNG.file(input), options).bytes)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import DarkroomLogging
 
-/// The format of log lines, for any content.
+/// Tests the format of log lines with any content.
 @Suite struct LogLineTests {
     private static let time = 1_795_251_901_007  // 2026-11-21T09:05:01.007Z
 

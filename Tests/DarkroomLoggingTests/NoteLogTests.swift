@@ -3,7 +3,7 @@ import Testing
 
 @testable import DarkroomLogging
 
-/// Log events as texts, for programs that show them among their own lines.
+/// NoteLog passes each log event as a text to a program that shows the text among its own lines.
 @Suite struct NoteLogTests {
     @Test func passesTextsWithoutTimeAndRepeatsOnceASecond() {
         let (elapsed, texts) = (Locked(0), Locked<[String]>([]))

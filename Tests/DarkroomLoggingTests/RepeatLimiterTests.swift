@@ -16,7 +16,7 @@ import Testing
         var limiter = RepeatLimiter()
         #expect(photos(limiter.take(event(1), time: 0, now: 100)) == ["integer(1)+0"])
         for now in [200, 500, 1099] { #expect(limiter.take(event(2), time: now, now: now).isEmpty) }
-        // The limiter writes the last repeat, which is due. The new event waits for the next second.
+        // After a second the limiter writes the last repeat (2). The new event (3) waits for the next second.
         #expect(photos(limiter.take(event(3), time: 1100, now: 1100)) == ["integer(2)+2"])
         #expect(photos(limiter.due(now: 2200)) == ["integer(3)+0"])
         #expect(limiter.due(now: 3300).isEmpty && limiter.count == 0)

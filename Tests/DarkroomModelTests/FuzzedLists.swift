@@ -37,7 +37,7 @@ struct FuzzedLists {
         ) throws -> [UInt8] {
             Array(try PropertyListSerialization.data(fromPropertyList: list, format: format, options: 0))
         }
-        // Written by hand, because Foundation's order of keys differs between processes.
+        // Foundation does not write this list, because its order of keys differs between processes.
         let pairs = Self.samples.dropFirst(5).map { "<key>\($0.0)</key><string>\($0.1)</string>" }.joined()
         let dictionary = "<?xml version=\"1.0\"?><plist version=\"1.0\"><dict>\(pairs)</dict></plist>"
         lists = [
@@ -53,7 +53,7 @@ struct FuzzedLists {
         self.urls = urls.map { Array($0.utf8) }
     }
 
-    /// Runs the cases of these seeds. If a case is read wrongly, the process ends.
+    /// Runs the cases of these seeds. If the result of a case is wrong, the process ends.
     func run(_ seeds: Range<UInt64>, note: FuzzNote) {
         for seed in seeds {
             note.begin(seed, seconds: 20)
@@ -73,8 +73,8 @@ struct FuzzedLists {
         let whole = Result { try entries(of: list, named: ending) }
         let step = 1 + mutator.generator.number(in: 0..<max(1, min(list.count, 4000)))
         let stepped = Result { try entries(of: list, named: ending, step: step) }
-        // Both readings must fail, or both must return the same entries. If both fail, they may have returned different
-        // entries before.
+        // Reading the list at once and in chunks must give the same entries, or fail both times. Entries read before a
+        // failure are not compared.
         switch (whole, stepped) {
         case (.success(let one), .success(let other)):
             let difference =
@@ -97,7 +97,7 @@ struct FuzzedLists {
                     name: UnsafeRawBufferPointer(name), url: UnsafeRawBufferPointer(url), operationSize: 50, to: &bytes)
             }
         }
-        // Escaping may double the length of an entry. If the escaped entry is too long, it is cut.
+        // Escaping may double the length of an entry. If the escaped entry is too long, it is truncated.
         let isLong = entry.name.utf8.count + entry.url.utf8.count > OperationEntry.maxBytes / 50 / 2
         let records = OperationEntry.records(of: bytes, firstIndex: 7)
         precondition(records.count == 1 && records[0].index == 7)
@@ -121,8 +121,8 @@ struct FuzzedLists {
         checkName(name, &mutator, template: String(decoding: text, as: UTF8.self))
     }
 
-    /// A photo's file must be in the output folder or in a numbered subfolder, which is for 10,000 photos. The file
-    /// must not be hidden, and its name must be valid in a file system.
+    /// The first 10,000 files must be in the output folder, all others in numbered subfolders. A file must not be
+    /// hidden, and its name must be valid in a file system.
     private func checkName(_ name: [UInt8], _ mutator: inout ByteMutator, template text: String? = nil) {
         guard let template = try? FileNameTemplate(text ?? mutator.generator.pick(templates), namesAreUnique: true)
         else { return }

@@ -2,8 +2,8 @@ import Foundation
 import FuzzSupport
 import Testing
 
-/// Reads damaged lists, names and URLs, each generated from a seed. No case may crash or name a file outside the output
-/// folder. For a long run:
+/// Reads damaged lists, names and URLs, each generated from a seed. No case may crash the parser or give the name of a
+/// file outside the output folder. For a long run:
 /// `DARKROOM_FUZZ_COUNT=1000000 swift test --filter ListFuzzTests`.
 @Suite struct ListFuzzTests {
     @Test func fuzzedListsNeitherCrashNorLeaveTheFolder() async throws {

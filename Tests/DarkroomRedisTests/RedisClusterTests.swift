@@ -26,7 +26,7 @@ import Testing
 
     deinit { cluster.stop() }
 
-    /// Writes an undeclared key of the slot, and publishes a message.
+    /// Increments a key that the script does not declare, in the slot of the declared key, and publishes a message.
     private let script = RedisScript(
         name: "count",
         source: Array(
@@ -47,7 +47,7 @@ import Testing
     @Test func connectsThroughAnyNodeAndKeepsTheOrder() throws {
         for index in 0..<4 {
             let connection = RedisConnection(try configuration(ofNode: index), scripts: [script])
-            // The pipeline is larger than one write. Its first command receives the redirection.
+            // The pipeline is larger than one write. A node without the slot redirects the first command.
             let results = connection.call((0..<2000).map { _ in count(String(repeating: "x", count: 200)) })
             let expected = (0..<2000).map { Result<RedisValue, RedisError>.success(.integer(index * 2000 + $0 + 1)) }
             #expect(results == expected)
@@ -115,7 +115,7 @@ import Testing
     @Test func waitsForAClusterThatIsDown() throws {
         let connection = RedisConnection(try configuration(ofNode: 0), scripts: [script])
         #expect(try connection.call(count()) == .integer(1))
-        // If two of three masters are stopped, the third refuses commands, because it may have been replaced.
+        // If two of three masters are stopped, the third refuses commands, because it reaches no majority.
         for node in cluster.nodes[1...2] { kill(node.processIdentifier, SIGSTOP) }
         defer { for node in cluster.nodes[1...2] { kill(node.processIdentifier, SIGCONT) } }
         try cluster.wait("the cluster is down") {

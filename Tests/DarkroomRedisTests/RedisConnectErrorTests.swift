@@ -4,7 +4,7 @@ import ErrorExpectations
 import Foundation
 import Testing
 
-/// Errors for wrong addresses and passwords: they name what failed, where, and what was found.
+/// Errors for wrong addresses and passwords: each error names the failed step, the server and the cause.
 @Suite(.redisServer) struct RedisConnectErrorTests {
     let redis = RedisServer.current
 
@@ -69,7 +69,7 @@ import Testing
         let full = try RedisServer(port: port)
         defer { full.stop() }
         let first = RedisConnection(full.configuration)
-        // The limit is set only now, because the connection that waited for the start of the server may still be open.
+        // Not a start option: the connection that waited for the start of the server may still be open.
         _ = try first.call(RedisCommand("CONFIG", "SET", "maxclients", "1"))
         let error = try failure("redis://127.0.0.1:\(port)")
         #expect(error.code == .cannotConnect)

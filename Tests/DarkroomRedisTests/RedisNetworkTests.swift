@@ -5,12 +5,12 @@ import ErrorExpectations
 import Foundation
 import Testing
 
-/// Slow networks, cut connections and peers that stop silently. A proxy before a real server causes these faults.
+/// Slow networks, cut connections and peers that stop silently. A proxy in front of a real server causes these faults.
 @Suite final class RedisNetworkTests {
     let redis: RedisServer
     let proxy: TCPProxy
     let configuration: RedisConfiguration
-    /// The same configuration with a reply timeout of 2 s, for tests in which no reply comes.
+    /// The same configuration with a reply timeout of 2 s, for tests in which no reply arrives.
     let shortTimeout: RedisConfiguration
 
     init() throws {
@@ -93,7 +93,7 @@ import Testing
         let connection = RedisConnection(shortTimeout)
         let results = connection.call(Array(repeating: RedisCommand("INCR", "n"), count: 5000))
         #expect(results.last == .success(.integer(5000)))
-        // With the slow network this takes longer than the reply timeout, but replies keep arriving.
+        // With the slow network, these commands take longer than the reply timeout, but replies keep arriving.
         let value = [UInt8](repeating: 65, count: 150_000)
         let set = RedisCommand(arguments: [Array("SET".utf8), Array("k".utf8), value])
         let stored = connection.call(Array(repeating: set, count: 30))

@@ -4,7 +4,7 @@ import ErrorExpectations
 import Foundation
 import Testing
 
-/// Which errors of real servers are temporary, and whether the connection is replaced.
+/// Tests which errors of a real server are temporary, and after which errors the connection is replaced.
 @Suite struct RedisOutlookTests {
     let redis: RedisServer
     let connection: RedisConnection
@@ -17,7 +17,7 @@ import Testing
         ])
         connection = RedisConnection(redis.configuration)
         administrator = RedisConnection(redis.configuration)
-        // Connected in advance, because a replica without its master refuses new connections.
+        // Connects in advance, because a replica without its master refuses new connections.
         try administrator.connect()
     }
 

@@ -30,7 +30,7 @@ import Testing
         #expect(error.code == .cannotConnect)
 
         try redis.restart()
-        // The reconnect loaded the script, because a new server has no script, and no EVALSHA was sent before.
+        // The restarted server had no scripts and got no EVALSHA, so the connection loaded the script on reconnecting.
         #expect(try connection.call(RedisCommand("SCRIPT", "EXISTS", script.sha1)) == .array([.integer(1)]))
         #expect(try connection.call(call) == .integer(42))
     }
@@ -43,7 +43,7 @@ import Testing
         let other = RedisConnection(redis.configuration)
         #expect(try other.call(RedisCommand("CLIENT", "KILL", "ID", "\(identity)")) == .integer(1))
 
-        // The connection may notice the loss with the first command or before it.
+        // The connection may notice the loss before the first command, or only with this command.
         let first = connection.call([RedisCommand("CLIENT", "ID")])[0]
         if case .failure(let error) = first { #expect(error.code == .disconnected) }
         let now = try #require(try connection.call(RedisCommand("CLIENT", "ID")).int)
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test func serverProcessIsReadyWhenItHasLoadedItsData() throws {
-        // Loading takes a second (200 µs a key); every 1,024 keys the server replies to PING with LOADING.
+        // Loading takes a second (200 µs per key). After every 1,024 keys, the server replies to PING with LOADING.
         let redis = try RedisServer(arguments: [
             "--appendonly", "yes", "--appendfsync", "no", "--key-load-delay", "200",
         ])

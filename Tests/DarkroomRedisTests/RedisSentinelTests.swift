@@ -20,7 +20,7 @@ import Testing
         let redis = try RedisSentinels()
         defer { redis.stop() }
         var configuration = try RedisConfiguration(url: redis.url)
-        // The timeout is long, so the connection must notice the failover in another way.
+        // The reply timeout is long, so the connection must notice the failover in another way.
         configuration.replyTimeout = .seconds(60)
         let script = RedisScript(name: "count", source: Array("#!lua\nreturn redis.call('INCR', KEYS[1])".utf8))
         let count = script.command(keys: [Array("n".utf8)])
@@ -73,7 +73,8 @@ import Testing
         _ = try events.nextLoss()
         #expect(try events.next() == .subscribed)
         #expect(promotion.duration(to: .now) < .seconds(20))
-        // PUBLISH counts only the subscribers at the new master, so 1 means that the subscription is not at a replica.
+        // PUBLISH counts only subscribers at the new master, so 1 means that the subscription is connected to this
+        // master.
         #expect(try connection.call(RedisCommand("PUBLISH", "c", "x")) == .integer(1))
         #expect(try events.next() == .message(channel: "c", payload: [120]))
     }

@@ -42,8 +42,8 @@ import Testing
     @Test func usesTLSWithAClientCertificate() throws {
         let connection = RedisConnection(try configuration(good))
         try connection.connect()
-        // More bytes than a socket accepts in one call, in both directions at the same time: writes are interrupted and
-        // continued.
+        // More bytes than a socket accepts in one call, in both directions at the same time: each large write needs
+        // several calls.
         let value = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         let echo = RedisCommand(arguments: [Array("ECHO".utf8), value])
         let results = connection.call([echo, RedisCommand("PING"), echo, echo])
@@ -67,7 +67,7 @@ import Testing
 
     @Test func errorSaysThatTheClientCertificateIsMissing() throws {
         let error = try failure(configuration(RedisConfiguration.TLS(authorities: certificates.authority)))
-        // If the alert of the server is lost with the connection, the client reports a cut connection.
+        // If the connection is closed before the server's TLS alert arrives, the client reports a closed connection.
         #expect([.tlsFailed, .cannotConnect].contains(error.code))
         #expect(error.message.contains("client certificate"))
     }

@@ -51,7 +51,7 @@ import Testing
         ),
     ]
 
-    /// The commands that are called outside scripts: by the connection, the read functions of the store and publishers.
+    /// The commands that the connection, the read functions of the store, and publishers call outside scripts.
     private static let beside: [String: Set<String>] = [
         "worker": ["publish", "time", "hget", "hgetall", "hmget", "getrange", "zmscore"],
         "coordinator": [
@@ -140,7 +140,7 @@ import Testing
         }
         _ = try coordinator.perform(coordinator.forget(first, unfinished: true))
         _ = try worker.perform(worker.leave(worker: "w"))
-        // If the server has lost a script, the client sends its source.
+        // If the server has lost a script, the client sends the source of the script.
         _ = try call(["SCRIPT", "FLUSH"])
         _ = try worker.perform(worker.heartbeat(worker: "w"))
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import DarkroomStore
 
-/// The problems of batches, derived from the facts of batches, workers and cluster.
+/// Tests the problems of a batch that clients derive from facts about the batches, the workers and the cluster.
 @Suite struct BatchProblemsTests {
     static let now = 1_795_252_101_000
     static let first = BatchID("20261121-090501123-7f3a")
@@ -106,7 +106,7 @@ import Testing
         // A dependency that makes progress is not reported as stuck.
         let going = try batch(Self.first)
         #expect(try problems([going, middle]).of(middle).map(\.code) == [.waiting])
-        // In a list of all batches, the problem of the first batch is reported once.
+        // A list of all batches contains only the problem of the suspended batch, not of the batches that wait for it.
         #expect(try problems([stuck, middle, last]).of([stuck, middle, last]).map(\.batch) == [Self.first])
     }
 }

@@ -17,7 +17,7 @@ import Testing
         #expect(try test.store.perform(test.store.cancel(id)) == .cancelled(isNew: false, isFinished: false))
         #expect(try test.claim("other").isEmpty)
 
-        // Later results for the batch are discarded. The releases end the batch.
+        // Later results for the batch are discarded. The batch finishes when its operations are released.
         #expect(try test.report(held[0], "FaF") == .cancelled(stateCodes: Array("FaC".utf8)))
         #expect(try test.report(held[0], "FaF", worker: "other") == .lost)
         let facts = try #require(try test.store.facts(of: id))
@@ -78,8 +78,8 @@ import Testing
                 == .cancelled(990, wereFinal: 10))
         #expect(try test.store.perform(test.store.cancelPhotos(id, [0...99])) == .cancelled(0, wereFinal: 100))
 
-        // The queued operation has ended. The worker of the executing operation gets the state codes, and ends the
-        // operation.
+        // The queued operation has ended. The worker of the executing operation gets the new state codes, and ends this
+        // operation with its next report.
         let batch = try test.batch(id)
         #expect(batch.executing.keys.sorted() == [1] && batch.queue == [3, 4, 5] && batch.entries[2] == nil)
         let heartbeat = try test.store.perform(test.store.heartbeat(worker: "worker", held: [held]))

@@ -113,7 +113,7 @@ import Testing
         #expect(try test.claim().count == 2)
     }
 
-    /// Replaces a key of a batch by a key of another type, while a worker holds an operation and another batch waits.
+    /// Replaces a key of a batch with a key of another type, while a worker holds an operation and another batch waits.
     @Test(arguments: [
         "", ":states", ":operations", ":queue", ":executing", ":lease.expiries", ":failures", ":reasons",
         ":dependencies",
@@ -146,7 +146,7 @@ import Testing
         #expect(try test.command("EXISTS", key) == .integer(0))
     }
 
-    /// An unreadable part of an operation counts as damage of this operation or its batch.
+    /// An unreadable part of an operation counts as damage to this operation or its batch.
     @Test func unreadableOperationAffectsNoOtherOperation() throws {
         let numbers = ["99999999999", "0", "-1", "1.5", "abc", "5"]
         let changes =

@@ -124,8 +124,8 @@ import Testing
         let forget = test.store.forget(first, unfinished: true)
         #expect(try test.store.perform(forget) == .more)
         #expect(try test.state().batches[first]?.dependents.order.count == 150)
-        // If the client that began to forget the batch has exited, heartbeats do the next steps. Their replies report
-        // that steps remain.
+        // If the client that began to forget the batch has exited, heartbeats do the next steps. A heartbeat reply
+        // tells whether steps remain.
         #expect(try test.store.perform(test.store.heartbeat(worker: nil)).hasMore)
         #expect(try !test.store.perform(test.store.heartbeat(worker: nil)).hasMore)
         #expect(try test.store.perform(forget) == .gone)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DarkroomStore
 
-/// The exact text of the messages on the channels, because people read them with redis-cli.
+/// Tests the exact text of the messages on the channels, because users read these messages with redis-cli.
 @Suite(.redisServer) struct EventTests {
     /// The texts of the messages without their times.
     private func texts(_ messages: [Listener.Message]) -> [String] {

@@ -40,7 +40,7 @@ import Testing
         #expect(try test.store.perform(test.store.seal(id, operations: 300, photos: 600)) == .gone)
         #expect(try test.store.perform(test.store.submit(id, BatchOptions())) == .forgotten)
 
-        // Every claim also runs a step of forgetting.
+        // Every claim also does one step of the removal of forgotten batches.
         let (operations, next) = try test.claimed(repeated)
         #expect(operations.isEmpty && next.isEmpty)
         #expect(try test.state().batches[id]?.executing.count == 50)
@@ -109,7 +109,7 @@ import Testing
         #expect(try test.state().batches.count == 2)
         let left = try #require(try test.state().expiring[day]) - test.store.time()
         #expect(left > 17 * 3_600_000 && left <= 18 * 3_600_000)
-        // A day passes with heartbeats.
+        // Four heartbeats, 6 hours apart, advance the retention clock by a day.
         for _ in 1...4 {
             try test.command("HINCRBY", test.store.keys.control, "seen", "-\(6 * 3_600_000)")
             try test.heartbeat()

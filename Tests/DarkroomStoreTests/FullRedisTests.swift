@@ -22,7 +22,7 @@ import Testing
         #expect(submit?.redis?.serverErrorName == "OOM")
         #expect(try test.state().batches.count == 1)
 
-        // The feeder heartbeat works, so the feeder does not count as silent.
+        // The heartbeat of a feeder succeeds, so the feeder is not reported as silent.
         #expect(try test.store.perform(test.store.feederHeartbeat(id)))
         #expect(try #require(try test.store.facts(of: id)).feederSeen > 1)
         #expect(try !test.store.perform(test.store.feederHeartbeat(BatchID("none"))))

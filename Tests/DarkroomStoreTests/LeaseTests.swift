@@ -107,7 +107,7 @@ import Testing
             #expect(try test.state().leaseClock == before.leaseClock + 3000)
         }
         #expect(try test.batch(id).executing[1]?.fencingToken == held.fencingToken)
-        // Each hour of outage advances the lease clock by only 3 s. After the fifth hour, the lease of 15 s ends.
+        // Each hour of outage advances the lease clock by only 3 s. After the fifth hour, the lease of 15 s expires.
         try test.command("HINCRBY", test.store.keys.control, "seen", "-3600000")
         try test.heartbeat()
         try test.command("HINCRBY", test.store.keys.control, "seen", "-10")

@@ -90,7 +90,7 @@ import Testing
         ]
     }
 
-    /// The computations of workers with the number and fencing token of an operation.
+    /// The computations that workers perform with the number and fencing token of an operation.
     private static func compute(_ held: HeldOperation) { _ = ((held.number - 1) * 1000 + 1000, held.fencingToken + 1) }
 
     private static func compute(_ controls: BatchControls) {
@@ -125,7 +125,7 @@ import Testing
                 var mutator = ByteMutator(generator)
                 bytes = mutator.mutate(bytes)
             }
-            // A damaged line may be rejected.
+            // The decoder may reject a damaged line.
             guard let line = try? decoder.decode(ManifestLine.self, from: bytes) else { continue }
             // The sums and differences that readers compute must not overflow.
             let numbers = [

@@ -186,8 +186,8 @@ import Testing
         #expect(try test.store.perform(test.store.submit("third", options)) == .outputTaken(by: first))
     }
 
-    /// The number increases even if the Redis clock goes backwards, and exceeds the number that another Redis server
-    /// has written.
+    /// The number increases even if the Redis clock goes backwards, or if a Redis server whose clock was ahead has
+    /// written the last number.
     @Test func numberOfATakenFolderOnlyIncreases() throws {
         let test = try TestStore()
         var options = BatchOptions()

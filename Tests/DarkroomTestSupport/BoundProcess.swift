@@ -4,7 +4,7 @@ import Foundation
 
 /// A program that a test has started. It ends with the test process at the latest.
 package final class BoundProcess: Sendable {
-    /// The process id. After the end of the program another process may have the same id.
+    /// The process id. After the program has ended, another process may have the same id.
     package let identifier: Int32
 
     private let hasEnded: DispatchGroup
@@ -19,8 +19,8 @@ package final class BoundProcess: Sendable {
         let ending = status
         let hasEnded = DispatchGroup()
         hasEnded.enter()
-        // The kernel ends the program when the thread that started it ends. So this thread waits for the end of the
-        // program.
+        // The kernel kills the program when the thread that started it ends. So this thread waits until the program
+        // ends.
         Thread {
             var pointers = arguments.map { strdup($0) } + [nil]
             let identifier = csystem_spawn_bound(&pointers, nil, log, -1)

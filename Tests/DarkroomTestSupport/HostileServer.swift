@@ -6,17 +6,17 @@ package final class HostileServer: @unchecked Sendable {  // `condition` guards 
     package indirect enum Route: Sendable {
         /// A regular response with a `Content-Length`.
         case answer(status: Int = 200, headers: [String] = [], body: [UInt8] = [])
-        /// No response until the client closes.
+        /// Sends nothing, and waits until the client closes the connection.
         case stall
-        /// Declares `declared` bytes, sends `body`, then nothing until the client closes.
+        /// Declares `declared` bytes, sends only `body`, and waits until the client closes the connection.
         case stallHalfWay(body: [UInt8], declared: Int)
-        /// Declares `declared` bytes, sends `body` and closes.
+        /// Declares `declared` bytes, sends only `body`, and closes the connection.
         case closeHalfWay(body: [UInt8], declared: Int)
-        /// Closes without a response.
+        /// Closes the connection without a response.
         case hangUp
         /// Resets the connection without a response.
         case reset
-        /// A body without `Content-Length` that ends only when the client closes.
+        /// An endless body without `Content-Length`, until the client closes the connection.
         case endless
         /// Endless header lines.
         case endlessHead
@@ -32,7 +32,7 @@ package final class HostileServer: @unchecked Sendable {  // `condition` guards 
         case raw([UInt8])
         /// The routes of successive requests. The last route serves all further requests.
         case inTurn([Route])
-        /// Waits for `release()` before the response.
+        /// Responds with this route, but not before `release()` is called.
         case held(Route)
     }
 
@@ -40,7 +40,7 @@ package final class HostileServer: @unchecked Sendable {  // `condition` guards 
     package struct Log: Sendable {
         /// The number of requests by path.
         package var requests: [String: Int] = [:]
-        /// The number of clients that closed before the end of the response, by path.
+        /// The number of connections that the client closed before the end of the response, by path.
         package var departures: [String: Int] = [:]
         /// The number of requests in progress.
         package var running = 0
@@ -205,7 +205,7 @@ package final class HostileServer: @unchecked Sendable {  // `condition` guards 
         }
     }
 
-    /// Performs the route. Returns `false` if the client has closed.
+    /// Performs the route. Returns `false` if the client has closed the connection.
     private func perform(_ route: Route, _ turn: Int, _ connection: Connection) -> Bool {
         switch route {
         case .answer(let status, let headers, let body):
@@ -279,7 +279,7 @@ package final class HostileServer: @unchecked Sendable {  // `condition` guards 
 private struct Connection {
     let descriptor: Int32
 
-    /// Sends all of `bytes`. Returns `false` if the client has closed.
+    /// Sends all of `bytes`. Returns `false` if the client has closed the connection.
     func send(_ bytes: [UInt8]) -> Bool {
         var sent = 0
         while sent < bytes.count {
@@ -297,14 +297,14 @@ private struct Connection {
         return send(Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8))
     }
 
-    /// Waits until the client has closed its side. Returns `false`.
+    /// Waits until the client has closed its side of the connection. Returns `false`.
     func waitForDeparture() -> Bool {
         var byte: UInt8 = 0
         while recv(descriptor, &byte, 1, 0) > 0 {}
         return false
     }
 
-    /// Makes `close` send a reset instead of an orderly end.
+    /// Makes `close` send a reset (RST) instead of a regular end (FIN).
     func reset() -> Bool {
         var option = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))

@@ -12,13 +12,13 @@ package final class MountNamespace: Sendable {
         "truncate -s 4M image && mkfs.ext4 -q -F image && mount -o loop image /mnt && umount /mnt && rm image")
 
     private static func canDo(_ setup: String) -> Bool {
-        // Without a namespace the tests are skipped, so the reason is not needed.
+        // The tests are skipped whatever the error is.
         guard let made = try? MountNamespace(setup) else { return false }
         made.stop()
         return true
     }
 
-    /// A folder for the test, visible inside and outside the namespace, and removed with it.
+    /// A folder for the test, visible inside and outside the namespace. `stop` removes it.
     package let folder: String
     private let holder: BoundProcess
 
@@ -68,7 +68,7 @@ package final class MountNamespace: Sendable {
     /// Converts an absolute path inside the namespace to the path of the same file outside it.
     package func path(_ path: String) -> String { "/proc/\(holder.identifier)/root\(path)" }
 
-    /// Ends the namespace. Its mounts disappear once the programs in it have ended.
+    /// Ends the namespace. The mounts disappear once all programs in the namespace have ended.
     package func stop() {
         holder.stop()
         // The file systems are unmounted with the namespace. Only the empty mount points remain.

@@ -4,8 +4,8 @@ import Foundation
 /// A network namespace of a test. Every address in it belongs to this machine, so a local server receives connections
 /// to any address.
 ///
-/// It applies to one thread, and to the threads and processes that this thread starts (network_namespaces(7)). The rest
-/// of the test process keeps its network. The same applies to mounts.
+/// The network and the mounts apply to one thread, and to the threads and processes that this thread starts
+/// (network_namespaces(7)). The rest of the test process keeps its own.
 package enum NetworkNamespace {
     /// Whether the test can create a namespace. This requires root and the `ip` program.
     package static let isAvailable = holds { enter() == 0 }
@@ -26,7 +26,7 @@ package enum NetworkNamespace {
         return answer.withLock { $0 }
     }
 
-    /// Runs `body` on a thread with its own network, and waits for it without blocking the calling thread.
+    /// Runs `body` on a thread with its own network, and waits for the result without blocking the calling thread.
     package static func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {

@@ -6,9 +6,9 @@ import Testing
 package final class RedisCluster: Sendable {
     /// The nodes. The fourth node is the replica.
     package let nodes: [RedisServer]
-    /// The ports of the nodes, in the same order.
+    /// The ports, in the order of `nodes`.
     package let ports: [Int]
-    /// The node ids, in the same order.
+    /// The node ids, in the order of `nodes`.
     package let names: [String]
 
     /// Starts the nodes and waits until the cluster is available.
@@ -54,7 +54,7 @@ package final class RedisCluster: Sendable {
         }
     }
 
-    /// Performs a command on one node, by its socket.
+    /// Performs a command on one node, through the socket of the node.
     @discardableResult
     package static func call(_ node: RedisServer, _ words: String...) throws -> RedisValue {
         try RedisConnection(node.configuration).call(RedisCommand(arguments: words.map { Array($0.utf8) }))

@@ -7,9 +7,9 @@ package final class RedisSentinels: Sendable {
     /// The name by which the sentinels know the master.
     package static let service = "darkroom-test"
 
-    /// The servers. At the start the first one is the master.
+    /// The servers. Initially, the first server is the master.
     package let servers: [RedisServer]
-    /// The ports of the servers, in the same order.
+    /// The ports, in the order of `servers`.
     package let ports: [Int]
     /// The ports of the sentinels.
     package let sentinelPorts: [Int]
@@ -19,10 +19,10 @@ package final class RedisSentinels: Sendable {
     /// Starts all processes, and waits until the replicas are connected and the sentinels have found each other.
     /// - Parameters:
     ///   - replicas: The number of replicas.
-    ///   - sentinels: The number of sentinels. A failover needs all of them except one.
+    ///   - sentinels: The number of sentinels. A failover requires all but one of them.
     ///   - password: The password of the servers, if any.
     ///   - sentinelPassword: The password of the sentinels, if any.
-    ///   - patience: If the master does not reply for this time, the sentinels promote a replica.
+    ///   - patience: The time without a reply of the master after which the sentinels promote a replica.
     package init(
         replicas: Int = 2, sentinels count: Int = 3, password: String? = nil, sentinelPassword: String? = nil,
         patience: Duration = .milliseconds(500)

@@ -12,7 +12,7 @@ import Foundation
 ///
 /// `@Suite(.redisServer) struct SomeTests { let redis = RedisServer.current }`
 package final class RedisServer: Sendable {
-    /// The folder of the server's files. Tests may use it, too. It is removed with the server.
+    /// The folder of the server's files, which tests may also use. It is removed with the server.
     package var folder: String { scratch.path }
     private let scratch: ScratchFolder
 
@@ -47,7 +47,7 @@ package final class RedisServer: Sendable {
     /// An unused TCP port of the loopback interface, a different one in each call.
     ///
     /// The port is outside the range for outgoing connections (`ip_local_port_range`). Otherwise an outgoing connection
-    /// could occupy it before the server does, or connect to itself.
+    /// could take the port before the server does, or connect to itself.
     package static func freePort() throws -> Int {
         while true {
             let port = Int.random(in: 10_000..<32_768)
@@ -110,10 +110,10 @@ package final class RedisServer: Sendable {
 }
 
 #if compiler(>=6.1)
-    /// Traits of this kind run code around a suite.
+    /// Traits of this kind run code before and after a suite.
     package typealias SuiteScoping = TestScoping
 #else
-    /// Traits of this kind run code around a suite. Not public: the predecessor of `TestScoping` before Swift 6.1.
+    /// Traits of this kind run code before and after a suite. The protocol is not public before Swift 6.1.
     package typealias SuiteScoping = CustomExecutionTrait
 #endif
 

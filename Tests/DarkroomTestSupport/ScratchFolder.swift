@@ -14,13 +14,13 @@ package final class ScratchFolder: Sendable {
 
     deinit { remove() }
 
-    /// Removes the folder before the end of this object.
+    /// Removes the folder without waiting for `deinit`.
     package func remove() { try? FileManager.default.removeItem(atPath: path) }
 
     /// The absolute path as a URL.
     package var url: URL { URL(fileURLWithPath: path) }
 
-    /// The path of a name in the folder.
+    /// The path of the file `name` in the folder.
     package func path(_ name: String) -> String { path + "/" + name }
 
     /// Whether a file or folder of this name exists.

@@ -1,8 +1,8 @@
 import DarkroomConcurrency
 import Foundation
 
-/// A proxy between a client and a server on the loopback interface. It can delay bytes, cut connections once or for a
-/// while, and freeze: then it forwards nothing and closes nothing, like a machine without power.
+/// A proxy between a client and a server on the loopback interface. It can delay bytes, cut connections once or for
+/// some time, and freeze: a frozen proxy forwards nothing and closes nothing, like a machine without power.
 package final class TCPProxy: Sendable {
     /// The listening port.
     package let port: Int
@@ -48,7 +48,7 @@ package final class TCPProxy: Sendable {
         }
     }
 
-    /// Closes all connections. Until ``restore()``, it also closes every new connection at once.
+    /// Closes all connections. Until ``restore()``, the proxy also closes every new connection at once.
     package func interrupt() {
         state.withLock { $0.isInterrupted = true }
         cut()
@@ -57,7 +57,7 @@ package final class TCPProxy: Sendable {
     /// Forwards new connections again after ``interrupt()``.
     package func restore() { state.withLock { $0.isInterrupted = false } }
 
-    /// Discards all received bytes from now on, and closes no connection. The same applies to new connections.
+    /// From now on, discards all received bytes, also of new connections, and closes no connection.
     package func freeze() { state.withLock { $0.isFrozen = true } }
 
     /// Forwards new connections again. Frozen connections stay frozen.
@@ -98,7 +98,7 @@ package final class TCPProxy: Sendable {
             Thread { [self] in
                 carry(from, to, frozen)
                 // Only the direction that ends last closes the descriptors; otherwise the other direction could use a
-                // number that the system has reused.
+                // descriptor number that the system has assigned again.
                 let isLast = directions.withLock { left in
                     left -= 1
                     return left == 0
@@ -127,7 +127,7 @@ package final class TCPProxy: Sendable {
                 sent += written
             }
         }
-        // A frozen connection does not forward a close.
+        // The proxy does not forward the end of a frozen connection.
         let (isFrozen, isClosed) = state.withLock { ($0.isFrozen, $0.isClosed) }
         if isClosed || !(isFrozen || frozen.withLock { $0 }) {
             for descriptor in [from, to] { shutdown(descriptor, Int32(SHUT_RDWR)) }

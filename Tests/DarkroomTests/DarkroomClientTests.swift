@@ -14,7 +14,7 @@ private struct EndlessPhotos: Collection, Sendable {
     subscript(index: Int) -> (name: String, url: String) { ("photo", "http://photos.example/\(index)") }
 }
 
-/// The client, on a real Redis.
+/// Tests the client with a real Redis server.
 @Suite(.redisServer, .timeLimit(.minutes(2)))
 struct DarkroomClientTests {
     let redis = RedisServer.current
@@ -176,7 +176,7 @@ struct DarkroomClientTests {
         #expect(try await client.removeDependency(second.id, on: [first]))
         #expect(try await client.addDependency(second.id, on: [first]) == [first])
         try await client.cancel(first)
-        // Heartbeats make the second batch ready. The waiting client sends heartbeats, too.
+        // Heartbeats make the second batch ready. A waiting client also sends heartbeats.
         _ = try await client.wait(for: first)
         #expect(try await client.facts(of: second.id)?.state == .ready)
     }
@@ -233,7 +233,7 @@ struct DarkroomClientTests {
         own.terminate()
         await #expect(throws: DarkroomError.self) { try await client.batches() }
         try own.restart()
-        // A connection attempt from before the restart may still fail.
+        // A connection attempt that began before the restart may still fail.
         while true {
             do {
                 try await client.cancel(id)

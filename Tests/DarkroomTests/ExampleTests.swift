@@ -3,7 +3,7 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-/// The examples of the package, as programs on a real Redis with photos of a folder.
+/// The examples of the package, run as programs with a real Redis server and photos in a folder.
 @Suite(.redisServer, .serialized)
 struct ExampleTests {
     private static let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

@@ -4,7 +4,7 @@ import ErrorExpectations
 import Foundation
 import Testing
 
-/// Following a batch from its current facts to its end, on a real Redis.
+/// Following a batch from its current facts to its end, with a real Redis server.
 @Suite(.redisServer, .timeLimit(.minutes(1)))
 struct FollowTests {
     let redis = RedisServer.current

@@ -42,7 +42,7 @@ struct OutsideProgramTests {
         #expect(outcome.status == 0, "\(outcome.text)")
         let last = outcome.text.split(separator: "\n").last ?? ""
         #expect(last == "61 of 61", "\(outcome.text)")
-        // This program follows the batch after its end.
+        // This program starts to follow the batch after the batch has finished.
         let again = try compile(
             """
             import Darkroom
@@ -122,7 +122,7 @@ struct OutsideProgramTests {
             .map { $0.components(separatedBy: "```")[0] }
     }
 
-    /// Compiles a program like a program of another package, without the name of this package.
+    /// Compiles a program as part of another package: without `-package-name`.
     private func compile(_ source: String, _ options: [String]) throws -> (status: Int32, text: String) {
         let isLinking = options.contains("-o")
         let file = redis.folder + "/main\(isLinking ? "" : "-checked").swift"
@@ -153,7 +153,8 @@ struct OutsideProgramTests {
             }.filter { !$0.contains("/ControlBatch.build/") }
     }
 
-    /// The arguments with which SwiftPM compiles (`module`) or links (`exe`) an example, from its build description.
+    /// The arguments with which SwiftPM compiles (`module`) or links (`exe`) an example. The build description of
+    /// SwiftPM contains them.
     private static func arguments(_ step: String) throws -> [String] {
         let built = ChildProgram.built
         let description = built.deletingLastPathComponent().deletingLastPathComponent()
@@ -177,7 +178,7 @@ private struct SymbolGraph: Decodable {
         let pathComponents: [String]
         let docComment: Comment?
 
-        /// True if the symbol comes from a conformance and is documented there.
+        /// True if the type has the symbol from a protocol, which documents it.
         var isSynthesized: Bool { identifier.precise.contains("::SYNTHESIZED::") }
     }
 

@@ -4,7 +4,7 @@ import DarkroomTestSupport
 import ErrorExpectations
 import Testing
 
-/// Starting and stopping a worker, and its settings, on a real Redis.
+/// Tests the start, the end and the settings of a worker, with a real Redis server.
 @Suite(.redisServer, .timeLimit(.minutes(1)))
 struct PhotoWorkerTests {
     let location: RedisLocation

@@ -3,7 +3,7 @@ import DarkroomTestSupport
 import ErrorExpectations
 import Testing
 
-/// The checks of the options of a new batch, on a real Redis.
+/// Tests how the options of a new batch are checked, with a real Redis server.
 @Suite(.redisServer, .timeLimit(.minutes(1)))
 struct SubmissionCheckTests {
     let client: DarkroomClient

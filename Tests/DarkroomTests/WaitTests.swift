@@ -4,7 +4,7 @@ import ErrorExpectations
 import Foundation
 import Testing
 
-/// Waiting for several batches, on a real Redis.
+/// Tests waiting for several batches, with a real Redis server.
 @Suite(.redisServer, .timeLimit(.minutes(1)))
 struct WaitTests {
     let client: DarkroomClient

@@ -56,8 +56,8 @@ import Testing
         #expect(String(decoding: bytes, as: UTF8.self) == "\"" + String(repeating: #"\u{1}"#, count: 4) + "\u{2026}\"")
     }
 
-    /// Random text in every form. The output has no code point that acts on a terminal, the JSON decodes to the same
-    /// text, and escaping the output again changes nothing.
+    /// Random text in every output form. No output has a code point that acts on a terminal, the JSON decodes to the
+    /// same text, and escaping the output again changes nothing.
     @Test func randomTextHasNoEffectOnATerminal() throws {
         let run = FuzzRun("printable text", count: 4000)
         for number in 0..<run.count {
@@ -85,26 +85,26 @@ import Testing
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Numbers of code points that act on the text around them. The tested code uses Unicode properties instead.
+    /// Code points that act on the text around them. The tested code finds them by Unicode properties instead.
     private static let acting: [ClosedRange<UInt32>] = [
         0...0x1F, 0x7F...0x9F, 0xAD...0xAD, 0x34F...0x34F, 0x61C...0x61C, 0x115F...0x1160, 0x17B4...0x17B5,
         0x180E...0x180E, 0x200B...0x200B, 0x200E...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0x3164...0x3164,
         0xD800...0xDFFF, 0xFEFF...0xFEFF, 0xFFA0...0xFFA0, 0xFFF0...0xFFFB, 0xE0000...0xE00FF, 0xE01F0...0xE0FFF,
     ]
 
-    /// Returns whether the code point at `position` acts on a terminal, or is invisible and without a purpose there.
+    /// Whether the code point at `position` acts on a terminal, or is an invisible code point without a purpose.
     private static func acts(_ scalars: [Unicode.Scalar], _ position: Int) -> Bool {
         let value = scalars[position].value
         if acting.contains(where: { $0.contains(value) }) { return true }
         let isJoiner = (0x200C...0x200D).contains(value)
         let isSelector = (0xFE00...0xFE0F).contains(value) || (0xE0100...0xE01EF).contains(value)
         guard isJoiner || isSelector else { return false }
-        // At the start, and after an ASCII character, a joiner and a selector have no purpose.
+        // At the start and after an ASCII character, a joiner or a variation selector has no purpose.
         guard position > 0, scalars[position - 1].value > 0x7F else { return true }
         return isJoiner && (position + 1 == scalars.count || scalars[position + 1].value <= 0x7F)
     }
 
-    /// A short random text of bytes, any code points, and code points that act on a terminal.
+    /// A short random text: arbitrary bytes, arbitrary code points, and code points that act on a terminal.
     private static func text(_ generator: inout SeededGenerator) -> String {
         var text = ""
         for _ in 0..<generator.number(in: 0..<12) {

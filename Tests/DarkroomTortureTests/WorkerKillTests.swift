@@ -25,7 +25,7 @@ import Testing
         let freed = outcome.recovery.freed
         let median = try #require(freed.percentile(50), "no killed worker held an operation")
         #expect(median <= lease + .seconds(3), "operations of killed workers wait too long: \(freed.text)")
-        // With few samples, one delay of a busy machine determines this value.
+        // With few samples, a single delay of a busy machine determines the 99th percentile.
         let slowest = try #require(freed.percentile(99))
         #expect(slowest <= run.bound(lease + .seconds(3)), "operations of killed workers wait too long: \(freed.text)")
     }

@@ -47,7 +47,8 @@ import Testing
     }
 
     private func stop(_ victim: TortureWorker, of cluster: TortureCluster, _ outcome: inout Outcome) throws {
-        // Waits until the worker holds two operations, because one of two operations may have no running photos.
+        // Waits until the worker holds two operations: one of them may have no running photos, so it is released at
+        // once.
         var held: [HeldOperation] = []
         let deadline = ContinuousClock.now + .seconds(30)
         repeat {

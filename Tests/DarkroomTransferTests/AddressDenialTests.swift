@@ -5,7 +5,7 @@ import Testing
 
 @testable import DarkroomTransfer
 
-/// Which addresses the engine connects to, checked at the listening socket and not by the reply.
+/// Tests which addresses the engine connects to, by the connections that the listening socket accepts.
 @Suite(.timeLimit(.minutes(2))) struct AddressDenialTests {
     @Test(arguments: [
         "127.0.0.1", "localhost", "2130706433", "0x7f.1", "0177.1", "127.1", "0.0.0.0", "0", "%31%32%37.1",
@@ -115,7 +115,7 @@ import Testing
 /// Which addresses the engine connects to in a network namespace in which every address of the internet is local.
 @Suite(.timeLimit(.minutes(2)), .enabled(if: NetworkNamespace.isAvailable, "requires root and the ip program"))
 struct AddressDenialInANamespaceTests {
-    /// `host` as in a URL; `dialled` is the address that the system would connect to, nil if it would not connect.
+    /// `host` is the host of a URL; `dialled` is the address that the system would connect to, or nil if none.
     private static let denied: [(host: String, dialled: String?)] = [
         ("0.1.2.3", "::ffff:0.1.2.3"), ("10.0.0.1", "::ffff:10.0.0.1"), ("0x0a.1", "::ffff:10.0.0.1"),
         ("100.64.0.1", "::ffff:100.64.0.1"), ("127.0.0.1", "::ffff:127.0.0.1"), ("127.8.8.8", "::ffff:127.8.8.8"),
@@ -144,7 +144,7 @@ struct AddressDenialInANamespaceTests {
                 return EveryAddressServer.redirect(to: "http://\(locations[number])/end")
             }
             let port = server.port
-            // The redirects in the list have no port; connect-to maps them to the port of the server.
+            // The redirects lead to port 80; `connectTo` maps this port to the port of the server.
             var configuration = TransferConfiguration()
             configuration.retries = 0
             configuration.connectTo = [":80::\(port)"]
@@ -192,8 +192,8 @@ struct AddressDenialInANamespaceTests {
             let second = try EveryAddressServer { _ in EveryAddressServer.body("b") }
             let port = second.port
             let first = try EveryAddressServer { _ in
-                // The name gets another address before the redirect. The redirect has another port, so the engine looks
-                // up the name again.
+                // Before the redirect, the name gets another address. The redirect has another port, so the engine
+                // looks up the name again.
                 try? point("169.254.169.254")
                 return EveryAddressServer.redirect(to: "http://moving.example:\(port)/b")
             }

@@ -14,7 +14,7 @@ import Testing
         _ = try request.output.readToEnd()  // ends when openssl does
 
         let server = try openssl("s_server -accept 127.0.0.1:0 -cert certificate.pem -key key.pem -www", in: folder)
-        // SIGKILL, because the child inherits a signal mask that may block SIGTERM.
+        // Sends SIGKILL, because the child inherits a signal mask that may block SIGTERM.
         defer { kill(server.process.processIdentifier, SIGKILL) }
         var output = ""
         var port: Substring?

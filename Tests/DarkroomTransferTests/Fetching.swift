@@ -19,7 +19,7 @@ extension TransferEngine {
 }
 
 extension TransferConfiguration {
-    /// A configuration for servers on this machine, without retries, so that each fault is an error.
+    /// A configuration for servers on this machine, without retries, so that each fault causes an error.
     static func local(_ change: (inout TransferConfiguration) -> Void = { _ in }) -> TransferConfiguration {
         var configuration = TransferConfiguration()
         configuration.allowPrivate = true
@@ -37,7 +37,7 @@ extension Result where Success == Download, Failure == TransferError {
     }
 }
 
-/// Collects values from other threads; `wait` returns when there are enough.
+/// Collects values from other threads; `wait` returns when enough values have arrived.
 final class Collected<Value: Sendable>: Sendable {
     private struct State {
         var values: [Value] = []
@@ -58,7 +58,7 @@ final class Collected<Value: Sendable>: Sendable {
 
     var values: [Value] { state.withLock { $0.values } }
 
-    /// Waits until there are `count` values. At the time limit of the test it returns the values collected so far.
+    /// Waits until there are `count` values. At the time limit of the test, returns the values collected so far.
     func wait(for count: Int) async -> [Value] {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

@@ -62,7 +62,8 @@ import Testing
         #expect(error?.code == .schemeDenied, "\(error?.detail ?? "no error")")
     }
 
-    /// In Swift, a slash and a following combining character are one `Character`; for the system the slash is a separator.
+    /// In Swift, a slash and a following combining character are one `Character`; for the kernel, the slash is still a
+    /// separator.
     @Test func errorDoesNotRevealFilesOutsideTheFolders() {
         let folders = ReadableFolders(folders: [photos.path], maxBytes: 100)
         for path in ["/../\u{301}missing.jpg", "/nowhere/..//../\u{301}missing.jpg"] {

@@ -29,7 +29,7 @@ import Testing
         let first = DispatchSemaphore(value: 0)
         pool.perform { first.signal() }
         first.wait()
-        // All of these jobs must run at the same time, whether or not the first thread is idle already.
+        // All of these jobs must run at the same time, even if the first thread is not idle yet.
         let meeting = Locked(0)
         let met = DispatchSemaphore(value: 0)
         let left = DispatchSemaphore(value: 0)

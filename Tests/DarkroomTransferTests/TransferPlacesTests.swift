@@ -4,7 +4,7 @@ import Testing
 
 @testable import DarkroomTransfer
 
-/// Which transfers occupy one of the `maxRunning` places.
+/// Tests which transfers occupy one of the `maxRunning` places.
 @Suite(.timeLimit(.minutes(1))) struct TransferPlacesTests {
     @Test func transferThatWaitsForItsNextAttemptHasNoPlace() async throws {
         let server = try HostileServer([

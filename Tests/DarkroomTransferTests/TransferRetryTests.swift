@@ -52,7 +52,7 @@ import Testing
         #expect(server.log.requests == [path: 1])
     }
 
-    /// Chunk extensions count towards the limit of the body, too.
+    /// Chunk extensions also count towards the size limit of the body.
     @Test(arguments: [100_000, 10]) func failsABodyWithEndlessChunkExtensions(bytes: Int) async throws {
         let server = try HostileServer(["/a": .endlessExtensions(bytes: bytes)])
         let engine = TransferEngine(

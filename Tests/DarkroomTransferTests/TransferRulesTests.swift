@@ -36,7 +36,7 @@ import Testing
 }
 
 @Suite struct HostQueuesTests {
-    /// Ends a transfer of `host` and returns the next element to start.
+    /// Ends a transfer of `host`, and returns the next queued element to start.
     private func next<Element>(
         _ queues: inout HostQueues<Element>, after host: String = "a", _ priority: Int = 0
     ) -> Element? {

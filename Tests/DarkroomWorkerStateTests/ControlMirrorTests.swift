@@ -12,7 +12,7 @@ import Testing
         return controls
     }
 
-    /// A mirror with every change up to version 5.
+    /// A mirror that has received every change up to version 5.
     private func upToDate() -> ControlMirror {
         var mirror = ControlMirror()
         mirror.answered(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DarkroomWorkerState
 
-/// The JSON text of a failed photo that Redis stores.
+/// The JSON text that Redis stores for a failed photo.
 @Suite struct FailureTextTests {
     @Test(arguments: ["x", "\u{1}", "\"", "é", "😀"]) func limitsTheLengthForAnyCharacters(_ character: String) throws {
         let long = String(repeating: character, count: 100_000)

@@ -8,8 +8,8 @@ import Testing
     let large = BatchID("large")
     let small = BatchID("small")
 
-    /// Runs one round of downloads and filters; photos of `failing` fail to download. Returns the batches of the photos
-    /// that began.
+    /// Begins all photos that may begin, and runs their downloads and filters; the downloads of `failing` fail. Returns
+    /// the batch of each photo that began.
     private func round(_ bench: inout StateBench, failing: BatchID? = nil) -> [BatchID] {
         let begun = bench.begin()
         for photo in begun {
@@ -35,7 +35,7 @@ import Testing
         bench.check()
     }
 
-    /// The first 100 photos of a batch count half.
+    /// When batches take turns, each of the first 100 photos of a batch counts as half a photo.
     @Test func smallBatchGetsTwoOfThreeTurns() {
         var bench = StateBench(downloads: 4, filtrations: 2)
         for number in 1...40 { bench.claim(large, number) }
@@ -48,7 +48,7 @@ import Testing
         bench.check()
     }
 
-    /// A batch whose photos fail before any filter must not take all downloads.
+    /// A batch whose photos fail before any filter must not occupy all downloads.
     @Test func countsPhotosThatFailBeforeTheirFilter() {
         var bench = StateBench(downloads: 4, filtrations: 2)
         let failing = BatchID("failing")

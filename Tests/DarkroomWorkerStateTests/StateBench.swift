@@ -4,12 +4,13 @@ import Testing
 @testable import DarkroomStore
 @testable import DarkroomWorkerState
 
-/// A worker state without a server, threads or a clock. Each method is an event or a query of the threads of a worker.
+/// A worker state without a server, threads or a clock. Each method sends the state an event or a query, as a thread of
+/// a worker would.
 struct StateBench {
     typealias Photo = PhotoTask
     typealias Effects = [WorkerState.Effect]
 
-    /// Resources of operations. The state does not use them.
+    /// Resources of operations, which the state does not use.
     private final class Resources: OperationResources {}
 
     struct Fault: StorageFault {
@@ -24,9 +25,9 @@ struct StateBench {
     private var state: WorkerState
     private var version = 0
     private var fencingToken = 0
-    /// Whether effects begin downloads and queue filters, as in a worker. Otherwise the test does both.
+    /// Whether effects begin downloads and queue filters, as in a worker. If false, the test begins and queues them.
     var schedules = false
-    /// The downloads and filters that effects have started and the test has not taken.
+    /// The downloads and filters that effects have started and that the test has not taken yet.
     var begun: [Photo] = []
     var queued: [FilterJob] = []
     /// Becomes true when an effect wakes the thread that reports and releases; the test sets it to false.
@@ -58,7 +59,8 @@ struct StateBench {
 
     // MARK: Redis
 
-    /// Claims and starts an operation, by default of 10 photos. Without `priority` its controls do not change.
+    /// Claims and starts an operation, by default of 10 photos. If `priority` is nil, the controls of the batch do not
+    /// change.
     @discardableResult
     mutating func claim(
         _ batch: BatchID, _ number: Int = 1, photos: Int = 10, priority: BatchPriority? = nil,
@@ -91,7 +93,7 @@ struct StateBench {
     /// A claim has returned an operation that has not started yet.
     mutating func claimed(_ held: HeldOperation) { handle(.claimed([held])) }
 
-    /// This worker does not run a claimed operation.
+    /// This worker cannot run a claimed operation.
     mutating func declined(_ held: HeldOperation) { handle(.declined(held)) }
 
     /// An operation has ended.
@@ -137,7 +139,7 @@ struct StateBench {
 
     // MARK: Storage
 
-    /// The output of a batch cannot be written. With `device`, the outputs of `others` cannot be written either.
+    /// The output of a batch cannot be written. If `device` is given, the outputs of `others` cannot be written either.
     @discardableResult
     mutating func block(
         _ batch: BatchID, isAway: Bool = false, device: UInt? = nil, and others: [BatchID] = []
@@ -146,13 +148,13 @@ struct StateBench {
         return handle(.storageFault(batch, fault, device: device, others: device == nil ? [] : Set(others)))
     }
 
-    /// A preparing batch writes to a device. Returns the storage fault, or nil if the batch can write.
+    /// A worker has opened the output of a batch on a device. Returns the storage fault of the device, or nil.
     mutating func storageBlocked(_ batch: BatchID, onDevice device: UInt) -> String? {
         for case .outputBlocked(let reason) in handle(.outputOpened(batch, device: device)) { return reason }
         return nil
     }
 
-    /// Another storage fault now causes the outage with this number.
+    /// The outage with this number now has another storage fault as its cause.
     mutating func storageChanged(_ number: Int, to fault: Fault) -> Effects { handle(.storageChanged(number, fault)) }
 
     /// The outages whose next check is due.
@@ -177,7 +179,7 @@ struct StateBench {
 
     // MARK: Local queues
 
-    /// Starts photos while there is room.
+    /// Starts photos until no more downloads may begin.
     /// - Parameter urgently: Starts single photos even while the filters have enough downloaded photos.
     mutating func beginDownloads(urgently: Bool = false) -> [Photo] { state.beginDownloads(urgently: urgently) }
 
@@ -191,7 +193,7 @@ struct StateBench {
 
     mutating func downloadWaits(_ photo: Photo) { handle(.downloadWaits(photo)) }
 
-    /// A photo is downloaded. Returns false if its bytes are not needed any more.
+    /// A photo is downloaded. Returns false if the downloaded bytes are no longer needed.
     mutating func downloaded(_ photo: Photo, bytes: Int) -> Bool {
         handle(.downloaded(photo, bytes: bytes))
         return state.photos.entry(of: photo) != nil
@@ -201,13 +203,13 @@ struct StateBench {
         handle(.downloadEnded(photo, outcome))
     }
 
-    /// Returns filters for the local queue.
+    /// Returns the filters that enter the local queue.
     mutating func queueFilters() -> [FilterJob] { state.queueFilters() }
 
     /// Whether a filter may start.
     mutating func filterBegins(_ job: FilterJob) -> Bool { handle(.filterBegins(job)).mayProceed }
 
-    /// Whether a result may get its final name.
+    /// Whether the file of a result may get its final name.
     mutating func placing(_ job: FilterJob) -> Bool { handle(.placing(job)).mayProceed }
 
     mutating func filterEnded(_ job: FilterJob, _ outcome: PhotoOutcome?) {
@@ -331,7 +333,7 @@ struct StateBench {
     /// Sets the number of bytes that the state expects of each download.
     mutating func expectDownloads(of bytes: Int) { state.photos.typicalBytes = bytes }
 
-    /// The work that is due although no effect has announced it.
+    /// The work that is due but that no effect has announced.
     var unannounced: [String] {
         var found: [String] = []
         var copy = state

@@ -66,7 +66,7 @@ import Testing
         let photos = bench.beginDownloads()
         #expect(bench.downloadBegins(photos[0]) == .yes)
         let effects = bench.control(one) { $0.priority = .veryHigh }
-        // The change also reorders the running download.
+        // The running download also gets the new priority.
         #expect(Set(effects.reordered.map(\.record.index)) == Set(photos.map(\.record.index)))
         #expect(bench.urgency(of: photos[1]) == Urgency(priority: .veryHigh, isInFocus: false))
         bench.check()
@@ -157,13 +157,13 @@ import Testing
         let now = ContinuousClock.now
         #expect(bench.releasesDue(now: now).isEmpty)
         #expect(bench.releasesDue(now: now + .seconds(599)).isEmpty)
-        // A resume restarts the ten minutes.
+        // Resuming the batch restarts the ten minutes until the release.
         bench.control(one) { $0.isSuspended = false }
         #expect(bench.releasesDue(now: now + .seconds(599)).isEmpty)
         bench.control(one) { $0.isSuspended = true }
         #expect(bench.releasesDue(now: now + .seconds(700)).isEmpty)
         #expect(bench.releasesDue(now: now + .seconds(1300)) == [held])
-        // After its release is due, no photo of the operation starts, even after a resume.
+        // Once the release of an operation is due, none of its photos starts, even after a resume.
         bench.control(one) { $0.isSuspended = false }
         #expect(bench.begin().isEmpty && bench.queueFilters().isEmpty)
         #expect(bench.lost(held).count == 4)
@@ -248,7 +248,7 @@ import Testing
         #expect(effects.cancelled.count == 4 && photos.allSatisfy { $0.cancellation.isCancelled })
         bench.check()
         #expect(bench.begin().isEmpty)
-        // The running filter does not delay the release. The transfer delays it until the transfer is aborted.
+        // The running filter does not delay the release; the running transfer delays it until the transfer has ended.
         #expect(bench.releasesDue(now: .now).isEmpty)
         _ = bench.downloadEnded(photos[3], nil)
         #expect(bench.releasesDue(now: .now) == [held])

@@ -46,7 +46,7 @@ import Testing
             case 80..<90: control()
             case 90..<92: mergeStateCodes()
             case 92..<97:
-                // The woken thread first reports, and then releases.
+                // The thread that an effect wakes first reports, and then releases.
                 if bench.schedules { report() }
                 release()
             case 97..<98: remove()

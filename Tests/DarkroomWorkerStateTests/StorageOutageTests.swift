@@ -60,7 +60,8 @@ import Testing
         bench.check()
     }
 
-    /// If such a report counted as a report of the manifest, the next claim would not know the manifest file.
+    /// A report of downloads alone must not count as a report of the manifest file; otherwise, the next claim of the
+    /// operation would not know the file.
     @Test func reportOfDownloadsOnlyDoesNotReportTheManifest() throws {
         var bench = StateBench(downloads: 4, filtrations: 1)
         let held = bench.claim(one)

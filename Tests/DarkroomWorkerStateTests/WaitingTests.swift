@@ -8,7 +8,7 @@ import Testing
     let slow = BatchID("slow")
     let other = BatchID("other")
 
-    /// Starts all photos that may start. Photos of `batch`, or all photos if it is nil, wait for their host.
+    /// Starts all photos that may start. The photos of `batch`, or all photos if `batch` is nil, wait for their host.
     private func begin(_ bench: inout StateBench, waiting batch: BatchID?) -> [StateBench.Photo] {
         var begun: [StateBench.Photo] = []
         while true {

@@ -4,7 +4,8 @@ import DarkroomModel
 @testable import DarkroomWorkerState
 
 extension WorkerState {
-    /// The contradictions between the parts of the state; empty unless there is a bug. The tests check it after every event.
+    /// The contradictions between the parts of the state; empty unless there is a bug. The tests check them after every
+    /// event.
     func inconsistencies() -> [String] {
         var wrong = photos.inconsistencies() + queues.inconsistencies(batches)
         func expect(_ found: Int, _ counted: Int, _ what: @autoclosure () -> String) {

@@ -124,7 +124,8 @@ import Testing
     func restartsFromTheHighestPriorityForNewOperations(_ isNoticed: Bool) throws {
         var plan = ClaimPlan(now: start)
         try record(&plan, next(&plan, lowest: .veryLow), next: "2:100")
-        // Without a change notice (the worker was full when the batch became ready), the claim restarts after 5 s.
+        // If no change notice has arrived, because the worker was full when the batch became ready, the claim restarts
+        // after 5 s.
         if isNoticed { plan.noticed(.veryHigh, due: start + .milliseconds(1)) }
         let later = next(&plan, after: isNoticed ? 1 : 5000, lowest: .veryLow)
         #expect(later == ClaimPlan.Claim(lowest: .veryLow), "the claim continues below the new operations")

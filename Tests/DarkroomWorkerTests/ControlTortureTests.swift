@@ -12,7 +12,7 @@ import Testing
 /// Applies random controls to batches while workers start and stop. At the end every batch is finished, and state
 /// codes, counters, manifests and files agree.
 ///
-/// A failure prints its seed. To repeat a run, or for a longer run, set the environment variables in
+/// A failure prints its seed. To repeat a run, or for a longer run, set these environment variables:
 /// `DARKROOM_CONTROL_SEED=<seed> DARKROOM_CONTROL_ROUNDS=200 DARKROOM_CONTROL_BATCHES=50 swift test --filter ControlTorture`.
 @Suite(.redisServer) struct ControlTortureTests {
     @Test func batchesUnderRandomControlsFinishConsistently() throws {

@@ -58,7 +58,7 @@ final class Darkroom: Sendable {
         func log(_ event: LogEvent) { darkroom.note(event.text()) }
     }
 
-    /// Starts a worker on this namespace. It logs to ``logger`` by default.
+    /// Starts a worker in this namespace. By default, the worker logs to ``logger``.
     func worker(
         redis configured: RedisConfiguration? = nil, logger: Logger? = nil,
         _ change: (inout WorkerConfiguration) throws -> Void = { _ in }
@@ -110,13 +110,13 @@ final class Darkroom: Sendable {
                 Issue.record("batch \(id) is not \(awaited) within \(seconds) s: \(facts)")
                 return facts
             }
-            // Polls, since Redis does not report every change. The blocking read limits the polling rate.
+            // Polls, since Redis does not report every change. The blocking read waits 20 ms before the next poll.
             _ = try store.connection.call(.init("BLPOP", keys.prefix + "nothing", "0.02"))
         }
     }
 
-    /// The manifest lines of a batch by photo index. For each operation, only the file of the highest fencing token
-    /// counts.
+    /// The manifest lines of a batch by photo index. For each operation, reads only the file with the highest fencing
+    /// token.
     func manifest(of id: BatchID, in output: String? = nil) throws -> [Int: ManifestLine] {
         let folder = "\(output ?? folder)/\(ManifestPath.folder(id))"
         var newest: [Int: (fencingToken: Int, path: String)] = [:]

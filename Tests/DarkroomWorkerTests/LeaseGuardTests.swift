@@ -25,7 +25,7 @@ import Testing
             isBlocked.withLock { $0 = false }
         }
         #expect(asked.wait(timeout: .seconds(20)), "the lease guard did not request a heartbeat")
-        // The reply to a heartbeat sent before the suspension does not release the thread.
+        // The reply to a heartbeat that was sent before the suspension does not release the thread.
         leaseGuard.asked(at: .now - hour / 2)
         #expect(isBlocked.withLock { $0 })
         leaseGuard.asked(at: .now)

@@ -49,7 +49,7 @@ import Testing
         let secret = url.replacingOccurrences(of: "http://", with: "http://ann:pass@") + "?token=secret"
         let (id, text, events) = try run([secret])
         let messages = events.compactMap { $0["message"] as? String }
-        // Before the report loop receives its reply, another thread may read in Redis that the operation has ended.
+        // Before the report loop receives its reply, another thread may learn from Redis that the operation has ended.
         // In this case, the other thread logs a different message.
         let regular = messages.filter { $0 != "operation ended" && $0 != "operation no longer held" }
         #expect(
@@ -110,7 +110,7 @@ import Testing
             (0..<2000).map { "NO URL \($0)" }, darkroom.options { $0.operationSize = 1 })
         let worker = try darkroom.worker()
         darkroom.waitForLog("operations claimed")
-        // No reply of Redis contains this change, so the worker sends heartbeats without a pause.
+        // No reply of Redis reaches version 1000, so the worker keeps sending heartbeats without a pause.
         let notice = "{\"change\":\"photos\",\"batch\":\"\(id)\",\"version\":1000}"
         _ = try darkroom.store.connection.call(.init("PUBLISH", darkroom.keys.controlChannel, notice))
         try darkroom.wait(id)

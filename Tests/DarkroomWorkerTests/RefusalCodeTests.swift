@@ -6,12 +6,12 @@ import Testing
 @testable import DarkroomStore
 @testable import DarkroomWorker
 
-/// The code of the problem that a refused batch shows. It is derived from the text of the worker's refusal.
+/// The problem code of a refused batch, which is derived from the text of the worker's refusal.
 @Suite struct RefusalCodeTests {
     private static let now = 1_795_252_101_000
     private static let id = BatchID("20261121-090501123-7f3a")
 
-    /// The code of the problem when the only worker refuses a batch with these options.
+    /// The problem code of a batch with these options that the only worker refuses.
     private func code(
         _ options: BatchOptions, outputsUnder: [String] = [], filesUnder: [String] = []
     ) throws -> BatchProblem.Code? {

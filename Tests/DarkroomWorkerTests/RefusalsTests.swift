@@ -76,7 +76,7 @@ import Testing
         claim(&refusals, &kept)
         claim(&refusals, &kept)
         #expect(kept.batches == [one, two])
-        // After a lost connection, Redis may store different batches, but the same number.
+        // After a lost connection, Redis may store different batches, but as many as before.
         kept.batches = [two, three]
         refusals.sendAll()
         claim(&refusals, &kept)

@@ -13,7 +13,7 @@ import Testing
 private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("Samples").path
 
-/// Batches that a worker refuses. The tests count script calls, so each has its own Redis server.
+/// Batches that a worker refuses. The tests count script calls, so each test has its own Redis server.
 @Suite(.serialized) final class RefusedBatchesTests {
     let redis: RedisServer
     let darkroom: Darkroom
@@ -68,10 +68,10 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         }
         try darkroom.wait(below)
         try darkroom.check(below)
-        // Later batches start, too, and the worker does not retry the refused batches repeatedly.
+        // Later batches also start, and the worker does not retry the refused batches repeatedly.
         darkroom.waitForLog("\(outside[149])")
         try darkroom.wait(try darkroom.submit([url], darkroom.options()))
-        // The same holds when the worker checks all refused batches again, at most every 2 s.
+        // This also applies when the worker checks all refused batches again, which it does at most every 2 s.
         worker.core.coordination.refusals.withLock { $0.checkAgain(.now) }
         let calls = try callsOfThreeSeconds()
         #expect(calls < 15, "an idle worker called \(calls) scripts in 3 s")

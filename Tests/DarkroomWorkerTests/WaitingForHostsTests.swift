@@ -77,7 +77,7 @@ import Testing
                 darkroom.options { $0.output = darkroom.folder + "/slow\(number)" })
         }
         #expect(await slow.wait { $0.running == 6 })
-        // When these batches execute, all their photos in the worker wait.
+        // Once these batches execute, all their photos in the worker wait for the slow host.
         for id in blocked { try darkroom.wait(id, "begun") { $0.executing > 0 } }
         for priority in [BatchPriority.normal, .low] {
             let free = try darkroom.submit(

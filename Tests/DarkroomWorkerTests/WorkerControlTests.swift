@@ -14,7 +14,7 @@ import Testing
 private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("Samples").path
 
-/// The effects of controls on a worker, with a real Redis server.
+/// Tests the effects of controls on a worker, with a real Redis server.
 @Suite(.redisServer, .serialized, .timeLimit(.minutes(3))) struct WorkerControlTests {
     let darkroom: Darkroom
     let photos: PhotoServer
@@ -71,8 +71,8 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(reply == .cancelled(isNew: true, isFinished: false))
         let ends = events.wait(.downloadEnded, count: 16)
         let slowest = try #require(ends.map(\.instant).max())
-        // On an idle machine this takes milliseconds. The limit allows for a busy machine, but is below the heartbeat
-        // interval of 3 s.
+        // On an idle machine, cancelling takes milliseconds. The limit allows for a busy machine, but is below the
+        // heartbeat interval of 3 s.
         #expect(slowest - cancelled < .seconds(2), "cancelling took \(slowest - cancelled)")
         let facts = try darkroom.wait(id)
         #expect(facts.counts.cancelled == 40 && facts.executing == 0)
@@ -298,7 +298,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         _ = try darkroom.store.perform(darkroom.store.cancel(large))
         for worker in workers { worker.stop() }
         for worker in workers { worker.wait() }
-        // The number is about 80 if the batches take turns. It is several hundred if the large batch runs first.
+        // `others` is about 80 if the batches take turns, and several hundred if the large batch runs first.
         #expect(others <= 300, "\(others) photos of the large batch started before the small one finished")
     }
 

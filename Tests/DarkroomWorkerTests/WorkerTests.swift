@@ -127,7 +127,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(try #require(try darkroom.store.facts(of: id)).counts.new == 1)
     }
 
-    /// A slash followed by a combining character is a different `Character`, but still a path separator for the system.
+    /// A slash followed by a combining character is a different `Character`, but still a path separator for the kernel.
     @Test(arguments: ["/../\u{301}esc", "/\u{301}a/..//\u{301}esc"])
     func createsNoFolderOutsideItsFolders(way: String) throws {
         let own = darkroom.folder + "/own"

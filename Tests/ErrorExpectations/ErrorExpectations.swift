@@ -4,7 +4,7 @@ import Testing
 
 /// Runs `work` and returns the error of type `E` that it throws.
 ///
-/// If it throws nothing or another error, an issue is recorded and the result is nil.
+/// If `work` throws nothing or another error, records an issue and returns nil.
 public func expectError<E: Error, Result>(
     _ type: E.Type, sourceLocation: SourceLocation = #_sourceLocation, in work: () throws -> Result
 ) -> E? {
@@ -20,7 +20,7 @@ public func expectError<E: Error, Result>(
 
 /// Runs `work` and returns the error of type `E` that it throws.
 ///
-/// If it throws nothing or another error, an issue is recorded and the result is nil.
+/// If `work` throws nothing or another error, records an issue and returns nil.
 public func expectError<E: Error, Result: Sendable>(
     _ type: E.Type, isolation: isolated (any Actor)? = #isolation, sourceLocation: SourceLocation = #_sourceLocation,
     in work: () async throws -> Result
@@ -37,7 +37,7 @@ public func expectError<E: Error, Result: Sendable>(
 
 /// Runs `work` and returns the error of type `E` that it throws.
 ///
-/// If it throws nothing or another error, the test ends.
+/// If `work` throws nothing or another error, the test ends.
 public func requireError<E: Error, Result>(
     _ type: E.Type, sourceLocation: SourceLocation = #_sourceLocation, in work: () throws -> Result
 ) throws -> E {

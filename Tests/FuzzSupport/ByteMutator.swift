@@ -11,7 +11,7 @@ public struct ByteMutator {
         0xFFFF_FFFE, 0xFFFF_FFFF,
     ]
 
-    /// Returns `bytes` with one to eight faults. Some faults are pieces of `other`.
+    /// Returns `bytes` with one to eight random changes. Some of them overwrite bytes with a part of `other`.
     public mutating func mutate(_ bytes: [UInt8], with other: [UInt8] = []) -> [UInt8] {
         var mutated = bytes
         for _ in 0..<(1 << generator.number(in: 0..<4)) where !mutated.isEmpty { change(&mutated, with: other) }
@@ -36,7 +36,7 @@ public struct ByteMutator {
         }
     }
 
-    /// A random position, in half of the cases in the head or at the end, where formats have their numbers.
+    /// A random position. Half of the positions are near the start or the end, where formats have their numbers.
     private mutating func position(_ count: Int) -> Int {
         switch generator.number(in: 0..<8) {
         case 0...2: generator.number(in: 0..<min(count, 128))

@@ -11,7 +11,7 @@ public struct FuzzRun: CustomStringConvertible {
     public let count: Int
     private let name: String
 
-    /// Creates a run of `count` cases that starts at `seed`, unless the environment has other values.
+    /// Creates a run of `count` cases that starts at `seed`, unless the environment sets other values.
     public init(_ name: String, count: Int, seed: UInt64 = 20_260_701) {
         let environment = ProcessInfo.processInfo.environment
         self.name = name
@@ -19,15 +19,15 @@ public struct FuzzRun: CustomStringConvertible {
         self.seed = environment["DARKROOM_FUZZ_SEED"].flatMap { UInt64($0) } ?? seed
     }
 
-    /// One line with the environment that repeats the run.
+    /// The environment variables that repeat the run, in one line.
     public var description: String { "\(name): DARKROOM_FUZZ_SEED=\(seed) DARKROOM_FUZZ_COUNT=\(count)" }
 
-    /// Runs the cases in pieces, each in its own process.
+    /// Runs the cases in groups of `size`, each group in its own process.
     ///
     /// - Parameter perform: Runs the cases with these seeds in another process, which writes a ``FuzzNote`` at the
     ///   path. Exit tests with arguments require Swift 6.3. With an older compiler, the cases run in the test process,
     ///   and a crash ends the test.
-    /// - Returns: The seeds of the cases that ended their process.
+    /// - Returns: The seeds of the cases in which the process ended.
     public func inPieces(of size: Int, _ perform: (_ seeds: Range<UInt64>, _ note: String) async -> Void) async
         -> [UInt64]
     {
@@ -56,8 +56,7 @@ public struct FuzzRun: CustomStringConvertible {
 public final class FuzzNote {
     private let file: Int32
 
-    /// Creates a note at `path`. Unless `keepingStandardError` is set, standard error goes to `<path>.words` from now
-    /// on.
+    /// Creates a note at `path`. Unless `keepingStandardError` is set, redirects standard error to `<path>.words`.
     public init(path: String, keepingStandardError: Bool = false) {
         file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
         if keepingStandardError { return }

@@ -33,7 +33,7 @@ struct HostileOperation: PhotoOperation {
         let description: String
     }
 
-    /// Whether a photo has damaged this process. Then the next photo crashes it.
+    /// Whether a photo has damaged this process; if so, the next photo crashes the process.
     private static let isBroken = Atomic(false)
 
     func main(_ photo: DownloadedPhoto) throws -> [UInt8] {
@@ -49,7 +49,7 @@ struct HostileOperation: PhotoOperation {
         case "break": Self.isBroken.store(true, ordering: .relaxed)
         case "about": return Array(about().utf8)
         default:
-            // The thrown error has the text of `errno`, or "worked".
+            // The error message contains "worked" if the attack succeeded, otherwise the text for `errno`.
             if attack_exists(name) {
                 let worked = attack(name)
                 let answer = String(cString: strerror(errno))

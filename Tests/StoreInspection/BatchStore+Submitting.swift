@@ -5,7 +5,7 @@ import Testing
 
 extension BatchStore {
     /// Submits a batch, feeds `urls` to it as a coordinator does, and seals it.
-    /// - Parameter name: The name of a photo with this index and URL.
+    /// - Parameter name: Returns the name of the photo with this index and URL.
     package func submitBatch(
         _ id: BatchID, _ options: BatchOptions, urls: [String], overwrite: Bool = true, seal: Bool = true,
         name: (_ index: Int, _ url: String) -> String = { index, _ in "photo \(index)" }

@@ -117,7 +117,7 @@ extension StoreState {
                 broken.append("batch \(id): cancelled before, but not now, or its state codes changed")
             }
             if before.controls != batch.controls, version <= previous.version {
-                // The end of a batch clears its focus without a new version, because no photos remain.
+                // When a batch finishes, its focus is removed without a new version, because no photos remain.
                 var cleared = before.controls
                 cleared.focus = nil
                 if batch.state != .finished || cleared != batch.controls {
@@ -175,8 +175,8 @@ extension BatchContent {
             let stateCodes = stateCodes[photos(of: operation)]
             let open = stateCodes.contains(UInt8(ascii: "N")) || stateCodes.contains(UInt8(ascii: "D"))
             let text = String(decoding: stateCodes, as: UTF8.self)
-            // If a user cancels the last photos of an operation, but not the batch, the next report of a worker ends
-            // the operation, because the worker may have to write the manifest lines of these photos.
+            // If a user cancels the last photos of an operation, but not the batch, the operation does not end before
+            // the next report of a worker: the worker may have to write the manifest lines of these photos.
             let isLeft = executing[operation] != nil || queue.contains(operation) && !output.isEmpty
             let left = isLeft && stateCodes.contains(UInt8(ascii: "C"))
             require(
@@ -213,8 +213,8 @@ extension BatchContent {
         return broken
     }
 
-    /// The violated invariants of a cancelled batch. Its state codes do not change. Photos that are not final count as
-    /// cancelled.
+    /// The violated invariants of a cancelled batch. Cancelling does not change the state codes; photos that are not
+    /// final count as cancelled.
     private func cancelledViolations(_ wanted: BatchCounters) -> [String] {
         var broken: [String] = []
         func require(_ holds: Bool, _ message: @autoclosure () -> String) { if !holds { broken.append(message()) } }

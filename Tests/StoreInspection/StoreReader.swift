@@ -12,7 +12,7 @@ final class StoreReader {
 
     init(_ store: BatchStore) { self.store = store }
 
-    /// Every key and its content as lines. Hashes and sorted sets (with scores) have two lines per element.
+    /// Every key and its content as lines. A field and its value, or a member and its score, have a line each.
     private static let dump = """
         local found = {}
         for _, key in ipairs(redis.call('KEYS', ARGV[1])) do

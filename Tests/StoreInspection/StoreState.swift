@@ -29,7 +29,7 @@ struct StoreState: Equatable {
     var names: [String: BatchID] = [:]
     var expiring: [BatchID: Int] = [:]
     var forgotten: [BatchID: Int] = [:]
-    /// For each batch whose dependents must be released, the time of its end.
+    /// For each batch whose dependents must be released, the time at which the batch finished.
     var releases: [BatchID: Int] = [:]
     /// For each `<batch> <round>`, the time of the next attempt to call the webhook.
     var webhooks: [String: Int] = [:]
@@ -83,7 +83,7 @@ struct BatchContent: Equatable {
     var settings: [String: String] = [:]
     var size = 0
     var window = 0
-    /// In ms of the lease clock.
+    /// The lease, in ms of the lease clock.
     var lease = 0
     /// In ms. A negative value means forever.
     var retain = 0
@@ -164,7 +164,7 @@ struct BatchContent: Equatable {
 
     func hasEnded(_ operation: Int) -> Bool { !queue.contains(operation) && executing[operation] == nil }
 
-    /// The latest time in its hash.
+    /// The latest time in the hash of the batch.
     var latestTime: Int { max(submitted, started ?? 0, finished ?? 0, feederSeen) }
 
     /// The number of failures per reason, computed from the state codes.

@@ -45,8 +45,8 @@ import Testing
         }
     }
 
-    /// On some file systems Photo.jpg and photo.jpg are one file, and so are the two encodings of É. Lists with such names get
-    /// `{index}` in their file names.
+    /// On some file systems Photo.jpg and photo.jpg are one file, and so are the two encodings of É. For a list with
+    /// such names, the template contains `{index}`.
     @Test func choosesATemplateThatKeepsFilesDistinctOnEveryFileSystem() throws {
         for (names, template) in [
             (["a.jpg", "b.png"], "{stem}"), (["a.jpg", "b"], "{stem}"), (["a.jpg", "a"], "{name}"),

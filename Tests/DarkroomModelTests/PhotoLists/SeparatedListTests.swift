@@ -11,7 +11,7 @@ import Testing
         ("image,link\ncat.jpg,http://a/1.jpg\n", "", ["1.jpg=http://a/1.jpg"]),
         ("url\nhttp://a/1,2.jpg\n\nNO URL\n", "", ["1,2.jpg=http://a/1,2.jpg", "NO URL=NO URL"]),
         ("\"url\"\n\"http://a/1,2.jpg\"\n", "", ["1,2.jpg=http://a/1,2.jpg"]),
-        // Without a header, the first row with a URL decides the columns.
+        // Without a header, the first row that contains a URL determines the order of the columns.
         ("Cat,http://a/1.jpg\nDog,http://a/2.jpg\n", "", ["Cat=http://a/1.jpg", "Dog=http://a/2.jpg"]),
         ("Ape,NO URL\nDog,http://a/2.jpg\n", "", ["Ape=NO URL", "Dog=http://a/2.jpg"]),
         ("title,where it is\nDog,http://a/2.jpg\n", "", ["Dog=http://a/2.jpg"]),

@@ -115,11 +115,11 @@ struct ChangeAudit {
         return wanted
     }
 
-    /// The expected numbers of remaining dependencies. A cancelled batch no longer publishes them.
+    /// The expected numbers of remaining dependencies. After its cancellation, a batch publishes no more numbers.
     private func dependencies(_ old: BatchContent, _ new: BatchContent) -> [String] {
         if new.dependencies.count > old.dependencies.count { return ["\(new.dependencies.count)"] }
         // One step may remove two dependencies: a finished batch and a forgotten batch. If the first removal cancels
-        // the batch, the batch publishes no number for the second.
+        // the batch, the batch publishes no number for the second removal.
         let counts = Array((new.dependencies.count..<old.dependencies.count).map(String.init))
         guard new.isCancelled else { return counts }
         return counts.filter(said("dependencies", of: new).contains)
@@ -159,7 +159,8 @@ struct ChangeAudit {
             }
         }
         for number in old.queue where new.hasEnded(number) && !new.isCancelled { add("ended", "\(number)") }
-        // If a user cancels single photos, scripts publish these photos; workers publish the changes that they report.
+        // If a user cancels single photos, a script publishes their event; a worker publishes the photos that it
+        // reports.
         if notices.contains(where: { $0.name == "photos" }) {
             let indexes = new.stateCodes.indices.filter { new.stateCodes[$0] == 67 && old.stateCodes[$0] != 67 }
             if !indexes.isEmpty { add("photos", indexes.map { "\($0)C" }.sorted().joined(separator: " ")) }
@@ -206,12 +207,12 @@ struct ChangeAudit {
                 found.append("\(notice), but there are \(latest) to \(after.workers.count) workers")
             }
             if notice.int("operations") ?? 0 < 1 { found.append("\(notice) has no operations") }
-            // The claim of an idle worker sends a notice for the remaining operations.
+            // A claim by an idle worker publishes a notice about the operations that remain in the queue.
             if after.readyQueues[priority] != nil, events.contains(where: { $0.name == "claimed" }) { continue }
             let entered = after.batches.contains { id, batch in
                 batch.priority == priority && (before.readyQueues[priority]?.turns[id] == nil)
             }
-            // The end of a batch sends a notice, so that a claim releases its dependents soon.
+            // The end of a batch publishes a notice, so that a claim soon releases the dependents of the batch.
             let finished = after.batches.contains { id, batch in
                 batch.state == .finished && before.batches[id]?.state != .finished
             }

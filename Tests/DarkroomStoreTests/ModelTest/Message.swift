@@ -27,8 +27,8 @@ enum Message {
     case removeDependency(BatchID, from: BatchID)
     case retry(BatchID, ClosedRange<Int>, [FailureReason], overwrite: Bool)
     case restoreEntry(BatchID, number: Int, photos: Int)
-    /// Reopens a batch whose list has grown. The values are the totals that the feeder has read, and the new number of
-    /// photos of the last operation.
+    /// Reopens a batch whose list has grown. `operations`, `photos` and `digest` describe the feed that the feeder has
+    /// compared with the list; `last` is the new number of photos of the last operation.
     case grow(BatchID, operations: Int, photos: Int, digest: String, last: Int?)
     case takeWebhook(DueWebhook, Duration)
     case endWebhookAttempt(String, score: Int, retryAfter: Duration?)
@@ -61,7 +61,7 @@ enum Message {
     /// The digest that the tests feed with an operation.
     static func digest(_ id: BatchID, _ number: Int) -> String { "digest of \(id)/\(number)" }
 
-    /// The digest that the tests feed with an operation that has grown.
+    /// The digest that the tests feed with an operation to which photos were added.
     static func digest(_ id: BatchID, _ number: Int, grownTo photos: Int) -> String {
         "\(digest(id, number)) with \(photos) photos"
     }

@@ -95,7 +95,8 @@ final class ModelBench {
         _ = try store.connection.call(command)
         model = saved.model
         try compare(try reader.read())
-        // Waits until the Redis time exceeds the newest fencing token; a real failover also takes that long.
+        // A new fencing token is at least the Redis time in ms. Waits until this time exceeds the newest token; a real
+        // failover also takes that long.
         while try store.time() <= newestToken {}
     }
 
@@ -120,16 +121,17 @@ final class ModelBench {
         model.state = redis  // equal values with shared storage speed up the next comparison
     }
 
-    /// The Redis time of the step: the latest time that the step wrote. A step that writes no time does not need it.
+    /// The Redis time of the step: the latest time that the step wrote. The result of a step that writes no time does
+    /// not depend on the time.
     private func time(of message: Message, in redis: StoreState) -> Int {
         switch message {
         case .claim, .heartbeat: redis.seen ?? 0
         case .takeWebhook(let due, let duration): (redis.webhooks[due.member] ?? 0) - duration.wholeMilliseconds
         case .endWebhookAttempt(let member, _, let delay?): (redis.webhooks[member] ?? 0) - delay.wholeMilliseconds
         case .retry(let id, _, _, _):
-            // A retry that takes the folder of its batch writes the time.
+            // A retry that takes the output folder of its batch again writes the time as `output.taken`.
             max(latestTime(in: redis), redis.batches[id]?.settings["output.taken"].flatMap { Int($0) } ?? 0)
-        // A forget writes the time to a separate key.
+        // `forget` writes the time to a separate key.
         case .forget(let id, _): max(latestTime(in: redis), redis.forgotten[id] ?? 0)
         default: latestTime(in: redis)
         }

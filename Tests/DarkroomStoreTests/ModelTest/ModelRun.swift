@@ -15,8 +15,8 @@ final class ModelRun {
     private var workersStarted = 0
     private var history: [Message] = []
     private var delayed: [Message] = []
-    /// The due webhooks from heartbeat replies. `taken` contains the webhooks that workers have taken, with their
-    /// scores.
+    /// `due` contains the due webhooks of heartbeat replies, `taken` the webhooks that workers have taken, each with
+    /// its score in Redis.
     var due: [DueWebhook] = []
     var taken: [(member: String, score: Int)] = []
 
@@ -63,7 +63,8 @@ final class ModelRun {
 
     private func rollBack() throws {
         try bench.rollBack()
-        // A rollback resets versions, so a dependency that was checked before and is added later could create a cycle.
+        // A rollback also resets the version of the dependencies, so Redis would accept a dependency that a client
+        // checked before the rollback, although it now creates a cycle.
         history.removeAll { if case .addDependency = $0 { true } else { false } }
         delayed.removeAll { if case .addDependency = $0 { true } else { false } }
     }
@@ -142,7 +143,7 @@ final class ModelRun {
     private func seal() throws {
         let there = coordinator.batches.filter { bench.state.batches[$0.id] != nil }
         guard let batch = random.pick(random.chance(85) ? there : coordinator.batches) else { return }
-        // Sometimes seals with the operations fed so far, so that many batches finish.
+        // Sometimes seals the batch after the operations that are already fed, so that many batches finish.
         let content = bench.state.batches[batch.id]
         var (operations, photos) = (batch.operations, batch.photos)
         if let content, random.chance(25) { (operations, photos) = (content.operations, content.stateCodes.count) }
@@ -151,7 +152,7 @@ final class ModelRun {
     }
 
     private func forget() throws {
-        // Usually picks from all batches, because batches without a coordinator must be forgotten, too.
+        // Usually picks from all batches, because batches without a coordinator must also be forgotten.
         let ids = random.chance(20) ? coordinator.batches.map(\.id) : bench.state.batches.keys.sorted()
         guard let id = random.pick(ids) else { return }
         try send(.forget(id, unfinished: random.chance(40)))
@@ -256,7 +257,7 @@ final class ModelRun {
         if random.chance(25) { workers.remove(at: at) } else { workers[at].isStalled.toggle() }
     }
 
-    /// Sends an invalid message: another worker, an older fencing token, an unknown operation or an unknown batch.
+    /// Sends a message with a wrong worker, an older fencing token, an unknown operation or an unknown batch.
     private func forge() throws {
         guard let operation = random.pick(bench.state.leases.keys.sorted()),
             let content = bench.state.batches[operation.batch], let holder = content.executing[operation.number]
@@ -303,7 +304,7 @@ final class ModelRun {
 
     private func expireBatch() throws {
         guard let id = random.pick(bench.state.expiring.keys.sorted()) else { return }
-        // If only the first change is made, the batch looks as if the clock of Redis had jumped.
+        // Without the second change, the state is the same as after a jump of the Redis clock.
         try bench.tamper(["ZADD", "expiring", "0", "\(id)"]) { $0.expiring[id] = 0 }
         guard random.chance(75) else { return }
         try bench.tamper(["HSET", "batch:\(id)", "expires", "0"]) { $0.batches[id]!.settings["expires"] = "0" }

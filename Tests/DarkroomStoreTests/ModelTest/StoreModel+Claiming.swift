@@ -63,7 +63,7 @@ extension StoreModel {
             if let rank = start.first, priority.rank > rank { continue }
             var after = start.first == priority.rank ? start[1] : Int.min
             while true {
-                // Claimed batches of an earlier page have new turns, and appear again at the end.
+                // Batches that were claimed from an earlier page have new turns, and appear again at the end.
                 let readyQueue = state.readyQueues[priority] ?? ReadyQueue()
                 var page = readyQueue.inTurn.map { (id: $0, turn: readyQueue.turns[$0]!) }.filter { $0.turn > after }
                 if let focus = claim.focus { page = readyQueue.turns[focus].map { [(focus, $0)] } ?? [] }
@@ -127,8 +127,8 @@ extension StoreModel {
             }, hasMore: hasMore, turn: state.turn, staleFiles: staleFiles)
     }
 
-    /// An operation of a lost worker; the calling worker must remove the temporary files of this operation. Each
-    /// operation is returned nine times, to one worker per minute.
+    /// An operation of a lost worker; the calling worker must remove the temporary files of this operation. Nine
+    /// heartbeat replies, at least a minute apart, contain each such operation.
     private mutating func takeStaleFiles() -> HeldOperation? {
         let due = state.staleFiles.filter { $0.value <= now }.min { ($0.value, $0.key) < ($1.value, $1.key) }
         guard let due else { return nil }

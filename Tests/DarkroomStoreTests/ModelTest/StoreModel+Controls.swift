@@ -14,7 +14,7 @@ extension StoreModel {
         return .cancelled(isNew: !batch.isCancelled, isFinished: state.batches[id]!.state == .finished)
     }
 
-    /// Cancels a batch. Its state codes do not change. The batch finishes when no operation executes.
+    /// Cancels a batch, without changing its state codes. The batch finishes when no operation executes.
     mutating func cancelNow(_ id: BatchID, _ reason: String) {
         state.batches[id]!.isCancelled = true
         state.batches[id]!.reason = reason
@@ -33,8 +33,8 @@ extension StoreModel {
         let photos = ranges.flatMap { $0 }
         let open = photos.filter { !isFinal(batch.stateCodes[$0]) }
         for index in open { batch.stateCodes[index] = UInt8(ascii: "C") }
-        // An executing operation ends with the next report of its holder. If the batch writes files, queued operations
-        // also wait for a worker, because only workers write manifest lines.
+        // An executing operation ends with the next report of its holder. If the batch writes files, a queued operation
+        // also does not end yet, because only a worker can write its manifest lines.
         for number in batch.queue
         where batch.output.isEmpty && batch.stateCodes[batch.photos(of: number)].allSatisfy(isFinal) {
             batch.end(number)
@@ -110,7 +110,8 @@ extension StoreModel {
 }
 
 extension BatchContent {
-    /// Ends an operation whose state codes are all final. If a photo failed, its entry stays for a retry.
+    /// Ends an operation whose state codes are all final. If a photo failed, the entry of the operation stays for a
+    /// retry.
     mutating func end(_ number: Int) {
         queue.remove(number)
         executing[number] = nil

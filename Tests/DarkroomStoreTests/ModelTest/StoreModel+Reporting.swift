@@ -44,7 +44,8 @@ extension StoreModel {
         }
         let stateCodes = Array(batch.stateCodes[photos])
         state.batches[id] = batch
-        // If a user cancelled single photos and the worker does not know it yet, they have no manifest lines.
+        // If the worker did not know yet that a user had cancelled single photos, it has not written their manifest
+        // lines.
         let unknown = zip(photos, report.stateCodes).contains { index, stateCode in
             (stateCode == UInt8(ascii: ".") || !isFinal(stateCode)) && before[index] == UInt8(ascii: "C")
         }
@@ -121,7 +122,7 @@ extension StoreModel {
         return true
     }
 
-    /// Finishes a batch if no operation executes and the batch is cancelled or complete. It is complete if it is
+    /// Finishes a batch if no operation executes and the batch is cancelled or complete. A batch is complete if it is
     /// sealed, has no queued operations, and does not wait for other batches.
     mutating func finishIfOver(_ id: BatchID) {
         let batch = state.batches[id]!

@@ -41,8 +41,8 @@ extension StoreModel {
         return .retried(photos: retried, notKept: notKept, next: nil)
     }
 
-    /// Takes the output folder of a batch again. If another batch has taken the folder, returns that batch, unless
-    /// `insists` is true.
+    /// Takes the output folder of a batch again. If another batch has taken the folder and `insists` is false, only
+    /// returns the other batch.
     private mutating func retake(_ id: BatchID, _ insists: Bool) -> BatchID? {
         let batch = state.batches[id]!
         guard !batch.output.isEmpty else { return nil }

@@ -6,7 +6,7 @@ import DarkroomModel
 /// The state of a worker: the operations that the worker assumes it holds, and the states of their photos.
 struct WorkerModel {
     let id: String
-    /// The number of its last claim.
+    /// The number of the worker's last claim.
     private(set) var number = 0
     /// Whether the last claim has no reply yet.
     var isUnanswered = false
@@ -17,7 +17,7 @@ struct WorkerModel {
     struct Work {
         var held: HeldOperation
         var stateCodes: [UInt8]
-        /// Whether the worker has received the cancel of the batch.
+        /// Whether a reply has told the worker that the batch is cancelled.
         var isCancelled = false
         var bytesIn = 0
         var bytesOut = 0

@@ -6,8 +6,8 @@ import Foundation
 
 @testable import DarkroomStore
 
-/// Receives the messages on the channels of a namespace with a real subscription. It publishes a mark; when the
-/// mark arrives, all earlier messages have been received.
+/// Receives the messages on the channels of a namespace with a real subscription. The listener publishes a mark; when
+/// it receives the mark, it has received all earlier messages.
 final class Listener: Sendable {
     /// A decoded message.
     struct Message: CustomStringConvertible {

@@ -1,4 +1,4 @@
-/// An error that ends a test.
+/// An error that a test throws to end itself.
 struct TestFailure: Error, CustomStringConvertible {
     let description: String
 }

@@ -67,7 +67,8 @@ final class TestStore {
         return try claimed(call).operations
     }
 
-    /// Performs `call`, and returns the claimed operations and the position of the next claim.
+    /// Performs `call`. Returns the claimed operations, and the position in the ready queues where the next claim
+    /// starts.
     func claimed(_ call: ScriptCall<ClaimReply>) throws -> (operations: [ClaimedOperation], next: String) {
         guard case .claimed(let claimed) = try store.perform(call) else {
             throw TestFailure(description: "the reply to the claim is OLD")

@@ -19,7 +19,7 @@ struct FaultLoad {
         var faults = 0
         var batches = 0
         var photos = 0
-        /// The number of downloads of photos that had been downloaded before.
+        /// The number of downloads of photos that had already been downloaded.
         var repeats = 0
         /// The output of the feeding programs.
         var said: [String] = []
@@ -29,9 +29,9 @@ struct FaultLoad {
     private static let window = 12
 
     /// Injects faults until the run is complete; between two faults, photos must become final. Then every batch must
-    /// finish without help, with the same result as without faults.
+    /// finish without intervention, with the same result as without faults.
     /// - Parameters:
-    ///   - most: The maximum number of faults, even if the run is not complete.
+    ///   - most: The maximum number of faults. The function stops at this number, even if the run is not complete.
     ///   - fault: Injects a fault and waits until the workers claim or report again.
     func run(
         _ run: inout TortureRun, atMost most: Int = .max, fault: (Int, inout SeededGenerator) throws -> Void

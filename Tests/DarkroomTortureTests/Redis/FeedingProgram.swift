@@ -65,7 +65,7 @@ final class FeedingProgram: Sendable {
 }
 
 extension TortureCluster {
-    /// Starts `darkroom submit`. Returns when it has printed the batch id.
+    /// Starts `darkroom submit`, and waits until the program has printed the batch id.
     /// - Parameters:
     ///   - window: The maximum number of unfinished operations. With a small window, feeding takes most of the run.
     ///   - name: The name of each photo. Long names fill Redis.

@@ -4,7 +4,8 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-/// The master is killed or suspended after its replicas have missed its last writes. The sentinels promote a replica.
+/// The replicas miss the last writes of the master. Then the master is killed or suspended, and the sentinels promote a
+/// replica.
 @Suite(.serialized) struct RedisFailoverTests {
     @Test func workersRecoverAndRepeatLostWork() throws {
         var run = TortureRun("Sentinel failover", count: 1)

@@ -20,7 +20,7 @@ import Testing
             let used = ServerInformation(try administrator.call(RedisCommand("INFO", "memory")).string ?? "")
             let limit = try #require(used.int("used_memory")) + 300_000 + run.random.number(in: 0..<200_000)
             _ = try administrator.call(RedisCommand("CONFIG", "SET", "maxmemory", "\(limit)"))
-            // The names cannot be compressed, so the list needs several times the memory of Redis.
+            // The names cannot be compressed, so the list needs several times the memory that Redis has.
             var random = run.random
             let names = (0..<600).map { _ in
                 (0..<150).map { _ in String(random.next(), radix: 36) }.joined()

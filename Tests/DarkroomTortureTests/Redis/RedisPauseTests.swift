@@ -36,7 +36,7 @@ import Testing
             let resumed = RedisTraffic.now
             let traffic = try RedisTraffic(of: redis)
             back.add(try traffic.waitForWork(of: workers, since: resumed, within: bound))
-            // A lease that expires later appears in the log of its worker, which is checked below.
+            // If a lease expires after this check, its worker logs that; the check of the log below finds it.
             for batch in cluster.batches {
                 let leaseExpiries = try cluster.store.connection.call(
                     RedisCommand("HLEN", cluster.store.keys.leaseExpiries(batch)))

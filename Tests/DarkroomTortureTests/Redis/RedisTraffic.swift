@@ -5,8 +5,8 @@ import Foundation
 
 @testable import DarkroomStore
 
-/// Records the commands that workers send to a redis-server, with the times of the server. It uses MONITOR, which runs
-/// until the server ends.
+/// Records the commands that workers send to a redis-server, each with its time by the clock of the server. Uses
+/// MONITOR, which runs until the server ends.
 final class RedisTraffic {
     private let process: BoundProcess
     private let log: String
@@ -18,7 +18,7 @@ final class RedisTraffic {
     /// The number of operations whose lease expired.
     private(set) var recovered = 0
 
-    /// Starts MONITOR. Returns when it is active.
+    /// Starts MONITOR, and waits until it is active.
     init(of redis: RedisServer) throws {
         log = redis.folder + "/monitor-\(UUID().uuidString).log"
         guard case .unix(let socket) = redis.configuration.address else {

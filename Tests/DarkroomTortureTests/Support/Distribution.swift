@@ -9,7 +9,7 @@ struct Distribution {
 
     mutating func add(_ values: [Duration]) { self.values += values }
 
-    /// The percentile of the durations (nearest rank), or nil without durations.
+    /// The percentile of the durations (nearest rank), or nil if there are none.
     func percentile(_ percent: Double) -> Duration? {
         guard !values.isEmpty else { return nil }
         let rank = Int((percent / 100 * Double(values.count)).rounded(.up))

@@ -18,7 +18,7 @@ final class KillCampaign {
         var mostLeaseExpiries = 0
     }
 
-    /// The maximum time in ms between the submission of work and a kill, so that the worker is busy.
+    /// The maximum time in ms from the submission of work to a kill; it is so short that the worker is still busy.
     private static let working = 300
 
     private let cluster: TortureCluster

@@ -34,8 +34,8 @@ final class StandstillCampaign {
         self.random = random
     }
 
-    /// Suspends workers until the run is complete. In every second suspension, the batch has finished when the worker
-    /// resumes; otherwise, other workers are executing operations of the batch.
+    /// Suspends workers until the run is complete. In every second suspension, the worker resumes after its batch has
+    /// finished; in the others, while other workers execute operations of the batch.
     func perform(_ run: TortureRun) throws -> Outcome {
         while run.goesOn(after: outcome.standstills) {
             try standstill(isFinishedAtResume: outcome.standstills.isMultiple(of: 2))
@@ -68,7 +68,7 @@ final class StandstillCampaign {
         let said = victim.logged.utf8.count
         victim.resume()
         try wait(victim, "to log that it lost its operations", for: .seconds(20)) {
-            // The worker logs whether each lost operation has ended or is no longer held.
+            // For each lost operation, the worker logs that it has ended or that the worker no longer holds it.
             refusals(of: victim, after: said) > 0
                 || lines(of: victim, after: said).contains {
                     $0.contains("operation ended") || $0.contains("operation no longer held")
@@ -141,7 +141,7 @@ final class StandstillCampaign {
 
     // MARK: Comparison
 
-    /// The content of a batch that must not change after its end.
+    /// The data and files of a batch, which must not change after the batch has finished.
     private struct Snapshot {
         let content: BatchContent?
         /// For each path: inode, size, and the time of the last change of the file or its name.
@@ -163,7 +163,7 @@ final class StandstillCampaign {
         return snapshot
     }
 
-    /// - Parameter inFiles: The temporary files of the suspended worker. It may still rename each of them.
+    /// - Parameter inFiles: The temporary files of the suspended worker, which may still rename each of them.
     private func compare(_ before: Snapshot, _ after: Snapshot, inFiles: [String]) {
         #expect(
             before.content != nil && after.content == before.content, "Redis accepted a report of the resumed worker")

@@ -6,10 +6,10 @@ import DarkroomStore
 import DarkroomTestSupport
 import Foundation
 
-/// Real workers with one Redis server and an output folder in memory. They download real photos from an HTTP server
-/// that counts requests per photo.
+/// Real workers with one Redis server and an output folder, in memory if there is /dev/shm. The workers download real
+/// photos from an HTTP server that counts requests per photo.
 ///
-/// Any thread may call it. Its processes and files are removed with this object.
+/// Any thread may call the methods. When this object is released, its processes end and its files are removed.
 final class TortureCluster: Sendable {
     /// A batch of this cluster.
     struct Submission: Sendable {
@@ -99,7 +99,7 @@ final class TortureCluster: Sendable {
         return worker
     }
 
-    /// Stops all workers with SIGTERM, and throws if a process of this cluster remains.
+    /// Stops all workers with SIGTERM, and throws if a process of this cluster is still running.
     func end() throws {
         let workers = workers
         for worker in workers {

@@ -7,7 +7,7 @@ final class TortureWorker: Sendable {
     static let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         .deletingLastPathComponent().appendingPathComponent("darkroom").path
 
-    /// Helpers inherit this variable; they do not inherit Darkroom's own variables.
+    /// The environment variable that contains the mark. Helpers inherit it, but not Darkroom's own variables.
     private static let variable = "TORTURE_CLUSTER"
 
     /// The log file; the log level is debug.
@@ -94,10 +94,10 @@ final class TortureWorker: Sendable {
     /// The states of the threads of the process (proc(5)); empty after the end of the process.
     private var threadStates: [Character] {
         let folder = "/proc/\(processIdentifier)/task"
-        // The files of an ended process or thread are missing.
+        // If the process or a thread has ended, its files in /proc are missing.
         return ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).compactMap { thread in
             let text = FileManager.default.contents(atPath: "\(folder)/\(thread)/stat") ?? Data()
-            // The name in parentheses may contain any character.
+            // The program name, in parentheses, may contain any character.
             return String(decoding: text, as: UTF8.self).split(separator: ")").last?.first { $0 != " " }
         }
     }
@@ -105,7 +105,7 @@ final class TortureWorker: Sendable {
     /// The ids of all worker processes with this mark and their child processes.
     static func processes(markedBy mark: String) -> [String] {
         let wanted = Data("\(variable)=\(mark)".utf8)
-        // The files of an ended process are missing.
+        // If a process has ended, its files in /proc are missing.
         return ((try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []).filter { name in
             Int(name) != nil
                 && FileManager.default.contents(atPath: "/proc/\(name)/environ")?.range(of: wanted) != nil

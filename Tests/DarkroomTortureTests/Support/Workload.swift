@@ -19,7 +19,7 @@ final class Workload {
         random = SeededGenerator(seed: seed)
     }
 
-    /// Verifies and forgets finished batches, and submits more if fewer than `count` photos are unfinished.
+    /// Verifies and forgets finished batches, and submits batches until two batches and `count` photos are unfinished.
     func keepUp(photos count: Int = 1500) throws {
         try verifyFinished()
         var left = try cluster.store.facts(of: open).reduce(0) { $0 + $1.photos - $1.counts.final }

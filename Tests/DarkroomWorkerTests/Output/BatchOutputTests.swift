@@ -5,7 +5,8 @@ import Testing
 @testable import DarkroomOutput
 
 @Suite struct BatchOutputTests {
-    /// In Swift, a slash and a following combining character are one `Character`; for the system the slash is a separator.
+    /// In Swift, a slash and a following combining character are one `Character`; for the kernel, the slash is still a
+    /// separator.
     @Test func findsTheFolderOfANameThatBeginsWithACombiningCharacter() throws {
         let template = try FileNameTemplate("{stem}", namesAreUnique: true)
         let output = BatchOutput(

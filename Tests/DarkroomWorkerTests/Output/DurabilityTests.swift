@@ -9,7 +9,7 @@ import Testing
 @testable import DarkroomOutput
 @testable import DarkroomWorker
 
-/// What a worker reports when the disk fails to store written data.
+/// Tests what a worker reports when the disk fails to store written data.
 @Suite(.redisServer, .serialized) struct DurabilityTests {
     let darkroom: Darkroom
     let photos: PhotoServer
@@ -73,7 +73,7 @@ import Testing
         try darkroom.check(id)
     }
 
-    /// The file calls behave as if the server of a network share were down: they return when the server is back, or
+    /// The file calls hang as if the server of a network share were down: they return when the server runs again, or
     /// never.
     @Test func anotherWorkerRunsAnOperationWhoseFileCallsHang() throws {
         let id = try darkroom.submit(
@@ -106,7 +106,8 @@ import Testing
         let taken = try #require(try darkroom.store.facts(of: id)).outputTaken
         let context = try BatchContext(id, darkroom.options(), WorkerConfiguration(), taken: taken)
         #expect(try context.openFolder() != nil)
-        // The worker takes this lock before it renames a file. The held lock acts like an unresponsive file server.
+        // The worker takes this lock before it renames a file. While the test holds the lock, the worker is blocked as
+        // by an unresponsive file server.
         let holder = open(darkroom.folder + "/" + ManifestPath.holder, O_RDWR)
         #expect(flock(holder, LOCK_EX) == 0)
         let worker = try darkroom.worker {

@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomOutput
 @testable import DarkroomWorker
 
-/// A file is complete or absent, even if the disk is full, not mounted or blocked by other files.
+/// A file is complete or absent, even if the disk is full or not mounted, or if other files have the same name.
 @Suite struct OutputWriterTests {
     private let scratch: ScratchFolder
     private var folder: String { scratch.path }
@@ -79,7 +79,7 @@ import Testing
         #expect((OutputFault(failure) != nil) == (name != "00001"))
     }
 
-    /// A slash followed by a combining character is a different `Character`, but still a path separator for the system.
+    /// A slash followed by a combining character is a different `Character`, but still a path separator for the kernel.
     @Test func nameThatBeginsWithACombiningCharacterStaysInItsFolder() throws {
         let victim = folder + "-victim"
         defer { try? FileManager.default.removeItem(atPath: victim) }
@@ -87,7 +87,7 @@ import Testing
         let template = try FileNameTemplate("{name}", namesAreUnique: true)
         let path = template.path(index: 10_000, name: "\u{301}evil", ending: "jpg")
         #expect(path.utf8.elementsEqual("00001/\u{301}evil.jpg".utf8))
-        // The file is the first file in its folder.
+        // Writing the first file of a folder creates the folder.
         #expect(failure(writing: path) == nil)
         #expect(try contents("00001").map { Array($0.utf8) } == [Array("\u{301}evil.jpg".utf8)])
         try FileManager.default.removeItem(atPath: folder + "/00001")

@@ -24,7 +24,7 @@ import Testing
         try store.perform(store.heartbeat(worker: nil)).webhooks
     }
 
-    /// The time until the next attempt of a webhook in ms, or nil if Redis has no webhook of the batch.
+    /// The time in ms until the next attempt to call the webhook, or nil if Redis has no webhook of the batch.
     private func next(_ id: BatchID) throws -> Int? {
         let score = try store.connection.call(.init("ZSCORE", darkroom.keys.webhooks, "\(id) 1"))
         return try score.string.flatMap { Int($0) }.map { $0 - (try store.time()) }
