@@ -152,7 +152,7 @@ import Testing
         let changes =
             [
                 ["HDEL", ":operations", "1"], ["HSET", ":lease.expiries", "1", "9223372036854775807"],
-                ["HSET", ":lease.expiries", "1", "-5"], ["HSET", ":lease.expiries", "1", "x"],
+                ["HSET", ":lease.expiries", "1", "-5"], ["HSET", ":lease.expiries", "1", "nan"],
             ]
             + numbers.map { ["ZADD", ":queue", "0", $0] }
         for change in changes {
@@ -168,6 +168,59 @@ import Testing
             #expect(Set(numbers).isSubset(of: [1, 2, 3, 4]), "\(change): \(numbers)")
             #expect(claimed.damaged == (change[0] == "HDEL" ? [damaged: "operation 1 has no entry"] : [:]), "\(change)")
         }
+    }
+
+    @Test func operationNumberAboveTheMaximumAffectsNoOtherOperation() throws {
+        let test = try TestStore()
+        let damaged = try test.submit("damaged", operations: 2)
+        let sound = try test.submit("sound", operations: 2)
+        try test.command("HSET", test.store.keys.batch(damaged), "operations", "9007199254740992")
+        try test.command("ZADD", test.store.keys.queue(damaged), "0", "536870913")
+        #expect(try test.claim().filter { $0.held.batch == sound }.count == 2)
+    }
+
+    @Test func unreadableBatchIdAffectsNoOtherBatch() throws {
+        let test = try TestStore()
+        let sound = try test.submit("sound", operations: 2)
+        let copy = RedisCommand(arguments: [
+            Array("COPY".utf8), Array(test.store.keys.batch(sound).utf8),
+            Array((test.store.keys.prefix + "batch:").utf8) + [0xff],
+        ])
+        _ = try test.store.connection.call(copy)
+        let queue = RedisCommand(arguments: [
+            Array("ZADD".utf8), Array(test.store.keys.ready(.normal).utf8), Array("0".utf8), [0xff],
+        ])
+        _ = try test.store.connection.call(queue)
+        #expect(try test.claim().map(\.held.batch) == [sound, sound])
+    }
+
+    @Test func damagedWebhooksAffectNoOtherWebhook() throws {
+        let test = try TestStore()
+        for name in ["text", "time", "sound"] {
+            let id = try test.submit(name, operations: 1) { $0.webhook = "http://example.org" }
+            if name == "text" {
+                let url: [UInt8] = [0xff]
+                let words = ["HSET", test.store.keys.batch(id), "webhook"].map { Array($0.utf8) }
+                _ = try test.store.connection.call(RedisCommand(arguments: words + [url]))
+            }
+            try test.develop()
+            if name == "time" { try test.command("ZADD", test.store.keys.webhooks, "-5", "\(id) 1") }
+        }
+        let reply = try test.store.perform(test.store.heartbeat(worker: nil))
+        #expect(reply.webhooks.map(\.batch) == ["sound"])
+    }
+
+    /// The answer to the last claim, which Redis keeps for a repetition of the claim.
+    @Test(arguments: [("x", "1 batch 1"), ("nan", ""), ("2", "x y z"), ("2", "1 batch")])
+    func damagedAnswerOfAClaimDoesNotPreventClaims(number: String, answer: String) throws {
+        let test = try TestStore()
+        let id = try test.submit("batch", operations: 2)
+        try test.command(
+            "HSET", test.store.keys.worker("worker"), "claim.number", number, "claim.answer", answer)
+        for number in 2...3 {
+            _ = try test.store.perform(test.store.claim(worker: "worker", number: number))
+        }
+        #expect(try test.command("HLEN", test.store.keys.executing(id)) == .integer(2))
     }
 
     /// Damaged counters of the cluster.

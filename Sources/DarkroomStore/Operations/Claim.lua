@@ -25,7 +25,8 @@
 local worker, claim = ARGV[1], tonumber(ARGV[2])
 local worker_key = KEY_WORKER .. worker
 local last = redis.call('HMGET', worker_key, 'claim.number', 'claim.answer')
-if last[1] and claim < tonumber(last[1]) then return {'OLD'} end
+local last_claim = tonumber(last[1] or '')
+if last_claim and claim < last_claim then return {'OLD'} end
 --#include read_batch.lua
 --#include clocks.lua
 local refused_key, left_out, at = worker_key .. REFUSED, {}, 9
@@ -45,12 +46,14 @@ local suspended = string.find(cluster, '^[sd]')
 
 -- For each batch with claimed operations: batch id, key of its hash, operation size, photos, operation numbers.
 local claimed, token, next_at = {}, 0, ''
-if last[1] and claim == tonumber(last[1]) then
+local last_token = claim == last_claim and tonumber(string.match(last[2] or '', '^%S+') or '')
+if last_token then
     local words = string.gmatch(last[2], '%S+')
-    token = tonumber(words())
+    words()
+    token = last_token
     local mine = worker .. ' ' .. string.format('%.0f', token) .. ' '
     for id in words do
-        local key, number = KEY_BATCH .. id, words()
+        local key, number = KEY_BATCH .. id, words() or ''
         local b, from, to, is_valid = fields(key, 'state', 'size', 'photos'), 2, 3, nil
 --#include check_batch.lua
         local holder = b[1] and is_valid and redis.call('HGET', key .. EXECUTING, number)
@@ -110,8 +113,9 @@ else
                     local rest = redis.call('ZPOPMIN', key .. QUEUE, count - #taken)
                     for j = 1, #rest, 2 do taken[#taken + 1] = rest[j] end
                 end
+                local last_number = math.min(tonumber(b[4]), MOST_PHOTOS)
                 for _, number in ipairs(taken) do  -- drops members that are not operation numbers of the batch
-                    if string.find(number, '^[1-9]%d*$') and tonumber(number) <= tonumber(b[4]) then popped[#popped + 1] = number end
+                    if string.find(number, '^[1-9]%d*$') and tonumber(number) <= last_number then popped[#popped + 1] = number end
                 end
                 if #popped > 0 then
                     local numbers, holders, leases = {}, {}, {}
@@ -188,7 +192,8 @@ for _, h in ipairs(claimed) do
         for j = i, run do
             batch[#batch + 1] = numbers[j]
             batch[#batch + 1] = string.sub(codes, (j - i) * size + 1, (j - i + 1) * size)
-            batch[#batch + 1] = math.min(math.max(tonumber(lease_expiries[j]) or 0, 0), 1000000)
+            local expiries = lease_expiries[j] or ''
+            batch[#batch + 1] = string.find(expiries, '^%d+$') and math.min(tonumber(expiries), 1000000) or 0  -- a damaged number counts as 0
             batch[#batch + 1] = entries[j]
         end
         i = run + 1

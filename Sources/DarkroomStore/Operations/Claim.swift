@@ -107,12 +107,12 @@ extension Claimed {
             operations: [], lost: try reply.operations(2), next: try reply.string(3), version: try reply.int(4),
             cluster: cluster, turn: try reply.int(6), refusals: try reply.int(7), controls: [:])
         for element in reply.elements.dropFirst(8) {
-            guard let list = element.array, list.count > 1, let name = list[0].string,
+            guard let list = element.array, list.count > 1, let name = list[0].bytes,
                 let text = list[1].string, let controls = BatchControls(text)
             else { throw reply.unexpected }
             // Skip only this batch: the other batches of the reply are valid.
-            guard let batch = BatchID(name) else {
-                invalid.append(name)
+            guard let batch = list[0].batch else {
+                invalid.append(String(decoding: name, as: UTF8.self))
                 continue
             }
             self.controls[batch] = controls

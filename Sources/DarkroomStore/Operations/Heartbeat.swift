@@ -76,10 +76,11 @@ extension HeartbeatReply: ScriptReplyDecodable {
         }
         let due = try reply.array(4)
         for at in stride(from: 0, to: due.count - 2, by: 3) {
-            guard let member = due[at].string, let score = due[at + 1].number, let url = due[at + 2].string
-            else { throw reply.unexpected }
-            // Skip a member without a valid batch id: Darkroom did not write it.
-            if let webhook = DueWebhook(member: member, score: score, url: url) { webhooks.append(webhook) }
+            // Skip a webhook with an invalid member, time or URL: Darkroom did not write it.
+            guard let member = due[at].string, let score = due[at + 1].number, let url = due[at + 2].string,
+                let webhook = DueWebhook(member: member, score: score, url: url)
+            else { continue }
+            webhooks.append(webhook)
         }
         // Skip an invalid member of `stale.files`: Darkroom did not write it.
         let left = try reply.array(7)

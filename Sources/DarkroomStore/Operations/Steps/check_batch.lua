@@ -9,5 +9,5 @@ for i = from, to do
 end
 if is_valid then
     local size = tonumber(b[from])
-    is_valid = size >= 1 and size <= 1000 and tonumber(b[from + 1]) <= 536870912
+    is_valid = size >= 1 and size <= 1000 and tonumber(b[from + 1]) <= MOST_PHOTOS
 end

@@ -51,6 +51,9 @@ local prefix = KEYS[1]
 -- The number of workers with a heartbeat or a claim in the last 10 s.
 --#define RUNNING_WORKERS redis.call('ZCOUNT', KEY_WORKERS, now - 10000, '+inf')
 
+-- The maximum number of photos of a batch, and so of operations (see StoredBounds.swift).
+--#define MOST_PHOTOS 536870912
+
 -- For each batch, Redis keeps the entries of at most this many ended operations, so that failed photos can be retried.
 --#define MOST_ENTRIES_KEPT 10000
 
