@@ -74,7 +74,7 @@ package final class BatchFeed: Sendable {
 extension DarkroomClient {
     /// Creates a coordinator, which can run several feeds one after another.
     /// - Parameters:
-    ///   - replicas: how many replicas of Redis must confirm a batch; nil: one replica, or none if Redis has no replicas.
+    ///   - replicas: how many replicas must confirm a batch; nil: one replica, or none if Redis has no replicas.
     ///   - onNotice: called on the feeding thread.
     package func coordinator(
         replicas: Int? = nil, onNotice: @escaping @Sendable (FeedNotice) -> Void
