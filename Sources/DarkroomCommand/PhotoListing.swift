@@ -4,8 +4,8 @@ import DarkroomFiles
 import DarkroomStore
 import Foundation
 
-/// Lists the photos of a batch in order. It reads the state codes, failures and entries from Redis, and the manifest from
-/// the output folder, but only as far as it needs them.
+/// Lists the photos of a batch in order. It reads the state codes, failures and entries from Redis, and the manifest
+/// from the output folder, but only as far as it needs them.
 ///
 /// It holds the photos of at most 1,000 operations in memory.
 struct PhotoListing {

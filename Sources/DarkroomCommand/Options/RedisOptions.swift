@@ -62,8 +62,8 @@ struct RedisOptions: ParsableArguments {
         return (redis, name)
     }
 
-    /// Connects to the Redis server that stores a batch, and finds the batch. `batch` may also be the output folder of a
-    /// `darkroom run`.
+    /// Connects to the Redis server that stores a batch, and finds the batch. `batch` may also be the output folder
+    /// of a `darkroom run`.
     func connect(to batch: String) throws -> (redis: RedisOptions, client: DarkroomClient, batch: BatchFacts) {
         let (redis, name) = try resolving(batch)
         let client = try redis.connect()
