@@ -100,7 +100,7 @@ extension CoordinatedWorker {
         assert(left.isEmpty, "nobody performs \(left)")
     }
 
-    /// After a pause of the process, blocks until the worker has asked Redis which leases it still has; see ``LeaseGuard``.
+    /// After a pause of the process, blocks until the worker has asked Redis which leases it has; see ``LeaseGuard``.
     package func waitForLeases() {
         guard let lease = read({ $0.shortestLease }) else { return }
         coordination.leaseGuard.wait(lease: lease) { coordination.heartbeatSignal.raise() }

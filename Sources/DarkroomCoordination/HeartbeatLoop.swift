@@ -34,7 +34,7 @@ package final class HeartbeatLoop: Sendable {
                 }
                 isAway = false
                 coordination.isConnected.withLock { $0 = true }
-                // The report loop now reports all changes, even of photos that are only downloaded. The claim loop claims.
+                // Wakes the report loop, which reports all changes every 3 s, and the claim loop.
                 coordination.reportSignal.raise()
                 coordination.claimSignal.raise()
             } catch {
@@ -61,8 +61,8 @@ package final class HeartbeatLoop: Sendable {
 
     /// The time between two heartbeats: a fifth of the shortest lease, at most 3 s.
     ///
-    /// An outage of Redis uses up at most 3 s of a lease, however long it lasts. The sum of these 3 s, the time since the
-    /// last renewal, and the time that this worker needs to reconnect (``retryInterval`` and the attempts of the
+    /// An outage of Redis uses up at most 3 s of a lease, however long it lasts. The sum of these 3 s, the time since
+    /// the last renewal, and the time that this worker needs to reconnect (``retryInterval`` and the attempts of the
     /// connection) must be less than the shortest possible lease, 6 s.
     static func interval(shortestLease: Duration?) -> Duration {
         shortestLease.map { min(.seconds(3), $0 / 5) } ?? .seconds(3)

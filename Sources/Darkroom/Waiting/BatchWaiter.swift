@@ -153,7 +153,7 @@ package struct BatchWaiter {
         let open = batches.filter { $0.state != .finished }
         problems = try client.store.problems(of: open, now: now).of(batches)
         if warnFrom <= .now { warn(of: problems, among: batches) }
-        // The problems are read again for the first report, so that it is not outdated.
+        // The problems are read again before the first warning, so that the warning is not outdated.
         nextProblems = .now + Self.problemInterval
         if .now < warnFrom { nextProblems = min(nextProblems, warnFrom) }
     }

@@ -87,7 +87,7 @@ final class PrivateRedis {
         )
     }
 
-    /// Whether the server is running. It does not end by itself, except after an error.
+    /// Whether the server is running. Before ``close()``, it ends only after an error.
     var isRunning: Bool { kill(process.processIdentifier, 0) == 0 }
 
     func checkRunning() throws {

@@ -288,7 +288,7 @@ final class RunSession {
         }
     }
 
-    /// The batch argument for commands in other terminals: the output folder, and `--redis` if the Redis server is shared.
+    /// The batch argument for commands in other terminals: the output folder, and `--redis` for a shared server.
     private var nameForOthers: String {
         ShellWord.quoted(identity.output) + (privateRedis == nil ? " --redis ..." : "")
     }
