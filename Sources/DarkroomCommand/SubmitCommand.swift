@@ -218,7 +218,7 @@ struct SubmitCommand: ParsableCommand {
     /// The name of the list for messages. A URL is shown without user, password and query, which may be secrets.
     private var listName: String { list == "-" ? list : PhotoListReader.displayName(list) }
 
-    /// The end of an error message: commands that continue or remove an incompletely fed batch; empty if they cannot help.
+    /// The end of an error message: commands that continue or remove an incomplete batch; empty if they cannot help.
     private func advice(after error: any Error, _ id: BatchID, _ client: DarkroomClient) -> String {
         let lasting: [CoordinatorError.Code] = [.listDiffers, .batchGone, .cancelled]
         if let error = error as? CoordinatorError, lasting.contains(error.code) { return "" }
