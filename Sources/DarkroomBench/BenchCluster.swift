@@ -57,7 +57,7 @@ final class BenchCluster {
         while true {
             guard let facts = try store.facts(of: id) else { throw BenchError("batch \(id) was forgotten") }
             if facts.state == .finished { return facts }
-            // Waits 0.05 s with a blocking read of a Redis key that never exists.
+            // A blocking read of a Redis key that never exists returns after 0.05 s.
             _ = try store.connection.call(RedisCommand("BLPOP", keys.prefix + "bench", "0.05"))
         }
     }

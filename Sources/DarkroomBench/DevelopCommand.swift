@@ -94,7 +94,7 @@ struct DevelopCommand: ParsableCommand {
                         return next
                     }
                     guard index < count else { break }
-                    // Errors are ignored: a photo that cannot be developed takes the same time in the whole system.
+                    // Errors are ignored: the whole system also spends time on photos that cannot be developed.
                     _ = try? Imaging.develop(
                         bodies[index % bodies.count], DevelopOptions(filters: [.sepia(intensity: 0.8)]))
                 }
@@ -127,7 +127,7 @@ struct DevelopCommand: ParsableCommand {
             PhotoRecords(urls.map { (name: PhotoURL.name(of: $0), url: $0) }), options: options, overwrite: true)
         let facts = try cluster.wait(for: submitted.id)
         let seconds = (ContinuousClock.now - began) / .seconds(1)
-        // Redis stores the time of the end in ms, so the polling interval does not matter.
+        // Redis stores when the batch finished, in ms, so the polling interval does not matter.
         let exact = facts.finished.map { Double($0 - facts.submitted) / 1000 } ?? seconds
         return Self.run(urls.count, min(exact, seconds), since: before)
     }

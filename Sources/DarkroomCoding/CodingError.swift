@@ -1,4 +1,4 @@
-/// The error of decompressing bytes.
+/// The error that decompression throws.
 package struct CodingError: Error, Equatable, CustomStringConvertible {
     /// The kind of failure. A retry with the same bytes never helps.
     package enum Code: Sendable {

@@ -31,7 +31,7 @@ package final class GzipReader {
         output.deallocate()
     }
 
-    /// Decompresses the next bytes and passes each piece to `body`. A piece is valid only during the call of `body`.
+    /// Decompresses the next bytes and passes each piece to `body`. A piece is valid only during the call to `body`.
     package func read(
         _ compressed: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
@@ -74,7 +74,7 @@ package final class GzipReader {
         }
     }
 
-    /// Begins the next member, if there is one. Skips zeros after the last member (padding on tapes).
+    /// Begins the next member, if there is one. Skips the zeros after the last member, which are padding on tapes.
     private func beginNextMember() throws(CodingError) {
         while stream.pointee.avail_in > 0, stream.pointee.next_in.pointee == 0 {
             state = .padding

@@ -81,7 +81,7 @@ struct CancelCommand: ParsableCommand {
             ["photosCancelled": .int(result.cancelled), "photosFinalBefore": .int(result.wereFinal)])
     }
 
-    /// Blocks until no operation of these batches is running. Recovers the operations of lost workers meanwhile.
+    /// Blocks until these batches have finished. While it waits, it recovers the operations of lost workers.
     private func waitForEnd(of batches: [BatchFacts], _ client: DarkroomClient) throws -> [BatchFacts] {
         var waiter = BatchWaiter(client, warn: { printToStandardError($0) })
         let running = batches.reduce(0) { $0 + $1.executing }

@@ -4,10 +4,10 @@ import DarkroomFiles
 import DarkroomStore
 import Foundation
 
-/// Lists the photos of a batch in order. Its sources are the state codes and failures in Redis, the manifest in the
-/// output folder, and the entries of the operations in Redis.
+/// Lists the photos of a batch in order. It reads the state codes, failures and entries from Redis, and the manifest
+/// from the output folder, but only as far as it needs them.
 ///
-/// It holds the photos of at most 1,000 operations in memory, and reads only those sources that it needs.
+/// It holds the photos of at most 1,000 operations in memory.
 struct PhotoListing {
     struct Photo {
         let index: Int
@@ -22,7 +22,7 @@ struct PhotoListing {
         }
     }
 
-    /// The wanted photos of one operation.
+    /// The photos of one operation that `isWanted` accepts.
     private struct Group {
         let operation: Int
         var photos: [Photo]
@@ -57,7 +57,7 @@ struct PhotoListing {
         self.isWanted = isWanted
     }
 
-    /// Calls `body` with every wanted photo, in order.
+    /// Calls `body` with every photo that `isWanted` accepts, in order.
     mutating func forEach(_ body: (Photo) throws -> Void) throws {
         for part in 0...batch.operations / ManifestPart.size {
             let first = max(1, part * ManifestPart.size)
@@ -147,7 +147,7 @@ struct PhotoListing {
     }
 
     private func readFailures() throws -> [Int: PhotoFailure] {
-        // A failure that cannot be decoded is skipped: the photo's state still shows the reason.
+        // A failure that cannot be decoded is skipped: the photo's state code also contains the reason.
         let pairs = try client.store.failures(of: batch.id).compactMap { failure in
             PhotoFailure(index: failure.index, json: failure.json).map { (failure.index, $0) }
         }
@@ -166,14 +166,14 @@ struct PhotoListing {
                     let at = photo.index - first
                     guard records.indices.contains(at) else { return nil }
                     let url = records[at].url
-                    // The URL is shown as the manifest would show it.
+                    // The manifest shows the URL in the same form.
                     return (
                         records[at].name, batch.options.redactURLs ? PhotoURL.redacted(url) : PhotoURL.withoutUser(url),
                         nil, nil
                     )
                 }
             }
-            // A photo that was new when its state was read may be done now. Its name does not count as missing.
+            // A photo that has become final since its state was read may have lost its entry: its name is not missing.
             let missing = groups[position].photos.first { $0.name == nil && $0.state.isFinal }
             if let missing, whyNamesAreMissing == nil { whyNamesAreMissing = reasonForMissingName(of: missing) }
         }

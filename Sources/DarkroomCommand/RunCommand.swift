@@ -135,7 +135,7 @@ struct RunCommand: ParsableCommand {
         if batch.cancelled { printToStandardError("\(batch.cancellation); \(adviceToBeginAgain)") }
     }
 
-    /// The list, the Redis and the options, by which a later run recognizes the same job.
+    /// The list, the Redis server and the options. A later run compares them to recognize the same job.
     private func identity(_ reader: PhotoListReader, _ options: BatchOptions) throws -> RunIdentity {
         let shared = try redis.map { "\(try access.configuration(url: $0).displayName), namespace \(namespace)" }
         return RunIdentity(list: listPath ?? reader.name, redis: shared ?? "private", options: options)

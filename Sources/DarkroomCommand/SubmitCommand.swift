@@ -51,7 +51,7 @@ struct SubmitCommand: ParsableCommand {
     @OptionGroup(title: "Options with --wait") var finish: FinishOptions
     @OptionGroup(title: "Redis options") var redis: RedisOptions
 
-    /// The options that are valid with `--resume`, too.
+    /// The options that are also valid with `--resume`.
     private static let optionsOfAnyBatch: Set = [
         "--resume", "--replicas", "--wait", "--json", "--on-finish", "--redis", "--namespace",
         "--recursive", "--url-column", "--name-column",
@@ -100,7 +100,7 @@ struct SubmitCommand: ParsableCommand {
             let isFed = try feed.waitUntilEnded(for: .milliseconds(300)) != nil
             if wait || !isFed { try watch(feed, id, client, progress, &waiter) { interruption.stage = .fed(id) } }
             let current = try facts(of: id, feed, client, &waiter)
-            // While a feeder waits for data of its list (for example from a pipe), it does not notice a cancel.
+            // A feeder that waits for data of its list, for example from a pipe, does not notice a cancelled batch.
             if !current.cancelled { _ = try feed.waitUntilEnded() }
             batch = current.cancelled ? current : try facts(of: id, feed, client, &waiter)
             now = try waiter.asking { try client.store.time() }
@@ -115,7 +115,7 @@ struct SubmitCommand: ParsableCommand {
 
     /// Prints the outcome of a batch that is fed, has finished or was cancelled.
     private func report(_ batch: BatchFacts, _ client: DarkroomClient, now: Int) throws {
-        // If Redis is unreachable now, the problems are unknown and left out.
+        // If Redis is unreachable now, the problems are unknown, and none are printed.
         let problems = (try? client.store.problems(of: [batch], now: now))?.of(batch) ?? []
         if json {
             try print(JSON(batch, now: now, problems: problems).text)
@@ -137,7 +137,7 @@ struct SubmitCommand: ParsableCommand {
         onFed: () -> Void
     ) throws {
         while true {
-            // Read before the facts: if the feed has ended, the facts below include its last change.
+            // `hasEnded` is read before the facts: if the feed has ended, the facts include its last operation.
             let hasEnded = feed.hasEnded
             let begun = try facts(of: id, feed, client, &waiter)
             let batch = try waiter.wait(for: begun) { batch, problems in
@@ -218,7 +218,7 @@ struct SubmitCommand: ParsableCommand {
     /// The name of the list for messages. A URL is shown without user, password and query, which may be secrets.
     private var listName: String { list == "-" ? list : PhotoListReader.displayName(list) }
 
-    /// The end of an error message: commands that continue or remove an incompletely fed batch; empty if none can help.
+    /// The end of an error message: commands that continue or remove an incomplete batch; empty if they cannot help.
     private func advice(after error: any Error, _ id: BatchID, _ client: DarkroomClient) -> String {
         let lasting: [CoordinatorError.Code] = [.listDiffers, .batchGone, .cancelled]
         if let error = error as? CoordinatorError, lasting.contains(error.code) { return "" }

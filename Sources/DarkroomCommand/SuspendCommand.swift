@@ -20,10 +20,10 @@ struct SuspensionArguments: ParsableArguments {
         return parts.isEmpty ? [.everything] : parts
     }
 
-    /// Suspends or resumes the parts and prints the result, with `--json` the facts.
+    /// Suspends or resumes the parts, and prints a sentence about the result; with `--json`, also prints the facts.
     /// - Parameters:
-    ///   - warns: Whether problems of the batch are printed, too.
-    ///   - change: Suspends or resumes a part. Returns false if it was suspended or resumed before.
+    ///   - warns: Whether the problems of the batch are also printed.
+    ///   - change: Suspends or resumes a part. Returns false if the part was already suspended or resumed.
     ///   - predicate: Returns the end of the sentence; `isNew` is true if a part has changed.
     func run(
         _ redis: RedisOptions, warns: Bool = false, change: (BatchController, BatchID?, QueuePart) throws -> Bool,

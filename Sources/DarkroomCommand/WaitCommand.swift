@@ -52,7 +52,7 @@ struct WaitCommand: ParsableCommand {
     private func print(_ batches: [BatchFacts], _ client: DarkroomClient, now: Int) throws {
         let output = StandardOutput()
         if json {
-            // If Redis is unreachable now, the problems are unknown and left out.
+            // If Redis is unreachable now, the problems are unknown, and none are printed.
             let problems = try? client.store.problems(of: batches, now: now)
             let facts = batches.map { JSON($0, now: now, problems: problems?.of($0) ?? []) }
             return try output.document(batch.count == 1 ? facts[0] : .array(facts))

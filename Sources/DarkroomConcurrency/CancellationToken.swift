@@ -1,4 +1,4 @@
-/// Tells all code that works for a job when the result of the job is no longer needed. Any thread may use it.
+/// Tells all code that works on a job whether the job's result is still needed. Any thread may use the token.
 ///
 /// The level never decreases. Long computations check ``isCancelled`` regularly. Code that waits, for example for a
 /// transfer, sets a handler.
@@ -35,7 +35,7 @@ package final class CancellationToken: Sendable {
     /// Sets the handler for changes of the level, in place of an earlier handler; nil removes the handler.
     ///
     /// The token calls the handler on the thread that raises the level. If the level
-    /// was raised before, this function calls the handler at once.
+    /// has already been raised, this function calls the handler at once.
     package func onChange(_ handler: (@Sendable (Level) -> Void)?) {
         let level = state.withLock { state in
             state.handler = handler

@@ -17,7 +17,7 @@ package final class Locked<Value>: @unchecked Sendable {  // `value` is used onl
     }
 
     /// Replaces the value.
-    /// - Returns: the value before.
+    /// - Returns: the replaced value.
     package func exchange(_ new: Value) -> Value {
         withLock { value in
             defer { value = new }

@@ -1,7 +1,7 @@
 internal import CSystem
 import Foundation
 
-/// Threads for blocking work, started when needed and used again. They keep blocking work away from the thread pools of
+/// Threads for blocking work, started when needed and reused. They keep blocking work away from the thread pools of
 /// the system and of Swift concurrency, which have only about as many threads as the machine has cores.
 package final class ThreadPool: Sendable {
     private struct State {
@@ -12,8 +12,7 @@ package final class ThreadPool: Sendable {
 
         mutating func next() -> (@Sendable () -> Void)? {
             guard let job = jobs.first else { return nil }
-            // A job may hold much memory, and a slice keeps removed elements until it is copied, so set the element to
-            // nil.
+            // An ArraySlice keeps an element after `removeFirst`. A job may hold much memory, so set it to nil first.
             jobs[jobs.startIndex] = nil
             jobs.removeFirst()
             return job
@@ -49,7 +48,7 @@ package final class ThreadPool: Sendable {
 
     deinit { close() }
 
-    /// Runs `job` as soon as a thread of the pool is free. Does not block. Does nothing after ``close()`` was called.
+    /// Runs `job` as soon as a thread of the pool is free. Does not block. After ``close()``, does nothing.
     package func perform(_ job: @escaping @Sendable () -> Void) {
         queue.condition.lock()
         guard !queue.state.isClosed else { return queue.condition.unlock() }

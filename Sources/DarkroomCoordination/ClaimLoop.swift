@@ -4,7 +4,7 @@ import DarkroomModel
 import DarkroomStore
 import DarkroomWorkerState
 
-/// Claims operations while the worker has room, on a thread of its own.
+/// Claims operations while the worker can take more of them, on a separate thread.
 package final class ClaimLoop: Sendable {
     private let worker: any CoordinatedWorker
     /// How many workers received the last notice of new work.
@@ -14,7 +14,7 @@ package final class ClaimLoop: Sendable {
 
     private var coordination: Coordination { worker.coordination }
 
-    /// Handles a change notice, after which there may be operations to claim.
+    /// Handles a change notice. If there may be new operations to claim, schedules a claim.
     package func noticed(_ notice: ChangeNotice) {
         switch notice {
         case .work(let work):

@@ -1,13 +1,13 @@
 import DarkroomModel
 import DarkroomWorkerState
 
-/// Decides when a worker claims and which operations it claims. A plain value without a clock.
+/// Decides when a worker claims and which operations it claims. Does not read a clock: the caller passes the time.
 struct ClaimPlan {
     struct Claim: Equatable {
         let lowest: BatchPriority
         /// If set, only operations in the focus of this batch are claimed.
         var focus: BatchID?
-        /// Whether the claim takes only operations of drained batches: this worker has no photo of them to start.
+        /// Whether the claim takes only operations of batches of which this worker has no photo left to start.
         var isForDrained = false
 
         /// The position in the ready queues from which to continue; "" is their beginning.
@@ -30,18 +30,19 @@ struct ClaimPlan {
     /// The claims that notices cause. Each notice causes a claim at once, and another claim 100 ms later for operations
     /// that the first claim missed.
     private var notices: [(due: ContinuousClock.Instant, priority: BatchPriority)] = []
-    /// The highest priority in which operations may be left to claim; nil if there is none.
+    /// The highest priority that may have operations left to claim; nil if no priority has any.
     private var more: BatchPriority? = .veryHigh
     private var nextAttempt: ContinuousClock.Instant
     private var nextFocused: ContinuousClock.Instant
     private var pass: Pass?
     /// The time at which ``next(_:_:)`` last returned an ordinary claim, see ``Claim/isOrdinary``.
     private var lastClaim: ContinuousClock.Instant
-    /// The turn counter of the ready queues when they had no operation for this worker; nil if they may have one. The
-    /// counter grows whenever a batch enters a ready queue.
+    /// The turn counter at the time at which the ready queues had no operation for this worker; nil if they may have
+    /// one. The counter grows whenever a batch enters a ready queue.
     private var emptyTurn: Int?
 
-    /// The interval at which a worker with room claims if there is no notice and the turn counter does not change.
+    /// The interval between the claims of a worker that can take more operations, if no notice arrives and the turn
+    /// counter does not change.
     static let idleInterval = Duration.seconds(30)
     /// After this time a pass starts again from the beginning, because batches may have been added before the current
     /// position.
@@ -73,7 +74,7 @@ struct ClaimPlan {
         let announced = notices.filter { $0.due <= now }.map(\.priority).max()
         if wants.lowest != nil || wants.takesOthers {
             notices.removeAll { $0.due <= now }
-            // When the worker has room, its next claim starts at the beginning of the ready queues.
+            // After a notice, the next ordinary claim starts at the beginning of the ready queues.
             if let announced {
                 more = max(more ?? announced, announced)
                 pass = nil
@@ -89,7 +90,7 @@ struct ClaimPlan {
             }
         }
         if let drained = wants.drained { return Claim(lowest: drained, isForDrained: true) }
-        // Even a full worker claims a few operations of new batches with this priority, so that batches take turns.
+        // Even a full worker claims a few operations of batches of which it has no photo to start: batches take turns.
         if let announced, wants.takesOthers { return Claim(lowest: announced, isForDrained: true) }
         guard let focused = wants.focused, now >= nextFocused else { return nil }
         nextFocused = now + Self.focusInterval
@@ -99,8 +100,8 @@ struct ClaimPlan {
     /// Records the result of a claim.
     /// - Parameters:
     ///   - next: the position to continue from; "" if the claim reached the end of the ready queues.
-    ///   - sawAll: whether the claim skipped only refused batches, and the cluster is not suspended. If true, nothing
-    ///     more can be claimed until the turn counter changes.
+    ///   - sawAll: whether the claim skipped only refused batches, and the cluster is not suspended. Only then does a
+    ///     pass without operations mean that there are none until the turn counter changes.
     mutating func claimed(_ claim: Claim, _ priorities: [BatchPriority], next: String, turn: Int, sawAll: Bool) {
         guard claim.isOrdinary else { return }
         var current =

@@ -9,7 +9,7 @@ package final class Coordination: Sendable {
     package let id: String
     package let store: BatchStore
     package let logger: Logger
-    /// Raised when the worker may have room, or when there may be operations to claim.
+    /// Raised when the worker may be able to take more operations, or when there may be operations to claim.
     package let claimSignal = Signal()
     /// Raised when there may be operations to report or to release.
     package let reportSignal = Signal()
@@ -36,15 +36,15 @@ package final class Coordination: Sendable {
         events = PhotoEvents(worker: id, channel: store.keys.eventsChannel, connection: store.connection)
     }
 
-    /// Schedules a claim for a priority after a random time, so that the workers do not claim at the same time. The
-    /// longest time is 0.1 ms multiplied by `workers`, but at most 20 ms.
+    /// Schedules a claim for a priority after a random delay, so that the workers do not claim at the same time. The
+    /// longest delay is 0.1 ms multiplied by `workers`, but never more than 20 ms.
     package func expectWork(_ priority: BatchPriority, workers: Int = 1) {
         let spread = Duration.microseconds(workers > 1 ? Int.random(in: 0...min(20_000, 100 * workers)) : 0)
         plan.withLock { $0.noticed(priority, due: .now + spread) }
         claimSignal.raise()
     }
 
-    /// Handles a failed call of Redis. The next call is a heartbeat, which detects whether Redis is reachable.
+    /// Handles a failed call to Redis. The next call is a heartbeat, which detects whether Redis is reachable.
     func redisFailed(_ error: StoreError) {
         isConnected.withLock { $0 = false }
         // The heartbeat loop logs that Redis is unreachable or not ready. It does not log other errors.
@@ -59,12 +59,12 @@ package protocol CoordinatedWorker: AnyObject, Sendable {
 
     func read<Answer>(_ question: (WorkerState) -> Answer) -> Answer
 
-    /// Changes the worker's state, and performs the effects except those that the caller must perform.
-    /// - Returns: the other effects, which the caller must perform.
+    /// Applies an event to the worker's state, and performs those effects that the caller need not perform.
+    /// - Returns: the effects that the caller must perform.
     func effects(of event: WorkerState.Event) -> [WorkerState.Effect]
 
     var demand: ClaimDemand { get }
-    /// The number of photos to claim of this priority and of higher priorities.
+    /// The maximum number of photos of this priority or higher in a claim.
     func photosToClaim(from priority: BatchPriority) -> Int
 
     /// The operations whose leases are renewed; `stuck` is the number of operations whose file system does not answer.
@@ -77,7 +77,7 @@ package protocol CoordinatedWorker: AnyObject, Sendable {
 
     /// Prepares operations, and handles ``WorkerState/Event/prepared(_:)`` or ``WorkerState/Event/declined(_:)``.
     func prepare(_ operations: [ClaimedOperation])
-    /// Refuses a batch for a while.
+    /// Refuses a batch temporarily.
     func refuse(_ batch: BatchID, _ reason: String)
     /// Writes the files that must be on disk before the operations are reported.
     /// - Returns: why the files of operations could not be written, and the operations whose files may be lost; neither are reported.
@@ -93,14 +93,14 @@ package protocol CoordinatedWorker: AnyObject, Sendable {
 extension CoordinatedWorker {
     private var logger: Logger { coordination.logger }
 
-    /// Changes the worker's state, and performs all effects. The event must not have effects that the caller must
-    /// perform.
+    /// Applies an event to the worker's state, and performs all effects. The event must not have effects that the
+    /// caller must perform.
     package func handle(_ event: WorkerState.Event) {
         let left = effects(of: event)
         assert(left.isEmpty, "nobody performs \(left)")
     }
 
-    /// After a standstill, blocks until the worker has asked Redis which leases it still has; see ``LeaseGuard``.
+    /// After a pause of the process, blocks until the worker has asked Redis which leases it has; see ``LeaseGuard``.
     package func waitForLeases() {
         guard let lease = read({ $0.shortestLease }) else { return }
         coordination.leaseGuard.wait(lease: lease) { coordination.heartbeatSignal.raise() }
@@ -129,7 +129,7 @@ extension CoordinatedWorker {
         if wasLocal { noteEnd(of: [held.batch]) }
     }
 
-    /// Logs the end of each batch that has finished, if this worker has no operation of it. Reads the batches from
+    /// Logs each of these batches that has finished and of which this worker has no operation. Reads the batches from
     /// Redis, and logs nothing if that fails.
     func noteEnd(of batches: Set<BatchID>) {
         guard logger.isEnabled(.info) else { return }

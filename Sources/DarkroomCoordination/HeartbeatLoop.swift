@@ -3,7 +3,7 @@ import DarkroomLogging
 import DarkroomStore
 import DarkroomWorkerState
 
-/// Sends the heartbeats of a worker on a thread of its own, so that image processing does not delay them.
+/// Sends the heartbeats of a worker on a separate thread, so that image processing does not delay them.
 package final class HeartbeatLoop: Sendable {
     private let worker: any CoordinatedWorker
     private let stopped = Latch()
@@ -34,7 +34,7 @@ package final class HeartbeatLoop: Sendable {
                 }
                 isAway = false
                 coordination.isConnected.withLock { $0 = true }
-                // The report loop now reports every change, even if a photo was only downloaded. The claim loop claims.
+                // Wakes the report loop, which reports all changes every 3 s, and the claim loop.
                 coordination.reportSignal.raise()
                 coordination.claimSignal.raise()
             } catch {
@@ -50,7 +50,7 @@ package final class HeartbeatLoop: Sendable {
             let lease = worker.read { $0.shortestLease }
             coordination.heartbeatSignal.wait(
                 timeout: isAway ? Self.retryInterval : Self.interval(shortestLease: lease))
-            // One heartbeat serves several change notices.
+            // Change notices within 20 ms cause only one heartbeat.
             while !stopped.isSet, .now < began + Self.shortestInterval {
                 coordination.heartbeatSignal.wait(timeout: began + Self.shortestInterval - .now)
             }
@@ -61,14 +61,14 @@ package final class HeartbeatLoop: Sendable {
 
     /// The time between two heartbeats: a fifth of the shortest lease, at most 3 s.
     ///
-    /// An outage of Redis uses up 3 s of a lease, even if it lasts for hours. The sum of these 3 s, the time since the
-    /// last renewal, and the time that this worker needs to reconnect (``retryInterval`` and the attempts of the
+    /// An outage of Redis uses up at most 3 s of a lease, however long it lasts. The sum of these 3 s, the time since
+    /// the last renewal, and the time that this worker needs to reconnect (``retryInterval`` and the attempts of the
     /// connection) must be less than the shortest possible lease, 6 s.
     static func interval(shortestLease: Duration?) -> Duration {
         shortestLease.map { min(.seconds(3), $0 / 5) } ?? .seconds(3)
     }
 
-    /// How long the connection waits for a reply. Even if the loss of the connection is not noticed, the leases must be
+    /// How long the connection waits for a reply. If the connection is lost without an error, the leases must still be
     /// renewed before the shortest possible lease (6 s) expires. So the sum of the time since the last renewal, this
     /// timeout and the time for a new connection must be less than 6 s.
     package static let replyTimeout = Duration.seconds(3)
@@ -94,7 +94,7 @@ package final class HeartbeatLoop: Sendable {
         let replies = try coordination.store.perform(calls)
         worker.lost(replies.flatMap(\.lost))
         let parts = replies.enumerated().map { place, reply in
-            // If a change was made between two parts of the heartbeat, the first reply may not contain it.
+            // The first reply may lack a change that was made between two parts of the heartbeat.
             let isLast = place == replies.count - 1
             return ControlsAnswer(
                 version: reply.version, sent: highest, cluster: reply.cluster, batches: reply.controls,

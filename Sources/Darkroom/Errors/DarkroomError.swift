@@ -1,4 +1,4 @@
-/// The error that calls of the library throw. If the task is cancelled, they throw `CancellationError` instead.
+/// The error that calls of the library throw. A call whose task is cancelled throws `CancellationError` instead.
 public struct DarkroomError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure. More codes may be added, so a `switch` over them needs a default.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -63,7 +63,7 @@ public struct DarkroomError: Error, Sendable, CustomStringConvertible {
         /// Another failure; see ``DarkroomError/message`` and ``DarkroomError/cause``.
         public static let other = Code(kind: .other)
 
-        /// The name of the code without variable parts, for example for a metric label.
+        /// The name of the code. It has no variable parts, so it can be a metric label.
         public var description: String { kind.rawValue }
     }
 

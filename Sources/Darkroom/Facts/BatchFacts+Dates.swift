@@ -4,10 +4,10 @@ extension BatchFacts {
     /// When the batch was submitted (Redis time).
     public var submittedAt: Date { Date(milliseconds: submitted) }
 
-    /// When the first operation of this round was claimed (Redis time); nil before that.
+    /// When the first operation of this round was claimed (Redis time); nil if no operation has been claimed.
     public var startedAt: Date? { started.map { Date(milliseconds: $0) } }
 
-    /// When the batch finished (Redis time); nil before that.
+    /// When the batch finished (Redis time); nil if it has not finished.
     public var finishedAt: Date? { finished.map { Date(milliseconds: $0) } }
 
     /// The total duration of all rounds, without the pauses between them; nil until the batch has finished.

@@ -1,16 +1,16 @@
 /// The details of a failed photo, as stored in Redis. The manifest contains the same texts in full length.
 public struct PhotoFailure: Sendable, Equatable {
-    /// The position in the photo list, from 0.
+    /// The position in the photo list, counted from 0.
     public let index: Int
     /// The name in the list, truncated to 90 bytes.
     public let name: String
     /// The URL without user, password and query, truncated to 190 bytes.
     public let url: String
-    /// The reason of the failure.
+    /// The failure reason.
     public let reason: FailureReason
     /// The details, truncated to 130 bytes; nil if there are no details beyond the reason.
     public let detail: String?
-    /// The number of download attempts; nil if it is unknown.
+    /// The number of download attempts; nil if the number is unknown.
     public let attempts: Int?
 
     package init(

@@ -74,7 +74,7 @@ package final class BatchFeed: Sendable {
 extension DarkroomClient {
     /// Creates a coordinator, which can run several feeds one after another.
     /// - Parameters:
-    ///   - replicas: the number of replicas of Redis that must confirm a batch; nil means one if Redis has replicas.
+    ///   - replicas: how many replicas must confirm a batch; nil: one replica, or none if Redis has no replicas.
     ///   - onNotice: called on the feeding thread.
     package func coordinator(
         replicas: Int? = nil, onNotice: @escaping @Sendable (FeedNotice) -> Void

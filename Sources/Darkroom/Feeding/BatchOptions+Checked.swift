@@ -23,13 +23,14 @@ extension BatchOptions {
         return options
     }
 
-    /// Throws if ``fileName`` is invalid, or if two photos would get the same file on some file system.
+    /// Throws if ``fileName`` is invalid, or if two photos could have the same file name, for example on a
+    /// case-insensitive file system.
     func checkFileNames(of photos: some Collection<(name: String, url: String)>) throws {
         let template = try FileNameTemplate(fileName, namesAreUnique: true)
         guard !template.hasIndex else { return }
         var paths: Set<String> = []
         for photo in photos {
-            // File systems may ignore case and Unicode composition. `==` of Swift strings ignores the composition.
+            // Some file systems ignore case and Unicode composition. Swift's `==` already ignores composition.
             let path = template.path(index: 0, name: photo.name, ending: "").lowercased()
             guard paths.insert(path).inserted else {
                 throw Self.invalid(

@@ -15,7 +15,7 @@ public struct SubmissionNotice: Sendable, CustomStringConvertible {
         public static let redisBack = Code(kind: .redisBack)
         /// The list is read again, because Redis has lost operations or another program has sealed the batch.
         public static let readingAgain = Code(kind: .readingAgain)
-        /// The list contains more photos than before. The new photos are fed, too.
+        /// The list contains more photos than before. The new photos are also fed.
         public static let listHasGrown = Code(kind: .listHasGrown)
         /// Redis is out of memory. Feeding continues when memory is free again.
         public static let redisFull = Code(kind: .redisFull)

@@ -4,7 +4,7 @@ import DarkroomRedis
 public enum BatchUpdate: Sendable, Equatable {
     /// The present facts in Redis. Sent at the beginning, whenever events may have been missed, and when the batch has finished.
     case facts(BatchFacts)
-    /// The batch has changed. The next `facts`, or ``DarkroomClient/facts(of:)``, include the change.
+    /// The batch has changed. The next `facts` update includes the change; so does ``DarkroomClient/facts(of:)``.
     case event(BatchEvent)
     /// Redis is unreachable. When Redis is reachable again, the client sends `facts`, even if they are unchanged.
     case disconnected(DarkroomError)
@@ -22,7 +22,7 @@ public struct BatchUpdates: AsyncSequence, Sendable {
 
     /// An observer of the batch, which keeps a connection until the sequence ends. Only one task at a time may use it.
     public struct Iterator: AsyncIteratorProtocol {
-        /// What the next call does.
+        /// What the next call of `next` does.
         private enum Phase { case reading, listening, ended }
 
         /// The interval at which the facts are read again.
@@ -88,7 +88,7 @@ public struct BatchUpdates: AsyncSequence, Sendable {
                 }
             } catch let error as DarkroomError where error.isTransient && listener != nil {
                 if let update = outage(error) { return update }
-                // Redis does not signal that it is reachable again, so the client retries after a pause.
+                // There is no signal when Redis becomes reachable again, so the client retries after a pause.
                 try await Task.sleep(for: Self.pauseWhileAway)
                 return nil
             }
@@ -134,13 +134,13 @@ extension DarkroomClient {
     /// ```
     ///
     /// The first update is the present ``BatchUpdate/facts(_:)``. All later events follow. The facts are sent again
-    /// whenever events may have been missed: after an outage, and if the loop is more than 1,000 events behind. Also,
-    /// every 3 seconds, they are sent if they have changed. A `facts` update may already include events that follow it.
-    /// The last update is the facts of the finished batch, or ``BatchUpdate/forgotten``; then the loop ends. If the
-    /// batch has already finished, this is the only update.
+    /// whenever events may have been missed: after an outage, and if the loop is more than 1,000 events behind. Every 3
+    /// seconds, changed facts are also sent. A `facts` update may already include events that follow it. The last
+    /// update is the facts of the finished batch, or ``BatchUpdate/forgotten``; then the loop ends. If the batch has
+    /// already finished, its facts are the only update.
     ///
-    /// While the loop runs, the client performs the same maintenance as the heartbeats of workers, like
-    /// ``wait(for:timeout:)-(BatchID,_)``.
+    /// While the loop runs, the client performs the maintenance that heartbeats of workers perform, and that
+    /// ``wait(for:timeout:)-(BatchID,_)`` also performs.
     ///
     /// The loop throws ``DarkroomError`` with the code `noSuchBatch` if the batch is not in Redis at the beginning,
     /// `redisUnreachable` if Redis is unreachable at the beginning (later, the client retries), `batchDamaged`, or

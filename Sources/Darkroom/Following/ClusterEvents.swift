@@ -41,7 +41,7 @@ extension DarkroomClient {
     /// }
     /// ```
     ///
-    /// If the loop is slow, up to 1,000 events are buffered. After that, the oldest are dropped, and the number of
-    /// dropped events is delivered as `.missed`. If Redis is unreachable, the client retries without a time limit.
+    /// If the loop is slow, up to 1,000 events are buffered. If the buffer is full, the oldest events are dropped, and
+    /// their number is delivered as `.missed`. If Redis is unreachable, the client retries without a time limit.
     public func events() -> ClusterEvents { ClusterEvents(location: location) }
 }

@@ -30,7 +30,7 @@ final class EventBuffer: Sendable {
                 return observer
             }
             if state.waiting.count == capacity {
-                // A `subscribed` may be dropped, because the observer also reads everything again after `missed`.
+                // This may drop `subscribed`. `missed` replaces it: after both, the observer reads everything again.
                 state.waiting.removeFirst()
                 state.missed += 1
             }

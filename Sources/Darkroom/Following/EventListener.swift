@@ -1,7 +1,7 @@
 import DarkroomConcurrency
 import DarkroomRedis
 
-/// A subscription to the events channel, with a buffer. Both end when the listener is released.
+/// A subscription to the events channel, with a buffer. The subscription ends when the listener is released.
 final class EventListener: Sendable {
     let buffer: EventBuffer
     private let subscription: RedisSubscription
@@ -10,7 +10,7 @@ final class EventListener: Sendable {
     /// - Parameters:
     ///   - batch: the batch whose events are buffered; nil for all batches.
     ///   - capacity: the number of events that the buffer can hold; a full buffer drops the oldest event.
-    ///   - interval: the interval at which a waiting observer is woken to read again; nil for never.
+    ///   - interval: the interval at which a waiting observer is woken to read the facts again; nil for never.
     init(_ location: RedisLocation, of batch: BatchID? = nil, capacity: Int, remindsEvery interval: Duration? = nil) {
         let buffer = EventBuffer(capacity: capacity)
         self.buffer = buffer

@@ -25,7 +25,7 @@ struct BatchWait {
     func isRead(in batches: Set<BatchID>) -> Bool { open.allSatisfy(batches.contains) }
 
     /// Processes facts that were read from Redis; returns the result once all batches have finished.
-    /// - Throws: ``DarkroomError`` if a batch is damaged or gone.
+    /// - Throws: ``DarkroomError`` if a batch is damaged or is not in Redis.
     mutating func take(_ found: [BatchFacts]) throws -> [BatchFacts]? {
         let facts = Dictionary(found.map { ($0.id, $0) }) { first, _ in first }
         var unfinished: [BatchID] = []

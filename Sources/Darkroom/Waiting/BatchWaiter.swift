@@ -7,7 +7,7 @@ package struct BatchWaiter {
     package enum Outcome: Sendable {
         /// All batches have finished or are damaged, or `isEnough` returned true. The facts are in the given order.
         case finished([BatchFacts], now: Int)
-        /// The timeout has passed. Contains the facts that were read last.
+        /// The timeout has passed; the first associated value is the last facts that were read.
         case timedOut([BatchFacts], now: Int)
     }
 
@@ -39,7 +39,7 @@ package struct BatchWaiter {
     ///     if problems need not be detected.
     ///   - isFeeding: returns whether this program is feeding the batch. In this case, its feeder reports outages, and
     ///     submits the batch again if a failover has lost it.
-    ///   - onAway: called each time Redis is found to be unreachable. If it throws, the wait ends.
+    ///   - onAway: called after each attempt that finds Redis unreachable. If it throws, the wait ends.
     package init(
         _ client: DarkroomClient, warnAfter: Duration = .zero, warn: ((String) -> Void)? = nil,
         isFeeding: @escaping () -> Bool = { false }, onAway: @escaping () throws -> Void = {}
@@ -153,7 +153,7 @@ package struct BatchWaiter {
         let open = batches.filter { $0.state != .finished }
         problems = try client.store.problems(of: open, now: now).of(batches)
         if warnFrom <= .now { warn(of: problems, among: batches) }
-        // The problems are read again for the first report, so that it is not outdated.
+        // The problems are read again before the first warning, so that the warning is not outdated.
         nextProblems = .now + Self.problemInterval
         if .now < warnFrom { nextProblems = min(nextProblems, warnFrom) }
     }

@@ -64,7 +64,7 @@ final class WaitThread: Sendable {
         }
     }
 
-    /// The waits that have no result yet. If there are none, returns nil, and the thread ends.
+    /// The waits that have no result yet. If all waits have a result, returns nil, and the thread ends.
     private func current() -> [Waiting]? {
         state.withLock { state in
             state.waits.removeAll { $0.answer.isGiven }

@@ -6,7 +6,7 @@ public struct DownloadRules: Sendable {
     public var connectionsPerHost = 6
     /// The timeout for establishing a connection, from the name lookup to the end of the TLS handshake.
     public var connectTimeout: Duration = .seconds(10)
-    /// How long a connected server may send no data.
+    /// The longest time without data from a connected server.
     public var stallTimeout: Duration = .seconds(30)
     /// The timeout of a whole download attempt.
     public var timeout: Duration = .seconds(300)

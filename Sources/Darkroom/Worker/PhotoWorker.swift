@@ -2,8 +2,8 @@ import DarkroomConcurrency
 import DarkroomLogging
 import DarkroomWorker
 
-/// A worker: claims operations from Redis and develops their photos until ``stop()`` or ``abandon()``, even if
-/// the program keeps no reference to it. A process may have several workers.
+/// A worker: claims operations from Redis and develops their photos until ``stop()`` or ``abandon()`` is called, even
+/// if the program keeps no reference to the worker. A process may have several workers.
 ///
 /// ```swift
 /// var configuration = PhotoWorkerConfiguration()
@@ -51,11 +51,11 @@ public final class PhotoWorker: Sendable {
     /// The number of photos that have become final in this worker.
     public var photosDone: Int { worker.photosDone }
 
-    // Starting and stopping may take seconds, so they run on separate threads, not on the threads of Swift's tasks.
+    // Starting and stopping may take seconds, so they run on separate threads, not on the threads of Swift tasks.
 
-    /// Connects to Redis and starts the work. A worker starts once. After an error of Redis the call can be repeated.
-    /// - Throws: ``DarkroomError`` with the code `redisUnreachable` or `redisRefused`; `invalidConfiguration` if the worker was
-    ///   started, stopped or abandoned before.
+    /// Connects to Redis and starts the work. A worker starts once. A call that throws a Redis error can be repeated.
+    /// - Throws: ``DarkroomError`` with the code `redisUnreachable` or `redisRefused`; `invalidConfiguration` if the
+    ///   worker has already been started, stopped or abandoned.
     public func start() async throws {
         do {
             try await withCheckedThrowingContinuation { continuation in
@@ -89,8 +89,8 @@ public final class PhotoWorker: Sendable {
         try outcome.get()
     }
 
-    /// Stops the worker and returns when it has stopped. The worker starts no more work, running photos may end within the grace
-    /// period, and all other operations are released for other workers.
+    /// Stops the worker and returns when it has stopped. The worker starts no more photos, gives running photos the
+    /// grace period to finish, and releases its operations that are not complete, so that other workers can claim them.
     ///
     /// If the worker is starting, the call waits for the start and then stops the worker. A worker that has not started stops at
     /// once, and cannot be started later.
@@ -112,7 +112,7 @@ public final class PhotoWorker: Sendable {
         if end() != nil { worker.leave() }
     }
 
-    /// Prevents later starts. Returns the thread of the latest start; nil if there was none.
+    /// Prevents later starts. Returns the thread of the latest start; nil if the worker was never started.
     private func end() -> OwnedThread? {
         state.withLock { state in
             state.phase = .stopped

@@ -9,7 +9,7 @@ public struct PhotoWorkerConfiguration: Sendable {
     /// How long running photos may continue after ``PhotoWorker/stop()`` is called.
     public var gracePeriod: Duration = .seconds(10)
     /// The existing folders below which output folders must be, as absolute paths. The worker refuses
-    /// batches with another output folder. If empty, every folder is allowed, so all users who may
+    /// batches with any other output folder. If empty, every folder is allowed, so all users who may
     /// submit a batch decide where the worker writes.
     public var outputFolders: [String] = []
     /// The rules for downloads.
@@ -21,8 +21,8 @@ public struct PhotoWorkerConfiguration: Sendable {
     ///
     /// Inside the worker, only filtrations from JPEG to JPEG can be stopped at the limit. If
     /// ``useThisProgramAsHelper(arguments:environment:)`` was called, other photos are developed in helper processes,
-    /// which are ended at the limit. Without helpers, the worker must wait until the library call returns before such a
-    /// photo fails.
+    /// which are ended at the limit. Without helpers, these photos fail only after the call of the image library has
+    /// returned.
     public var photoTimeout: Duration = .seconds(60)
     /// The maximum number of downloaded bytes that wait for filtration. Downloads pause while it is exceeded.
     public var maxWaitingBytes = 128 << 20

@@ -6,7 +6,7 @@ import DarkroomStore
 import DarkroomWorker
 import Foundation
 
-/// A private Redis, HTTP servers for the photos, and workers in this process, which log trace events.
+/// A private Redis server, HTTP servers for the photos, and workers in this process that log trace events.
 final class ControlCluster {
     let bench: BenchCluster
     let log = TraceLog()
@@ -28,7 +28,7 @@ final class ControlCluster {
 
     var store: BatchStore { bench.store }
 
-    /// Starts workers and waits until each has tried to claim once.
+    /// Starts workers and waits until each has sent its first claim.
     func startWorkers(_ count: Int, _ change: (inout WorkerConfiguration) -> Void = { _ in }) throws {
         for _ in 1...count {
             var configuration = WorkerConfiguration()
@@ -69,7 +69,7 @@ final class ControlCluster {
         return try Coordinator(store: store).submit(list, options: options).id
     }
 
-    /// Forgets a batch and removes its photos, which take memory.
+    /// Forgets a batch and removes its files, which are in memory (`/dev/shm`).
     func remove(_ id: BatchID) throws {
         guard let facts = try store.facts(of: id) else { return }
         while case .more = try store.perform(store.forget(id, unfinished: true)) {}
@@ -78,7 +78,7 @@ final class ControlCluster {
         log.clear()
     }
 
-    /// Waits with a blocking read of a Redis key that never exists.
+    /// Waits: a blocking read of a Redis key that never exists returns after `seconds`.
     func pause(_ seconds: Double) throws {
         _ = try store.connection.call(RedisCommand("BLPOP", store.keys.prefix + "bench", String(seconds)))
     }

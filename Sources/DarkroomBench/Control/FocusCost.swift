@@ -24,7 +24,7 @@ struct FocusCost {
         let id = try cluster.submit((0..<Self.photos).map { cluster.urls[$0 % cluster.urls.count] })
         let stopped = Latch()
         let stopSignal = Signal()
-        // A second connection, because the first is blocked in Redis until the batch has finished.
+        // A second connection, because `wait` uses the first connection for blocking reads until the batch finishes.
         let store = BatchStore(cluster.bench.redis.configuration, keys: cluster.bench.keys)
         defer { store.connection.close() }
         let changes = Locked(0)

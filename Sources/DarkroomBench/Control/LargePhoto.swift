@@ -1,7 +1,7 @@
 import Darkroom
 import DarkroomImaging
 
-/// A picture of 12 megapixels with many colours and details, for measurements that need a slow photo.
+/// A detailed 12-megapixel picture, for measurements that need a photo that takes long to filter.
 enum LargePhoto {
     private static let width = 4000
     private static let height = 3000

@@ -28,7 +28,7 @@ struct StartLatency {
         report.add("resume: reply to the first photo begun, p99", resumed.p99, "ms")
     }
 
-    /// The time from the return of `begin`, which makes photos available, to the start of the first photo, in ms.
+    /// Calls `begin`, which makes photos available. Returns the time from then to the start of the first photo, in ms.
     private func latency(_ begin: (BatchID) throws -> Void) throws -> Double {
         let id = BatchID(submittedAt: try cluster.store.time())
         var options = BatchOptions()

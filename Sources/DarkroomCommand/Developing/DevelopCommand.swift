@@ -61,7 +61,7 @@ struct DevelopCommand: ParsableCommand {
         try checkEnding(of: names[1])
     }
 
-    /// Throws if the ending of the output file contradicts `--format`, or if neither of the two gives a format.
+    /// Throws if the ending of the output file contradicts `--format`, or is unknown and there is no `--format`.
     private func checkEnding(of destination: String) throws {
         let ending = Self.ending(of: destination)
         guard !ending.isEmpty else { return }
@@ -83,7 +83,7 @@ struct DevelopCommand: ParsableCommand {
     func run() throws {
         let output = StandardOutput()
         if let folder = self.output { return try developAll(into: folder, output) }
-        // The output path is checked here, too, so that an unusable path is reported before the photo is developed.
+        // The output path is also checked here, so that an unusable path is reported before the photo is developed.
         if names[1] != "-" { try PhotoFile(path: names[1], replaces: force).check() }
         let photo = try developing.develop(names[0], as: image.format.imageFormat ?? Self.format(ofEnding: names[1]))
         if names[1] == "-" {

@@ -65,7 +65,7 @@ struct PhotoDeveloping {
     }
 }
 
-/// The error text of the operating system if Foundation's error contains its code; otherwise Foundation's description.
+/// If Foundation's error contains an errno, the operating system's text for that errno; otherwise Foundation's text.
 func systemReason(_ error: any Error) -> String {
     let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? POSIXError
     return cause.map { systemErrorText($0.code.rawValue) } ?? error.localizedDescription

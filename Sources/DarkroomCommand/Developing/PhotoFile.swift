@@ -44,8 +44,7 @@ struct PhotoFile {
         guard descriptor >= 0 else { throw failure(systemErrorText()) }
         var problem = Self.write(bytes, to: descriptor)
         if problem == 0, let replaced {
-            // chown(2): only root may change the owner. For other users, the new file belongs to the user of this
-            // process.
+            // chown(2): only root may change the owner. If this process is not root's, its user owns the new file.
             let hasOwner = fchown(descriptor, replaced.st_uid, replaced.st_gid) == 0
             let hasGroup = hasOwner || fchown(descriptor, uid_t.max, replaced.st_gid) == 0
             let mode = Self.mode(replacing: replaced.st_mode, hasOwner: hasOwner, hasGroup: hasGroup)

@@ -16,8 +16,8 @@ struct ShellCommand {
         }
     }
 
-    /// Variables with passwords, which are not passed to the command. A command that needs the Redis password reads it
-    /// from the file that `DARKROOM_REDIS_PASSWORD_FILE` names.
+    /// The environment variables that are not passed to the command, because they contain passwords. A command that
+    /// needs the Redis password reads it from the file that `DARKROOM_REDIS_PASSWORD_FILE` names.
     private static let secrets: Set = [
         "DARKROOM_REDIS_PASSWORD", "DARKROOM_REDIS_SENTINEL_PASSWORD", "DARKROOM_WEBHOOK_SECRET",
     ]

@@ -30,10 +30,10 @@ func mustBeReadable(_ file: String, _ option: String) throws(ValidationError) {
     }
 }
 
-/// Reads the lines of a file. They contain values that must not appear in the process list, such as passwords.
+/// Reads the lines of a file of values that must not appear in the process list, such as passwords.
 func linesOfFile(_ file: String, _ option: String) throws(ValidationError) -> [String] {
     try mustBeReadable(file, option)
-    // The options are read more than once. A pipe can be read only once.
+    // The file must not be a pipe: the options are read more than once, but a pipe can be read only once.
     var status = stat()
     guard stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
         let bytes = FileManager.default.contents(atPath: file)

@@ -34,7 +34,7 @@ struct OutputOptions: ParsableArguments {
 
     /// Applies these options to the options of a batch.
     /// - Parameter output: The path of the output folder as the user gave it.
-    /// - Throws: ``ValidationError`` if the template for file names does not fit the list.
+    /// - Throws: ``ValidationError`` if the template for file names cannot be used with the list.
     func apply(to options: inout BatchOptions, output: String, list: PhotoListReader) throws {
         do {
             options.fileName = try list.fileNameTemplate(fileName).description

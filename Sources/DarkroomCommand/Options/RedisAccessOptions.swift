@@ -3,7 +3,7 @@ import Darkroom
 import DarkroomRedis
 import Foundation
 
-/// Options for passwords and certificates of a Redis, which do not belong in its URL.
+/// Options for Redis passwords and certificates, which do not belong in the URL.
 struct RedisAccessOptions: ParsableArguments {
     @Option(
         name: .customLong("redis-password-file"),
@@ -26,7 +26,7 @@ struct RedisAccessOptions: ParsableArguments {
         environment: "DARKROOM_REDIS_KEY")
     var key: String?
 
-    /// The configuration for the Redis at a URL, with the password and the TLS files from the options.
+    /// The configuration for the Redis server at `url`, with the password and the TLS files from the options.
     func configuration(url: String) throws -> RedisConfiguration {
         let environment = ProcessInfo.processInfo.environment
         var configuration = try RedisConfiguration(

@@ -7,7 +7,7 @@ import DarkroomStore
 
 /// Options for the address of Redis and the prefix of its keys.
 struct RedisOptions: ParsableArguments {
-    // A string that is parsed later, because a usage error would show an invalid URL, which may contain a password.
+    // A string, parsed later: a usage error would show an invalid URL, which may contain a password.
     @Option(
         help: "The address of Redis: redis://[user:password@]host[:port][/database], rediss://..., unix:///path, "
             + "or redis+sentinel://host:port,host:port/service.",
@@ -19,10 +19,9 @@ struct RedisOptions: ParsableArguments {
     @Option(help: "The prefix of the keys; one Redis can serve several namespaces.", valueName: "name")
     var namespace: String = "darkroom"
 
-    /// The private Redis of a run, if the user has named the run by its output folder. It replaces the Redis in the
-    /// options.
+    /// The private Redis server of a run, if the user has named the run by its output folder; `redis` is then not used.
     private var runRedis: RedisConfiguration?
-    /// The run that the user has named by its output folder; nil if that run has no private Redis.
+    /// The run that the user has named by its output folder; nil if that run has no private Redis server.
     private(set) var run: (batch: String, folder: String)?
 
     func validate() throws {
@@ -37,13 +36,13 @@ struct RedisOptions: ParsableArguments {
     func configuration() throws -> RedisConfiguration { try runRedis ?? access.configuration(url: redis) }
 
     /// If `batch` is the output folder of a `darkroom run`, returns the id of the run's batch, and options for the
-    /// Redis of the run. Otherwise returns `batch` and these options unchanged.
+    /// Redis server of the run. Otherwise returns `batch` and these options unchanged.
     func resolving(_ batch: String) throws -> (redis: RedisOptions, batch: String) {
         let reference: RunReference?
         do {
             reference = try RunReference(batch)
         } catch {
-            // `batch` may also be the name of a batch. If no batch has this name, the error about the run is thrown.
+            // `batch` may also be the name of a batch. If no batch has this name, rethrow the error about the run.
             guard Path.split(batch).folder == nil, (try? connect().store.batch(named: batch)) != nil else {
                 throw error
             }
@@ -56,14 +55,15 @@ struct RedisOptions: ParsableArguments {
         return (options, reference.batch)
     }
 
-    /// Does the same for an optional batch; returns nil and these options if `batch` is nil.
+    /// Like the function above, but if `batch` is nil, returns these options and nil.
     func resolving(_ batch: String?) throws -> (redis: RedisOptions, batch: String?) {
         guard let batch else { return (self, nil) }
         let (redis, name) = try resolving(batch)
         return (redis, name)
     }
 
-    /// Connects to the Redis of a batch, which may be named by the output folder of a `darkroom run`, and finds the batch.
+    /// Connects to the Redis server that stores a batch, and finds the batch. `batch` may also be the output folder
+    /// of a `darkroom run`.
     func connect(to batch: String) throws -> (redis: RedisOptions, client: DarkroomClient, batch: BatchFacts) {
         let (redis, name) = try resolving(batch)
         let client = try redis.connect()
@@ -80,7 +80,7 @@ struct RedisOptions: ParsableArguments {
         do throws(RedisError) {
             try client.store.connection.connect()
         } catch {
-            // A Redis that is too old refuses the scripts with an unclear error. This check throws a clear error.
+            // A Redis server that is too old refuses the scripts with an unclear error. This check throws a clear one.
             if error.code == .server { _ = try RedisRequirements.check(configuration) }
             throw error
         }

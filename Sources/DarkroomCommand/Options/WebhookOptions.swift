@@ -6,7 +6,7 @@ import Foundation
 
 /// Options for the receivers and the signature of webhooks.
 struct WebhookOptions: ParsableArguments {
-    /// The environment variable with the secret, if no file is given.
+    /// The environment variable that contains the secret if no file is given.
     static let secretVariable = "DARKROOM_WEBHOOK_SECRET"
 
     @Option(
@@ -47,7 +47,7 @@ struct WebhookOptions: ParsableArguments {
         }
     }
 
-    /// The bytes of a file without the line end after the last line.
+    /// The bytes of a file without a line break at its end.
     private static func secret(ofFile path: String, warn: (String) -> Void) throws -> [UInt8] {
         var status = stat()
         guard stat(path, &status) == 0, let contents = FileManager.default.contents(atPath: path) else {

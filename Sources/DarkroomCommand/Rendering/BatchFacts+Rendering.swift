@@ -9,7 +9,7 @@ extension BatchFacts {
         return ([state.rawValue] + (flag.map { [$0] } ?? [])).joined(separator: ", ")
     }
 
-    /// Damage, dependencies, focus and reason of cancellation: `waits for 20261121-090501123-7f3a; focus on photos
+    /// Damage, dependencies, focus and reason for cancellation: `waits for 20261121-090501123-7f3a; focus on photos
     /// 40-60`.
     var controlsText: String {
         var parts: [String] = []
@@ -20,13 +20,13 @@ extension BatchFacts {
         return parts.joined(separator: "; ")
     }
 
-    /// The damaged fields in Redis: `photos is "-5"`; nil if none is damaged.
+    /// The damaged fields, for example `photos is "-5"`; nil if no field is damaged.
     var damageText: String? { damage.isEmpty ? nil : HumanText.list(damage.map(HumanText.safe)) }
 
     /// The ids of at most three batches that this batch waits for; nil if it waits for no batch.
     var waitsForText: String? { waitsFor.isEmpty ? nil : HumanText.list(waitsFor.map(\.description)) }
 
-    /// The photos that run first: `photos 40-60`, `photos 40-60 only`.
+    /// The focus, for example `photos 40-60` or `photos 40-60 only`; nil if the batch has no focus.
     var focusText: String? {
         controls.focus.map { "photos \(PhotoRanges([$0.photos]))" + ($0.only ? " only" : "") }
     }
@@ -89,7 +89,7 @@ extension BatchFacts {
 }
 
 extension BatchControls {
-    /// The suspended parts: `suspended`, `downloads suspended`; nil if no part is suspended.
+    /// The suspended parts, for example `downloads suspended`; nil if no part is suspended.
     var suspendedText: String? {
         HumanText.suspended(isSuspended, downloads: areDownloadsSuspended, filtrations: areFiltrationsSuspended)
     }

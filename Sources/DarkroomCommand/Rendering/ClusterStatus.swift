@@ -1,7 +1,7 @@
 import Darkroom
 import DarkroomStore
 
-/// The state of one namespace of a Redis: batches, workers and controls.
+/// The state of one namespace of a Redis server: batches, workers and controls.
 struct ClusterStatus {
     private static let states: [BatchState] = [.waiting, .ready, .executing, .finished]
 
@@ -81,12 +81,12 @@ extension ClusterStatus {
 }
 
 extension ClusterControls {
-    /// The suspended parts: `suspended`, `downloads suspended`; nil if no part is suspended.
+    /// The suspended parts, for example `downloads suspended`; nil if no part is suspended.
     var suspendedText: String? {
         HumanText.suspended(isSuspended, downloads: areDownloadsSuspended, filtrations: areFiltrationsSuspended)
     }
 
-    /// The limits of each worker: `8 downloads, 2 filtrations at once in each worker`; nil if there are none.
+    /// The limits of each worker: `8 downloads, 2 filtrations at once in each worker`; nil if no limit is set.
     var limitsText: String? {
         let limits = [
             downloads.map { HumanText.count($0, of: "download") },

@@ -58,7 +58,7 @@ final class LiveProgress: Sendable {
         }
     }
 
-    /// Erases the live lines. After that, the rates are measured anew.
+    /// Erases the live lines, and discards the measured rates.
     func end() {
         state.withLock { state in
             write(erasing(&state))

@@ -11,7 +11,7 @@ enum ManifestCSV {
 
         """
 
-    /// One line with its line feed.
+    /// A line of the manifest as a CSV row, which ends with a line feed.
     /// - Parameter isForTerminal: Whether control characters are escaped, for output on a terminal.
     static func row(_ line: ManifestLine, isForTerminal: Bool = false) -> String {
         let numbers = [

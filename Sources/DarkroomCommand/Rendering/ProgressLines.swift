@@ -68,7 +68,7 @@ struct ProgressLines {
         var columns: Int { text.count + failures.count + end.count }
     }
 
-    /// - Parameter room: The columns of the bar. If there are too few, the bar is left out.
+    /// - Parameter room: The columns for the bar. If there are fewer than 10, the bar is left out.
     private func line(_ stage: Stage, room: Int) -> StyledLine {
         var line = StyledLine(label(stage.name), stage.style)
         if room >= 10 {

@@ -6,7 +6,7 @@ struct RateMeter {
 
     mutating func add(_ count: Int, at time: ContinuousClock.Instant = .now) {
         samples.append((time, count))
-        // Keeps one sample that is older than the span, so that the samples cover the whole span.
+        // Keeps one sample that is at least 10 s old, so that the samples cover the last 10 s.
         while samples.count > 2, samples[1].time + Self.span <= time { samples.removeFirst() }
     }
 

@@ -15,7 +15,7 @@ final class PrivateRedis {
     private static let dataName = "redis"
     private static let urlName = "redis.url"
 
-    /// The commands that `darkroom run` never sends to its Redis. A redis-server executes whatever its append-only file
+    /// The commands that `darkroom run` never sends to its server. A redis-server executes what its append-only file
     /// contains, and the files of an output folder may come from an archive or a share. A server that does not have a
     /// command refuses to load a file that contains the command, and refuses the command in scripts.
     private static let disabledCommands = [
@@ -23,7 +23,7 @@ final class PrivateRedis {
         "MONITOR", "PSYNC", "REPLICAOF", "RESTORE", "SHUTDOWN", "SLAVEOF", "SYNC",
     ]
 
-    /// The persistence of the server, and its protection against data that another program has written.
+    /// Options that make the server persistent, and protect it against data that another program has written.
     private static let arguments =
         ["--appendonly", "yes", "--appendfsync", "everysec", "--sanitize-dump-payload", "yes"]
         + disabledCommands.flatMap { ["--rename-command", $0, ""] }
@@ -57,8 +57,8 @@ final class PrivateRedis {
         configuration = process.configuration
     }
 
-    /// Throws unless the data are regular files of this folder, because a redis-server follows links and appends to
-    /// their targets.
+    /// Throws unless all data files are regular files with a single hard link, because a redis-server follows links and
+    /// appends to their targets.
     private static func requirePlainFiles(_ data: Folder, _ path: String) throws {
         let dataFolder = "appendonlydir"
         try requirePlainFiles(data, path, besides: dataFolder)
@@ -87,7 +87,7 @@ final class PrivateRedis {
         )
     }
 
-    /// Whether the server is running. It does not end by itself, except after an error.
+    /// Whether the server is running. Before ``close()``, it ends only after an error.
     var isRunning: Bool { kill(process.processIdentifier, 0) == 0 }
 
     func checkRunning() throws {
@@ -103,7 +103,7 @@ final class PrivateRedis {
         Self.removeSocketFolder(of: folder)
     }
 
-    /// The URL of the private Redis of a running `darkroom run`; nil if `redis.url` is missing or unreadable, which
+    /// The URL of the Redis server of a running `darkroom run`; nil if `redis.url` is missing or unreadable, which
     /// means that no run is running.
     /// - Parameter state: the folder `.darkroom` of the run.
     static func url(in state: Folder) -> String? {
@@ -111,7 +111,7 @@ final class PrivateRedis {
         return String(decoding: text, as: UTF8.self).trimmingCharacters(in: .newlines)
     }
 
-    /// Removes the data of the private Redis of a folder. Ends its server first if it is still running.
+    /// Removes the data of the private Redis server of a folder. If the server is still running, ends it first.
     static func forget(in folder: RunFolder) throws {
         do {
             guard try folder.state.status(of: dataName) != nil else { return }
@@ -142,8 +142,8 @@ final class PrivateRedis {
     /// The redis-servers whose working folder is `data`, found with proc(5).
     private static func processes(workingIn data: Folder) throws(SystemFailure) -> [pid_t] {
         let folder = try data.status()
-        // If a process cannot be read, it has just ended or belongs to another user, so it is not the server of this
-        // folder.
+        // A process whose files in /proc cannot be read has just ended or belongs to another user, so it is not the
+        // server of this folder.
         let entries = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return entries.compactMap { pid_t($0) }.filter { process in
             var status = stat()
@@ -162,8 +162,8 @@ final class PrivateRedis {
 
     /// Removes `redis.url` of a run and the socket folder that it names.
     private static func removeSocketFolder(of run: RunFolder) {
-        // Errors are ignored. Without the file there is no folder to remove. A folder that cannot be opened or is not
-        // private is kept. A socket or an empty folder that remains does no harm: each run creates a new one.
+        // Errors are ignored. Without `redis.url` there is no folder to remove. A folder that cannot be opened or is
+        // not private is kept. A socket or an empty folder that remains does no harm: each run creates a new folder.
         guard let text = try? run.state.contents(of: urlName, maxBytes: 4096) else { return }
         let socket = String(decoding: text, as: UTF8.self).trimmingCharacters(in: .newlines).dropFirst("unix://".count)
         let (path, name) = Path.split(String(socket.dropLast(socketName.count + 1)))

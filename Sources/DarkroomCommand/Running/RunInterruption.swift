@@ -3,7 +3,7 @@ import Darkroom
 import DarkroomConcurrency
 import Foundation
 
-/// Handles interrupts of a run: the first interrupt stops the run gracefully, the second ends the process.
+/// Handles the stop signals of a run: the first interrupt stops the run gracefully, the second ends the process.
 final class RunInterruption: Sendable {
     private struct State {
         var isRequested = false
@@ -20,7 +20,7 @@ final class RunInterruption: Sendable {
     func onFirst(_ stop: (@Sendable () -> Void)?) { state.withLock { $0.stop = stop } }
 
     /// Handles a signal.
-    /// - Parameter count: The number of the signal: 1 for the first signal, 2 for the second signal.
+    /// - Parameter count: How many signals have arrived: 1 for the first signal, 2 for the second.
     func signal(_ count: Int) {
         let stop = state.withLock { state in
             state.isRequested = true

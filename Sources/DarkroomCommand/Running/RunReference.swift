@@ -8,15 +8,15 @@ import Foundation
 struct RunReference {
     /// The batch of the run.
     let batch: String
-    /// The private Redis of the run; nil if the run uses a shared Redis.
+    /// The private Redis server of the run; nil if the run uses a shared server.
     let redis: RedisConfiguration?
 
     /// Finds the run of an output folder; nil if the folder has no run.
     /// - Parameter name: The batch argument of the user.
-    /// - Throws: ``CommandError`` if the folder has a run with a private Redis that is not running.
+    /// - Throws: ``CommandError`` if the folder has a run whose private Redis server is not running.
     init?(_ name: String) throws {
-        // A state written by another user is not read, since it could name a Redis of that user. An unreadable state is
-        // ignored, since `name` may be a batch.
+        // A state that another user has written is not read, since it could name a Redis server of that user. An
+        // unreadable state is ignored, since `name` may be a batch.
         guard !name.isEmpty, let folder = RunFolder.existing(inOutput: absolutePath(name)),
             let state = try? RunFolder.noted(in: folder)
         else { return nil }
@@ -34,9 +34,8 @@ struct RunReference {
 }
 
 extension BatchProblem {
-    /// The problem with a changed remedy. The remedy names the batch by the output folder of the run, because
-    /// commands find the private Redis of a run only by that folder. Without a run
-    /// with a private Redis, the problem is unchanged.
+    /// Returns this problem, with the output folder of the run in place of the batch id in its remedy, because commands
+    /// find the private Redis server of a run only by that folder. If `run` is nil, returns the problem unchanged.
     func naming(_ run: (batch: String, folder: String)?) -> BatchProblem {
         guard let run else { return self }
         return BatchProblem(

@@ -7,7 +7,8 @@ import DarkroomText
 import DarkroomWorker
 import Foundation
 
-/// One `darkroom run`: a Redis, and a coordinator and a worker in this process, until the batch has finished.
+/// One `darkroom run`: starts or uses a Redis server, and runs a coordinator and a worker in this process until the
+/// batch has finished.
 final class RunSession {
     /// The result of a run.
     struct Outcome {
@@ -59,7 +60,7 @@ final class RunSession {
         privateRedis?.close()
     }
 
-    /// The URL of the Redis, without a password.
+    /// The URL of the Redis server, without a password.
     var redisURL: String { client.location.description }
 
     /// Develops the list, or continues an earlier run, until the batch has finished or was cancelled, or the run is
@@ -73,7 +74,7 @@ final class RunSession {
     ) throws -> Outcome {
         let begun = try earlierBatch()
         if privateRedis != nil {
-            // This process holds the lock of the folder, so no worker is using this Redis. All its leases may end now.
+            // This process holds the lock of the folder, so no worker uses this Redis server: every lease can end.
             while try client.store.perform(client.store.expireLeases()) {}
         }
         // The worker logs only errors: the progress and the summary show failed photos, and the waiter reports an
@@ -188,7 +189,7 @@ final class RunSession {
             }
         }
         let id = BatchID(submittedAt: try client.store.time())
-        // Written before the batch is submitted, so that the next run finds the batch even after a crash.
+        // The state is written before the batch is submitted, so that the next run finds the batch even after a crash.
         try folder.note(RunState(batch: id, identity: identity))
         return BatchFeed(coordinator) { [options, overwrite] coordinator, onBegun in
             try coordinator.submit(list, as: id, options: options, overwrite: overwrite, onSubmitted: onBegun)
@@ -196,8 +197,8 @@ final class RunSession {
     }
 
     /// Shows the progress of the batch until it has finished or the run is interrupted.
-    /// - Parameter onOpen: Called while the batch has unfinished photos, also if a finished batch executes again
-    ///   because its list has grown.
+    /// - Parameter onOpen: Called repeatedly while the batch is not finished. A finished batch executes again if
+    ///   its list has grown.
     private func watch(
         _ feed: BatchFeed, _ interruption: RunInterruption, onOpen: () throws -> Void
     ) throws -> BatchFacts {
@@ -214,8 +215,7 @@ final class RunSession {
                 progress.note("batch \(id); from another terminal: darkroom watch \(nameForOthers)")
             }
             while true {
-                // This is read before the facts, so that the facts below include the last change of a feed that has
-                // ended.
+                // `hasEnded` is read before the facts: if the feed has ended, the facts include its last operation.
                 let hasEnded = feed.hasEnded
                 let batch = try waitUntilFinished(client.store.batch(named: id.description), interruption) { batch in
                     if batch.state != .finished { try onOpen() }
@@ -240,8 +240,8 @@ final class RunSession {
         var waiter = BatchWaiter(
             client, warnAfter: .seconds(5),
             warn: { [progress, nameForOthers, address] text in
-                // In a command in the text, the output folder replaces the batch id. If the command contains no batch
-                // id, the address of the private Redis is added.
+                // In the command that the text advises, the output folder replaces the batch id. If the command has no
+                // batch id, the address of Redis is added.
                 let command = text.firstRange(of: ": darkroom ")?.lowerBound ?? text.endIndex
                 let named = text[command...].replacing(" \(batch.id)", with: " \(nameForOthers)")
                 let isOfRedis = command != text.endIndex && named == text[command...]
@@ -250,7 +250,7 @@ final class RunSession {
             },
             onAway: { [privateRedis] in
                 try privateRedis?.checkRunning()
-                // An interrupt ends the wait for a Redis that cannot be used, for example because its disk is full.
+                // An interrupt ends the wait for a Redis server that cannot be used, for example with a full disk.
                 if interruption.isRequested { throw CoordinatorError(.stopped, "interrupted") }
             })
         return try waiter.wait(for: batch) { batch, problems in
@@ -288,7 +288,7 @@ final class RunSession {
         }
     }
 
-    /// The batch argument for commands in other terminals: the output folder, and `--redis` if the Redis is shared.
+    /// The batch argument for commands in other terminals: the output folder, and `--redis` for a shared server.
     private var nameForOthers: String {
         ShellWord.quoted(identity.output) + (privateRedis == nil ? " --redis ..." : "")
     }

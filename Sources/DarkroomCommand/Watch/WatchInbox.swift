@@ -6,11 +6,11 @@ import Foundation
 final class WatchInbox: Sendable {
     enum Message: Sendable {
         case read(WatchSnapshot)
-        /// Redis is unreachable, with the error.
+        /// Redis is unreachable; the associated value is the error.
         case lost(String)
         /// The result of a request.
         case note(String)
-        /// Reading has failed, and trying again cannot help.
+        /// Reading has failed, and a retry cannot help.
         case failed(any Error)
         case signal(Int32)
         case keys([UInt8])

@@ -2,7 +2,7 @@ import ArgumentParsing
 import Darkroom
 import Foundation
 
-/// `watch` without a terminal: prints a line for each change, at most one per second and batch.
+/// `watch` without a terminal: prints a line when a batch has changed, at most one line per second for each batch.
 struct WatchLines {
     private static let linesEvery = Duration.seconds(1)
 

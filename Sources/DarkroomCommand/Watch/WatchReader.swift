@@ -86,7 +86,7 @@ struct WatchReader {
         of batch: BatchFacts, all: Bool, _ failed: [(index: Int, reason: FailureReason)]
     ) throws -> [WatchSnapshot.Failure] {
         let count = batch.counts.failed
-        // A retry removes failures, and events report new failures. Any other difference means that events were lost.
+        // The count falls after a retry. If it grows without an event, events were lost. Both need a new reading.
         let isUnexplained = count < failedBefore || (count > failedBefore && failed.isEmpty && pendingFailures.isEmpty)
         if all || (isUnexplained && nextAllFailures <= .now) {
             try readAllFailures(of: batch.id)

@@ -2,7 +2,7 @@ import CSystem
 import DarkroomText
 import Foundation
 
-/// The terminal that `watch` draws on: its alternate screen, with unbuffered keys.
+/// The terminal on which `watch` draws. It shows its alternate screen, and passes each key on at once.
 ///
 /// The terminal is restored by ``leave()`` and also after a crash, but not after SIGKILL.
 final class WatchTerminal {

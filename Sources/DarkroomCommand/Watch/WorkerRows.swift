@@ -10,8 +10,8 @@ struct WorkerRows {
 
     /// - Parameters:
     ///   - batches: The batches whose names are known.
-    ///   - watched: The watched batch. Its workers come first, and only the numbers of its operations are shown, not
-    ///     the name of the batch.
+    ///   - watched: The watched batch. The workers with operations of this batch come first, and these operations are
+    ///     shown as numbers, without the name of the batch.
     init(_ workers: [WorkerFacts], batches: [BatchFacts], of watched: BatchID? = nil, width: Int) {
         self.watched = watched
         self.width = width

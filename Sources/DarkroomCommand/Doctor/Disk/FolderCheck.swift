@@ -8,7 +8,7 @@ struct FolderCheck: Check {
     private static let littleSpace = 1_000_000_000
     private static let noSpace = 16_000_000
     private static let fewFiles = 10_000
-    /// Below this rate the disk slows down a worker with one core.
+    /// A disk that writes fewer files per second slows down a worker with one core.
     private static let slowFilesPerSecond = 100.0
 
     var findings: [Finding] {

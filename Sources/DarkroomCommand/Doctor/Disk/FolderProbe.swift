@@ -3,11 +3,11 @@ import DarkroomFiles
 import DarkroomText
 import Foundation
 
-/// The facts of an output folder.
+/// The facts about an output folder.
 struct FolderFacts {
     enum Kind: Equatable {
         case missing, file, folder
-        /// The folder cannot be examined, for this reason.
+        /// The folder cannot be examined; the associated value is the reason.
         case unreadable(String)
     }
 
@@ -21,7 +21,7 @@ struct FolderFacts {
     var writing: Result<Duration, SystemFailure>?
 }
 
-/// Examines an output folder. Writes test files to the folder, as large as photos, and removes them.
+/// Examines an output folder. Writes test files of the size of a photo to the folder, and removes them.
 struct FolderProbe {
     let path: String
 
@@ -51,12 +51,12 @@ struct FolderProbe {
         return facts
     }
 
-    /// Writes test files to a new folder, syncs them to disk like a worker does, and removes them.
+    /// Writes test files to a new folder, syncs them to disk as a worker does, and removes them.
     private func write() throws(SystemFailure) -> Duration {
         let parent = try Folder(trusted: path)
         let name = ".darkroom-doctor-\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
         let folder = try parent.makeFolder(name, mode: 0o700)
-        // Errors are ignored: a second attempt to remove the files would fail, too.
+        // Errors are ignored: a second attempt to remove the files would also fail.
         defer { try? parent.removeTree(name) }
         let start = ContinuousClock.now
         let bytes = [UInt8](repeating: 0x55, count: Self.fileBytes)

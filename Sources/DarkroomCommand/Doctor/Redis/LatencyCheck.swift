@@ -37,7 +37,7 @@ struct LatencyCheck: Check {
         return slowest >= Self.slow ? .warning(check, found, advice) : .ok(check, found)
     }
 
-    /// The percentile of the durations (nearest rank); nil if there are none.
+    /// The percentile of the durations (nearest rank); nil if there are no durations.
     static func percentile(_ percent: Int, _ sorted: [Duration]) -> Duration? {
         sorted.isEmpty ? nil : sorted[max(0, (sorted.count * percent + 99) / 100 - 1)]
     }

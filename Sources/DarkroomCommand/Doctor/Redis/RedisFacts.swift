@@ -2,7 +2,7 @@ import Darkroom
 import DarkroomRedis
 import Foundation
 
-/// The settings and state of a Redis, and the times of its replies.
+/// The settings and state of a Redis server, and its reply times.
 struct RedisFacts {
     /// The reply to INFO.
     var information: ServerInformation
@@ -15,10 +15,10 @@ struct RedisFacts {
     /// How far the clock of Redis is ahead of this machine's clock; negative if it is behind.
     var clockDifference = Duration.zero
 
-    /// Reads the facts of the Redis at `address`; blocks.
+    /// Reads the facts about the Redis server at `address`. Blocks.
     /// - Throws: ``RedisError`` if Redis is unreachable or does not allow these commands to this user.
     init(of address: RedisConfiguration) throws(RedisError) {
-        // This connection does not load Darkroom's scripts, since a Redis that is too old refuses the scripts.
+        // This connection does not load Darkroom's scripts, since a server that is too old refuses the scripts.
         let connection = RedisConnection(address)
         defer { connection.close() }
         information = ServerInformation(try connection.call(RedisCommand("INFO")).string ?? "")
@@ -47,8 +47,8 @@ struct RedisFacts {
         return durations
     }
 
-    /// Redis is assumed to read its clock halfway between request and reply. The fastest of several requests is used,
-    /// because its error is the smallest.
+    /// Redis is assumed to read its clock halfway between request and reply. Of several requests, the fastest is used,
+    /// because it has the smallest possible error.
     private static func clockDifference(_ connection: RedisConnection) throws(RedisError) -> Duration {
         var best: (took: Duration, difference: Duration)?
         for _ in 0..<5 {

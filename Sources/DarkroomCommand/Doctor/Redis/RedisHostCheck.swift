@@ -1,4 +1,4 @@
-/// Checks kernel settings that slow down or break a Redis on this machine.
+/// Checks kernel settings that slow down or break a Redis server on this machine.
 struct RedisHostCheck: Check {
     let files: SystemFiles
 

@@ -2,7 +2,7 @@ import Darkroom
 import DarkroomRedis
 import DarkroomStore
 
-/// Checks that the server is a Redis that Darkroom can use.
+/// Checks that Darkroom can use the product and the version of the Redis server.
 struct RedisServerCheck: Check {
     let name: String
     let information: ServerInformation

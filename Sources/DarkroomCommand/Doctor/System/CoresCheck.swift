@@ -11,7 +11,7 @@ struct CoreFacts {
 }
 
 extension CoreFacts {
-    /// The facts of this machine.
+    /// The facts about this machine.
     init(_ group: ControlGroup) {
         online = ProcessInfo.processInfo.processorCount
         allowed = ProcessInfo.processInfo.activeProcessorCount

@@ -17,7 +17,7 @@ struct MemoryFacts {
 }
 
 extension MemoryFacts {
-    /// The facts of this machine.
+    /// The facts about this machine.
     init(_ files: SystemFiles, _ group: ControlGroup) {
         let line = files.text("/proc/meminfo")?.split(separator: "\n").first { $0.hasPrefix("MemAvailable:") }
         available = line?.split(separator: " ").dropFirst().first.flatMap { Int($0) }.map { $0 * 1024 }

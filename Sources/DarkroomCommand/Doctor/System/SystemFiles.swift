@@ -53,7 +53,7 @@ struct ControlGroup {
         return (first + second).min()
     }
 
-    /// The values of a file in the group and in its parent groups, whose limits apply, too.
+    /// The values of a file in the group and in its parent groups, whose limits also apply.
     private func values(of controller: Substring, _ name: String, in mount: String) -> [String] {
         guard var path = paths[controller] else { return [] }
         var values: [String] = []
