@@ -33,6 +33,6 @@ struct Leases {
     mutating func remove(_ held: HeldOperation) {
         preparing.remove(held)
         pendingRelease.remove(held)
-        local.removeAll { $0 == held }
+        if let place = local.firstIndex(of: held) { local.remove(at: place) }
     }
 }

@@ -81,8 +81,8 @@ struct RunQueues {
     subscript(rank: Int) -> Load { queues[rank].load }
 
     /// The sum of one count, such as `active`, over the loads of all priorities with at least this rank.
-    func total(_ part: KeyPath<Load, Int>, from rank: Int = 0) -> Int {
-        queues[rank...].reduce(0) { $0 + $1.load[keyPath: part] }
+    func total(_ part: (Load) -> Int, from rank: Int = 0) -> Int {
+        queues[rank...].reduce(0) { $0 + part($1.load) }
     }
 
     func activeRanks(below rank: Int) -> Int { queues[..<rank].count { $0.load.active > 0 } }

@@ -49,7 +49,7 @@ extension WorkerState {
     /// Removes an operation that has ended. If its photos became final elsewhere, this worker may still be running
     /// them.
     mutating func end(_ held: HeldOperation, _ effects: inout [Effect]) {
-        if operations[held] != nil { effects.append(.left(held)) }
+        if operations.keys.contains(held) { effects.append(.left(held)) }
         drop(held, &effects)
         effects += [.schedule(urgently: false), .wakeClaims]
     }
@@ -67,7 +67,8 @@ extension WorkerState {
 
     /// Removes an operation and stops its photos.
     private mutating func drop(_ held: HeldOperation, _ effects: inout [Effect]) {
-        if let operation = operations[held], operation.running > 0 {
+        let isRunning = update(held) { $0.running > 0 } ?? false
+        if isRunning {
             for entry in Array(photos.all) where entry.task.operation == held {
                 stop(entry, alsoPlacing: true, &effects)
             }
@@ -75,8 +76,11 @@ extension WorkerState {
         leases.remove(held)
         guard let operation = operations.removeValue(forKey: held) else { return }
         if operation.isDone { doneOperations -= 1 }
-        batches[held.batch]?.operations.removeAll { $0 == held }
-        rebuild(held.batch)
+        if let place = batches[held.batch]?.operations.firstIndex(of: held) {
+            batches[held.batch]?.operations.remove(at: place)
+        }
+        // Without running photos and photos to start, the operation is in none of the batch's lists of photos.
+        if isRunning || operation.photosToBegin > 0 { rebuild(held.batch) }
         forgetUnused(held.batch)
     }
 

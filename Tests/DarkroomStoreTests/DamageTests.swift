@@ -182,15 +182,14 @@ import Testing
     @Test func unreadableBatchIdAffectsNoOtherBatch() throws {
         let test = try TestStore()
         let sound = try test.submit("sound", operations: 2)
-        let copy = RedisCommand(arguments: [
-            Array("COPY".utf8), Array(test.store.keys.batch(sound).utf8),
-            Array((test.store.keys.prefix + "batch:").utf8) + [0xff],
-        ])
-        _ = try test.store.connection.call(copy)
-        let queue = RedisCommand(arguments: [
-            Array("ZADD".utf8), Array(test.store.keys.ready(.normal).utf8), Array("0".utf8), [0xff],
-        ])
-        _ = try test.store.connection.call(queue)
+        let unreadable: [UInt8] = Array(test.store.keys.prefix.utf8) + Array("batch:".utf8) + [0xff]
+        for suffix in ["", ":queue", ":states", ":operations"] {
+            let source = Array((test.store.keys.batch(sound) + suffix).utf8)
+            let target = unreadable + Array(suffix.utf8)
+            _ = try test.store.connection.call(.init(arguments: [Array("COPY".utf8), source, target]))
+        }
+        let queue = ["ZADD", test.store.keys.ready(.normal), "0"]
+        _ = try test.store.connection.call(.init(arguments: queue.map { Array($0.utf8) } + [[0xff]]))
         #expect(try test.claim().map(\.held.batch) == [sound, sound])
     }
 
@@ -201,7 +200,7 @@ import Testing
             if name == "text" {
                 let url: [UInt8] = [0xff]
                 let words = ["HSET", test.store.keys.batch(id), "webhook"].map { Array($0.utf8) }
-                _ = try test.store.connection.call(RedisCommand(arguments: words + [url]))
+                _ = try test.store.connection.call(.init(arguments: words + [url]))
             }
             try test.develop()
             if name == "time" { try test.command("ZADD", test.store.keys.webhooks, "-5", "\(id) 1") }

@@ -113,9 +113,8 @@ else
                     local rest = redis.call('ZPOPMIN', key .. QUEUE, count - #taken)
                     for j = 1, #rest, 2 do taken[#taken + 1] = rest[j] end
                 end
-                local last_number = math.min(tonumber(b[4]), MOST_PHOTOS)
                 for _, number in ipairs(taken) do  -- drops members that are not operation numbers of the batch
-                    if string.find(number, '^[1-9]%d*$') and tonumber(number) <= last_number then popped[#popped + 1] = number end
+                    if string.find(number, '^[1-9]%d*$') and tonumber(number) <= math.min(b[4], MOST_PHOTOS) then popped[#popped + 1] = number end
                 end
                 if #popped > 0 then
                     local numbers, holders, leases = {}, {}, {}
