@@ -80,11 +80,13 @@ package protocol CoordinatedWorker: AnyObject, Sendable {
     /// Refuses a batch temporarily.
     func refuse(_ batch: BatchID, _ reason: String)
     /// Writes the files that must be on disk before the operations are reported.
-    /// - Returns: why the files of operations could not be written, and the operations whose files may be lost; neither are reported.
+    /// - Returns: why the files of operations could not be written, and the operations whose files may be lost; neither
+    ///   are reported.
     func writeFiles(of reports: [WorkerState.Report]) -> (failures: [HeldOperation: String], lost: Set<HeldOperation>)
     /// Removes the manifest files that other workers wrote for an operation that has ended in this worker.
     func removeOtherManifests(of held: HeldOperation, _ resources: any OperationResources)
-    /// Removes temporary files of a lost worker, for an operation of a cancelled batch. Does not block.
+    /// Removes the temporary files that a lost worker left for an operation. Redis asks for this only if the batch is
+    /// cancelled, because then no worker claims the operation again. Does not block.
     func removeStaleFiles(of held: HeldOperation)
     /// Delivers due webhooks. Does not block.
     func deliver(_ webhooks: [DueWebhook])

@@ -58,7 +58,8 @@ package struct Keys: Sendable, Hashable {
     /// A sorted set of the last 10,000 forgotten batches. The score is the time at which the batch was forgotten. Their
     /// ids cannot be submitted again.
     package var forgotten: String { prefix + "forgotten" }
-    /// A sorted set of finished batches for which other batches still wait. The score is the time of finishing.
+    /// A sorted set of finished batches for which other batches still wait. The score is the time at which the batch
+    /// finished.
     package var releases: String { prefix + "releases" }
     /// A sorted set of outstanding webhook calls, `<batch id> <round>`. The score is the time of the next attempt.
     package var webhooks: String { prefix + "webhooks" }

@@ -39,7 +39,8 @@ package final class RedisSubscription: Sendable {
         }
     }
 
-    /// Subscribes to the sentinels and posts `masterMayHaveChanged`; nil if the configuration has no sentinels.
+    /// Subscribes to the sentinels, and posts `masterMayHaveChanged` when they announce a new master. Returns nil if
+    /// the configuration has no sentinels.
     ///
     /// Without this subscription, a connection would wait for a lost master until the reply timeout. After a failover,
     /// the connection would also write to the old master, which may run for about 10 s before the sentinels make it a

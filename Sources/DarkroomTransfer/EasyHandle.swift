@@ -252,8 +252,8 @@ final class EasyHandle {
 
     // MARK: At the end
 
-    /// If the response is a redirect, sets the handle to the target of the redirect and returns true, so that the
-    /// handle must run again. `code` is libcurl's result for the last request.
+    /// If the response is a redirect, points the handle to the target of the redirect and returns true. Then the
+    /// caller must run the handle again. `code` is libcurl's result for the last request.
     func followsRedirect(after code: CURLcode) -> Bool {
         darkroom_curl_easy_getinfo_long(curl, CURLINFO_RESPONSE_CODE, &status)
         var location: UnsafePointer<CChar>?

@@ -3,8 +3,8 @@
 ///
 /// Elements of the highest priority run first. Within a priority, groups take turns and hosts take turns, so that a
 /// large group does not delay a small group. The limit for all hosts is applied to each priority: it counts the running
-/// elements of this priority and of higher priorities. So an element never waits until an element with a lower priority
-/// releases its slot, even if the host of that slot is slow.
+/// elements of this priority and of higher priorities. So an element never has to wait for an element of a lower
+/// priority to release its slot, even if the host of that slot is slow.
 struct HostQueues<Element> {
     /// The waiting elements of one host that have the same order, oldest first.
     private struct WaitQueue {

@@ -50,8 +50,8 @@ package final class Transfer: @unchecked Sendable {  // only the engine's thread
         mailbox.post(.cancel(self))
     }
 
-    /// Cancels the transfer if it waits for a slot or for its next attempt. A running attempt continues, and is tried
-    /// again if it fails.
+    /// Cancels the transfer if it is waiting for a slot or for its next attempt. A running attempt continues, and is
+    /// tried again if it fails.
     package func withdraw() { mailbox.post(.withdraw(self)) }
 
     /// Changes the position of the transfer among the waiting transfers.

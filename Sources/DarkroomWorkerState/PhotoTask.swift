@@ -7,7 +7,7 @@ package protocol OperationResources: AnyObject, Sendable {}
 
 /// A photo that this worker has started, from its download to its outcome. Each start of the photo creates a new task.
 package final class PhotoTask: Sendable {
-    /// Identifies the photo. A worker never runs the same photo twice at a time.
+    /// Identifies the photo. A worker never runs two tasks of the same photo at a time.
     struct Key: Hashable {
         let batch: BatchID
         let index: Int

@@ -52,8 +52,8 @@ extension WorkerState {
     /// - Idle operations of cancelled batches and of a stopping worker, once all changes are reported.
     /// - Idle operations that are held, once all changes are reported. If they have downloaded bytes, they are released
     ///   only after a while, or when other operations need the memory.
-    /// - Idle operations whose output has not been writable for some time, even if they have unreported changes. Another
-    ///   worker runs their photos again and replaces the files.
+    /// - Idle operations whose output has not been writable for some time, even if they have unreported changes.
+    ///   Another worker runs their photos again and replaces the files.
     /// - All operations of an aborting worker. After this call, none of their files gets its final name.
     mutating func releases(_ now: ContinuousClock.Instant) -> [HeldOperation] {
         guard !isAborting else { return held }

@@ -166,7 +166,7 @@ import Testing
             }
         }
 
-        /// Resumes all batches, and runs until no operation is held.
+        /// Resumes all batches, and runs until the worker has reported or released all its operations.
         mutating func finish() {
             bench.controlCluster { $0 = ClusterControls() }
             bench.unblock()
@@ -188,8 +188,8 @@ import Testing
         }
     }
 
-    /// A worker begins downloads, filters, reports and releases only when an effect tells it to. The seeds 3363 and 5025
-    /// once found reports that were due without an effect.
+    /// A worker begins downloads, filters, reports and releases only when an effect tells it to. The seeds 3363 and
+    /// 5025 once found reports that were due without an effect.
     @Test(arguments: Array(1...seeds) + [3363, 5025]) func announcesAllWorkThatIsDue(seed: UInt64) throws {
         var run = Run(seed: seed, schedules: true)
         for number in 0..<500 {
@@ -201,7 +201,7 @@ import Testing
         }
     }
 
-    /// Each seed is a run of 500 events. `DARKROOM_STATE_SEEDS` sets the number of seeds.
+    /// Each seed produces a run of 500 events. `DARKROOM_STATE_SEEDS` sets the number of seeds.
     private static let seeds = ProcessInfo.processInfo.environment["DARKROOM_STATE_SEEDS"].flatMap(UInt64.init) ?? 60
 
     @Test(arguments: 1...seeds) func staysConsistentAndFinishes(seed: UInt64) throws {

@@ -103,7 +103,8 @@ import Testing
             claims += 1
         }
         #expect(claims == 5)
-        // A worker that is not full also claims for the focus, since other batches may be ahead in the ready queues.
+        // Even a worker with room for more operations sends a claim that takes only operations in the focus, because
+        // other batches may be ahead of the batch in the ready queues.
         let focused = next(&plan, after: 1000, lowest: .low, focused: .normal)
         #expect(focused == ClaimPlan.Claim(lowest: .normal, focus: BatchID("focused")))
     }

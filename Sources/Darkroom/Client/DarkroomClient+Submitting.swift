@@ -21,8 +21,9 @@ extension DarkroomClient {
     ///     The call waits at most 10 seconds for the replicas.
     ///   - onSubmitted: called with the batch's id before its first photo is fed, on a thread of the client.
     ///   - onNotice: called with notices for the user, on a thread of the client.
-    /// - Throws: ``DarkroomError`` with the code `listUnreadable`, `listEmpty`, `invalidOptions`, `nameTaken`, `outputTaken`,
-    ///   `outputUnusable`, `noSuchBatch` (for a batch in `before`), `redisUnreachable`, `redisRefused` or `notDurable`.
+    /// - Throws: ``DarkroomError`` with the code `listUnreadable`, `listEmpty`, `invalidOptions`, `nameTaken`,
+    ///   `outputTaken`, `outputUnusable`, `noSuchBatch` (for a batch in `before`), `redisUnreachable`, `redisRefused`
+    ///   or `notDurable`.
     @discardableResult
     public func submit(
         contentsOf location: String, options: BatchOptions, fileName: String? = nil, after before: [BatchID] = [],

@@ -2,7 +2,8 @@ import DarkroomRedis
 
 /// An update of a batch from ``DarkroomClient/follow(_:)``.
 public enum BatchUpdate: Sendable, Equatable {
-    /// The present facts in Redis. Sent at the beginning, whenever events may have been missed, and when the batch has finished.
+    /// The present facts in Redis. Sent at the beginning, whenever events may have been missed, and when the batch has
+    /// finished.
     case facts(BatchFacts)
     /// The batch has changed. The next `facts` update includes the change; so does ``DarkroomClient/facts(of:)``.
     case event(BatchEvent)

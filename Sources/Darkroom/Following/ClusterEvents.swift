@@ -5,7 +5,8 @@ public enum ClusterUpdate: Sendable, Equatable {
     case subscribed
     /// A batch, or the cluster, has changed.
     case event(BatchEvent)
-    /// This number of events was dropped, because the loop was too slow. Read the displayed data again.
+    /// This number of events was dropped, because the loop was too slow. A program that displays the state must read it
+    /// again.
     case missed(Int)
     /// Redis is unreachable. The client retries, and sends `subscribed` when Redis is reachable again.
     case disconnected(DarkroomError)

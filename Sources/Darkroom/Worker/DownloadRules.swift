@@ -34,8 +34,8 @@ public struct DownloadRules: Sendable {
     public var allowedHosts: [String] = []
     /// The hosts that are never allowed, in the same format.
     public var deniedHosts: [String] = []
-    /// The absolute paths of existing folders. A `file:` URL may be read if its path, after links are resolved, is below
-    /// one of these folders.
+    /// The absolute paths of existing folders. A `file:` URL may be read if its path, after links are resolved, is
+    /// below one of these folders.
     public var folders: [String] = []
 
     /// Creates the default rules, which allow only the public internet.

@@ -30,7 +30,8 @@ public final class PhotoWorker: Sendable {
     ///   - location: the address of Redis.
     ///   - configuration: the settings of the worker.
     ///   - onLog: called with every log line of level `info` or above, on any thread. Must return quickly.
-    /// - Throws: ``DarkroomError`` with the code `invalidConfiguration` if a setting is invalid, or if libvips cannot be started.
+    /// - Throws: ``DarkroomError`` with the code `invalidConfiguration` if a setting is invalid, or if libvips cannot
+    ///   be started.
     public init(
         _ location: RedisLocation, _ configuration: PhotoWorkerConfiguration = PhotoWorkerConfiguration(),
         onLog: @escaping @Sendable (WorkerLogEvent) -> Void = { _ in }
@@ -92,8 +93,8 @@ public final class PhotoWorker: Sendable {
     /// Stops the worker and returns when it has stopped. The worker starts no more photos, gives running photos the
     /// grace period to finish, and releases its operations that are not complete, so that other workers can claim them.
     ///
-    /// If the worker is starting, the call waits for the start and then stops the worker. A worker that has not started stops at
-    /// once, and cannot be started later.
+    /// If the worker is starting, the call waits for the start and then stops the worker. A worker that has not started
+    /// stops at once, and cannot be started later.
     public func stop() async {
         guard let starter = end() else { return }
         worker.stop()

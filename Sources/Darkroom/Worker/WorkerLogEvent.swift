@@ -25,7 +25,8 @@ public struct WorkerLogEvent: Sendable, CustomStringConvertible {
     /// The event, as a constant text.
     public let message: String
     /// The complete line with level, message and values:
-    /// `warning worker: photo failed batch=... photo=17 reason=timeout`. URLs in the line contain no user, password or query.
+    /// `warning worker: photo failed batch=... photo=17 reason=timeout`.
+    /// URLs in the line contain no user, password or query.
     public let description: String
 
     init(_ event: LogEvent) {

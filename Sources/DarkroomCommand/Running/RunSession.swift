@@ -63,7 +63,7 @@ final class RunSession {
     /// The URL of the Redis server, without a password.
     var redisURL: String { client.location.description }
 
-    /// Develops the list, or continues an earlier run, until the batch has finished or was cancelled, or the run is
+    /// Develops the list, or continues an earlier run, until the batch finishes or is cancelled, or the run is
     /// interrupted.
     /// - Parameters:
     ///   - retry: When all photos are done, run the failed photos once more.

@@ -41,8 +41,8 @@ extension BatchController {
     }
 
     /// The number in the holder file of the batch's output folder, see ``OutputFolder``; 0 if the file cannot be read.
-    /// - Throws: ``CoordinatorError`` if another batch has taken the folder and `overwrite` is false. Redis may have forgotten
-    ///   the other batch.
+    /// - Throws: ``CoordinatorError`` if another batch has taken the folder and `overwrite` is false. Redis may have
+    ///   forgotten the other batch.
     private func takenOutput(of id: BatchID, overwrite: Bool) throws -> Int {
         guard let batch = try store.facts(of: id), !batch.options.output.isEmpty else { return 0 }
         let folder = OutputFolder(path: batch.options.output)

@@ -7,8 +7,8 @@ import DarkroomStore
 /// claim obeys the change. Workers also apply the change to the operations that they already hold: when they receive
 /// the change notice, within milliseconds, or with their next heartbeat if the notice is lost.
 ///
-/// The functions throw ``CoordinatorError`` if the change is refused and `StoreError` if Redis fails. `DarkroomClient` documents
-/// their parameters and results; its functions are the asynchronous form.
+/// The functions throw ``CoordinatorError`` if the change is refused and `StoreError` if Redis fails. `DarkroomClient`
+/// documents their parameters and results; its functions are the asynchronous form.
 package final class BatchController: Sendable {
     package let store: BatchStore
 

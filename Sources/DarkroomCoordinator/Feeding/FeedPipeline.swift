@@ -91,7 +91,7 @@ final class FeedPipeline: @unchecked Sendable {  // variables are used only whil
                 mayResume = false
             case .query where mayResume:
                 guard let facts = control.attempt({ try store.facts(of: batch) }) else { return }
-                // If the facts show that the feed must end, the feeding thread will also read them and throw the error.
+                // `apply` throws if the feed must end. The feeding thread reads the same facts and reports this error.
                 guard (try? apply(facts)) != nil else { return }
                 mayResume = false
             default: return

@@ -3,8 +3,8 @@ import DarkroomTransfer
 
 /// A source of the bytes of photos.
 package protocol PhotoSource: Sendable {
-    /// Starts fetching the bytes of the photo for `download`. The source calls ``ImageDownloader/end(_:)`` exactly once,
-    /// on any thread, possibly before this call returns.
+    /// Starts fetching the bytes of the photo for `download`. The source calls ``ImageDownloader/end(_:)`` exactly
+    /// once, on any thread, possibly before this call returns.
     func fetch(for download: ImageDownloader)
 }
 

@@ -29,7 +29,8 @@ struct PropertyListParser {
         } catch {
             throw Self.damaged(Self.reason(error))
         }
-        // If text is neither XML nor binary, Foundation reads it as the oldest format, in which any word is a string.
+        // Foundation reads data that is neither an XML nor a binary property list as an OpenStep property list, in
+        // which any word is a string.
         guard format != .openStep else { throw Self.damaged("the data has no end mark") }
         switch root {
         case let dictionary as [String: Any]:

@@ -48,8 +48,8 @@ package struct HeartbeatReply: Sendable, Equatable {
     package var hasMore: Bool
     /// The counter of turns, which grows whenever a batch enters a ready queue.
     package var turn: Int
-    /// An operation of a lost worker: this worker must remove the operation's temporary files that have this fencing
-    /// token or a lower one.
+    /// An operation that a lost worker held, with the fencing token of the lost worker's claim. The worker that sent
+    /// the heartbeat must remove the operation's temporary files with this fencing token or a lower one.
     package var staleFiles: HeldOperation?
 }
 

@@ -24,7 +24,7 @@ extension BatchStore {
 package enum TakeWebhookReply: Sendable, Equatable, ScriptReplyDecodable {
     /// The webhook is reserved for the caller until `score`. This is attempt number `attempts`.
     case taken(attempts: Int, score: Int)
-    /// Another worker has taken the webhook, or the webhook is removed.
+    /// Another worker has taken the webhook, or the webhook has been removed.
     case moved
 
     init(_ reply: ScriptReply) throws(StoreError) {

@@ -7,7 +7,7 @@ import Testing
 
 /// `doctor` as a program, on real redis-servers.
 @Suite(.serialized) struct DoctorCommandTests {
-    /// The findings by the names of their checks. If findings have the same name, the last finding counts.
+    /// The findings, keyed by the names of their checks. If findings have the same name, the last finding counts.
     private func findings(_ outcome: Program.Outcome) throws -> [String: (verdict: String, found: String)] {
         let document = try #require(try outcome.json() as? [String: Any])
         let list = try #require(document["findings"] as? [[String: Any]])

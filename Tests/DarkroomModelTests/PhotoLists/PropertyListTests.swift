@@ -173,7 +173,8 @@ import Testing
         #expect(failure(of: Array(list.utf8))?.code == .damaged)
     }
 
-    /// A binary property list of these objects, with 2-byte offsets and 1-byte references. The first object is the root.
+    /// A binary property list of these objects, with 2-byte offsets and 1-byte references. The first object is the
+    /// root.
     private func binary(_ objects: [[UInt8]]) -> [UInt8] {
         var list = Array("bplist00".utf8)
         var table: [UInt8] = []

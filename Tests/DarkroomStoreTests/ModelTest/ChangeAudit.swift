@@ -212,7 +212,7 @@ struct ChangeAudit {
             let entered = after.batches.contains { id, batch in
                 batch.priority == priority && (before.readyQueues[priority]?.turns[id] == nil)
             }
-            // The end of a batch publishes a notice, so that a claim soon releases the dependents of the batch.
+            // When a batch finishes, a change notice makes workers claim soon. A claim makes its dependents `ready`.
             let finished = after.batches.contains { id, batch in
                 batch.state == .finished && before.batches[id]?.state != .finished
             }

@@ -116,8 +116,8 @@ extension ModelRun {
         return others
     }
 
-    /// Adds a dependency like a client: reads the dependencies and their version, rejects a cycle, and sends the
-    /// version.
+    /// Adds a dependency in the same way as a client: reads the dependencies and their version, rejects a cycle, and
+    /// sends the version.
     private func addDependency() throws {
         let startable = { (batch: BatchContent) in batch.state == .ready || batch.state == .waiting }
         // Sometimes the dependency has failed or was cancelled.

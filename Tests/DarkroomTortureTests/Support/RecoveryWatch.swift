@@ -50,8 +50,8 @@ final class RecoveryWatch: Sendable {
     }
 
     /// Waits until all added operations have been claimed, and ends the watch.
-    /// - Parameter patience: The maximum time in which none of the operations is claimed. Quarantined operations may
-    ///   occupy the workers, and a worker without room does not claim.
+    /// - Parameter patience: The maximum time between two claims of the operations; after it, the call throws.
+    ///   Quarantined operations may occupy the workers, and a worker without room does not claim.
     func finish(patience: Duration) throws -> Recovery {
         defer { stop() }
         var (fewest, deadline) = (Int.max, ContinuousClock.now)

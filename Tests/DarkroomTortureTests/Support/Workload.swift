@@ -31,8 +31,8 @@ final class Workload {
     }
 
     /// Waits until all batches have finished, and verifies them and the rest of the namespace.
-    /// - Parameter patience: The maximum time in which no photo becomes final. The total time depends on the number of
-    ///   quarantined operations.
+    /// - Parameter patience: The maximum time until the next photo becomes final; after it, the call throws. The total
+    ///   time depends on the number of quarantined operations.
     func finish(patience: Duration = .seconds(60)) throws {
         var (done, deadline) = (-1, ContinuousClock.now)
         while true {
