@@ -101,6 +101,19 @@ import Testing
         }
     }
 
+    @Test func workerKeyOfAnotherTypeAffectsNoOtherWorker() throws {
+        let test = try TestStore()
+        _ = try test.store.perform(test.store.heartbeat(worker: "sound", facts: [("host", "here")]))
+        _ = try test.store.perform(test.store.heartbeat(worker: "damaged", facts: [("host", "here")]))
+        let key = test.store.keys.worker("damaged")
+        try test.command("DEL", key)
+        try test.command("SET", key, "x")
+        let workers = try test.store.workers()
+        #expect(Set(workers.map(\.id)) == ["sound", "damaged"])
+        #expect(workers.first { $0.id == "sound" }?.fields["host"] == "here")
+        #expect(workers.first { $0.id == "damaged" }?.fields == [:])
+    }
+
     @Test func removesLeasesOfUnknownOperations() throws {
         let test = try TestStore()
         let id = try test.submit("batch", operations: 2)
