@@ -1,4 +1,6 @@
 import Darkroom
+import DarkroomRedis
+import DarkroomStore
 import DarkroomTestSupport
 import Foundation
 import Testing
@@ -41,6 +43,23 @@ import Testing
         let server = try HostileServer(routes)
         let list = try scratch.write("list.txt", (0..<count).map { server.url("/\($0).jpg\n") }.joined())
         return (server, list)
+    }
+
+    @Test func runOfADamagedBatchEndsWithStatus1() async throws {
+        let (server, list) = try serve(2) { $0["/1.jpg"] = .held(.answer(body: RunCommandTests.photo)) }
+        defer { server.stop() }
+        let run = try start(list, "--grace", "0s")
+        #expect(await server.wait { log in log.requests.count == 2 })
+        let url = try String(contentsOfFile: scratch.path("out/.darkroom/redis.url"), encoding: .utf8)
+        let redis = try RedisConfiguration(url: url.trimmingCharacters(in: .newlines))
+        let store = BatchStore(redis, keys: try Keys())
+        defer { store.connection.close() }
+        let id = try #require(BatchID(batch))
+        _ = try store.connection.call(RedisCommand("HSET", store.keys.batch(id), "quality", "999"))
+        let outcome = try run.outcome()
+        #expect(outcome.status == 1, "\(outcome)")
+        #expect(outcome.standardError.contains("batch \(id) is damaged in Redis (quality is \"999\")"), "\(outcome)")
+        #expect(!outcome.standardError.contains("interrupted"))
     }
 
     @Test func cancelledRunEndsWithStatus4() async throws {
