@@ -31,9 +31,6 @@ package final class Coordinator: Sendable {
         control = FeedControl(store: store, patience: patience, onNotice: onNotice)
     }
 
-    /// The number of operations of the current feed that Redis has confirmed.
-    package var confirmedOperations: Int { control.confirmedOperations }
-
     /// Makes a running feed throw the error `stopped` at the next photo. Photos that are already fed remain.
     package func stop() { control.stop() }
 
