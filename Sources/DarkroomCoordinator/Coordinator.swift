@@ -55,6 +55,12 @@ package final class Coordinator: Sendable {
                 "the options of the batch are out of bounds: \(options.outOfBounds.joined(separator: ", ")); nothing was "
                     + "submitted")
         }
+        guard before.count <= BatchOptions.mostBatchesBefore else {
+            throw CoordinatorError(
+                .outOfBounds,
+                "the batch would wait for \(before.count) batches, at most \(BatchOptions.mostBatchesBefore) are possible; let "
+                    + "one of them wait for others; nothing was submitted")
+        }
         return try feedAndSeal(list) {
             let id = try id ?? BatchID(submittedAt: control.retrying { try store.time() })
             try begin(id, options, after: before, overwrite: overwrite)

@@ -51,6 +51,14 @@ import Testing
         #expect(try names(of: batch) == (0..<photos).map { "photo \($0)" })
     }
 
+    @Test func tooManyDependenciesAreRefused() throws {
+        let before = (0..<101).map { BatchID(submittedAt: 1_000 + $0) }
+        let refused = code {
+            _ = try Coordinator(store: store).submit(SampleList(count: 1), options: .init(), after: before)
+        }
+        #expect(try refused == .outOfBounds && store.batchIDs().isEmpty)
+    }
+
     @Test func fullOperationsAreFedWhileTheListPauses() throws {
         let id = Locked<BatchID?>(nil)
         let list = SampleList(count: 1300) { [store] index in
