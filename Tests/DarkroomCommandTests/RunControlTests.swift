@@ -120,6 +120,10 @@ import Testing
         #expect(try Program.run("suspend", folder, "--filtrations").status == 0)
         let suspended = try Program.run("status", folder).standardError
         #expect(suspended.contains("go on with: darkroom resume \(folder) --filtrations\n"), "\(suspended)")
+        let waited = try Program.run("wait", folder, "--timeout", "1ms")
+        #expect(waited.standardError.contains("go on with: darkroom resume \(folder) --filtrations\n"), "\(waited)")
+        let json = try Program.run("suspend", folder, "--filtrations", "--json").standardOutput
+        #expect(json.contains("darkroom resume \(folder) --filtrations"), "\(json)")
         #expect(try Program.run("resume", folder, "--filtrations").standardOutput.contains("go on"))
         #expect(try Program.run("wait", folder, "--timeout", "1ms").status == 124)
         #expect(try Program.run("cancel", folder).status == 0)
