@@ -43,9 +43,9 @@ public struct BatchControls: Sendable, Equatable {
         focus = Focus(first: Int(parts[2]), last: Int(parts[3]), only: parts[1].contains("o"))
     }
 
-    /// Reads the controls from the fields of a batch's hash; `fields` records damaged values.
-    init(_ fields: inout StoredFields) {
-        priority = fields.word("priority") ?? .normal
+    /// Reads the other controls from the fields of a batch's hash; `fields` records damaged values.
+    init(priority: BatchPriority, _ fields: inout StoredFields) {
+        self.priority = priority
         isCancelled = fields.isSet("flag.cancelled")
         isSuspended = fields.isSet("flag.suspended")
         areDownloadsSuspended = fields.isSet("flag.downloads.suspended")

@@ -85,7 +85,7 @@ public struct BatchFacts: Sendable, Equatable {
         self.id = id
         state = stored.word("state") ?? .ready
         options = BatchOptions(&stored)
-        controls = BatchControls(&stored)
+        controls = BatchControls(priority: options.priority, &stored)
         cancelledReason = stored.text("cancelled.reason") ?? ""
         round = stored.number("round")
         photos = stored.number("photos", in: StoredBounds.photos)

@@ -96,6 +96,7 @@ import Testing
         #expect(claimed.cluster.downloads == nil && claimed.cluster.filtrations == nil)
         #expect(try test.store.clusterControls() == claimed.cluster)
         let damage = try #require(try test.store.facts(of: id)).damage
+        #expect(damage.count == 3, "\(damage)")
         for field in ["focus.first", "focus.last", "priority"] {
             #expect(damage.contains { $0.hasPrefix(field) }, "\(damage)")
         }
