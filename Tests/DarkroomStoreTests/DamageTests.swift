@@ -1,4 +1,5 @@
 import DarkroomModel
+import DarkroomRedis
 import DarkroomTestSupport
 import Testing
 
@@ -47,6 +48,20 @@ import Testing
         #expect(try test.store.facts(of: sound)?.state == .finished)
         while try test.store.perform(test.store.forget(damaged, unfinished: true)) == .more {}
         #expect(try test.store.facts(of: damaged) == nil)
+    }
+
+    @Test func missingNumberIsDamage() throws {
+        let test = try TestStore()
+        let id = try test.submit("batch", operations: 1)
+        let key = test.store.keys.batch(id)
+        let notUTF8 = RedisCommand(arguments: [Array("HSET".utf8), Array(key.utf8), Array("size".utf8), [0xFF]])
+        _ = try test.store.connection.call(notUTF8)
+        #expect(try test.store.facts(of: id)?.damage == ["size is not a number"])
+        try test.command("HDEL", key, "size")
+        #expect(try test.store.facts(of: id)?.damage == ["size is not a number"])
+        try test.command("UNLINK", key)
+        try test.command("SET", key, "x")
+        #expect(try test.store.facts(of: id)?.damage == ["its hash has another type"])
     }
 
     @Test func damagedRetentionOrRoundDoesNotPreventTheEnd() throws {
