@@ -118,7 +118,7 @@ import Testing
         #expect(third.options.priority == .veryHigh && third.options.afterSuccess)
         #expect(third.options.webhook == "https://h.example/x?y=1")
         #expect(third.options.originals == scratch.path("originals") && scratch.exists("originals"))
-        #expect(try Set(queue.store.dependencies(of: third.id)) == [first.id, second.id])
+        #expect(third.waitsFor == [first.id, second.id])
     }
 
     @Test func usedNameIsRejectedUntilItsBatchHasFinished() throws {

@@ -111,7 +111,7 @@ import Testing
         let first = try Coordinator(store: store).submit(SampleList(count: 1), options: .init())
         let second = try Coordinator(store: store).submit(SampleList(count: 120), options: .init(), after: [first.id])
         #expect(second.state == .waiting && second.sealed && second.photos == 120)
-        #expect(try store.dependencies(of: second.id) == [first.id])
+        #expect(try store.dependencies(of: [second.id]) == [[first.id]])
         guard case .claimed(let claimed) = try store.perform(store.claim(worker: "w", number: 1)) else {
             Issue.record("the claim was old")
             return

@@ -20,7 +20,7 @@ import Testing
     func names(of batch: BatchFacts) throws -> [String] {
         var names: [String] = []
         for number in 1...batch.operations {
-            let entry = try #require(try store.entry(of: batch.id, operation: number))
+            let entry = try #require(try store.entries(of: batch.id, operations: [number])[0])
             names += try EntryCoding.records(of: entry, firstIndex: 0).map(\.name)
         }
         return names
