@@ -4,7 +4,8 @@ public struct BatchControls: Sendable, Equatable {
     public struct Focus: Sendable, Equatable {
         /// The indexes of the photos, from 0. The range may include photos that are not fed yet.
         public let photos: ClosedRange<Int>
-        /// True if the other photos do not run at all.
+        /// True if operations without a photo in the focus wait. In the other operations, the photos in the focus run
+        /// first.
         public let only: Bool
 
         package init(_ photos: ClosedRange<Int>, only: Bool = false) {
