@@ -47,7 +47,7 @@ struct CancelCommand: ParsableCommand {
                 "batch \(found.label) has finished: \(Self.done(found)), so there is nothing left to cancel")
         }
         var cancelled = try found.refreshed(client)
-        if wait { cancelled = try waitForEnd(of: [cancelled], client)[0] }
+        if wait { cancelled = try waitForEnd(of: [cancelled], client, redis)[0] }
         let verb = isNew ? "is cancelled" : "was cancelled already"
         let running = cancelled.executing
         let rest = running == 0 ? "" : Self.operations(running, "still runs, ", "still run, ")
@@ -58,7 +58,7 @@ struct CancelCommand: ParsableCommand {
         let cancelled = try client.control.cancelAll()
         if wait {
             let all = try client.store.facts(of: client.store.batchIDs())
-            _ = try waitForEnd(of: all.filter(\.cancelled), client)
+            _ = try waitForEnd(of: all.filter(\.cancelled), client, redis)
         }
         let number = HumanText.count(cancelled, of: "batch")
         try output.write(
@@ -82,8 +82,10 @@ struct CancelCommand: ParsableCommand {
     }
 
     /// Blocks until these batches have finished. While it waits, it recovers the operations of lost workers.
-    private func waitForEnd(of batches: [BatchFacts], _ client: DarkroomClient) throws -> [BatchFacts] {
-        var waiter = BatchWaiter(client, warn: { printToStandardError($0) })
+    private func waitForEnd(
+        of batches: [BatchFacts], _ client: DarkroomClient, _ redis: RedisOptions
+    ) throws -> [BatchFacts] {
+        var waiter = BatchWaiter(client, naming: { $0.naming(redis.run) }, warn: { printToStandardError($0) })
         let running = batches.reduce(0) { $0 + $1.executing }
         if running > 0 {
             printToStandardError("waiting for " + Self.operations(running, "that still runs", "that still run"))

@@ -1,5 +1,6 @@
 import ArgumentParsing
 import Darkroom
+import DarkroomWorker
 import Foundation
 
 /// `darkroom doctor`: checks Redis and this machine, and prints how to fix each problem.
@@ -32,10 +33,10 @@ struct DoctorCommand: ParsableCommand {
     @OptionGroup(title: "Redis options") var redis: RedisOptions
 
     func validate() throws {
-        try requireAtLeast(1, downloads, "--downloads")
-        try requireAtLeast(1, filtrations ?? 1, "--filtrations")
-        try requireAtLeast(1, maxDownload.bytes, "--max-download")
-        try requireAtLeast(1, maxPixels.value, "--max-pixels")
+        try require(WorkerBounds.slots, downloads, "--downloads")
+        if let filtrations { try require(WorkerBounds.slots, filtrations, "--filtrations") }
+        try require(WorkerBounds.bytes, maxDownload, "--max-download")
+        try require(WorkerBounds.pixels, maxPixels, "--max-pixels")
     }
 
     func run() throws {

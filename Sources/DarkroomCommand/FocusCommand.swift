@@ -8,14 +8,15 @@ struct FocusCommand: ParsableCommand {
         name: "focus", abstract: "Make a range of photos of a batch run next.",
         discussion: """
             Photos are numbered from 0. Photos that are not fed yet run next once they are fed. A new focus replaces \
-            the previous focus of the batch. With --only the other photos stop and wait until the focus is cleared.
+            the previous focus of the batch. With --only, the operations without any of these photos stop and wait \
+            until the focus is cleared; in the other operations these photos run first.
             """,
         group: "Coordinator",
         examples: ["darkroom focus holidays --photos 40-60 --only", "darkroom focus holidays --clear"])
 
     @Argument(help: "The batch: its id, the beginning of its id, or its name.") var batch: String
     @Option(help: "The photos, by their index from 0.", valueName: "range") var photos: PhotoRanges?
-    @Flag(help: "Make the other photos wait until the focus is cleared.") var only: Bool
+    @Flag(help: "Make the operations without these photos wait until the focus is cleared.") var only: Bool
     @Flag(help: "Remove the focus: all photos run in list order again.") var clear: Bool
     @Flag(help: "Print the facts of the batch as JSON.") var json: Bool
     @OptionGroup(title: "Redis options") var redis: RedisOptions
@@ -46,9 +47,11 @@ struct FocusCommand: ParsableCommand {
 
     private func sentence(_ set: FocusSet, _ range: ClosedRange<Int>, _ batch: BatchFacts) -> String {
         let photos = range.count == 1 ? "photo \(range.lowerBound)" : "photos \(range.lowerBound)-\(range.upperBound)"
+        let operations = range.count == 1 ? "the operation" : "operations"
         let effect =
             only
-            ? "only \(photos) of batch \(batch.label) \(range.count == 1 ? "runs" : "run") until the focus is cleared"
+            ? "only \(operations) with \(photos) of batch \(batch.label) \(range.count == 1 ? "runs" : "run") until the focus "
+                + "is cleared"
             : "\(photos) of batch \(batch.label) \(range.count == 1 ? "is" : "are") the next to run"
         let missing = range.count - set.fed
         let rest = set.isSealed ? "the list does not contain the others" : "the others are not fed yet"

@@ -53,8 +53,8 @@ struct SubmitCommand: ParsableCommand {
 
     /// The options that are also valid with `--resume`.
     private static let optionsOfAnyBatch: Set = [
-        "--resume", "--replicas", "--wait", "--json", "--on-finish", "--redis", "--namespace",
-        "--recursive", "--url-column", "--name-column",
+        "--resume", "--replicas", "--wait", "--json", "--on-finish", "--redis", "--redis-password-file",
+        "--redis-ca", "--redis-cert", "--redis-key", "--namespace", "--recursive", "--url-column", "--name-column",
     ]
 
     func validate() throws {

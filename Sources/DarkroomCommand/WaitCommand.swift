@@ -20,7 +20,7 @@ struct WaitCommand: ParsableCommand {
         let (redis, run) = try self.redis.resolving(batch.count == 1 ? batch[0] : nil)
         let client = try redis.connect()
         let progress = LiveProgress(onlyOnTerminal: true)
-        var waiter = BatchWaiter(client, warn: progress.note)
+        var waiter = BatchWaiter(client, naming: { $0.naming(redis.run) }, warn: progress.note)
         defer { progress.end() }
         let outcome = try waiter.wait(for: try batches(run.map { [$0] } ?? batch, client), timeout: timeout) {
             progress.show($0, problems: $1)
@@ -29,11 +29,11 @@ struct WaitCommand: ParsableCommand {
         progress.end()
         switch outcome {
         case .finished(let batches, let now):
-            try print(batches, client, now: now)
+            try print(batches, client, redis, now: now)
             let codes = batches.map(ExitCode.init(of:))
             throw [.failure, .cancelled, .photosFailed].first(where: codes.contains) ?? ExitCode.success
         case .timedOut(let batches, let now):
-            try print(batches, client, now: now)
+            try print(batches, client, redis, now: now)
             let open = batches.filter { $0.state != .finished }
             printToStandardError(
                 "\(HumanText.count(open.count, of: "batch")) had not finished within \(timeout?.argumentText ?? "")")
@@ -49,12 +49,16 @@ struct WaitCommand: ParsableCommand {
         return try client.batches(named: names)
     }
 
-    private func print(_ batches: [BatchFacts], _ client: DarkroomClient, now: Int) throws {
+    private func print(
+        _ batches: [BatchFacts], _ client: DarkroomClient, _ redis: RedisOptions, now: Int
+    ) throws {
         let output = StandardOutput()
         if json {
             // If Redis is unreachable now, the problems are unknown, and none are printed.
             let problems = try? client.store.problems(of: batches, now: now)
-            let facts = batches.map { JSON($0, now: now, problems: problems?.of($0) ?? []) }
+            let facts = batches.map { batch in
+                JSON(batch, now: now, problems: (problems?.of(batch) ?? []).map { $0.naming(redis.run) })
+            }
             return try output.document(batch.count == 1 ? facts[0] : .array(facts))
         }
         for batch in batches { try output.line(batch.summary(now: now)) }

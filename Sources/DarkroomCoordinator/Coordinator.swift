@@ -31,9 +31,6 @@ package final class Coordinator: Sendable {
         control = FeedControl(store: store, patience: patience, onNotice: onNotice)
     }
 
-    /// The number of operations of the current feed that Redis has confirmed.
-    package var confirmedOperations: Int { control.confirmedOperations }
-
     /// Makes a running feed throw the error `stopped` at the next photo. Photos that are already fed remain.
     package func stop() { control.stop() }
 
@@ -57,6 +54,12 @@ package final class Coordinator: Sendable {
                 .outOfBounds,
                 "the options of the batch are out of bounds: \(options.outOfBounds.joined(separator: ", ")); nothing was "
                     + "submitted")
+        }
+        guard before.count <= BatchOptions.mostBatchesBefore else {
+            throw CoordinatorError(
+                .outOfBounds,
+                "the batch would wait for \(before.count) batches, at most \(BatchOptions.mostBatchesBefore) are possible; let "
+                    + "one of them wait for others; nothing was submitted")
         }
         return try feedAndSeal(list) {
             let id = try id ?? BatchID(submittedAt: control.retrying { try store.time() })

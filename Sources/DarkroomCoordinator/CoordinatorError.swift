@@ -17,7 +17,7 @@ package struct CoordinatorError: Error, Sendable, CustomStringConvertible {
         /// The batch has started, so it cannot be made to wait.
         case started
         /// The batches would wait for each other.
-        case circle
+        case circularDependency
         /// A batch cannot wait for itself.
         case itself
         /// Some of the photos are not fed yet. Trying again later can help.

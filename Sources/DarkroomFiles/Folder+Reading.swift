@@ -12,17 +12,7 @@ extension Folder {
             throw SystemFailure("read", errno)
         }
         defer { closedir(stream) }
-        var names: [String] = []
-        errno = 0
-        while let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name != ".", name != ".." { names.append(name) }
-            errno = 0
-        }
-        guard errno == 0 else { throw SystemFailure("read", errno) }
-        return names
+        return try namesOfEntries(in: stream).map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// Opens the regular file at `path` for reading. Does not block. A link, a pipe or a device is an error.
@@ -45,6 +35,21 @@ extension Folder {
         guard size <= maxBytes else { throw SystemFailure("read", EFBIG) }
         return try readAll(from: descriptor, size: size)
     }
+}
+
+/// The names in an open folder without `.` and `..`, in no particular order.
+/// - Parameter stream: The result of opendir(3).
+package func namesOfEntries(in stream: OpaquePointer) throws(SystemFailure) -> [[UInt8]] {
+    var names: [[UInt8]] = []
+    errno = 0
+    while let entry = readdir(stream) {
+        let name = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
+        if name != Array(".".utf8), name != Array("..".utf8) { names.append(name) }
+        errno = 0
+    }
+    // At the end of the folder, readdir(3) does not change errno.
+    guard errno == 0 else { throw SystemFailure("read", errno) }
+    return names
 }
 
 /// Reads `size` bytes of a file. Reads fewer if the file became shorter, or if `isStopped`, called before each MiB,

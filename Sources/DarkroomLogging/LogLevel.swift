@@ -12,10 +12,8 @@ package enum LogLevel: String, Sendable, CaseIterable, Comparable {
     case warning
     /// Something failed that an operator must fix.
     case error
-    /// All work stops until an operator fixes the cause.
-    case critical
 
-    /// From `trace`, the lowest, to `critical`.
+    /// From `trace`, the lowest, to `error`.
     package static func < (left: LogLevel, right: LogLevel) -> Bool { left.rank < right.rank }
 
     private var rank: Int {
@@ -26,7 +24,6 @@ package enum LogLevel: String, Sendable, CaseIterable, Comparable {
         case .notice: 3
         case .warning: 4
         case .error: 5
-        case .critical: 6
         }
     }
 }

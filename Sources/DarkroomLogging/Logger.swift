@@ -17,7 +17,7 @@ package struct Logger: Sendable {
     }
 
     /// A logger that logs nothing.
-    package static let silent = Logger(label: "", level: .critical, handler: NoLog())
+    package static let silent = Logger(label: "", level: .error, handler: NoLog())
 
     /// Returns this logger with additional `metadata` for every event.
     package func with(_ metadata: LogMetadata) -> Logger {

@@ -4,7 +4,8 @@ public struct BatchControls: Sendable, Equatable {
     public struct Focus: Sendable, Equatable {
         /// The indexes of the photos, from 0. The range may include photos that are not fed yet.
         public let photos: ClosedRange<Int>
-        /// True if the other photos do not run at all.
+        /// True if operations without a photo in the focus wait. In the other operations, the photos in the focus run
+        /// first.
         public let only: Bool
 
         package init(_ photos: ClosedRange<Int>, only: Bool = false) {
@@ -43,9 +44,9 @@ public struct BatchControls: Sendable, Equatable {
         focus = Focus(first: Int(parts[2]), last: Int(parts[3]), only: parts[1].contains("o"))
     }
 
-    /// Reads the controls from the fields of a batch's hash; `fields` records damaged values.
-    init(_ fields: inout StoredFields) {
-        priority = fields.word("priority") ?? .normal
+    /// Reads the other controls from the fields of a batch's hash; `fields` records damaged values.
+    init(priority: BatchPriority, _ fields: inout StoredFields) {
+        self.priority = priority
         isCancelled = fields.isSet("flag.cancelled")
         isSuspended = fields.isSet("flag.suspended")
         areDownloadsSuspended = fields.isSet("flag.downloads.suspended")

@@ -78,14 +78,14 @@ public struct BatchFacts: Sendable, Equatable {
     ///   - id: the id of the batch.
     ///   - fields: the fields of the batch's hash.
     ///   - reasons: the number of failed photos for each reason, by the state code of the reason.
-    ///   - found: a phrase for each damaged value that was found earlier.
+    ///   - found: a phrase for each key of another type. If there is one, damaged fields are not reported.
     package init?(id: BatchID, fields: [String: String], reasons: [String: String], damage found: [String] = []) {
         guard fields["state"] != nil else { return nil }
         var stored = StoredFields(fields)
         self.id = id
         state = stored.word("state") ?? .ready
         options = BatchOptions(&stored)
-        controls = BatchControls(&stored)
+        controls = BatchControls(priority: options.priority, &stored)
         cancelledReason = stored.text("cancelled.reason") ?? ""
         round = stored.number("round")
         photos = stored.number("photos", in: StoredBounds.photos)
@@ -119,7 +119,7 @@ public struct BatchFacts: Sendable, Equatable {
         spent = stored.optionalNumber("spent") ?? 0
         feederSeen = stored.number("feeder.seen")
         feedDigest = stored.text("feed.digest") ?? ""
-        damage = found + stored.damage
+        damage = found.isEmpty ? stored.damage : found
     }
 
     package var suspended: Bool { controls.isSuspended }

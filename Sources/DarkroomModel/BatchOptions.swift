@@ -21,7 +21,7 @@ public struct BatchOptions: Sendable, Equatable {
     public var remoteOutput = false
     /// The maximum number of photos in an operation, 1 to 1,000.
     public var operationSize = 50
-    /// The priority at the time of submission.
+    /// The priority at the time of submission; in ``BatchFacts/options``, the current priority.
     public var priority = BatchPriority.normal
     /// The time without a heartbeat after which other workers take over a worker's operations, 6 seconds to 1 day.
     public var lease = Duration.seconds(15)
@@ -107,6 +107,9 @@ extension BatchOptions {
 
     /// The bounds of ``operationSize``.
     package static let operationSizes = 1...1000
+
+    /// The largest number of batches that must finish before a submitted batch starts.
+    package static let mostBatchesBefore = 100
 
     /// The bounds of a lease in milliseconds. A shorter lease would expire after two lost heartbeats. A longer lease
     /// would delay the photos of a lost worker by more than a day.

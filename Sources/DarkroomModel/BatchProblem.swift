@@ -18,7 +18,7 @@ package struct BatchProblem: Sendable, Hashable {
         case waiting
         /// The batch waits for a batch that makes no progress.
         case dependencyStuck = "dependency-stuck"
-        /// The batch runs only the photos in its focus.
+        /// The batch runs only operations with photos in its focus.
         case focusOnly = "focus-only"
         /// No worker is running.
         case noWorker = "no-worker"

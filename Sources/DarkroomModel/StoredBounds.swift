@@ -18,11 +18,14 @@ struct StoredFields {
 
     init(_ fields: [String: String]) { self.fields = fields }
 
-    /// A required number; `other` if the number is missing or damaged.
+    /// A required number; `other` if it is missing (also because its value was not UTF-8) or damaged.
     mutating func number(
         _ name: String, in bounds: ClosedRange<Int> = StoredBounds.numbers, otherwise other: Int = 0
     ) -> Int {
-        guard let text = fields[name] else { return other }
+        guard let text = fields[name] else {
+            damage.append("\(name) is not a number")
+            return other
+        }
         if let value = Int(text), bounds.contains(value) { return value }
         note(name, text)
         return other

@@ -65,6 +65,26 @@ package struct RedisConfiguration: Sendable, Equatable {
         self.address = address
     }
 
+    /// Uses these files for TLS.
+    /// - Parameter names: how error messages name the authorities, the certificate and the key.
+    /// - Throws: ``RedisError`` with the code `invalidAddress` if there are files but the address has no TLS, or if only
+    ///   one of certificate and key is given.
+    package mutating func setFiles(
+        _ files: TLS, names: [String] = ["authorities", "certificate", "key"]
+    ) throws(RedisError) {
+        let given = zip(names, [files.authorities, files.certificate, files.key]).first { $1 != nil }
+        if let (name, _) = given, tls == nil {
+            throw RedisError(
+                .invalidAddress, "configure TLS", "\(name): only for rediss://, but the address is \(displayName)")
+        }
+        guard (files.certificate == nil) == (files.key == nil) else {
+            throw RedisError(
+                .invalidAddress, "configure TLS",
+                "\(names[1]) and \(names[2]): a certificate and its key go together; give both")
+        }
+        if tls != nil { tls = files }
+    }
+
     /// The address for error messages and logs, without user and password.
     package var displayName: String {
         let secure = tls == nil ? "" : "s"

@@ -52,13 +52,6 @@ package final class RedisConnection: Sendable {
         }
     }
 
-    /// Sends `commands` as one pipeline and returns their results, in order.
-    package func send(_ commands: [RedisCommand]) async -> [Result<RedisValue, RedisError>] {
-        await withCheckedContinuation { continuation in
-            send(commands) { continuation.resume(returning: $0) }
-        }
-    }
-
     /// Sends `commands` as one pipeline and waits for their results. Blocks the thread: do not call it in a task.
     package func call(_ commands: [RedisCommand]) -> [Result<RedisValue, RedisError>] {
         precondition(!thread.isCurrent, "a blocking call inside a completion would wait for itself")

@@ -7,7 +7,7 @@ enum Hold: Equatable {
     /// A user has suspended the batch or the cluster, or only its downloads or filtrations.
     case suspended(QueuePart)
     case storageUnavailable
-    /// Only the photos in the focus of the batch may run, and the operation contains none of these photos.
+    /// Only operations with photos in the focus of the batch may run, and the operation contains none of these photos.
     case outsideFocus
     /// The worker is about to release the operation.
     case releasing

@@ -19,7 +19,7 @@ struct FocusAndRetryCommandTests {
         #expect(half.status == 0)
         #expect(
             half.standardError
-                == "only photos 95-104 of batch \(id) run until the focus is cleared; 5 of them are fed, "
+                == "only operations with photos 95-104 of batch \(id) run until the focus is cleared; 5 of them are fed, "
                 + "the others are not fed yet\n")
         let facts = try #require(try half.json() as? [String: Any])
         let focus = try #require(facts["focus"] as? [String: Any])
@@ -28,7 +28,7 @@ struct FocusAndRetryCommandTests {
 
         let status = try queue.run("status", "\(id)")
         #expect(status.lines.contains("focus\tphotos 95-104 only"))
-        #expect(status.standardError.contains("only photos 95-104 run, the focus stops the others"))
+        #expect(status.standardError.contains("only operations with photos 95-104 run, the focus stops the others"))
         #expect(status.standardError.contains("darkroom focus \(id) --clear"))
         #expect(try queue.run("batches").lines[0].hasSuffix("\tfocus on photos 95-104 only"))
         #expect(try queue.claim().map(\.held.number) == [10])
@@ -58,7 +58,8 @@ struct FocusAndRetryCommandTests {
         #expect(try queue.run("focus", "\(id)", "--photos", "40-60", "--only").status == 0)
         let waiting = try queue.start("wait", "\(id)")
         try waiting.waitFor(
-            "only photos 40-60 run, the focus stops the others; resume them with: darkroom focus \(id)")
+            "only operations with photos 40-60 run, the focus stops the others; resume them with: darkroom focus \(id)"
+        )
         try queue.develop("F")
         #expect(try queue.store.facts(of: id)?.counts.filtered == 30, "operations of these photos run completely")
         #expect(try queue.run("focus", "\(id)", "--clear").status == 0)

@@ -50,7 +50,7 @@ import Testing
         #expect(try queue.run("retry", "\(id)", "--list", scratch.path("none")).status == 1)
         let facts = try #require(try queue.store.facts(of: id))
         #expect((facts.counts.failed, facts.round) == (4, 1))
-        #expect(try queue.store.entry(of: id, operation: 1) == nil)
+        #expect(try queue.store.entries(of: id, operations: [1]) == [nil])
     }
 
     @Test func retryInTheFolderOfAnotherBatchNeedsOverwrite() throws {

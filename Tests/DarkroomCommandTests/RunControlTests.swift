@@ -1,4 +1,6 @@
 import Darkroom
+import DarkroomRedis
+import DarkroomStore
 import DarkroomTestSupport
 import Foundation
 import Testing
@@ -41,6 +43,23 @@ import Testing
         let server = try HostileServer(routes)
         let list = try scratch.write("list.txt", (0..<count).map { server.url("/\($0).jpg\n") }.joined())
         return (server, list)
+    }
+
+    @Test func runOfADamagedBatchEndsWithStatus1() async throws {
+        let (server, list) = try serve(2) { $0["/1.jpg"] = .held(.answer(body: RunCommandTests.photo)) }
+        defer { server.stop() }
+        let run = try start(list, "--grace", "0s")
+        #expect(await server.wait { log in log.requests.count == 2 })
+        let url = try String(contentsOfFile: scratch.path("out/.darkroom/redis.url"), encoding: .utf8)
+        let redis = try RedisConfiguration(url: url.trimmingCharacters(in: .newlines))
+        let store = BatchStore(redis, keys: try Keys())
+        defer { store.connection.close() }
+        let id = try #require(BatchID(batch))
+        _ = try store.connection.call(RedisCommand("HSET", store.keys.batch(id), "quality", "999"))
+        let outcome = try run.outcome()
+        #expect(outcome.status == 1, "\(outcome)")
+        #expect(outcome.standardError.contains("batch \(id) is damaged in Redis (quality is \"999\")"), "\(outcome)")
+        #expect(!outcome.standardError.contains("interrupted"))
     }
 
     @Test func cancelledRunEndsWithStatus4() async throws {
@@ -101,6 +120,10 @@ import Testing
         #expect(try Program.run("suspend", folder, "--filtrations").status == 0)
         let suspended = try Program.run("status", folder).standardError
         #expect(suspended.contains("go on with: darkroom resume \(folder) --filtrations\n"), "\(suspended)")
+        let waited = try Program.run("wait", folder, "--timeout", "1ms")
+        #expect(waited.standardError.contains("go on with: darkroom resume \(folder) --filtrations\n"), "\(waited)")
+        let json = try Program.run("suspend", folder, "--filtrations", "--json").standardOutput
+        #expect(json.contains("darkroom resume \(folder) --filtrations"), "\(json)")
         #expect(try Program.run("resume", folder, "--filtrations").standardOutput.contains("go on"))
         #expect(try Program.run("wait", folder, "--timeout", "1ms").status == 124)
         #expect(try Program.run("cancel", folder).status == 0)

@@ -75,6 +75,23 @@ import Testing
         #expect(throws: Never.self) { try DarkroomProgram.parseAsRoot(good) }
     }
 
+    @Test(arguments: [
+        ["DARKROOM_REDIS": "redis://h", "DARKROOM_REDIS_PASSWORD_FILE": "password"],
+        [
+            "DARKROOM_REDIS": "rediss://h", "DARKROOM_REDIS_CA": "ca", "DARKROOM_REDIS_CERT": "certificate",
+            "DARKROOM_REDIS_KEY": "key",
+        ],
+    ])
+    func resumeAcceptsTheOptionsForRedis(_ environment: [String: String]) throws {
+        var environment = environment
+        for (name, file) in environment where name != "DARKROOM_REDIS" {
+            environment[name] = try scratch.write(file, "secret\n")
+        }
+        #expect(throws: Never.self) {
+            try DarkroomProgram.parseAsRoot(["submit", "l", "--resume", "b"], environment: environment)
+        }
+    }
+
     @Test func customOperationsRequireWorkersThatHaveThem() throws {
         for (line, message) in [
             ("develop a b --filter x:mine", "only a worker that has this operation can run it"),
@@ -101,7 +118,7 @@ import Testing
         #expect(third.options.priority == .veryHigh && third.options.afterSuccess)
         #expect(third.options.webhook == "https://h.example/x?y=1")
         #expect(third.options.originals == scratch.path("originals") && scratch.exists("originals"))
-        #expect(try Set(queue.store.dependencies(of: third.id)) == [first.id, second.id])
+        #expect(third.waitsFor == [first.id, second.id])
     }
 
     @Test func usedNameIsRejectedUntilItsBatchHasFinished() throws {

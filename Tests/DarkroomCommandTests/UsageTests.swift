@@ -14,6 +14,7 @@ import Testing
 @Suite struct UsageTests {
     @Test(arguments: [
         ("worker --downloads 0", "--downloads 0: at least 1"),
+        ("worker --downloads 9223372036854775807", "--downloads 9223372036854775807: at most 10000"),
         ("worker --filtrations -1", "--filtrations -1: at least 1"),
         ("worker --downloads many", "--downloads \"many\": not a whole number"),
         ("worker --grace 10x", "--grace \"10x\": write a duration with its unit"),
@@ -21,7 +22,9 @@ import Testing
         ("worker --per-host 0", "--per-host 0: at least 1"),
         ("worker --retries -1", "--retries -1: at least 0"),
         ("worker --timeout 0s", "--timeout 0s: at least 1ms"),
+        ("worker --timeout 400d", "--timeout 9600h: at most 8760h"),
         ("worker --max-download 64XB", "--max-download \"64XB\": write a size in bytes with its unit"),
+        ("worker --max-download 2TiB", "--max-download 2048GiB: at most 1024GiB"),
         ("worker --max-pixels 0", "--max-pixels 0: at least 1"),
         ("worker --connect-to a:b", "--connect-to \"a:b\": write HOST:PORT:HOST:PORT"),
         ("worker --connect-to a:1:b:x", "--connect-to \"a:1:b:x\": write HOST:PORT:HOST:PORT"),
@@ -53,6 +56,7 @@ import Testing
         ("status --redis http://h", "read the address of Redis: found the scheme \"http\"; it must look like redis://"),
         ("status --namespace a/b", "--namespace \"a/b\": letters, digits"),
         ("doctor --downloads 0", "--downloads 0: at least 1"),
+        ("doctor --max-download 1000000TiB", "--max-download 1024000000GiB: at most 1024GiB"),
         ("doctor --max-pixels 0", "--max-pixels 0: at least 1"),
         ("develop a b --quality 101", "--quality 101: from 1 to 100"),
         ("develop a b --filter sepa", "--filter \"sepa\": no such filter"),

@@ -20,7 +20,7 @@ import Testing
     func names(of batch: BatchFacts) throws -> [String] {
         var names: [String] = []
         for number in 1...batch.operations {
-            let entry = try #require(try store.entry(of: batch.id, operation: number))
+            let entry = try #require(try store.entries(of: batch.id, operations: [number])[0])
             names += try EntryCoding.records(of: entry, firstIndex: 0).map(\.name)
         }
         return names
@@ -49,6 +49,14 @@ import Testing
         #expect(batch.photos == photos)
         #expect(batch.operations == (photos + size - 1) / size)
         #expect(try names(of: batch) == (0..<photos).map { "photo \($0)" })
+    }
+
+    @Test func tooManyDependenciesAreRefused() throws {
+        let before = (0..<101).map { BatchID(submittedAt: 1_000 + $0) }
+        let refused = code {
+            _ = try Coordinator(store: store).submit(SampleList(count: 1), options: .init(), after: before)
+        }
+        #expect(try refused == .outOfBounds && store.batchIDs().isEmpty)
     }
 
     @Test func fullOperationsAreFedWhileTheListPauses() throws {

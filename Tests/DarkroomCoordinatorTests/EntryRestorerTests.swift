@@ -113,7 +113,7 @@ import Testing
             #expect(error.code == .listDiffers && error.description.contains("it changed while it was read"))
         }
         // Neither the operation with photo 12 nor a later one was restored.
-        for number in 3...5 { #expect(try store.entry(of: batch.id, operation: number) == nil) }
+        #expect(try store.entries(of: batch.id, operations: [3, 4, 5]) == [nil, nil, nil])
     }
 
     @Test func entriesOfAPartlyFedBatchAreRestoredFromTheWholeList() throws {

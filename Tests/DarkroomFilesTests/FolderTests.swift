@@ -129,6 +129,15 @@ import Testing
         #expect(try folder.contents(of: "large", maxBytes: 1000).count == 1000)
     }
 
+    @Test func errorWhileAFolderIsListedIsThrown() throws {
+        let stream = try #require(opendir(scratch.path + "/inside"))
+        defer { closedir(stream) }
+        let file = open(scratch.path + "/outside/file", O_RDONLY)
+        defer { close(file) }
+        #expect(dup2(file, dirfd(stream)) >= 0)  // now the kernel refuses to list
+        #expect(failure { () throws(SystemFailure) in _ = try namesOfEntries(in: stream) } == ENOTDIR)
+    }
+
     @Test(arguments: ways) func folderReplacedByALinkDuringAWriteIsNotFollowed(way: PathResolution) throws {
         let folder = try scratch.inside(way)
         let root = scratch.path

@@ -9,11 +9,11 @@ import Testing
     let redis = RedisServer.current
     let connection = RedisConnection(RedisServer.current.configuration)
 
-    @Test func performsBlockingAndAsynchronousCalls() async throws {
+    @Test func performsCommandsAndPipelines() throws {
         let key = redis.namespace()
         #expect(try connection.call(RedisCommand("SET", key, "41")) == .status("OK"))
         #expect(try connection.call(RedisCommand("INCR", key)).int == 42)
-        let results = await connection.send([RedisCommand("GET", key), RedisCommand("GET", key + "-missing")])
+        let results = connection.call([RedisCommand("GET", key), RedisCommand("GET", key + "-missing")])
         #expect(results == [.success(.bytes(Array("42".utf8))), .success(.null)])
         #expect(connection.call([]) == [])
     }

@@ -135,7 +135,7 @@ import Testing
             _ = try store.operations(of: batch, in: 1...4)
             _ = try store.failures(of: first)
             _ = try store.entries(of: first, operations: [1])
-            _ = try (store.workers(), store.clusterControls(), store.dependencies(of: second), store.time())
+            _ = try (store.workers(), store.clusterControls(), store.dependencies(of: [second]), store.time())
             _ = try RedisRequirements.check(try configuration(store === monitor ? "monitor" : "coordinator"))
         }
         _ = try coordinator.perform(coordinator.forget(first, unfinished: true))

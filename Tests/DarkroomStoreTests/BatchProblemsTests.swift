@@ -11,10 +11,16 @@ import Testing
     static let third = BatchID("20261121-090502000-0002")
 
     func batch(_ id: BatchID, _ fields: [String: String] = [:], after: [BatchID] = []) throws -> BatchFacts {
-        let all = [
+        let numbers = [
+            "round", "operations.ended", "operations.kept", "executing", "count.downloaded", "count.filtered",
+            "count.failed", "count.cancelled", "bytes.in", "bytes.out", "submitted",
+        ]
+        let zeros = Dictionary(uniqueKeysWithValues: numbers.map { ($0, "0") })
+        let common = [
             "state": after.isEmpty ? "ready" : "waiting", "sealed": "1", "photos": "100", "operations": "2",
-            "feeder.seen": "\(Self.now)",
-        ].merging(fields) { $1 }
+            "feeder.seen": "\(Self.now)", "size": "50", "lease": "15000",
+        ]
+        let all = zeros.merging(common) { $1 }.merging(fields) { $1 }
         var facts = try #require(BatchFacts(id: id, fields: all, reasons: [:]))
         facts.waitsFor = after
         return facts

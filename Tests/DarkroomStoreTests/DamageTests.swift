@@ -1,4 +1,5 @@
 import DarkroomModel
+import DarkroomRedis
 import DarkroomTestSupport
 import Testing
 
@@ -49,6 +50,20 @@ import Testing
         #expect(try test.store.facts(of: damaged) == nil)
     }
 
+    @Test func missingNumberIsDamage() throws {
+        let test = try TestStore()
+        let id = try test.submit("batch", operations: 1)
+        let key = test.store.keys.batch(id)
+        let notUTF8 = RedisCommand(arguments: [Array("HSET".utf8), Array(key.utf8), Array("size".utf8), [0xFF]])
+        _ = try test.store.connection.call(notUTF8)
+        #expect(try test.store.facts(of: id)?.damage == ["size is not a number"])
+        try test.command("HDEL", key, "size")
+        #expect(try test.store.facts(of: id)?.damage == ["size is not a number"])
+        try test.command("UNLINK", key)
+        try test.command("SET", key, "x")
+        #expect(try test.store.facts(of: id)?.damage == ["its hash has another type"])
+    }
+
     @Test func damagedRetentionOrRoundDoesNotPreventTheEnd() throws {
         for (field, value) in [
             ("retain", "soon"), ("retain", "1e999"), ("round", "x"), ("round", "1e300"), ("round", ""),
@@ -96,9 +111,23 @@ import Testing
         #expect(claimed.cluster.downloads == nil && claimed.cluster.filtrations == nil)
         #expect(try test.store.clusterControls() == claimed.cluster)
         let damage = try #require(try test.store.facts(of: id)).damage
+        #expect(damage.count == 3, "\(damage)")
         for field in ["focus.first", "focus.last", "priority"] {
             #expect(damage.contains { $0.hasPrefix(field) }, "\(damage)")
         }
+    }
+
+    @Test func workerKeyOfAnotherTypeAffectsNoOtherWorker() throws {
+        let test = try TestStore()
+        _ = try test.store.perform(test.store.heartbeat(worker: "sound", facts: [("host", "here")]))
+        _ = try test.store.perform(test.store.heartbeat(worker: "damaged", facts: [("host", "here")]))
+        let key = test.store.keys.worker("damaged")
+        try test.command("DEL", key)
+        try test.command("SET", key, "x")
+        let workers = try test.store.workers()
+        #expect(Set(workers.map(\.id)) == ["sound", "damaged"])
+        #expect(workers.first { $0.id == "sound" }?.fields["host"] == "here")
+        #expect(workers.first { $0.id == "damaged" }?.fields == [:])
     }
 
     @Test func removesLeasesOfUnknownOperations() throws {

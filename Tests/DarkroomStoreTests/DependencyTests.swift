@@ -66,7 +66,7 @@ import Testing
         #expect(
             try test.store.perform(test.store.addDependency(one, on: two, version: version)) == .added(isNew: false))
         #expect(try test.store.perform(test.store.addDependency(one, on: one, version: version)) == .itself)
-        #expect(try test.store.dependencies(of: one) == [two] && test.store.dependents(of: two) == [one])
+        #expect(try test.batch(one).dependencies == [two] && test.batch(two).dependents.order == [one])
         #expect(try test.store.perform(test.store.removeDependency(one, from: two)) == .removed(isNew: true))
         #expect(try test.store.perform(test.store.removeDependency(one, from: two)) == .removed(isNew: false))
         #expect(try test.batch(one).state == .ready)

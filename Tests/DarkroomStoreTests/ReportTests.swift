@@ -77,8 +77,7 @@ import Testing
         try test.report(held[1], "FaF")
         try test.report(held[2], "FFC")
         #expect(try test.batch(id).entries.keys.sorted() == [2])
-        #expect(try test.store.entry(of: id, operation: 2) == [1, 2, 3])
-        #expect(try test.store.entry(of: id, operation: 1) == nil)
+        #expect(try test.store.entries(of: id, operations: [1, 2]) == [nil, [1, 2, 3]])
     }
 
     @Test func keepsEntriesOf10000Operations() throws {

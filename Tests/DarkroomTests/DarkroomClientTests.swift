@@ -52,6 +52,17 @@ struct DarkroomClientTests {
         }
     }
 
+    // MARK: - The location
+
+    @Test func unusableFilesForTLSAreAnError() {
+        let plain = expectError(DarkroomError.self) { try RedisLocation("redis://h", authorities: "/ca") }
+        #expect(plain?.code == .invalidConfiguration)
+        #expect(plain?.message.contains("authorities: only for rediss://, but the address is redis://h:6379") == true)
+        let half = expectError(DarkroomError.self) { try RedisLocation("rediss://h", certificate: "/certificate") }
+        #expect(half?.code == .invalidConfiguration)
+        #expect(half?.message.contains("certificate and key: a certificate and its key go together") == true)
+    }
+
     // MARK: - Submitting and reading
 
     @Test func submitsRecordsAndReadsTheBatch() async throws {

@@ -24,8 +24,17 @@ import Testing
         } catch {
             reason = error.reason
         }
-        let fields = ["state": "ready", "sealed": "1", "photos": "1", "operations": "1", "feeder.seen": "\(Self.now)"]
-        let batch = try #require(BatchFacts(id: Self.id, fields: fields, reasons: [:]))
+        let numbers = [
+            "round", "operations.ended", "operations.kept", "executing", "count.downloaded", "count.filtered",
+            "count.failed", "count.cancelled", "bytes.in", "bytes.out", "submitted",
+        ]
+        let zeros = Dictionary(uniqueKeysWithValues: numbers.map { ($0, "0") })
+        let fields = [
+            "state": "ready", "sealed": "1", "photos": "1", "operations": "1", "feeder.seen": "\(Self.now)",
+            "size": "50", "lease": "15000",
+        ]
+        let batch = try #require(
+            BatchFacts(id: Self.id, fields: zeros.merging(fields) { $1 }, reasons: [:]))
         let worker = WorkerFacts(id: "w", seen: Self.now, fields: ["refused": "\(Self.id): \(reason)"])
         let problems = BatchProblems(workers: [worker], cluster: ClusterControls(), now: Self.now, known: [])
         return problems.of(batch).first?.code

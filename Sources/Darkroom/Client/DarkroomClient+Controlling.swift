@@ -110,7 +110,8 @@ extension DarkroomClient {
     /// - Parameters:
     ///   - id: the batch.
     ///   - photos: indexes from 0. They may include photos that are not fed yet.
-    ///   - only: whether the other photos of the batch wait until ``clearFocus(_:)`` is called.
+    ///   - only: whether operations without any of these photos wait until ``clearFocus(_:)`` is called. The other
+    ///     photos of operations with some of these photos run afterwards.
     /// - Throws: ``DarkroomError``, for example with the code `photosOutsideList`.
     public func focus(_ id: BatchID, _ photos: ClosedRange<Int>, only: Bool = false) async throws {
         try await blocking("focus batch \(id)") { [control] in _ = try control.focus(id, photos, only: only) }

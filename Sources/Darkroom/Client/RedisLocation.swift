@@ -31,9 +31,7 @@ public struct RedisLocation: Sendable, CustomStringConvertible {
     ) throws {
         do {
             var redis = try RedisConfiguration(url: url, password: password)
-            if redis.tls != nil {
-                redis.tls = RedisConfiguration.TLS(authorities: authorities, certificate: certificate, key: key)
-            }
+            try redis.setFiles(.init(authorities: authorities, certificate: certificate, key: key))
             self.init(redis, try Keys(namespace: namespace))
         } catch {
             throw DarkroomError(.invalidConfiguration, "locate a Redis", "\(error)", cause: error)

@@ -41,7 +41,7 @@ extension DarkroomError {
 
     private static let coordinatorCodes: [CoordinatorError.Code: Code] = [
         .emptyList: .listEmpty, .listDiffers: .listDiffers, .batchGone: .noSuchBatch, .finished: .batchFinished,
-        .cancelled: .batchCancelled, .started: .batchStarted, .circle: .circularDependency,
+        .cancelled: .batchCancelled, .started: .batchStarted, .circularDependency: .circularDependency,
         .itself: .circularDependency, .notFed: .photosNotFed, .outsideList: .photosOutsideList,
         .outOfBounds: .invalidOptions, .busy: .busy, .redisUnreachable: .redisUnreachable,
         .redisRefused: .redisRefused, .notDurable: .notDurable, .outputDenied: .outputUnusable,

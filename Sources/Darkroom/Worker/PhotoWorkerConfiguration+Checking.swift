@@ -6,20 +6,13 @@ import Foundation
 extension PhotoWorkerConfiguration {
     /// - Throws: ``InvalidSetting`` for the first invalid setting.
     func check() throws(InvalidSetting) {
-        let least = WorkerBounds.leastCount
-        try InvalidSetting.unless(downloads >= least, "downloads", downloads, "at least \(least)")
-        if let filtrations {
-            try InvalidSetting.unless(filtrations >= least, "filtrations", filtrations, "at least \(least)")
-        }
-        try InvalidSetting.unless(gracePeriod >= .zero, "gracePeriod", gracePeriod, "at least 0 seconds")
-        try InvalidSetting.unless(maxPixels >= least, "maxPixels", maxPixels, "at least \(least)")
-        let shortest = WorkerBounds.shortestPhotoTimeout
-        try InvalidSetting.unless(photoTimeout >= shortest, "photoTimeout", photoTimeout, "at least \(shortest)")
-        try InvalidSetting.unless(maxWaitingBytes >= least, "maxWaitingBytes", maxWaitingBytes, "at least \(least)")
-        let priorities = WorkerBounds.threadPriorities
-        try InvalidSetting.unless(
-            priorities.contains(threadPriority), "threadPriority", threadPriority,
-            "from \(priorities.lowerBound) to \(priorities.upperBound)")
+        try InvalidSetting.check(downloads, in: WorkerBounds.slots, "downloads")
+        if let filtrations { try InvalidSetting.check(filtrations, in: WorkerBounds.slots, "filtrations") }
+        try InvalidSetting.check(gracePeriod, in: WorkerBounds.gracePeriods, "gracePeriod")
+        try InvalidSetting.check(maxPixels, in: WorkerBounds.pixels, "maxPixels")
+        try InvalidSetting.check(photoTimeout, in: WorkerBounds.photoTimeouts, "photoTimeout")
+        try InvalidSetting.check(maxWaitingBytes, in: WorkerBounds.bytes, "maxWaitingBytes")
+        try InvalidSetting.check(threadPriority, in: WorkerBounds.threadPriorities, "threadPriority")
         try InvalidSetting.checkFolders(outputFolders, "outputFolders")
         try downloadRules.check()
     }
@@ -27,19 +20,17 @@ extension PhotoWorkerConfiguration {
 
 extension DownloadRules {
     fileprivate func check() throws(InvalidSetting) {
-        for (count, name, least) in [
-            (connectionsPerHost, "connectionsPerHost", WorkerBounds.leastCount),
-            (maxBytes, "maxBytes", WorkerBounds.leastCount),
-            (minBytesPerSecond, "minBytesPerSecond", WorkerBounds.leastRetries),
-            (maxRedirects, "maxRedirects", WorkerBounds.leastRetries), (retries, "retries", WorkerBounds.leastRetries),
+        for (number, bounds, name) in [
+            (connectionsPerHost, WorkerBounds.slots, "connectionsPerHost"), (maxBytes, WorkerBounds.bytes, "maxBytes"),
+            (minBytesPerSecond, WorkerBounds.rates, "minBytesPerSecond"),
+            (maxRedirects, WorkerBounds.retries, "maxRedirects"), (retries, WorkerBounds.retries, "retries"),
         ] {
-            try InvalidSetting.unless(count >= least, "downloadRules.\(name)", count, "at least \(least)")
+            try InvalidSetting.check(number, in: bounds, "downloadRules.\(name)")
         }
-        let shortest = WorkerBounds.shortestTimeout
         for (duration, name) in [
             (connectTimeout, "connectTimeout"), (stallTimeout, "stallTimeout"), (timeout, "timeout"),
         ] {
-            try InvalidSetting.unless(duration >= shortest, "downloadRules.\(name)", duration, "at least \(shortest)")
+            try InvalidSetting.check(duration, in: WorkerBounds.timeouts, "downloadRules.\(name)")
         }
         try InvalidSetting.unless(
             WorkerBounds.isUserAgent(userAgent), "downloadRules.userAgent", "\"\(userAgent)\"",
@@ -52,6 +43,12 @@ extension DownloadRules {
 struct InvalidSetting: Error, CustomStringConvertible {
     /// The setting, its value, and the allowed values.
     let description: String
+
+    fileprivate static func check<Value: Comparable>(
+        _ value: Value, in bounds: ClosedRange<Value>, _ name: String
+    ) throws(InvalidSetting) {
+        try unless(bounds.contains(value), name, value, "\(bounds.lowerBound) to \(bounds.upperBound)")
+    }
 
     fileprivate static func unless(
         _ isValid: Bool, _ name: String, _ value: some Any, _ allowed: String

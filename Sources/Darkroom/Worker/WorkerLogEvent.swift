@@ -16,8 +16,6 @@ public struct WorkerLogEvent: Sendable, CustomStringConvertible {
         case warning
         /// A failure that a user must fix.
         case error
-        /// A failure that stops all work until a user fixes it.
-        case critical
     }
 
     /// The level.

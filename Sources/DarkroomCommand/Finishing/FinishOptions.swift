@@ -8,7 +8,8 @@ struct FinishOptions: ParsableArguments {
             Run this command with /bin/sh when the batch has finished. It gets the facts as JSON on standard input and \
             these variables: DARKROOM_BATCH (the id), DARKROOM_STATE (finished or cancelled), DARKROOM_PHOTOS, \
             _FILTERED, _FAILED and _CANCELLED (counts), DARKROOM_STATUS (the exit status that this program will have), \
-            DARKROOM_REDIS (without user and password) and DARKROOM_NAMESPACE.
+            DARKROOM_NAME and DARKROOM_OUTPUT (empty if the batch has none), DARKROOM_REDIS (without user and password) \
+            and DARKROOM_NAMESPACE.
             """,
         valueName: "command")
     var onFinish: String?

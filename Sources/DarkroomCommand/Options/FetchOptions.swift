@@ -44,16 +44,15 @@ struct FetchOptions: ParsableArguments {
     var connectTo: [String]
 
     func validate() throws {
-        try requireAtLeast(WorkerBounds.leastCount, perHost, "--per-host")
-        try requireAtLeast(WorkerBounds.leastRetries, maxRedirects, "--max-redirects")
-        try requireAtLeast(WorkerBounds.leastRetries, retries, "--retries")
-        try requireAtLeast(WorkerBounds.leastCount, maxDownload.bytes, "--max-download")
-        try requireAtLeast(WorkerBounds.leastCount, maxPixels.value, "--max-pixels")
-        for (duration, name) in [
-            (connectTimeout, "--connect-timeout"), (stallTimeout, "--stall-timeout"), (timeout, "--timeout"),
-        ] where duration < WorkerBounds.shortestTimeout {
-            throw ValidationError("\(name) \(duration.argumentText): at least 1ms")
-        }
+        try require(WorkerBounds.slots, perHost, "--per-host")
+        try require(WorkerBounds.retries, maxRedirects, "--max-redirects")
+        try require(WorkerBounds.retries, retries, "--retries")
+        try require(WorkerBounds.rates, minRate, "--min-rate")
+        try require(WorkerBounds.bytes, maxDownload, "--max-download")
+        try require(WorkerBounds.pixels, maxPixels, "--max-pixels")
+        try require(WorkerBounds.timeouts, connectTimeout, "--connect-timeout")
+        try require(WorkerBounds.timeouts, stallTimeout, "--stall-timeout")
+        try require(WorkerBounds.timeouts, timeout, "--timeout")
         guard WorkerBounds.isUserAgent(userAgent) else {
             throw ValidationError("--user-agent \"\(userAgent)\": it has invisible characters; leave them out")
         }

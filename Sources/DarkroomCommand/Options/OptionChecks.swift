@@ -6,6 +6,28 @@ func requireAtLeast(_ least: Int, _ value: Int, _ option: String) throws(Validat
     if value < least { throw ValidationError("\(option) \(value): at least \(least)") }
 }
 
+/// Throws if `value` is out of bounds.
+/// - Parameter text: The text of a value in the message.
+func require<Value: Comparable>(
+    _ bounds: ClosedRange<Value>, _ value: Value, _ option: String, text: (Value) -> String = { "\($0)" }
+) throws(ValidationError) {
+    if bounds.contains(value) { return }
+    let bound = value < bounds.lowerBound ? "at least \(text(bounds.lowerBound))" : "at most \(text(bounds.upperBound))"
+    throw ValidationError("\(option) \(text(value)): \(bound)")
+}
+
+func require(_ bounds: ClosedRange<Int>, _ size: ByteSize, _ option: String) throws(ValidationError) {
+    try require(bounds, size.bytes, option) { ByteSize(bytes: $0).argumentText }
+}
+
+func require(_ bounds: ClosedRange<Int>, _ count: Quantity, _ option: String) throws(ValidationError) {
+    try require(bounds, count.value, option) { Quantity($0).argumentText }
+}
+
+func require(_ bounds: ClosedRange<Duration>, _ duration: Duration, _ option: String) throws(ValidationError) {
+    try require(bounds, duration, option, text: \.argumentText)
+}
+
 /// The absolute path, without `.` and `..`. Symbolic links are not resolved.
 func absolutePath(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
 

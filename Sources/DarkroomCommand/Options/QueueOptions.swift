@@ -34,9 +34,6 @@ enum Retention: ExpressibleByArgument {
 
 /// Options for when a batch starts, who is notified of its end, and how Redis stores it.
 struct QueueOptions: ParsableArguments {
-    /// The largest number of dependencies that one call of the Redis script accepts.
-    private static let mostBatchesBefore = 100
-
     @Option(
         help: "The name of the batch; no other unfinished batch may have it.", valueName: "name")
     var name: String?
@@ -78,9 +75,9 @@ struct QueueOptions: ParsableArguments {
                 "--lease \(lease.argumentText): at most 24h, since the photos of a lost worker wait that long")
         }
         try requireAtLeast(BatchOptions.windows.lowerBound, window.value, "--window")
-        guard after.count <= Self.mostBatchesBefore else {
+        guard after.count <= BatchOptions.mostBatchesBefore else {
             throw ValidationError(
-                "--after: \(after.count) batches, at most \(Self.mostBatchesBefore) are possible; let one of "
+                "--after: \(after.count) batches, at most \(BatchOptions.mostBatchesBefore) are possible; let one of "
                     + "them wait for others")
         }
         if afterSuccess, after.isEmpty {

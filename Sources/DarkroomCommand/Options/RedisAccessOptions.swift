@@ -34,18 +34,14 @@ struct RedisAccessOptions: ParsableArguments {
         if case .sentinels = configuration.address, configuration.sentinelPassword == nil {
             configuration.sentinelPassword = environment["DARKROOM_REDIS_SENTINEL_PASSWORD"]
         }
-        let files = [("--redis-ca", authorities), ("--redis-cert", certificate), ("--redis-key", key)]
-        guard configuration.tls != nil else {
-            if let (name, _) = files.first(where: { $0.1 != nil }) {
-                throw ValidationError("\(name): only for rediss://, but the address is \(configuration.displayName)")
-            }
-            return configuration
+        let names = ["--redis-ca", "--redis-cert", "--redis-key"]
+        do throws(RedisError) {
+            try configuration.setFiles(
+                .init(authorities: authorities, certificate: certificate, key: key), names: names)
+        } catch {
+            throw ValidationError(error.message)
         }
-        for case let (name, file?) in files { try mustBeReadable(file, name) }
-        guard (certificate == nil) == (key == nil) else {
-            throw ValidationError("--redis-cert and --redis-key: a certificate and its key go together; give both")
-        }
-        configuration.tls = RedisConfiguration.TLS(authorities: authorities, certificate: certificate, key: key)
+        for case let (name, file?) in zip(names, [authorities, certificate, key]) { try mustBeReadable(file, name) }
         return configuration
     }
 

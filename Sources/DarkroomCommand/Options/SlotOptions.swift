@@ -32,11 +32,10 @@ struct SlotOptions: ParsableArguments {
     var isolate: Bool
 
     func validate() throws {
-        try requireAtLeast(WorkerBounds.leastCount, downloads, "--downloads")
-        try requireAtLeast(WorkerBounds.leastCount, filtrations ?? WorkerBounds.leastCount, "--filtrations")
-        guard photoTimeout >= WorkerBounds.shortestPhotoTimeout else {
-            throw ValidationError("--photo-timeout: at least 1s")
-        }
+        try require(WorkerBounds.slots, downloads, "--downloads")
+        if let filtrations { try require(WorkerBounds.slots, filtrations, "--filtrations") }
+        try require(WorkerBounds.gracePeriods, grace, "--grace")
+        try require(WorkerBounds.photoTimeouts, photoTimeout, "--photo-timeout")
         guard WorkerBounds.threadPriorities.contains(threadPriority) else {
             throw ValidationError("--thread-priority \(threadPriority): from 0.0 to 1.0")
         }

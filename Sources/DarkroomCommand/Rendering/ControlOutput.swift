@@ -13,7 +13,7 @@ struct ControlOutput {
     func write(_ sentence: String, _ batch: BatchFacts, _ numbers: JSON = [:]) throws {
         try write(sentence) {
             let now = try client.store.time()
-            let problems = try client.store.problems(of: [batch], now: now).of(batch)
+            let problems = try client.store.problems(of: [batch], now: now).of(batch).map { $0.naming(redis.run) }
             return JSON(batch, now: now, problems: problems).adding(numbers)
         }
     }

@@ -64,7 +64,7 @@ final class RunSession {
     var redisURL: String { client.location.description }
 
     /// Develops the list, or continues an earlier run, until the batch finishes or is cancelled, or the run is
-    /// interrupted.
+    /// interrupted. Throws if the batch is damaged.
     /// - Parameters:
     ///   - retry: When all photos are done, run the failed photos once more.
     ///   - replicas: How many replicas of Redis must confirm the batch, see ``Coordinator``.
@@ -109,6 +109,11 @@ final class RunSession {
         coordinator.stop()
         if retry, batch.state == .finished, !batch.cancelled {
             batch = try retryFailed(batch, list, interruption)
+        }
+        if let damage = batch.damageText {
+            throw CommandError(
+                "batch \(batch.id) is damaged in Redis (\(damage)), so no worker runs it; give --again to develop all photos "
+                    + "again over the same files")
         }
         if batch.state == .finished, !batch.cancelled { reportLeftOver(batch) }
         return Outcome(
@@ -221,7 +226,8 @@ final class RunSession {
                     if batch.state != .finished { try onOpen() }
                     _ = try feed.waitUntilEnded(for: .zero)
                 }
-                if interruption.isRequested || batch.cancelled || hasEnded { return batch }
+                let isOver = batch.cancelled || !batch.damage.isEmpty
+                if interruption.isRequested || isOver || hasEnded { return batch }
                 _ = try feed.waitUntilEnded(for: .milliseconds(100))
             }
         } catch let error as CoordinatorError where error.code == .stopped {

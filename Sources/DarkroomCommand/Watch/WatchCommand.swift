@@ -30,7 +30,7 @@ struct WatchCommand: ParsableCommand {
         let canDraw = WatchTerminal.canDraw
         let model = WatchModel(
             redis: client.location.description, namespace: redis.namespace, watched: watched,
-            hasKeys: canDraw && WatchTerminal.hasKeys)
+            hasKeys: canDraw && WatchTerminal.hasKeys, run: redis.run)
         let source = WatchSource(client, watched: watched, inbox: inbox)
         defer { source.close() }
         if canDraw {

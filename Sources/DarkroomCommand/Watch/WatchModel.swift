@@ -30,6 +30,8 @@ struct WatchModel {
     /// The watched batch; nil for all batches.
     let watched: BatchID?
     let hasKeys: Bool
+    /// The run that the user has named by its output folder; nil if that run has no private Redis.
+    private let run: (batch: String, folder: String)?
 
     private(set) var snapshot: WatchSnapshot?
     private(set) var rates: [BatchID: Rates] = [:]
@@ -38,11 +40,15 @@ struct WatchModel {
     private var notice: (text: String, until: ContinuousClock.Instant)?
     private var outage: (error: String, since: ContinuousClock.Instant)?
 
-    init(redis: String, namespace: String, watched: BatchID?, hasKeys: Bool) {
+    init(
+        redis: String, namespace: String, watched: BatchID?, hasKeys: Bool,
+        run: (batch: String, folder: String)? = nil
+    ) {
         self.redis = redis
         self.namespace = namespace
         self.watched = watched
         self.hasKeys = hasKeys
+        self.run = run
     }
 
     var batch: BatchFacts? { watched == nil ? nil : snapshot?.batches.first }
@@ -52,6 +58,8 @@ struct WatchModel {
     // MARK: - Input
 
     mutating func take(_ snapshot: WatchSnapshot, at time: ContinuousClock.Instant = .now) {
+        var snapshot = snapshot
+        snapshot.run = run
         self.snapshot = snapshot
         outage = nil
         var rates: [BatchID: Rates] = [:]

@@ -20,9 +20,12 @@ struct WatchSnapshot: Sendable {
     /// Failures of the watched batch, the newest first, at most 100.
     var failures: [Failure] = []
 
+    /// The run that the user has named by its output folder; nil if that run has no private Redis.
+    var run: (batch: String, folder: String)?
+
     /// The problems of the unfinished batches.
     var problems: [BatchProblem] {
-        BatchProblems(workers: workers, cluster: cluster, now: now, known: batches).of(batches)
+        BatchProblems(workers: workers, cluster: cluster, now: now, known: batches).of(batches).map { $0.naming(run) }
     }
 }
 

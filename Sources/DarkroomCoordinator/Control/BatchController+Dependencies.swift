@@ -73,7 +73,7 @@ extension BatchController {
         if let path = try path(from: others, to: id) {
             let links = zip(path, path.dropFirst()).map { "\($0) waits for \($1)" }.joined(separator: ", ")
             throw CoordinatorError(
-                .circle,
+                .circularDependency,
                 "batch \(id) cannot wait for \(path[0]): \(links), so none of them would ever start; remove one of these "
                     + "dependencies first: darkroom depend \(path[path.count - 2]) --on \(id) --remove")
         }

@@ -61,17 +61,31 @@ package final class BatchController: Sendable {
     }
 
     /// Cancels every batch. Returns the number of batches that this call cancelled.
+    ///
+    /// If damaged batches cannot be cancelled, cancels all others and then throws an error about the first of them.
     package func cancelAll() throws -> Int {
         var cancelled = 0
+        var failure: CoordinatorError?
         var rest = try store.batchIDs()[...]
         while !rest.isEmpty {
-            let replies = try store.perform(rest.prefix(Self.callsOfAPipeline).map { store.cancel($0) })
-            cancelled += replies.count { reply in
-                if case .cancelled(isNew: true, _) = reply { true } else { false }
+            let ids = rest.prefix(Self.callsOfAPipeline)
+            for (id, result) in zip(ids, store.results(of: ids.map { store.cancel($0) })) {
+                switch result {
+                case .success(.cancelled(isNew: true, _)): cancelled += 1
+                case .success: continue
+                case .failure(let error) where error.isPassing: throw error
+                case .failure(let error):
+                    failure =
+                        failure
+                        ?? CoordinatorError(
+                            .redisRefused,
+                            "batch \(id) cannot be cancelled, try \"darkroom forget \(id) --force\": \(error)")
+                }
             }
             rest = rest.dropFirst(Self.callsOfAPipeline)
         }
         try awaitReplica()
+        if let failure { throw failure }
         return cancelled
     }
 

@@ -1,21 +1,23 @@
+import DarkroomConcurrency
 import DarkroomRedis
 import DarkroomStore
 import Foundation
 
-/// The state that the threads of a feeder share: confirmed operations, stop flag, and a condition to wake the feeder.
+/// The state that the threads of a feeder share: stop flag, failure, and a signal to wake the feeding thread.
 ///
-/// Unchecked: all variables are read and written only while the lock of the condition is held.
+/// Unchecked: all variables are read and written only while the lock is held.
 final class FeedControl: @unchecked Sendable {
     /// How long Redis may be unreachable before the feeder fails.
     let patience: Duration
 
     private let store: BatchStore
-    private let condition = NSCondition()
+    private let lock = NSLock()
+    /// Raised when the feeding thread, which alone waits, must check its state again.
+    private let signal = Signal()
     private let onNotice: @Sendable (FeedNotice) -> Void
     private var isStopped = false
     private var isUnreachable = false
     private var failure: CoordinatorError?
-    private var operations = 0
     private var memory = MemoryWatch()
 
     init(store: BatchStore, patience: Duration, onNotice: @escaping @Sendable (FeedNotice) -> Void) {
@@ -23,8 +25,6 @@ final class FeedControl: @unchecked Sendable {
         self.patience = patience
         self.onNotice = onNotice
     }
-
-    var confirmedOperations: Int { locked { operations } }
 
     /// Throws if ``stop()`` or ``fail(_:)`` was called.
     func check() throws(CoordinatorError) {
@@ -34,12 +34,16 @@ final class FeedControl: @unchecked Sendable {
     }
 
     /// Makes the next ``check()`` throw `stopped`.
-    func stop() { change { isStopped = true } }
+    func stop() {
+        locked { isStopped = true }
+        signal.raise()
+    }
 
     /// Makes the next ``check()`` throw `error`, or the error of an earlier call.
-    func fail(_ error: CoordinatorError) { change { failure = failure ?? error } }
-
-    func confirmed(operations: Int) { change { self.operations = operations } }
+    func fail(_ error: CoordinatorError) {
+        locked { failure = failure ?? error }
+        signal.raise()
+    }
 
     func notice(_ notice: FeedNotice) { onNotice(notice) }
 
@@ -48,8 +52,8 @@ final class FeedControl: @unchecked Sendable {
         if locked({ memory.accepted(.now) }) { onNotice(.memoryFreed) }
     }
 
-    /// Records that Redis has refused a write because it is out of memory. Only the feeding thread may call this
-    /// function, because it blocks while it reads details for the notice from Redis.
+    /// Records that Redis has refused a write because it is out of memory. Blocks while it reads details for the notice
+    /// from Redis, so the thread of the connection must not call this function.
     func refusedForMemory() {
         noteReachable(nil)
         switch locked({ memory.refused(.now) }) {
@@ -118,26 +122,17 @@ final class FeedControl: @unchecked Sendable {
         onNotice(error.map { .connectionLost($0) } ?? .connectionRestored)
     }
 
-    func wake() { change {} }
+    func wake() { signal.raise() }
 
     /// Waits until `isReady` returns true, the feeder must stop, or `duration` has passed.
     func wait(for duration: Duration, until isReady: () -> Bool = { false }) {
-        condition.lock()
-        defer { condition.unlock() }
-        let deadline = Date(timeIntervalSinceNow: duration / .seconds(1))
-        while !isStopped, failure == nil, !isReady(), condition.wait(until: deadline) {}
-    }
-
-    private func change(_ body: () -> Void) {
-        locked {
-            body()
-            condition.broadcast()
-        }
+        let deadline = ContinuousClock.now + duration
+        while !locked({ isStopped || failure != nil }), !isReady(), signal.wait(timeout: max(.zero, deadline - .now)) {}
     }
 
     private func locked<Result>(_ body: () -> Result) -> Result {
-        condition.lock()
-        defer { condition.unlock() }
+        lock.lock()
+        defer { lock.unlock() }
         return body()
     }
 }

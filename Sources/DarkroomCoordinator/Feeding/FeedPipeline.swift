@@ -168,7 +168,6 @@ final class FeedPipeline: @unchecked Sendable {  // variables are used only whil
         let confirmed = kept.prefix { $0.number <= window.confirmed }
         keptBytes -= confirmed.reduce(0) { $0 + $1.entry.count }
         kept.removeFirst(confirmed.count)
-        control.confirmed(operations: window.confirmed)
     }
 
     private func query() throws {

@@ -18,7 +18,7 @@ struct PhotoFolder {
     private var names: [[UInt8]] = []
 
     init(path: String, _ options: ListOptions) throws(PhotoListError) {
-        guard let real = Path.realBytes(path) else { throw Self.failure(path) }
+        guard let real = Path.realBytes(path) else { throw Self.failure(path, errno) }
         self.path = real
         var exception = stat()
         let hasException = options.except.map { stat($0, &exception) == 0 } ?? false
@@ -48,11 +48,16 @@ struct PhotoFolder {
         let handle = (whole + [0]).withUnsafeBytes { bytes in
             opendir(bytes.bindMemory(to: CChar.self).baseAddress!)  // the path ends with a NUL byte
         }
-        guard let handle else { throw Self.failure(String(decoding: whole, as: UTF8.self)) }
+        guard let handle else { throw Self.failure(String(decoding: whole, as: UTF8.self), errno) }
         defer { closedir(handle) }
+        let entries: [[UInt8]]
+        do throws(SystemFailure) {
+            entries = try namesOfEntries(in: handle)
+        } catch {
+            throw Self.failure(String(decoding: whole, as: UTF8.self), error.error)
+        }
         var subfolders: [(name: [UInt8], status: stat)] = []
-        while let entry = readdir(handle) {
-            let name = Self.name(entry)
+        for name in entries {
             guard name.first != UInt8(ascii: "."), let (status, isLink) = Self.status(of: name, in: dirfd(handle))
             else {
                 continue
@@ -68,10 +73,6 @@ struct PhotoFolder {
         return subfolders
     }
 
-    private static func name(_ entry: UnsafeMutablePointer<dirent>) -> [UInt8] {
-        withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
-    }
-
     /// The status of a file, or of the file to which a symbolic link points, and whether `name` is a link.
     private static func status(of name: [UInt8], in folder: Int32) -> (stat, isLink: Bool)? {
         var link = stat(), target = stat()
@@ -82,9 +83,9 @@ struct PhotoFolder {
         return isThere ? (target, link.st_mode & S_IFMT == S_IFLNK) : nil
     }
 
-    private static func failure(_ path: String) -> PhotoListError {
+    private static func failure(_ path: String, _ error: Int32) -> PhotoListError {
         PhotoListError(
             .unreadable,
-            "the folder \(path) cannot be read (\(systemErrorText())); check its permissions")
+            "the folder \(path) cannot be read (\(systemErrorText(error))); check its permissions")
     }
 }

@@ -1,6 +1,6 @@
+import DarkroomConcurrency
 import DarkroomModel
 import DarkroomTransfer
-import Foundation
 
 /// The bytes of a list on a web server, in the order in which they arrive.
 ///
@@ -56,61 +56,87 @@ final class WebBytes: ListBytes {
 
 extension WebBytes {
     /// Passes bytes from the thread of the transfer to the thread of the reader.
-    private final class Pipe: @unchecked Sendable {  // variables are used only while `condition` is locked
+    private final class Pipe: Sendable {
+        private struct State {
+            var waiting: [UInt8] = []
+            var isEnded = false
+            var failure: PhotoListError?
+            var isAbandoned = false
+        }
+
         private static let maxWaitingBytes = 512 << 10
 
-        private let condition = NSCondition()
-        private var waiting: [UInt8] = []
-        private var isEnded = false
-        private var failure: PhotoListError?
-        private var isAbandoned = false
+        private let state = Locked(State())
+        /// Raised when bytes have arrived or the transfer has ended.
+        private let arrived = Signal()
+        /// Raised when the reader has taken bytes or has stopped.
+        private let taken = Signal()
 
         /// Adds bytes. Blocks while the buffer is full. After ``abandon()`` was called, discards the bytes.
         func write(_ bytes: UnsafeRawBufferPointer) {
-            condition.lock()
-            defer { condition.unlock() }
-            while waiting.count >= Self.maxWaitingBytes, !isAbandoned { condition.wait() }
-            if !isAbandoned { waiting.append(contentsOf: bytes) }
-            condition.broadcast()
+            while !add(bytes) { taken.wait() }
+            arrived.raise()
+        }
+
+        /// Returns false if the buffer is full.
+        private func add(_ bytes: UnsafeRawBufferPointer) -> Bool {
+            state.withLock { state in
+                if state.isAbandoned { return true }
+                guard state.waiting.count < Self.maxWaitingBytes else { return false }
+                state.waiting.append(contentsOf: bytes)
+                return true
+            }
         }
 
         /// Marks the end of the bytes, with an error if the transfer failed.
         func end(_ failure: PhotoListError?) {
-            condition.lock()
-            defer { condition.unlock() }
-            isEnded = true
-            self.failure = failure
-            condition.broadcast()
+            state.withLock { state in
+                state.isEnded = true
+                state.failure = failure
+            }
+            arrived.raise()
         }
 
         /// Waits for bytes, and copies them to the buffer. Returns their number; 0 at the end.
         func read(into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, PhotoListError> {
-            condition.lock()
-            defer { condition.unlock() }
-            while waiting.isEmpty, !isEnded { condition.wait() }
-            if waiting.isEmpty, let failure { return .failure(failure) }
-            let count = min(waiting.count, buffer.count)
-            waiting.withUnsafeBytes { buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[..<count])) }
-            waiting.removeFirst(count)
-            condition.broadcast()
-            return .success(count)
+            while true {
+                if let result = take(into: buffer) {
+                    taken.raise()
+                    return result
+                }
+                arrived.wait()
+            }
+        }
+
+        /// Returns nil if no bytes are waiting and the transfer has not ended.
+        private func take(into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, PhotoListError>? {
+            state.withLock { state in
+                guard !state.waiting.isEmpty else {
+                    guard state.isEnded else { return nil }
+                    return state.failure.map { .failure($0) } ?? .success(0)
+                }
+                let count = min(state.waiting.count, buffer.count)
+                state.waiting.withUnsafeBytes {
+                    buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[..<count]))
+                }
+                state.waiting.removeFirst(count)
+                return .success(count)
+            }
         }
 
         /// True if no bytes arrive within `duration`.
         func isEmpty(after duration: Duration) -> Bool {
-            condition.lock()
-            defer { condition.unlock() }
-            let deadline = Date(timeIntervalSinceNow: duration / .seconds(1))
-            while waiting.isEmpty, !isEnded, condition.wait(until: deadline) {}
-            return waiting.isEmpty && !isEnded
+            let deadline = ContinuousClock.now + duration
+            while isEmpty, arrived.wait(timeout: max(.zero, deadline - .now)) {}
+            return isEmpty
         }
+
+        private var isEmpty: Bool { state.withLock { $0.waiting.isEmpty && !$0.isEnded } }
 
         /// Stops reading, so that ``write(_:)`` discards further bytes.
         func abandon() {
-            condition.lock()
-            defer { condition.unlock() }
-            isAbandoned = true
-            condition.broadcast()
+            state.withLock { $0.isAbandoned = true }
+            taken.raise()
         }
     }
 }

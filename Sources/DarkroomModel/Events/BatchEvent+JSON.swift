@@ -68,7 +68,7 @@ extension BatchEvent {
     }
 
     private static func photos(_ message: EventMessage) -> Kind? {
-        guard let stateCodes = message.members("photos"), let worker = message.string("worker") else { return nil }
+        guard let stateCodes = message.members("photos") else { return nil }
         var states: [Int: PhotoState] = [:]
         for (index, stateCode) in stateCodes {
             guard let index = Int(index), StoredBounds.indexes.contains(index), stateCode.utf8.count == 1,
@@ -76,6 +76,6 @@ extension BatchEvent {
             else { return nil }
             states[index] = state
         }
-        return .photos(states, worker: worker, dropped: message.int("dropped") ?? 0)
+        return .photos(states, worker: message.string("worker"), dropped: message.int("dropped") ?? 0)
     }
 }

@@ -45,8 +45,9 @@ public struct BatchEvent: Sendable, Equatable {
         case recovered(operation: Int, leaseExpiries: Int)
         /// All photos of an operation are final.
         case ended(operation: Int)
-        /// The new states of photos, by photo index. `dropped` is the number of earlier changes that no event reports.
-        case photos([Int: PhotoState], worker: String, dropped: Int = 0)
+        /// The new states of photos, by photo index. `worker` is nil if a user has cancelled these photos. `dropped` is
+        /// the number of earlier changes that no event reports.
+        case photos([Int: PhotoState], worker: String?, dropped: Int = 0)
         /// An event that was added in a newer version, with its name.
         case other(String)
     }

@@ -90,7 +90,8 @@ package struct BatchProblems: Sendable {
         }
         if let focus = flags.focus, focus.only {
             add(
-                .focusOnly, "only photos \(PhotoRanges([focus.photos])) run, the focus stops the others",
+                .focusOnly,
+                "only operations with photos \(PhotoRanges([focus.photos])) run, the focus stops the others",
                 "resume them with: darkroom focus \(batch.id) --clear")
         }
         if let (code, why, remedy) = nobody(takes: batch) { add(code, "no running worker takes it: \(why)", remedy) }

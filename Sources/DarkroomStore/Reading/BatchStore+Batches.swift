@@ -120,23 +120,9 @@ extension BatchStore {
         return "the newest are " + newest.joined(separator: ", ") + ";"
     }
 
-    /// The batches that a batch waits for, sorted by id.
-    package func dependencies(of id: BatchID) throws(StoreError) -> [BatchID] {
-        try members(keys.dependencies(id))
-    }
-
-    /// The batches that wait for a batch, sorted by id.
-    package func dependents(of id: BatchID) throws(StoreError) -> [BatchID] {
-        try members(keys.dependents(id))
-    }
-
     /// A number that changes whenever a user adds or removes a dependency.
     package func dependencyVersion() throws(StoreError) -> Int {
         try read(RedisCommand("HGET", keys.control, "dependencies")).number ?? 0
-    }
-
-    private func members(_ key: String) throws(StoreError) -> [BatchID] {
-        (try read(RedisCommand("SMEMBERS", key)).array ?? []).compactMap(\.batch).sorted()
     }
 
     /// The fields of a hash from the reply of HGETALL. Values that are not valid text are omitted.

@@ -34,7 +34,8 @@ extension BatchStore {
         let ids = stride(from: 0, to: list.count - 1, by: 2).compactMap { at in
             list[at].string.map { (id: $0, seen: list[at + 1].number ?? 0) }
         }
-        let hashes = try read(ids.map { RedisCommand("HGETALL", keys.worker($0.id)) })
+        // A worker whose key has a wrong type has no facts.
+        let hashes = try read(ids.map { RedisCommand("HGETALL", keys.worker($0.id)) }, ofAnotherType: .null)
         return zip(ids, hashes).map {
             let fields = Self.fields($1).filter { $0.value.utf8.count <= StoredBounds.textBytes }
             return WorkerFacts(id: $0.id, seen: $0.seen, fields: fields)

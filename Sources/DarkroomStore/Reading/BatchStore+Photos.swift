@@ -9,11 +9,6 @@ extension BatchStore {
         return try read(command).bytes ?? []
     }
 
-    /// The entry of an operation; nil if Redis no longer has the entry.
-    package func entry(of id: BatchID, operation number: Int) throws(StoreError) -> [UInt8]? {
-        try read(RedisCommand("HGET", keys.operations(id), String(number))).bytes
-    }
-
     /// The entries of operations; nil for each operation whose entry Redis no longer has. Callers should read about ten
     /// at a time, because an entry may be as large as 1 MiB.
     package func entries(of id: BatchID, operations numbers: [Int]) throws(StoreError) -> [[UInt8]?] {

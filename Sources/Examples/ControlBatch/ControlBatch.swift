@@ -35,7 +35,7 @@ struct ControlBatch {
         guard let done = try await follow(batch, client) else { return print("the batch was forgotten") }
         print("\(done.counts.filtered) of \(done.photos) photos developed, \(done.counts.failed) failed")
         for failure in try await client.failures(of: batch.id) {
-            print("photo \(failure.index): \(failure.reason.word), \(failure.detail ?? failure.url)")
+            print("photo \(failure.index): \(failure.reason.word)")
         }
     }
 

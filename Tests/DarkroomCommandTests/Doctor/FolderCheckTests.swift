@@ -29,6 +29,15 @@ import Testing
         }
     }
 
+    @Test func hugeFileSystemIsShown() {
+        var facts = FolderFacts(path: "/out")
+        facts.freeBytes = FolderProbe.bytes(.max / 2, of: 4096)
+        facts.totalBytes = FolderProbe.bytes(.max, of: 1)
+        #expect(facts.freeBytes == .max && facts.totalBytes == .max)
+        facts.writing = .success(.milliseconds(1))
+        #expect(FolderCheck(facts: facts).findings.first?.verdict == .ok)
+    }
+
     @Test(arguments: [
         (2_000_000_000, 20_000, 10, [Verdict.ok, .ok, .ok]), (900_000_000, 9999, 600, [.warning, .warning, .warning]),
         (15_000_000, 0, 10, [.problem, .problem, .ok]), (2_000_000_000, nil, 10, [.ok, .ok]),

@@ -53,6 +53,15 @@ import Testing
         #expect(texts.last?.contains("premature end of JPEG file") == true)
     }
 
+    @Test func namesARunByItsFolder() throws {
+        let run = (batch: "\(WatchScene.holidays)", folder: "/my run")
+        var model = WatchModel(redis: "r", namespace: "n", watched: WatchScene.holidays, hasKeys: true, run: run)
+        let batch = try WatchScene.holidays(at: 0, ["quality": "999"])
+        model.take(WatchSnapshot(now: WatchScene.now, batches: [batch], workers: WatchScene.workers))
+        let text = Self.text(model, 300, 40)
+        #expect(text.contains("darkroom forget '/my run' --force"), "\n\(text)")
+    }
+
     @Test(arguments: [1, 2, 9, 19, 20, 25, 33, 41, 57, 63, 79, 81, 99, 120, 150, 300], [1, 2, 5, 11, 24, 60])
     func fitsIntoAnyTerminal(_ width: Int, _ height: Int) throws {
         var models = [try WatchScene.oneBatch(), try WatchScene.allBatches()]

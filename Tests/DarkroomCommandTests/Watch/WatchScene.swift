@@ -31,10 +31,9 @@ enum WatchScene {
         _ id: BatchID, _ fields: [String: String], _ reasons: [String: String] = [:]
     ) throws -> BatchFacts {
         let zero = [
-            "submitted", "feeder.seen", "round", "photos", "operations", "operations.ended", "operations.kept",
-            "executing",
-            "count.downloaded",
-            "count.filtered", "count.failed", "count.cancelled", "bytes.in", "bytes.out",
+            "submitted", "feeder.seen", "round", "sealed", "photos", "operations", "operations.ended",
+            "operations.kept", "executing", "count.downloaded", "count.filtered", "count.failed", "count.cancelled",
+            "bytes.in", "bytes.out",
         ]
         var all = Dictionary(uniqueKeysWithValues: BatchOptions().fields.map { ($0.field, $0.value) })
         for field in zero { all[field] = "0" }

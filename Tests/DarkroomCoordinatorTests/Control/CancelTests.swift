@@ -1,4 +1,5 @@
 import DarkroomModel
+import DarkroomRedis
 import DarkroomStore
 import DarkroomTestSupport
 import Testing
@@ -52,6 +53,17 @@ import Testing
         #expect(try control.cancelAll() == 0)
         #expect(try fixture.store.facts(of: ids).allSatisfy { $0.cancelled && $0.state == .finished })
         #expect(try !fixture.facts(finished).cancelled)
+    }
+
+    @Test func cancelAllCancelsTheBatchesAfterADamagedOne() throws {
+        let ids = try (1...120).map { try fixture.submit($0, photos: 1) }
+        let key = fixture.store.keys.batch(ids[1])
+        for words in [["DEL", key], ["SET", key, "x"]] { _ = try fixture.store.connection.call(RedisCommand(words)) }
+        let error = refusal { _ = try control.cancelAll() }
+        #expect(error?.code == .redisRefused)
+        #expect(error?.description.hasPrefix("batch \(ids[1]) cannot be cancelled") == true)
+        let others = ids.filter { $0 != ids[1] }
+        #expect(try fixture.store.facts(of: others).allSatisfy(\.cancelled))
     }
 
     @Test func cancelsPhotosOfSeveralRanges() throws {

@@ -33,6 +33,7 @@ import Testing
             .photos(
                 [12: .filtered, 13: .downloaded, 14: .failed(.timeout), 15: .cancelled, 16: .new], worker: "w-1")
         ),
+        (#""event":"photos","photos":{"12":"C"}"#, .photos([12: .cancelled], worker: nil)),
         (#""event":"photos","worker":"w-1","photos":{},"dropped":7"#, .photos([:], worker: "w-1", dropped: 7)),
     ]
 

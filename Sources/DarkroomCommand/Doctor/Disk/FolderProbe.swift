@@ -43,12 +43,18 @@ struct FolderProbe {
         }
         var system = statvfs()
         if statvfs(path, &system) == 0 {
-            facts.freeBytes = Int(system.f_bavail) * Int(system.f_frsize)
-            facts.totalBytes = Int(system.f_blocks) * Int(system.f_frsize)
-            facts.freeFiles = system.f_files == 0 ? nil : Int(system.f_favail)
+            facts.freeBytes = Self.bytes(UInt64(system.f_bavail), of: UInt64(system.f_frsize))
+            facts.totalBytes = Self.bytes(UInt64(system.f_blocks), of: UInt64(system.f_frsize))
+            facts.freeFiles = system.f_files == 0 ? nil : Int(clamping: system.f_favail)
         }
         facts.writing = Result { () throws(SystemFailure) in try write() }
         return facts
+    }
+
+    /// The size of blocks in bytes, at most `Int.max`: some file systems report huge numbers.
+    static func bytes(_ blocks: UInt64, of size: UInt64) -> Int {
+        let (bytes, overflow) = blocks.multipliedReportingOverflow(by: size)
+        return overflow ? .max : Int(clamping: bytes)
     }
 
     /// Writes test files to a new folder, syncs them to disk as a worker does, and removes them.
