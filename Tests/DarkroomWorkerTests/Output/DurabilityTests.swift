@@ -73,6 +73,26 @@ import Testing
         try darkroom.check(id)
     }
 
+    @Test func runsPhotosAgainIfAFolderHasTheNameOfTheManifestFile() throws {
+        let started = Locked<Worker?>(nil)
+        let isPlanted = Locked(false)
+        let worker = try darkroom.worker { configuration in
+            configuration.observer = { [darkroom] _ in
+                guard let held = started.withLock({ $0 })?.core.read({ $0.held }).first, !isPlanted.exchange(true)
+                else { return }
+                let name = ManifestPath.fileName(operation: held.number, fencingToken: held.fencingToken)
+                mkdir("\(darkroom.folder)/\(ManifestPath.folder(held.batch))/\(name)", 0o755)
+            }
+        }
+        started.withLock { $0 = worker }
+        let id = try darkroom.submit([photos.url("/moon.png")], darkroom.options())
+        darkroom.waitForLog("files may be lost, their operations run again")
+        try darkroom.wait(id)
+        worker.stop()
+        worker.wait()
+        try darkroom.check(id)
+    }
+
     /// The file calls hang as if the server of a network share were down: they return when the server runs again, or
     /// never.
     @Test func anotherWorkerRunsAnOperationWhoseFileCallsHang() throws {
