@@ -26,7 +26,7 @@ extension WorkerCore {
         }
         var parts: [(batch: BatchID, operations: [(ClaimedOperation, call: Int)])] = []
         for operation in operations {
-            let call = fileCalls.beginClaim(of: operation.held)
+            let call = fileCalls.begin(.claim, of: operation.held)
             if parts.last?.batch != operation.held.batch { parts.append((operation.held.batch, [])) }
             parts[parts.count - 1].operations.append((operation, call))
         }

@@ -55,8 +55,9 @@ final class WorkerCore: CoordinatedWorker {
         filtrationThreads = FiltrationThreads(priority: configuration.threadPriority, logger: logger)
         helpers = configuration.makeHelpers()
         let isWaitedFor = Locked<(@Sendable (OutputWriter.Failure, BatchContext) -> Bool)?>(nil)
-        let source = OriginalsSource(engine, rules: FetchRules(configuration.transfer), worker: id) {
-            failure, context in
+        let source = OriginalsSource(
+            engine, rules: FetchRules(configuration.transfer), fileCalls: fileCalls, worker: id
+        ) { failure, context in
             isWaitedFor.withLock { $0 }?(failure, context) ?? false
         }
         pending = PendingOperations(filtrations: configuration.filtrations, source: source)
@@ -123,7 +124,7 @@ final class WorkerCore: CoordinatedWorker {
         configuration.work == .photos ? read { $0.photosToClaim(from: priority) } : .max
     }
 
-    var hanging: FileCalls.Hanging { fileCalls.hanging(.now, filtrations: read { $0.limits.filtrations }) }
+    var hanging: FileCalls.Hanging { fileCalls.hanging(.now, limits: read { $0.limits }) }
 
     var isStuck: Bool { hanging.isAll }
 

@@ -179,22 +179,33 @@ import Testing
         let operation = HeldOperation(batch: BatchID("one"), number: 1, fencingToken: 1)
         let (now, later) = (ContinuousClock.now, ContinuousClock.now + .seconds(60))
         calls.run(for: operation) {
-            #expect(calls.hanging(now, filtrations: 2) == FileCalls.Hanging())
-            #expect(calls.hanging(later, filtrations: 2) == FileCalls.Hanging(operations: [operation]))
-            #expect(calls.hanging(later, filtrations: 1).isAll, "the only filtration slot is taken by a hanging call")
+            #expect(calls.hanging(now, limits: (8, 2)) == FileCalls.Hanging())
+            #expect(calls.hanging(later, limits: (8, 2)) == FileCalls.Hanging(operations: [operation]))
+            #expect(calls.hanging(later, limits: (8, 1)).isAll, "the only filtration slot is taken by a hanging call")
         }
-        #expect(calls.hanging(later, filtrations: 1) == FileCalls.Hanging())
-        calls.run(for: nil) { #expect(calls.hanging(later, filtrations: 2).isAll) }
+        #expect(calls.hanging(later, limits: (8, 1)) == FileCalls.Hanging())
+        calls.run(for: nil) { #expect(calls.hanging(later, limits: (8, 2)).isAll) }
+    }
+
+    @Test func operationHangsWhileItsDownloadHangs() throws {
+        let calls = FileCalls(patience: .seconds(10), claimPatience: .seconds(5))
+        let operation = HeldOperation(batch: BatchID("one"), number: 1, fencingToken: 1)
+        let call = calls.begin(.download, of: operation)
+        let later = ContinuousClock.now + .seconds(60)
+        #expect(calls.hanging(later, limits: (2, 1)) == FileCalls.Hanging(operations: [operation]))
+        #expect(calls.hanging(later, limits: (1, 2)).isAll, "the only download slot is taken by a hanging call")
+        calls.end(call)
+        #expect(calls.hanging(later, limits: (1, 1)) == FileCalls.Hanging())
     }
 
     @Test func claimedOperationHangsUntilItStarts() throws {
         let calls = FileCalls(patience: .seconds(60), claimPatience: .seconds(5))
         let operations = (1...3).map { HeldOperation(batch: BatchID("one"), number: $0, fencingToken: 1) }
-        let claims = operations.map { calls.beginClaim(of: $0) }
+        let claims = operations.map { calls.begin(.claim, of: $0) }
         let later = ContinuousClock.now + .seconds(10)
-        let hanging = calls.hanging(later, filtrations: 2)
+        let hanging = calls.hanging(later, limits: (8, 2))
         #expect(hanging == FileCalls.Hanging(operations: Set(operations)), "claims must not take filtration slots")
         for claim in claims { calls.end(claim) }
-        #expect(calls.hanging(later, filtrations: 2) == FileCalls.Hanging())
+        #expect(calls.hanging(later, limits: (8, 2)) == FileCalls.Hanging())
     }
 }
