@@ -142,6 +142,14 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(try folder.read("u", rules) == nil && folder.read("u", FetchRules(everything)) == nil)
     }
 
+    @Test func doesNotUseAnOriginalWithATooLargeWayFile() throws {
+        let folder = OriginalsFolder(place: OutputPlace(folder: originals, marker: nil), maxBytes: 1000)
+        try folder.write([1], of: "u", by: [], temporaryName: ".temporary")
+        let way = Data(repeating: UInt8(ascii: "x"), count: 1 << 17)
+        try way.write(to: URL(fileURLWithPath: "\(originals)/\(OriginalsFolder.file(of: "u")).way"))
+        #expect(try folder.read("u", rules) == nil)
+    }
+
     /// All threads of the source hang, so further photos wait for a thread.
     @Test func operationsHangWhileTheFolderOfOriginalsHangs() throws {
         let context = try BatchContext(BatchID("batch"), options { $0.output = "" }, WorkerConfiguration())
