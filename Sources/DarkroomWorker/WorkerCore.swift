@@ -168,7 +168,7 @@ final class WorkerCore: CoordinatedWorker {
         }
         let firstIndex = (claimed.held.number - 1) * context.options.operationSize
         let records = try EntryCoding.records(of: claimed.entry, firstIndex: firstIndex)
-        guard records.count == claimed.stateCodes.count else {
+        guard !records.isEmpty, records.count == claimed.stateCodes.count else {
             throw StoreError(
                 .damagedEntry,
                 "operation \(claimed.held.number) of \(claimed.held.batch): its entry has \(records.count) photos, "
