@@ -74,8 +74,11 @@ package struct WorkerConfiguration: Sendable {
     package var fileCallPatience: Duration = .seconds(300)
     /// How long the claim loop waits for the preparation of claimed operations, which accesses the folders of their
     /// batches. After twice this time, the worker stops renewing the leases of the operations. Must be longer than
-    /// ``FolderHolder`` waits for a lock.
+    /// ``holderPatience``.
     package var claimPatience: Duration = .seconds(15)
+    /// How long the preparation of a claimed operation waits for the lock of the output folder's holder. After this time,
+    /// the worker refuses the batch.
+    package var holderPatience: Duration = .seconds(1)
     /// Writes all files of a file system to the disk. The argument is a descriptor of a file in this file system.
     /// Returns 0 or `errno`.
     package var syncFileSystem: @Sendable (Int32) -> Int32 = { csystem_syncfs($0) == 0 ? 0 : errno }
