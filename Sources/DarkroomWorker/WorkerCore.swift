@@ -34,6 +34,7 @@ final class WorkerCore: CoordinatedWorker {
     private let filtrationThreads: FiltrationThreads
     private let helpers: PhotoHelpers?
     private let limits = Locked(())
+    private let urgencies = Locked(())
     /// Removes stale temporary files on a thread of its own, so that an unresponsive folder does not block other work.
     private let cleaner = ThreadPool("darkroom-cleaner", maxThreads: 1)
 
@@ -88,10 +89,12 @@ final class WorkerCore: CoordinatedWorker {
         switch effect {
         case .schedule(let urgently): handle(.schedule(urgently: urgently))
         case .download(let task, let urgency): begin(task, urgency)
-        case .filter(let job): pending.filter(job, work: filter)
+        case .filter(let job):
+            pending.filter(job, work: filter)
+            if read({ $0.urgency(of: job.task) }).priority != job.priority { reorder(job.task) }
         case .cancel(let task): task.cancellation.cancel()
         case .withdraw(let task): task.cancellation.withdraw()
-        case .reorder(let task): pending.reorder(task, read { $0.urgency(of: task) })
+        case .reorder(let task): reorder(task)
         case .applyLimits: applyLimits()
         case .wakeClaims: coordination.claimSignal.raise()
         case .wakeReports: coordination.reportSignal.raise()
@@ -100,6 +103,11 @@ final class WorkerCore: CoordinatedWorker {
             return false
         }
         return true
+    }
+
+    private func reorder(_ task: PhotoTask) {
+        // With the lock, no thread can overwrite the current urgency with an urgency that it read earlier.
+        urgencies.withLock { _ in pending.reorder(task, read { $0.urgency(of: task) }) }
     }
 
     private func applyLimits() {
@@ -218,6 +226,8 @@ final class WorkerCore: CoordinatedWorker {
         pending.download(
             task, urgency, mayBegin: { [self] in mayProceed(.downloadBegins(task)) },
             waits: { [self] in handle(.downloadWaits(task)) }, ended: { [self] in downloaded(task, $0) })
+        // The urgency may have changed before the download was added.
+        if read({ $0.urgency(of: task) }) != urgency { reorder(task) }
     }
 
     private func downloaded(_ task: PhotoTask, _ result: Result<Download, TransferError>) {
