@@ -144,6 +144,26 @@ import Testing
         worker.wait()
     }
 
+    @Test func removesStaleFilesOnlyBelowTheFolderOfTheFault() throws {
+        let elsewhere = try ScratchFolder()
+        for path in [darkroom.folder + "/.a", elsewhere.path(".b")] {
+            #expect(FileManager.default.createFile(atPath: path, contents: nil))
+        }
+        #expect(symlink(elsewhere.path, darkroom.folder + "/00001") == 0)
+        let worker = try darkroom.worker()
+        let place = OutputPlace(folder: darkroom.folder, marker: nil)
+        let fault = OutputFault(.away, place, folder: "", bytes: 0, detail: "it was away")
+        for path in [".a", "00001/.b"] {
+            _ = worker.core.effects(of: .storageFault(BatchID("one"), fault, staleFile: path))
+        }
+        worker.core.outputSignal.raise()
+        darkroom.waitForLog("output can be written again, going on")
+        worker.stop()
+        worker.wait()
+        #expect(!FileManager.default.fileExists(atPath: darkroom.folder + "/.a"))
+        #expect(elsewhere.exists(".b"))
+    }
+
     /// The worker removes so many files that the removal takes longer than a file call may.
     @Test func workerHangsWhileItRemovesOtherManifests() throws {
         let id = BatchID("20261121-090501123-7f3a")
