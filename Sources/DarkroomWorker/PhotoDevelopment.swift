@@ -25,7 +25,11 @@ enum PhotoDevelopment {
         let began = clock.now
         let developed: PhotoProduct
         do throws(PhotoProduct.Failure) {
-            developed = try PhotoProduct.make(photo, photo.context.recipe, image, helpers)
+            if let helpers {
+                developed = try helpers.develop(photo, photo.context.recipe, image)
+            } else {
+                developed = try PhotoProduct.make(photo, photo.context.recipe, image)
+            }
         } catch {
             guard let reason = error.reason else { return nil }
             return failure(photo, reason, error.detail, image)

@@ -40,7 +40,7 @@ package final class PhotoHelpers: Sendable {
     }
 
     /// Develops a photo in a helper. Blocks.
-    func develop(
+    package func develop(
         _ photo: PhotoTask, _ recipe: PhotoRecipe, _ image: Download
     ) throws(PhotoProduct.Failure) -> PhotoProduct {
         let job = HelperJob(photo.record, recipe, seconds: seconds, maxBytes: limits.ownFileBytes)

@@ -65,6 +65,15 @@ private struct Endless: PhotoOperation {
     }
 }
 
+/// Fails with a text that is a single `Character` of 5,001 Unicode scalars.
+private struct Combining: PhotoOperation {
+    struct Failure: Error, LocalizedError {
+        var errorDescription: String? { "e" + String(repeating: "\u{301}", count: 5000) }
+    }
+
+    func main(_ photo: DownloadedPhoto) throws -> [UInt8] { throw Failure() }
+}
+
 @Suite(.redisServer, .serialized, .timeLimit(.minutes(2))) struct CustomOperationTests {
     let darkroom: Darkroom
     let photos: PhotoServer
@@ -72,6 +81,13 @@ private struct Endless: PhotoOperation {
     init() throws {
         darkroom = try Darkroom(.current)
         photos = try PhotoServer(folder: samples)
+    }
+
+    @Test func textOfAnErrorIsTruncatedByUnicodeScalars() throws {
+        let error = #expect(throws: PhotoProduct.Failure.self) {
+            try PhotoProduct.run(Combining(), PhotoRecord(index: 0, name: "", url: ""), [], within: nil)
+        }
+        #expect(error?.detail.unicodeScalars.count == 1000)
     }
 
     /// The check of the folder also accesses the folder, so it may hang.
