@@ -53,7 +53,6 @@ package struct WorkerConfiguration: Sendable {
     /// worker. By default only photos whose libraries cannot be stopped (see ``photoTimeout``) and photos of
     /// quarantined operations are developed in helpers. Requires ``useThisProgramAsHelper(arguments:environment:)``.
     package var isolatesEveryPhoto = false
-    package var helperLimits = HelperLimits()
     /// The arguments of a helper process, beginning with its name; nil if the worker has no helpers.
     var helperArguments: [String]?
     /// The names of the environment variables that are passed to helper processes.
