@@ -64,10 +64,6 @@ package struct WorkerConfiguration: Sendable {
     package var receivesNotices = true
     /// Called with each step of each photo, on the thread that performs the step. Must not block.
     package var observer: (@Sendable (TraceEvent) -> Void)?
-    /// How long the worker keeps the idle operations of a suspended batch, with their downloaded bytes.
-    package var holdsSuspended: Duration = .seconds(600)
-    /// How long the worker keeps operations whose output cannot be written.
-    package var holdsBlocked: Duration = .seconds(30)
     /// How long a file system call may take before the worker stops renewing the lease of its operation. Must be longer
     /// than the slowest disk needs to flush its cache; otherwise no worker could finish an operation.
     package var fileCallPatience: Duration = .seconds(300)

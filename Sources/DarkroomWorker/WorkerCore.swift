@@ -66,8 +66,7 @@ final class WorkerCore: CoordinatedWorker {
             WorkerState(
                 .init(
                     downloads: configuration.downloads, filtrations: configuration.filtrations,
-                    maxBytesHeld: configuration.maxBytesHeld, holdsSuspended: configuration.holdsSuspended,
-                    holdsBlocked: configuration.holdsBlocked)))
+                    maxBytesHeld: configuration.maxBytesHeld)))
         isWaitedFor.withLock { $0 = { [weak self] in self?.isWaitedFor($0, of: $1) ?? true } }
     }
 
