@@ -54,7 +54,7 @@ extension WorkerState {
     ///   only after a while, or when other operations need the memory.
     /// - Idle operations whose output has not been writable for some time, even if they have unreported changes. Another
     ///   worker runs their photos again and replaces the files.
-    /// - All operations of an aborting worker. After this call, none of their files gets its final name.
+    /// - All operations of an aborting worker. Files that are being renamed may still get their final names.
     mutating func releases(_ now: ContinuousClock.Instant) -> [HeldOperation] {
         guard !isAborting else { return held }
         var leaving = Array(leases.pendingRelease)
