@@ -93,8 +93,10 @@ package struct Refusals {
         refusals[batch]?.due = now + Self.interval(end)
     }
 
+    /// The refusals to check now, the earliest ``Refusal/due`` first.
     package func due(_ now: ContinuousClock.Instant) -> [(batch: BatchID, end: End)] {
-        refusals.filter { $0.value.due <= now }.prefix(Self.maxDue).map { ($0.key, $0.value.end) }
+        refusals.filter { $0.value.due <= now }.sorted { $0.value.due < $1.value.due }.prefix(Self.maxDue)
+            .map { ($0.key, $0.value.end) }
     }
 
     /// Makes all refusals that end with a check due now.

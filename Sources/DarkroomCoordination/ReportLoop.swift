@@ -38,6 +38,7 @@ package final class ReportLoop: Sendable {
                 continue
             }
             worker.waitForLeases()
+            waiting.formIntersection(worker.read { $0.held })
             let isFlush = .now - lastFlush >= .seconds(3)
             if isFlush { lastFlush = .now }
             let reports = worker.read { $0.reports(.now, olderThan: isFlush ? .zero : Self.patience) }

@@ -17,15 +17,10 @@ package enum PhotoProduct {
         package let detail: String
     }
 
-    /// Longer error texts are truncated to this number of characters.
-    private static let maxDetail = 1000
-
-    /// Develops a photo with the custom operation of the batch or with filters. Uses a helper process if `helpers` is
-    /// not nil. Blocks.
+    /// Develops a photo in this process, with the custom operation of the batch or with filters. Blocks.
     package static func make(
-        _ task: PhotoTask, _ recipe: PhotoRecipe, _ image: Download, _ helpers: PhotoHelpers?
+        _ task: PhotoTask, _ recipe: PhotoRecipe, _ image: Download
     ) throws(Failure) -> PhotoProduct {
-        if let helpers { return try helpers.develop(task, recipe, image) }
         let isCancelled = { @Sendable in task.cancellation.isCancelled }
         if let custom = recipe.custom {
             let time = recipe.develop.processorTime
@@ -65,7 +60,7 @@ package enum PhotoProduct {
             if isCancelled() { throw Failure(reason: nil, detail: "cancelled") }
             if let clock, clock.isExhausted { throw Failure(reason: .filterTimeout, detail: clock.problem) }
             let text = (error as? any LocalizedError)?.errorDescription ?? "\(error)"
-            throw Failure(reason: .filterFailed, detail: String(text.prefix(maxDetail)))
+            throw Failure(reason: .filterFailed, detail: HelperAnswer.cut(text))
         }
     }
 

@@ -40,10 +40,13 @@ package struct FolderHolder: Sendable, Hashable {
     ///   - patience: The longest wait for other processes.
     /// - Returns: The holder with the larger number; nil if this holder holds the folder now.
     /// - Throws: ``SystemFailure`` with `ETIMEDOUT` if a process still holds the lock after `patience`. Then the caller
-    ///   must not write.
+    ///   must not write. ``SystemFailure`` with `ERANGE` if ``number`` is not in ``numbers``.
     package func take(
         _ path: String, in folder: Folder, patience: Duration = .seconds(10)
     ) throws(SystemFailure) -> FolderHolder? {
+        guard Self.numbers.contains(number) else {
+            throw SystemFailure("hold", ERANGE, "batch \(owner) has the invalid number \(number)")
+        }
         let (file, isWritable) = try Self.open(path, in: folder)
         defer { close(file) }
         if let found = try Self.content(of: file), found.holder.precludes(self) {
@@ -126,9 +129,10 @@ package struct FolderHolder: Sendable, Hashable {
         (number, owner) >= (other.number, other.owner)
     }
 
-    /// The valid numbers. Redis never assigns a number above this range, so no batch could ever replace a holder with
-    /// such a number.
-    private static let numbers = 0...(1 << 52)
+    /// The valid numbers. Redis assigns its clock in milliseconds, or a number that is higher by 1 than a number that it
+    /// assigned before or that was found in a folder. Such a number can be above this range only if Redis is damaged, or
+    /// if a number found in a folder was near the end of this range.
+    package static let numbers = 0...(1 << 52)
     private static let bytes = 96
     private static let taking = "taking"
 

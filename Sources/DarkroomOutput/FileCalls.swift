@@ -9,16 +9,18 @@ import DarkroomStore
 package final class FileCalls: Sendable {
     package struct Hanging: Equatable {
         package var operations: Set<HeldOperation> = []
-        /// True if no operation can finish before the calls return, because the reports or all filtrations wait for
-        /// them.
+        /// True if no operation can finish before the calls return, because the reports, all downloads or all
+        /// filtrations wait for them.
         package var isAll = false
     }
+
+    /// The work that waits for a call.
+    package enum Work { case claim, download, filtration }
 
     private struct Call {
         /// The operation of the call; nil if all operations wait for the call.
         let operation: HeldOperation?
-        /// True if the call prepares a claimed operation. No filtration waits for such a call.
-        let isOfClaim: Bool
+        let work: Work
         let began: ContinuousClock.Instant
     }
 
@@ -38,19 +40,17 @@ package final class FileCalls: Sendable {
     package func run<Value, Failure: Error>(
         for operation: HeldOperation?, _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        let number = begin(for: operation, isOfClaim: false)
+        let number = begin(.filtration, of: operation)
         defer { end(number) }
         return try body()
     }
 
-    /// Records that the worker is preparing a claimed operation.
+    /// Records the begin of a call for an operation, or for all operations if `operation` is nil.
     /// - Returns: the argument for ``end(_:)``.
-    package func beginClaim(of operation: HeldOperation) -> Int { begin(for: operation, isOfClaim: true) }
-
-    private func begin(for operation: HeldOperation?, isOfClaim: Bool) -> Int {
+    package func begin(_ work: Work, of operation: HeldOperation?) -> Int {
         calls.withLock { calls in
             calls.last += 1
-            calls.running[calls.last] = Call(operation: operation, isOfClaim: isOfClaim, began: .now)
+            calls.running[calls.last] = Call(operation: operation, work: work, began: .now)
             return calls.last
         }
     }
@@ -58,14 +58,17 @@ package final class FileCalls: Sendable {
     package func end(_ number: Int) { calls.withLock { $0.running[number] = nil } }
 
     /// Returns the operations with calls that hang at `now`.
-    /// - Parameter filtrations: the number of concurrent filtrations.
-    package func hanging(_ now: ContinuousClock.Instant, filtrations: Int) -> Hanging {
+    /// - Parameter limits: the numbers of concurrent downloads and filtrations.
+    package func hanging(
+        _ now: ContinuousClock.Instant, limits: (downloads: Int, filtrations: Int)
+    ) -> Hanging {
         let late = calls.withLock { calls in
-            calls.running.values.filter { now - $0.began > ($0.isOfClaim ? claimPatience : patience) }
+            calls.running.values.filter { now - $0.began > ($0.work == .claim ? claimPatience : patience) }
         }
-        let written = late.filter { !$0.isOfClaim }
         return Hanging(
             operations: Set(late.compactMap(\.operation)),
-            isAll: written.contains { $0.operation == nil } || written.count >= filtrations)
+            isAll: late.contains { $0.operation == nil }
+                || late.count { $0.work == .download } >= limits.downloads
+                || late.count { $0.work == .filtration } >= limits.filtrations)
     }
 }

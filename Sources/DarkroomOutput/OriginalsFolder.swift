@@ -36,7 +36,7 @@ package struct OriginalsFolder: Sendable {
             let folder = try place.open(), file = Self.file(of: url)
             let bytes = try folder.contents(of: file, maxBytes: maxBytes)
             // The `.way` file is read after the bytes, because workers write it before the bytes.
-            guard let way = try Self.way(of: file, in: folder) else { return bytes }
+            guard let way = Self.way(of: file, in: folder) else { return bytes }
             return rules.allow(way) ? bytes : nil
         } catch {
             guard error.error != EFBIG else { throw error }
@@ -44,22 +44,23 @@ package struct OriginalsFolder: Sendable {
         }
     }
 
-    /// The requests that fetched a file's bytes; nil if there is no `.way` file. If a line contains no address, the
-    /// address of its request is "", which no rules allow.
-    private static func way(of file: String, in folder: Folder) throws(SystemFailure) -> [RequestStop]? {
+    /// The requests that fetched a file's bytes; nil if there is no `.way` file. If a line contains no address, or if the
+    /// file cannot be read or is too large, the address of the request is "", which no rules allow.
+    private static func way(of file: String, in folder: Folder) -> [RequestStop]? {
         do throws(SystemFailure) {
             let text = String(decoding: try folder.contents(of: file + ".way", maxBytes: 64 << 10), as: UTF8.self)
             let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
-            guard !lines.isEmpty else { return [RequestStop(host: "", address: "")] }
+            guard !lines.isEmpty else { return [unknown] }
             return lines.map { line in
                 let words = line.split(separator: " ", maxSplits: 1)
                 return RequestStop(host: String(words.first ?? ""), address: words.count == 2 ? String(words[1]) : "")
             }
         } catch {
-            if error.error == ENOENT { return nil }
-            throw error
+            return error.error == ENOENT ? nil : [unknown]
         }
     }
+
+    private static let unknown = RequestStop(host: "", address: "")
 
     /// Writes the bytes of a URL's file, either completely or not at all. Blocks.
     /// - Parameters:

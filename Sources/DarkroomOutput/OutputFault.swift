@@ -84,6 +84,9 @@ package struct OutputFault: Sendable, Equatable {
             case EIO, ENXIO, ENODEV: (kind, detail) = (.failing, "\(path): \(error.text); check the disk")
             case ENOENT, ESTALE, ENOTCONN, ETIMEDOUT, EHOSTDOWN, EHOSTUNREACH:
                 (kind, detail) = (.away, "\(path): \(error.text); is its share mounted?")
+            // Without its manifest, the batch cannot be reported.
+            case _ where place.marker.map { Folder.part(of: folder, below: $0) != nil } ?? false:
+                (kind, detail) = (.away, "\(path): \(error.text); the manifest belongs there")
             default: return nil
             }
             return OutputFault(kind, place, folder: folder, bytes: bytes, detail: detail)

@@ -15,7 +15,7 @@ package enum OutputWriter {
         /// The subfolder of the file, relative to `place`; "" for `place` itself.
         package let folder: String
         package let bytes: Int
-        /// The path of the temporary file if it could not be removed.
+        /// The path of the temporary file, relative to `place`, if it could not be removed.
         package var staleFile: String?
     }
 
@@ -59,7 +59,7 @@ package enum OutputWriter {
         } catch {
             var failure = failure(error)
             do throws(SystemFailure) { try root.remove(temporary) } catch {
-                failure.staleFile = place.folder + "/" + temporary
+                failure.staleFile = temporary
             }
             throw failure
         }

@@ -2,8 +2,6 @@
 package struct Download: Sendable, Equatable {
     /// The bytes as the server sent them, without decoding; empty if they were passed to `onChunk`.
     package let body: [UInt8]
-    /// The server's `Content-Type`, which may be wrong; `nil` for files.
-    package let contentType: String?
     /// The number of attempts, including the successful one; 0 if the body came from a cache.
     package let attempts: Int
     /// The duration of the last attempt, excluding the wait for a slot of the host.
@@ -16,6 +14,6 @@ package struct Download: Sendable, Equatable {
 
 extension Download {
     package init(found body: [UInt8], duration: Duration) {
-        self.init(body: body, contentType: nil, attempts: 0, duration: duration, way: [])
+        self.init(body: body, attempts: 0, duration: duration, way: [])
     }
 }

@@ -302,7 +302,7 @@ final class EasyHandle {
         }
         return .success(
             Download(
-                body: body, contentType: contentType, attempts: transfer.attempts, duration: .now - started, way: way))
+                body: body, attempts: transfer.attempts, duration: .now - started, way: way))
     }
 
     /// The server's `Retry-After`; nil if there is none, or if its time has passed.
@@ -313,12 +313,6 @@ final class EasyHandle {
     }
 
     private var isSuccess: Bool { (200..<300).contains(status) }
-
-    private var contentType: String? {
-        var type: UnsafePointer<CChar>?
-        darkroom_curl_easy_getinfo_string(curl, CURLINFO_CONTENT_TYPE, &type)
-        return type.map { String(cString: $0) }
-    }
 
     private var tooLarge: TransferError {
         TransferError(code: .tooLarge, detail: "more than \(settings.configuration.maxBytes) bytes")

@@ -203,7 +203,7 @@ final class TransferLoop {
             result.map { bytes in
                 if let onChunk = transfer.onChunk { bytes.withUnsafeBytes(onChunk) }
                 return Download(
-                    body: transfer.onChunk == nil ? bytes : [], contentType: nil, attempts: transfer.attempts,
+                    body: transfer.onChunk == nil ? bytes : [], attempts: transfer.attempts,
                     duration: .now - since, way: [])
             })
     }

@@ -14,6 +14,7 @@ final class BatchContext: Sendable {
     let options: BatchOptions
     let recipe: PhotoRecipe
     let output: BatchOutput
+    private let holderPatience: Duration
     /// The manifest folder that the operations share. It is closed when the last operation has ended, so that its file
     /// system can be unmounted.
     private let latestFolder = Locked(WeakFolder())
@@ -33,6 +34,7 @@ final class BatchContext: Sendable {
     ) throws(Refusal) {
         self.id = id
         self.options = options
+        holderPatience = configuration.holderPatience
         var develop = DevelopOptions()
         let custom: (name: String, make: @Sendable () -> any PhotoOperation)?
         let template: FileNameTemplate
@@ -123,7 +125,7 @@ final class BatchContext: Sendable {
     /// the folder again.
     private func take(_ root: Folder, _ place: OutputPlace) throws(SystemFailure) {
         do throws(SystemFailure) {
-            if let other = try place.holder?.take(ManifestPath.holder, in: root) {
+            if let other = try place.holder?.take(ManifestPath.holder, in: root, patience: holderPatience) {
                 throw SystemFailure(takenBy: other.owner)
             }
         } catch {

@@ -18,6 +18,7 @@ final class OriginalsSource: PhotoSource {
     private let engine: TransferEngine
     private let rules: FetchRules
     private let threads = ThreadPool("darkroom-originals", maxThreads: 4)
+    private let fileCalls: FileCalls
     private let worker: String
     /// A counter that gives each attempt of a photo its own temporary file name.
     private let writes = Locked(0)
@@ -29,11 +30,12 @@ final class OriginalsSource: PhotoSource {
     ///   - worker: the worker's id.
     ///   - isWaitedFor: called when bytes could not be written; if it returns true, the photo is started again later.
     init(
-        _ engine: TransferEngine, rules: FetchRules, worker: String,
+        _ engine: TransferEngine, rules: FetchRules, fileCalls: FileCalls, worker: String,
         isWaitedFor: @escaping @Sendable (OutputWriter.Failure, BatchContext) -> Bool
     ) {
         self.engine = engine
         self.rules = rules
+        self.fileCalls = fileCalls
         self.worker = worker
         self.isWaitedFor = isWaitedFor
     }
@@ -52,7 +54,7 @@ final class OriginalsSource: PhotoSource {
         if let problem = rules.problem(of: url) {
             return download.end(.failure(download.mayBegin() ? problem : .cancelled))
         }
-        threads.perform { [self] in
+        perform(for: photo) { [self] in
             var isOver: Bool { photo.cancellation.level > .none }
             guard !isOver else { return download.end(.failure(.cancelled)) }
             let began = ContinuousClock.now
@@ -67,6 +69,16 @@ final class OriginalsSource: PhotoSource {
             }
             guard !isOver else { return download.end(.failure(.cancelled)) }
             transfer(download) { [self] in keep(photo, $0, in: folder, download.end) }
+        }
+    }
+
+    /// Runs `body`, which accesses the folder of originals, on a thread of this source. The call also counts as hanging
+    /// while it waits for a thread, because calls may hang on all threads.
+    private func perform(for photo: PhotoTask, _ body: @escaping @Sendable () -> Void) {
+        let call = fileCalls.begin(.download, of: photo.operation)
+        threads.perform { [fileCalls] in
+            body()
+            fileCalls.end(call)
         }
     }
 
@@ -86,7 +98,7 @@ final class OriginalsSource: PhotoSource {
         _ completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
     ) {
         guard case .success(let download) = result else { return completion(result) }
-        threads.perform { [self] in
+        perform(for: photo) { [self] in
             guard !photo.cancellation.isCancelled else { return completion(.failure(.cancelled)) }
             let number = writes.withLock { number in
                 number += 1

@@ -25,7 +25,11 @@ enum PhotoDevelopment {
         let began = clock.now
         let developed: PhotoProduct
         do throws(PhotoProduct.Failure) {
-            developed = try PhotoProduct.make(photo, photo.context.recipe, image, helpers)
+            if let helpers {
+                developed = try helpers.develop(photo, photo.context.recipe, image)
+            } else {
+                developed = try PhotoProduct.make(photo, photo.context.recipe, image)
+            }
         } catch {
             guard let reason = error.reason else { return nil }
             return failure(photo, reason, error.detail, image)
@@ -43,19 +47,21 @@ enum PhotoDevelopment {
             let path = photo.context.output.path(of: photo.record, ending: developed.ending)
             line.file = path
             do throws(OutputWriter.Failure) {
-                let (written, digest) = try developed.withUnsafeBytes { bytes throws(OutputWriter.Failure) in
-                    (
-                        try fileCalls.run(for: photo.operation) { () throws(OutputWriter.Failure) in
+                let isWritten = try fileCalls.run(for: photo.operation) { () throws(OutputWriter.Failure) in
+                    do throws(OutputWriter.Failure) {
+                        return try developed.withUnsafeBytes { bytes throws(OutputWriter.Failure) in
                             try OutputWriter.write(
                                 bytes, to: path, in: place, temporaryName: temporaryName, isWanted: isWanted)
-                        },
-                        SHA256Digest.hash(of: bytes)
-                    )
+                        }
+                    } catch {
+                        // `isWaitedFor` also accesses the folder.
+                        guard isWaitedFor(error) else { throw error }
+                        return false
+                    }
                 }
-                guard written else { return nil }
-                line.sha256 = Hexadecimal.text(digest)
+                guard isWritten else { return nil }
+                line.sha256 = Hexadecimal.text(developed.withUnsafeBytes { SHA256Digest.hash(of: $0) })
             } catch {
-                guard !isWaitedFor(error) else { return nil }
                 return failure(photo, error.reason, error.detail, image)
             }
         }

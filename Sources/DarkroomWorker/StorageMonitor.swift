@@ -59,7 +59,7 @@ final class StorageMonitor: Sendable {
             return
         }
         // No other code removes these files, and none of their names can have been used again during the outage.
-        for path in outage.staleFiles { unlink(path) }
+        for case (let fault as OutputFault, let path) in outage.staleFiles { try? fault.place.open().remove(path) }
         core.coordination.logger.notice(
             "output can be written again, going on",
             ["folder": .text(fault.place.folder), "batches": .number(outage.batches.count)])

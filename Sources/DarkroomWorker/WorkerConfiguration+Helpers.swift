@@ -15,8 +15,7 @@ extension WorkerConfiguration {
     func makeHelpers() -> PhotoHelpers? {
         helperArguments.map {
             PhotoHelpers(
-                arguments: $0, variables: helperVariables, limits: helperLimits, photoTimeout: photoTimeout,
-                maxPixels: maxPixels)
+                arguments: $0, variables: helperVariables, photoTimeout: photoTimeout, maxPixels: maxPixels)
         }
     }
 

@@ -53,7 +53,6 @@ package struct WorkerConfiguration: Sendable {
     /// worker. By default only photos whose libraries cannot be stopped (see ``photoTimeout``) and photos of
     /// quarantined operations are developed in helpers. Requires ``useThisProgramAsHelper(arguments:environment:)``.
     package var isolatesEveryPhoto = false
-    package var helperLimits = HelperLimits()
     /// The arguments of a helper process, beginning with its name; nil if the worker has no helpers.
     var helperArguments: [String]?
     /// The names of the environment variables that are passed to helper processes.
@@ -65,17 +64,16 @@ package struct WorkerConfiguration: Sendable {
     package var receivesNotices = true
     /// Called with each step of each photo, on the thread that performs the step. Must not block.
     package var observer: (@Sendable (TraceEvent) -> Void)?
-    /// How long the worker keeps the idle operations of a suspended batch, with their downloaded bytes.
-    package var holdsSuspended: Duration = .seconds(600)
-    /// How long the worker keeps operations whose output cannot be written.
-    package var holdsBlocked: Duration = .seconds(30)
     /// How long a file system call may take before the worker stops renewing the lease of its operation. Must be longer
     /// than the slowest disk needs to flush its cache; otherwise no worker could finish an operation.
     package var fileCallPatience: Duration = .seconds(300)
     /// How long the claim loop waits for the preparation of claimed operations, which accesses the folders of their
     /// batches. After twice this time, the worker stops renewing the leases of the operations. Must be longer than
-    /// ``FolderHolder`` waits for a lock.
+    /// ``holderPatience``.
     package var claimPatience: Duration = .seconds(15)
+    /// How long the preparation of a claimed operation waits for the lock of the output folder's holder. After this time,
+    /// the worker refuses the batch.
+    package var holderPatience: Duration = .seconds(1)
     /// Writes all files of a file system to the disk. The argument is a descriptor of a file in this file system.
     /// Returns 0 or `errno`.
     package var syncFileSystem: @Sendable (Int32) -> Int32 = { csystem_syncfs($0) == 0 ? 0 : errno }

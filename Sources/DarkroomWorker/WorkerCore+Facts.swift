@@ -7,7 +7,6 @@ extension WorkerCore {
     /// The fields of `{namespace}:worker:<id>`, sent with every heartbeat.
     var facts: [(field: String, value: String)] {
         let (operations, limits, activity) = read { ($0.held, $0.limits, $0.activity) }
-        let refusals = refused.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: "; ")
         return [
             ("host", ProcessInfo.processInfo.hostName), ("pid", String(getpid())), ("version", darkroomVersion),
             ("started", String(started)), ("downloads", String(limits.downloads)),
@@ -16,8 +15,18 @@ extension WorkerCore {
             ("photos", String(activity.photosDone)),
             ("rate", String(rate.photosPerSecond(done: activity.photosDone))),
             ("operations", operations.prefix(16).map { "\($0.batch)/\($0.number)" }.joined(separator: " ")),
-            ("refused", String(String.UnicodeScalarView(refusals.unicodeScalars.prefix(WorkerFacts.mostRefusedText)))),
+            ("refused", refusedText),
         ]
+    }
+
+    /// The refused batches with the reasons, truncated to ``WorkerFacts/mostRefusedText``.
+    private var refusedText: String {
+        var text = String.UnicodeScalarView()
+        for (batch, reason) in refused.sorted(by: { $0.key < $1.key }) {
+            text.append(contentsOf: "\(text.isEmpty ? "" : "; ")\(batch): \(reason)".unicodeScalars)
+            if text.count >= WorkerFacts.mostRefusedText { break }
+        }
+        return String(String.UnicodeScalarView(text.prefix(WorkerFacts.mostRefusedText)))
     }
 }
 

@@ -26,7 +26,7 @@ extension WorkerCore {
         }
         var parts: [(batch: BatchID, operations: [(ClaimedOperation, call: Int)])] = []
         for operation in operations {
-            let call = fileCalls.beginClaim(of: operation.held)
+            let call = fileCalls.begin(.claim, of: operation.held)
             if parts.last?.batch != operation.held.batch { parts.append((operation.held.batch, [])) }
             parts[parts.count - 1].operations.append((operation, call))
         }
@@ -125,13 +125,17 @@ extension WorkerCore {
             [.batch: .text(batch), "detail": .text(reason)])
     }
 
+    /// The time after which ``checkRefusals()`` starts no further check. The next call checks the other batches.
+    private static let maxCheckTime = Duration.seconds(10)
+
     /// Checks whether the causes of refusals are gone. This needs no claim. Blocks while a folder does not answer.
     func checkRefusals() {
         var isAnyWithdrawn = false
         var taken: [BatchID: Int] = [:]  // refused because another batch took the folder
         let due = refusals.withLock { $0.due(.now) }
         guard let over = batchesThatAreOver(due) else { return }  // the next check tries again
-        for (batch, end) in due {
+        let deadline = ContinuousClock.now + Self.maxCheckTime
+        for (batch, end) in due where .now < deadline {
             guard !over.contains(batch) else {
                 refusals.withLock { $0.withdraw(batch) }
                 continue

@@ -11,8 +11,14 @@ extension WorkerCore {
     /// - Returns: true if the worker waits until the fault is gone. The photo does not count as failed, and the worker
     ///   starts no photos that would have the same fault.
     func isWaitedFor(_ failure: OutputWriter.Failure, of context: BatchContext) -> Bool {
-        guard failure.reason != .diskFull || configuration.whenDiskFull == .wait, let fault = OutputFault(failure)
-        else { return false }
+        guard failure.reason != .diskFull || configuration.whenDiskFull == .wait else { return false }
+        return blocks(failure, context)
+    }
+
+    /// Blocks a batch if the failure affects more than one file.
+    /// - Returns: false if the failure affects only one file.
+    func blocks(_ failure: OutputWriter.Failure, _ context: BatchContext) -> Bool {
+        guard let fault = OutputFault(failure) else { return false }
         report(fault, context.id, staleFile: failure.staleFile)
         return true
     }

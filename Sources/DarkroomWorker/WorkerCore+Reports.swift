@@ -12,16 +12,23 @@ extension WorkerCore {
         // While this call hangs, the worker cannot report anything.
         fileCalls.run(for: nil) {
             var failures: [HeldOperation: String] = [:]
+            var given: Set<HeldOperation> = []
             for report in reports {
                 let context = report.resources.files.context
                 do throws(OutputWriter.Failure) {
                     try ManifestFiles.write(report.lines, of: report.held, context.output, worker: coordination.id)
                 } catch {
-                    failures[report.held] = error.detail
-                    if !report.isCancelled { _ = isWaitedFor(error, of: context) }
+                    if report.isCancelled || blocks(error, context) {
+                        failures[report.held] = error.detail
+                    } else {
+                        // Only this file cannot be written. The next claim writes a file with another name.
+                        giveUp([report.held], error.detail)
+                        given.insert(report.held)
+                    }
                 }
             }
-            return (failures, makeDurable(reports.filter { failures[$0.held] == nil }))
+            let written = reports.filter { failures[$0.held] == nil && !given.contains($0.held) }
+            return (failures, given.union(makeDurable(written)))
         }
     }
 

@@ -34,6 +34,7 @@ final class WorkerCore: CoordinatedWorker {
     private let filtrationThreads: FiltrationThreads
     private let helpers: PhotoHelpers?
     private let limits = Locked(())
+    private let urgencies = Locked(())
     /// Removes stale temporary files on a thread of its own, so that an unresponsive folder does not block other work.
     private let cleaner = ThreadPool("darkroom-cleaner", maxThreads: 1)
 
@@ -55,8 +56,9 @@ final class WorkerCore: CoordinatedWorker {
         filtrationThreads = FiltrationThreads(priority: configuration.threadPriority, logger: logger)
         helpers = configuration.makeHelpers()
         let isWaitedFor = Locked<(@Sendable (OutputWriter.Failure, BatchContext) -> Bool)?>(nil)
-        let source = OriginalsSource(engine, rules: FetchRules(configuration.transfer), worker: id) {
-            failure, context in
+        let source = OriginalsSource(
+            engine, rules: FetchRules(configuration.transfer), fileCalls: fileCalls, worker: id
+        ) { failure, context in
             isWaitedFor.withLock { $0 }?(failure, context) ?? false
         }
         pending = PendingOperations(filtrations: configuration.filtrations, source: source)
@@ -64,8 +66,7 @@ final class WorkerCore: CoordinatedWorker {
             WorkerState(
                 .init(
                     downloads: configuration.downloads, filtrations: configuration.filtrations,
-                    maxBytesHeld: configuration.maxBytesHeld, holdsSuspended: configuration.holdsSuspended,
-                    holdsBlocked: configuration.holdsBlocked)))
+                    maxBytesHeld: configuration.maxBytesHeld)))
         isWaitedFor.withLock { $0 = { [weak self] in self?.isWaitedFor($0, of: $1) ?? true } }
     }
 
@@ -87,10 +88,12 @@ final class WorkerCore: CoordinatedWorker {
         switch effect {
         case .schedule(let urgently): handle(.schedule(urgently: urgently))
         case .download(let task, let urgency): begin(task, urgency)
-        case .filter(let job): pending.filter(job, work: filter)
+        case .filter(let job):
+            pending.filter(job, work: filter)
+            if read({ $0.urgency(of: job.task) }).priority != job.priority { reorder(job.task) }
         case .cancel(let task): task.cancellation.cancel()
         case .withdraw(let task): task.cancellation.withdraw()
-        case .reorder(let task): pending.reorder(task, read { $0.urgency(of: task) })
+        case .reorder(let task): reorder(task)
         case .applyLimits: applyLimits()
         case .wakeClaims: coordination.claimSignal.raise()
         case .wakeReports: coordination.reportSignal.raise()
@@ -99,6 +102,11 @@ final class WorkerCore: CoordinatedWorker {
             return false
         }
         return true
+    }
+
+    private func reorder(_ task: PhotoTask) {
+        // With the lock, no thread can overwrite the current urgency with an urgency that it read earlier.
+        urgencies.withLock { _ in pending.reorder(task, read { $0.urgency(of: task) }) }
     }
 
     private func applyLimits() {
@@ -123,7 +131,7 @@ final class WorkerCore: CoordinatedWorker {
         configuration.work == .photos ? read { $0.photosToClaim(from: priority) } : .max
     }
 
-    var hanging: FileCalls.Hanging { fileCalls.hanging(.now, filtrations: read { $0.limits.filtrations }) }
+    var hanging: FileCalls.Hanging { fileCalls.hanging(.now, limits: read { $0.limits }) }
 
     var isStuck: Bool { hanging.isAll }
 
@@ -167,7 +175,7 @@ final class WorkerCore: CoordinatedWorker {
         }
         let firstIndex = (claimed.held.number - 1) * context.options.operationSize
         let records = try EntryCoding.records(of: claimed.entry, firstIndex: firstIndex)
-        guard records.count == claimed.stateCodes.count else {
+        guard !records.isEmpty, records.count == claimed.stateCodes.count else {
             throw StoreError(
                 .damagedEntry,
                 "operation \(claimed.held.number) of \(claimed.held.batch): its entry has \(records.count) photos, "
@@ -217,6 +225,8 @@ final class WorkerCore: CoordinatedWorker {
         pending.download(
             task, urgency, mayBegin: { [self] in mayProceed(.downloadBegins(task)) },
             waits: { [self] in handle(.downloadWaits(task)) }, ended: { [self] in downloaded(task, $0) })
+        // The urgency may have changed before the download was added.
+        if read({ $0.urgency(of: task) }) != urgency { reorder(task) }
     }
 
     private func downloaded(_ task: PhotoTask, _ result: Result<Download, TransferError>) {

@@ -53,7 +53,7 @@ extension WorkerState {
         case outputOpened(BatchID, device: UInt)
         /// A file of a batch temporarily cannot be written. If the fault affects all files on the file system, `device`
         /// is the number of the file system, and `others` are the other local batches that write to it. `staleFile` is
-        /// a temporary file that could not be removed.
+        /// a temporary file in the folder of the fault that could not be removed.
         case storageFault(
             BatchID, any StorageFault, device: UInt? = nil, others: Set<BatchID> = [], staleFile: String? = nil)
         /// Another storage fault now causes the outage with this number.

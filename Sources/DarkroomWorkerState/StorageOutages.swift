@@ -21,8 +21,9 @@ package struct StorageOutage: Sendable {
     /// The device number of the file system, if the fault affects all files on it.
     fileprivate(set) var device: UInt?
     package fileprivate(set) var batches: Set<BatchID>
-    /// Temporary files that could not be removed during the outage. They are removed when the outage is over.
-    package fileprivate(set) var staleFiles: [String] = []
+    /// Temporary files that could not be removed during the outage, each with the fault of its folder. They are removed
+    /// when the outage is over.
+    package fileprivate(set) var staleFiles: [(fault: any StorageFault, path: String)] = []
     /// Since when the worker has had no operation of the waiting batches; nil if it has one.
     fileprivate var unusedSince: ContinuousClock.Instant?
 }
@@ -63,7 +64,9 @@ struct StorageOutages {
         let added = ids.subtracting(all[place].batches)
         all[place].batches.formUnion(ids)
         all[place].fault.bytes = max(all[place].fault.bytes, fault.bytes)
-        if let staleFile, all[place].staleFiles.count < Self.maxStaleFiles { all[place].staleFiles.append(staleFile) }
+        if let staleFile, all[place].staleFiles.count < Self.maxStaleFiles {
+            all[place].staleFiles.append((fault, staleFile))
+        }
         return (added, known == nil)
     }
 

@@ -54,7 +54,7 @@ extension WorkerState {
     ///   only after a while, or when other operations need the memory.
     /// - Idle operations whose output has not been writable for some time, even if they have unreported changes.
     ///   Another worker runs their photos again and replaces the files.
-    /// - All operations of an aborting worker. After this call, none of their files gets its final name.
+    /// - All operations of an aborting worker. Files that are being renamed may still get their final names.
     mutating func releases(_ now: ContinuousClock.Instant) -> [HeldOperation] {
         guard !isAborting else { return held }
         var leaving = Array(leases.pendingRelease)
@@ -79,6 +79,11 @@ extension WorkerState {
         return leaving
     }
 
+    /// How long an idle operation with downloaded bytes is kept while it is suspended.
+    private static let suspendedPatience = Duration.seconds(600)
+    /// How long an idle operation is kept while its output cannot be written.
+    private static let blockedPatience = Duration.seconds(30)
+
     /// Whether an operation is released now, later or not at all. If `givesRoom` is true, the operation is released
     /// earlier when memory is needed.
     private enum ReleaseDecision {
@@ -96,11 +101,11 @@ extension WorkerState {
             || operation.isIdle && !mayGoOn(held) && (operation.waiting == 0 || !hold.allowsFilters)
         if isThrough, !operation.isDone || isCancelled(held), !operation.hasUnreportedFinals {
             if operation.hold == .releasing || operation.waiting == 0 || isStopping { return .leave }
-            let patience = isBlocked ? configuration.holdsBlocked : configuration.holdsSuspended
+            let patience = isBlocked ? Self.blockedPatience : Self.suspendedPatience
             return now - since >= patience ? .leave : .wait(givesRoom: true)
         }
         if isBlocked, operation.isIdle, operation.hasUnreportedFinals {
-            return now - since >= configuration.holdsBlocked ? .leave : .wait(givesRoom: false)
+            return now - since >= Self.blockedPatience ? .leave : .wait(givesRoom: false)
         }
         let givesRoom = needsRoom && !isThrough && !hold.allowsFilters && operation.isIdle && operation.waiting > 0
         return .stay(givesRoom: givesRoom)

@@ -35,7 +35,7 @@ package struct WorkerState: Sendable {
     package private(set) var isStopping = false
     var isAborting = false
 
-    /// How many photos a worker may process at a time, and how long it keeps operations that do not continue.
+    /// How many photos a worker may process at a time.
     package struct Configuration: Sendable {
         /// The number of concurrent downloads if the cluster has no limit.
         package var downloads: Int
@@ -43,20 +43,11 @@ package struct WorkerState: Sendable {
         package var filtrations: Int
         /// With more downloaded bytes in memory than this, no further download starts.
         package var maxBytesHeld: Int
-        /// How long an idle operation with downloaded bytes is kept while it is suspended.
-        package var holdsSuspended: Duration
-        /// How long an idle operation is kept while its output cannot be written.
-        package var holdsBlocked: Duration
 
-        package init(
-            downloads: Int, filtrations: Int, maxBytesHeld: Int, holdsSuspended: Duration = .seconds(600),
-            holdsBlocked: Duration = .seconds(30)
-        ) {
+        package init(downloads: Int, filtrations: Int, maxBytesHeld: Int) {
             self.downloads = downloads
             self.filtrations = filtrations
             self.maxBytesHeld = maxBytesHeld
-            self.holdsSuspended = holdsSuspended
-            self.holdsBlocked = holdsBlocked
         }
     }
 

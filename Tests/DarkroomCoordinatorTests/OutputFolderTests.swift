@@ -106,6 +106,15 @@ import Testing
         }
     }
 
+    @Test func largestNumberInTheHolderFileLeavesLaterNumbersValid() throws {
+        try withFolder { folder in
+            try folder.prepare(for: other, overwrite: false)
+            let largest = FolderHolder(owner: other.description, number: FolderHolder.numbers.upperBound)
+            _ = try largest.take(ManifestPath.holder, in: Folder(trusted: folder.path))
+            #expect(folder.lastTaken < FolderHolder.numbers.upperBound)
+        }
+    }
+
     @Test func unreadableManifestBlocksTheFolder() throws {
         try withFolder { folder in
             try folder.prepare(for: other, overwrite: false, origin: 5)

@@ -137,6 +137,13 @@ import Testing
         #expect(failure { () throws(SystemFailure) in _ = try first.take("holder", in: folder) } == EINVAL)
     }
 
+    @Test func holderWithAnInvalidNumberDoesNotChangeTheFile() throws {
+        #expect(try first.take("holder", in: folder) == nil)
+        let invalid = FolderHolder(owner: second.owner, number: FolderHolder.numbers.upperBound + 1)
+        #expect(failure { () throws(SystemFailure) in _ = try invalid.take("holder", in: folder) } == ERANGE)
+        #expect(mayWrite(first))
+    }
+
     /// After a power cut, some file systems leave such a file.
     @Test(arguments: ["\0", " "]) func blankFileCountsAsNoHolder(byte: String) throws {
         try scratch.write("inside/holder", String(repeating: byte, count: 96))

@@ -110,6 +110,15 @@ import Testing
         #expect(refusals.due(start + .seconds(615)).count == 10)
     }
 
+    @Test func earliestDueRefusalIsCheckedFirst() {
+        var refusals = Refusals()
+        let batches = (0..<20).map { BatchID("\($0)")! }
+        for (number, batch) in batches.enumerated() {
+            _ = refusals.refuse(batch, "damaged", until: .time, start - .seconds(number))
+        }
+        #expect(refusals.due(start + .seconds(60)).map(\.batch) == batches.reversed())
+    }
+
     @Test func checksRefusedBatchesPeriodically() {
         var refusals = Refusals()
         refuse(&refusals, one)

@@ -1,6 +1,8 @@
+import DarkroomCoding
 import DarkroomConcurrency
 import DarkroomModel
 import DarkroomPhotoServer
+import DarkroomRedis
 import DarkroomStore
 import DarkroomTestSupport
 import Foundation
@@ -234,6 +236,26 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(
             darkroom.lines.withLock { $0.count { $0.contains("is left to other workers") } } == 1,
             "the worker claimed the batch repeatedly")
+    }
+
+    @Test func leavesABatchWithAnOperationWithoutPhotos() throws {
+        let id = try darkroom.submit([urls[0]], darkroom.options())
+        let entry = [EntryCoding.version] + Deflate.compress([])
+        let field = ["HSET", darkroom.keys.operations(id), "1"].map { Array($0.utf8) }
+        for command in [
+            RedisCommand(arguments: field + [entry]), RedisCommand("DEL", darkroom.keys.states(id)),
+            RedisCommand("HSET", darkroom.keys.leaseExpiries(id), "1", "1"),
+        ] { _ = try darkroom.store.connection.call(command) }
+        // A worker that crashed has left this manifest.
+        let record = PhotoRecord(index: 0, name: "0", url: urls[0])
+        let line = ManifestLine(batch: id, record: record, state: .filtered).text(redactingQuery: false)
+        let manifest = darkroom.folder + "/" + ManifestPath.folder(id)
+        let name = ManifestPath.fileName(operation: 1, fencingToken: 1000)
+        try Data(line).write(to: URL(fileURLWithPath: manifest + "/" + name))
+        let worker = try darkroom.worker()
+        darkroom.waitForLog("its entry has 0 photos")
+        worker.stop()
+        worker.wait()
     }
 
     @Test func runsWithOneDownloadAndOneFiltration() throws {

@@ -64,7 +64,9 @@ package struct OutputFolder: Sendable {
         // If the number cannot be read, 0 is nearly always sufficient, because Redis takes the next number from its
         // clock. If the next number is too small, workers refuse the batch and report which batch holds the folder.
         guard let folder = try? Folder(trusted: path) else { return 0 }
-        return (try? FolderHolder.read(ManifestPath.holder, in: folder))?.number ?? 0
+        let number = (try? FolderHolder.read(ManifestPath.holder, in: folder))?.number ?? 0
+        // Anyone who may write to the folder may have written the number. The limit keeps the next numbers of Redis valid.
+        return min(number, FolderHolder.numbers.upperBound / 2)
     }
 
     /// The batch that took the folder after `batch`, even if Redis has forgotten it; nil if there is none.

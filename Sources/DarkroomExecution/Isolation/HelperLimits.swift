@@ -2,20 +2,16 @@ import DarkroomImaging
 
 /// The limits of a helper process for one photo, in addition to ``WorkerConfiguration/photoTimeout``. A photo that
 /// exceeds them fails as `out-of-memory`, or as `crashed` if the process ends.
-package struct HelperLimits: Sendable, Equatable {
-    /// The address space in bytes (`RLIMIT_AS`). If nil, the limit is sufficient for any photo within
-    /// ``WorkerConfiguration/maxPixels``: 2 GiB for the libraries, plus 32 bytes per pixel (AVIF 64, JPEG XL 96). In a
-    /// measurement with 16 bits and alpha, AVIF needed 43 bytes per pixel and JPEG XL needed 76.
-    package var memory: Int?
+enum HelperLimits {
     /// The number of open files (`RLIMIT_NOFILE`).
-    package var openFiles = 64
+    static let openFiles = 64
 
     /// The largest file in bytes that a custom operation may produce. The worker keeps the file in memory.
-    package var ownFileBytes = 256 << 20
+    static let ownFileBytes = 256 << 20
 
-    package init() {}
-
-    /// The address space in bytes for photos of at most `maxPixels` pixels, converted to this format.
+    /// The address space in bytes (`RLIMIT_AS`) for photos of at most `maxPixels` pixels, converted to this format: 2 GiB
+    /// for the libraries, plus 32 bytes per pixel (AVIF 64, JPEG XL 96). In a measurement with 16 bits and alpha, AVIF
+    /// needed 43 bytes per pixel and JPEG XL needed 76.
     static func memory(maxPixels: Int, format: ImageFormat?) -> Int {
         let pixel =
             switch format {

@@ -78,10 +78,7 @@ package struct HelperService {
         guard job.operation == nil || product.byteCount <= job.maxBytes else {
             throw PhotoProduct.Failure(
                 reason: .filterFailed,
-                detail:
-                    "made a file of \(product.byteCount) bytes, more than the limit of \(job.maxBytes) "
-                    + "(HelperLimits.ownFileBytes)"
-            )
+                detail: "made a file of \(product.byteCount) bytes, more than the limit of \(job.maxBytes)")
         }
         var header = HelperAnswer()
         if case .image(let image) = product { header.format = image.format.rawValue }

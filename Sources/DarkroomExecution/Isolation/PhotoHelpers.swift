@@ -9,7 +9,6 @@ import Foundation
 /// The helper processes of a worker, which decode and filter photos that could crash or block the worker.
 package final class PhotoHelpers: Sendable {
     private let program: HelperProgram
-    private let limits: HelperLimits
     private let seconds: Int
     private let idle = Locked<[HelperProcess]>([])
 
@@ -23,27 +22,26 @@ package final class PhotoHelpers: Sendable {
     ///   - variables: the names of the environment variables that a helper receives.
     ///   - photoTimeout: the CPU time limit for a photo of up to 20 million pixels.
     package init(
-        arguments: [String], variables: Set<String>, limits: HelperLimits, photoTimeout: Duration, maxPixels: Int
+        arguments: [String], variables: Set<String>, photoTimeout: Duration, maxPixels: Int
     ) {
         // Other processes of the user, such as helpers, must not read this process's environment and memory.
         csystem_hide_process()
-        self.limits = limits
         seconds = photoTimeout.secondsUp
         var largest = DevelopOptions()
         largest.processorTime = .seconds(seconds)
         program = HelperProgram(
             arguments: arguments,
             environment: ProcessInfo.processInfo.environment.filter { variables.contains($0.key) },
-            openFiles: limits.openFiles,
-            maxMemory: limits.memory ?? HelperLimits.maxMemory(maxPixels: maxPixels),
+            openFiles: HelperLimits.openFiles,
+            maxMemory: HelperLimits.maxMemory(maxPixels: maxPixels),
             maxTime: (largest.processorTime(pixels: maxPixels) ?? .zero) + Self.margin)
     }
 
     /// Develops a photo in a helper. Blocks.
-    func develop(
+    package func develop(
         _ photo: PhotoTask, _ recipe: PhotoRecipe, _ image: Download
     ) throws(PhotoProduct.Failure) -> PhotoProduct {
-        let job = HelperJob(photo.record, recipe, seconds: seconds, maxBytes: limits.ownFileBytes)
+        let job = HelperJob(photo.record, recipe, seconds: seconds, maxBytes: HelperLimits.ownFileBytes)
         let allowance = allowance(for: recipe, image.body)
         while true {
             let helper = try take(for: photo)
@@ -79,7 +77,7 @@ package final class PhotoHelpers: Sendable {
         options.processorTime = .seconds(seconds)
         let format = options.format ?? bytes.withUnsafeBytes { ImageFormat(contentOf: $0) }
         return HelperProcess.Allowance(
-            memory: limits.memory ?? HelperLimits.memory(maxPixels: options.maxPixels, format: format),
+            memory: HelperLimits.memory(maxPixels: options.maxPixels, format: format),
             time: { [options] pixels in
                 let time = options.processorTime(pixels: pixels) ?? .zero
                 // If a library can be stopped, the helper stops the photo at the limit and returns a better message
@@ -87,9 +85,9 @@ package final class PhotoHelpers: Sendable {
                 // also limited, because a helper may receive no CPU time.
                 return (time + Self.margin, time * 3 + .seconds(60))
             },
-            bytes: { [limits] pixels in
+            bytes: { pixels in
                 // Filters produce no file before the size of the photo is known, so the limit is 0 until then.
-                if isCustom { return limits.ownFileBytes }
+                if isCustom { return HelperLimits.ownFileBytes }
                 return pixels == 0 ? 0 : HelperLimits.fileBytes(of: bytes.count, pixels: pixels)
             },
             maxPixels: isCustom ? 0 : options.maxPixels)

@@ -22,6 +22,8 @@ final class WebhookDelivery: Sendable {
     private static let fullList = 10
     /// The number of webhooks that one search reads.
     private static let searchSize = 1000
+    /// The largest number of pending webhooks. A later search finds the others again.
+    static let maxPending = 10_000
     /// A search reads the webhooks that became due since the last search. After this interval, a search reads all due
     /// webhooks again, because some of them may have been found and not delivered.
     private static let fullSearchInterval = Duration.seconds(600)
@@ -70,6 +72,8 @@ final class WebhookDelivery: Sendable {
         if due.count >= Self.fullList { search() }
     }
 
+    /// The number of webhooks that wait for their delivery.
+    var pending: Int { state.withLock { $0.pending.count } }
     /// The number of searches.
     var searches: Int { state.withLock { $0.searches.count } }
     /// The number of webhooks that the searches have read.
@@ -100,7 +104,8 @@ final class WebhookDelivery: Sendable {
         let mine = due.filter { hosts.allow($0.url) }
         state.withLock { state in
             var known = Set(state.pending.map(\.member)).union(state.underway.keys)
-            state.pending += mine.filter { known.insert($0.member).inserted }
+            let news = mine.filter { known.insert($0.member).inserted }
+            state.pending += news.prefix(Self.maxPending - state.pending.count)
         }
         beginPending()
     }

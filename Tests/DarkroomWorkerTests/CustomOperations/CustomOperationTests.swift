@@ -1,13 +1,16 @@
 import DarkroomConcurrency
 import DarkroomModel
+import DarkroomOutput
 import DarkroomPhotoServer
 import DarkroomStore
 import DarkroomTestSupport
+import DarkroomTransfer
 import Foundation
 import Testing
 
 @testable import DarkroomExecution
 @testable import DarkroomWorker
+@testable import DarkroomWorkerState
 
 private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appendingPathComponent("Samples").path
@@ -62,6 +65,15 @@ private struct Endless: PhotoOperation {
     }
 }
 
+/// Fails with a text that is a single `Character` of 5,001 Unicode scalars.
+private struct Combining: PhotoOperation {
+    struct Failure: Error, LocalizedError {
+        var errorDescription: String? { "e" + String(repeating: "\u{301}", count: 5000) }
+    }
+
+    func main(_ photo: DownloadedPhoto) throws -> [UInt8] { throw Failure() }
+}
+
 @Suite(.redisServer, .serialized, .timeLimit(.minutes(2))) struct CustomOperationTests {
     let darkroom: Darkroom
     let photos: PhotoServer
@@ -69,6 +81,38 @@ private struct Endless: PhotoOperation {
     init() throws {
         darkroom = try Darkroom(.current)
         photos = try PhotoServer(folder: samples)
+    }
+
+    @Test func textOfAnErrorIsTruncatedByUnicodeScalars() throws {
+        let error = #expect(throws: PhotoProduct.Failure.self) {
+            try PhotoProduct.run(Combining(), PhotoRecord(index: 0, name: "", url: ""), [], within: nil)
+        }
+        #expect(error?.detail.unicodeScalars.count == 1000)
+    }
+
+    /// The check of the folder also accesses the folder, so it may hang.
+    @Test func operationHangsWhileTheFolderOfItsFileIsChecked() throws {
+        var configuration = WorkerConfiguration()
+        try configuration.register("copy") { Copy() }
+        let options = darkroom.options { $0.filters = [PhotoFilter(stored: "x:copy")] }
+        let id = try darkroom.submit([], options)
+        let context = try BatchContext(id, options, configuration)
+        try FileManager.default.removeItem(atPath: darkroom.folder)
+        let operation = HeldOperation(batch: id, number: 1, fencingToken: 1)
+        let task = PhotoTask(
+            PhotoRecord(index: 0, name: "", url: ""), of: operation, OperationFiles(context), isStored: false,
+            isQuarantined: false)
+        let calls = FileCalls(patience: .seconds(10), claimPatience: .seconds(5))
+        let hanging = Locked<Set<HeldOperation>>([])
+        let outcome = PhotoDevelopment.develop(
+            task, Download(found: [1], duration: .zero), helpers: nil, fileCalls: calls, temporaryName: ".0",
+            isWanted: { true },
+            isWaitedFor: { _ in
+                let found = calls.hanging(.now + .seconds(60), limits: (2, 2)).operations
+                hanging.withLock { $0 = found }
+                return true
+            })
+        #expect(outcome == nil && hanging.withLock { $0 } == [operation])
     }
 
     private func run(

@@ -1,4 +1,5 @@
 import DarkroomConcurrency
+import DarkroomExecution
 import DarkroomModel
 import DarkroomPhotoServer
 import DarkroomStore
@@ -9,6 +10,7 @@ import Testing
 
 @testable import DarkroomOutput
 @testable import DarkroomWorker
+@testable import DarkroomWorkerState
 
 private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appendingPathComponent("Samples").path
@@ -138,6 +140,54 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(try folder.read("u", FetchRules(everything)) == [1] && folder.read("u", rules) == nil)
         try Data(way.utf8).write(to: URL(fileURLWithPath: "\(originals)/\(OriginalsFolder.file(of: "u")).way"))
         #expect(try folder.read("u", rules) == nil && folder.read("u", FetchRules(everything)) == nil)
+    }
+
+    @Test func doesNotUseAnOriginalWithATooLargeWayFile() throws {
+        let folder = OriginalsFolder(place: OutputPlace(folder: originals, marker: nil), maxBytes: 1000)
+        try folder.write([1], of: "u", by: [], temporaryName: ".temporary")
+        let way = Data(repeating: UInt8(ascii: "x"), count: 1 << 17)
+        try way.write(to: URL(fileURLWithPath: "\(originals)/\(OriginalsFolder.file(of: "u")).way"))
+        #expect(try folder.read("u", rules) == nil)
+    }
+
+    /// All threads of the source hang, so further photos wait for a thread.
+    @Test func operationsHangWhileTheFolderOfOriginalsHangs() throws {
+        let context = try BatchContext(BatchID("batch"), options { $0.output = "" }, WorkerConfiguration())
+        try FileManager.default.removeItem(atPath: originals)
+        let (hangs, answers) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let calls = FileCalls(patience: .seconds(10), claimPatience: .seconds(5))
+        var transfer = TransferConfiguration()
+        transfer.allowPrivate = true
+        let engine = TransferEngine(transfer)
+        let source = OriginalsSource(engine, rules: FetchRules(transfer), fileCalls: calls, worker: "worker") { _, _ in
+            hangs.signal()
+            answers.wait()
+            return true
+        }
+        let pending = PendingOperations(filtrations: 1, source: source)
+        let ended = DispatchSemaphore(value: 0)
+        var held: [HeldOperation] = []
+        func start(_ index: Int) {
+            held.append(HeldOperation(batch: BatchID("batch"), number: index + 1, fencingToken: 1))
+            let task = PhotoTask(
+                PhotoRecord(index: index, name: "", url: urls[0]), of: held[index], OperationFiles(context),
+                isStored: false, isQuarantined: false)
+            pending.download(
+                task, Urgency(priority: .normal, isInFocus: false), mayBegin: { true }, waits: {},
+                ended: { _ in ended.signal() })
+        }
+        for index in 0..<4 {
+            start(index)
+            #expect(hangs.wait(timeout: .now() + 20) == .success)
+        }
+        start(4)
+        let later = ContinuousClock.now + .seconds(60)
+        while calls.hanging(later, limits: (8, 1)).operations.count < 5, .now < later - .seconds(40) { usleep(1000) }
+        #expect(calls.hanging(later, limits: (8, 1)) == FileCalls.Hanging(operations: Set(held)))
+        #expect(calls.hanging(later, limits: (5, 1)).isAll)
+        for _ in held { answers.signal() }
+        for _ in held { #expect(ended.wait(timeout: .now() + 20) == .success) }
+        engine.shutdown()
     }
 
     @Test func readsFileURLsOnlyIfAllowedAndKeepsNoCopy() throws {

@@ -73,6 +73,26 @@ import Testing
         try darkroom.check(id)
     }
 
+    @Test func runsPhotosAgainIfAFolderHasTheNameOfTheManifestFile() throws {
+        let started = Locked<Worker?>(nil)
+        let isPlanted = Locked(false)
+        let worker = try darkroom.worker { configuration in
+            configuration.observer = { [darkroom] _ in
+                guard let held = started.withLock({ $0 })?.core.read({ $0.held }).first, !isPlanted.exchange(true)
+                else { return }
+                let name = ManifestPath.fileName(operation: held.number, fencingToken: held.fencingToken)
+                mkdir("\(darkroom.folder)/\(ManifestPath.folder(held.batch))/\(name)", 0o755)
+            }
+        }
+        started.withLock { $0 = worker }
+        let id = try darkroom.submit([photos.url("/moon.png")], darkroom.options())
+        darkroom.waitForLog("files may be lost, their operations run again")
+        try darkroom.wait(id)
+        worker.stop()
+        worker.wait()
+        try darkroom.check(id)
+    }
+
     /// The file calls hang as if the server of a network share were down: they return when the server runs again, or
     /// never.
     @Test func anotherWorkerRunsAnOperationWhoseFileCallsHang() throws {
@@ -124,6 +144,26 @@ import Testing
         worker.wait()
     }
 
+    @Test func removesStaleFilesOnlyBelowTheFolderOfTheFault() throws {
+        let elsewhere = try ScratchFolder()
+        for path in [darkroom.folder + "/.a", elsewhere.path(".b")] {
+            #expect(FileManager.default.createFile(atPath: path, contents: nil))
+        }
+        #expect(symlink(elsewhere.path, darkroom.folder + "/00001") == 0)
+        let worker = try darkroom.worker()
+        let place = OutputPlace(folder: darkroom.folder, marker: nil)
+        let fault = OutputFault(.away, place, folder: "", bytes: 0, detail: "it was away")
+        for path in [".a", "00001/.b"] {
+            _ = worker.core.effects(of: .storageFault(BatchID("one"), fault, staleFile: path))
+        }
+        worker.core.outputSignal.raise()
+        darkroom.waitForLog("output can be written again, going on")
+        worker.stop()
+        worker.wait()
+        #expect(!FileManager.default.fileExists(atPath: darkroom.folder + "/.a"))
+        #expect(elsewhere.exists(".b"))
+    }
+
     /// The worker removes so many files that the removal takes longer than a file call may.
     @Test func workerHangsWhileItRemovesOtherManifests() throws {
         let id = BatchID("20261121-090501123-7f3a")
@@ -159,22 +199,33 @@ import Testing
         let operation = HeldOperation(batch: BatchID("one"), number: 1, fencingToken: 1)
         let (now, later) = (ContinuousClock.now, ContinuousClock.now + .seconds(60))
         calls.run(for: operation) {
-            #expect(calls.hanging(now, filtrations: 2) == FileCalls.Hanging())
-            #expect(calls.hanging(later, filtrations: 2) == FileCalls.Hanging(operations: [operation]))
-            #expect(calls.hanging(later, filtrations: 1).isAll, "the only filtration slot is taken by a hanging call")
+            #expect(calls.hanging(now, limits: (8, 2)) == FileCalls.Hanging())
+            #expect(calls.hanging(later, limits: (8, 2)) == FileCalls.Hanging(operations: [operation]))
+            #expect(calls.hanging(later, limits: (8, 1)).isAll, "the only filtration slot is taken by a hanging call")
         }
-        #expect(calls.hanging(later, filtrations: 1) == FileCalls.Hanging())
-        calls.run(for: nil) { #expect(calls.hanging(later, filtrations: 2).isAll) }
+        #expect(calls.hanging(later, limits: (8, 1)) == FileCalls.Hanging())
+        calls.run(for: nil) { #expect(calls.hanging(later, limits: (8, 2)).isAll) }
+    }
+
+    @Test func operationHangsWhileItsDownloadHangs() throws {
+        let calls = FileCalls(patience: .seconds(10), claimPatience: .seconds(5))
+        let operation = HeldOperation(batch: BatchID("one"), number: 1, fencingToken: 1)
+        let call = calls.begin(.download, of: operation)
+        let later = ContinuousClock.now + .seconds(60)
+        #expect(calls.hanging(later, limits: (2, 1)) == FileCalls.Hanging(operations: [operation]))
+        #expect(calls.hanging(later, limits: (1, 2)).isAll, "the only download slot is taken by a hanging call")
+        calls.end(call)
+        #expect(calls.hanging(later, limits: (1, 1)) == FileCalls.Hanging())
     }
 
     @Test func claimedOperationHangsUntilItStarts() throws {
         let calls = FileCalls(patience: .seconds(60), claimPatience: .seconds(5))
         let operations = (1...3).map { HeldOperation(batch: BatchID("one"), number: $0, fencingToken: 1) }
-        let claims = operations.map { calls.beginClaim(of: $0) }
+        let claims = operations.map { calls.begin(.claim, of: $0) }
         let later = ContinuousClock.now + .seconds(10)
-        let hanging = calls.hanging(later, filtrations: 2)
+        let hanging = calls.hanging(later, limits: (8, 2))
         #expect(hanging == FileCalls.Hanging(operations: Set(operations)), "claims must not take filtration slots")
         for claim in claims { calls.end(claim) }
-        #expect(calls.hanging(later, filtrations: 2) == FileCalls.Hanging())
+        #expect(calls.hanging(later, limits: (8, 2)) == FileCalls.Hanging())
     }
 }

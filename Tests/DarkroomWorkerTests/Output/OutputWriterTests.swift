@@ -123,6 +123,21 @@ import Testing
         #expect(other.reason == .outputDenied && OutputFault(other) == nil)
     }
 
+    @Test(arguments: [true, false])
+    func linkOrFileInPlaceOfAManifestFolderIsAStorageFault(isLink: Bool) throws {
+        let planted = folder + "/manifest/1/00001"
+        if isLink {
+            #expect(symlink(folder, planted) == 0)
+        } else {
+            #expect(FileManager.default.createFile(atPath: planted, contents: nil))
+        }
+        let failure = try #require(self.failure(writing: "manifest/1/00001/00001000.1.jsonl"))
+        let fault = try #require(OutputFault(failure))
+        #expect(fault.kind == .away && !fault.isOfDevice && fault.check() != nil)
+        #expect(fault.detail.contains("the manifest belongs there"))
+        #expect(unlink(planted) == 0 && fault.check() == nil)
+    }
+
     @Test func leavesNoFileOfACancelledWrite() throws {
         let written = try [UInt8](repeating: 1, count: 10).withUnsafeBytes { bytes in
             try OutputWriter.write(bytes, to: "a.jpg", in: place, temporaryName: ".a", isWanted: { false })

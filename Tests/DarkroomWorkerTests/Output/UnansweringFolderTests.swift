@@ -35,7 +35,10 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         defer { try? FileManager.default.removeItem(atPath: otherOutput) }
         let lock = open(darkroom.folder + "/" + ManifestPath.holder, O_RDWR | O_CREAT, 0o666)
         #expect(flock(lock, LOCK_SH) == 0)
-        let worker = try darkroom.worker { $0.claimPatience = .milliseconds(200) }
+        let worker = try darkroom.worker {
+            $0.claimPatience = .milliseconds(200)
+            $0.holderPatience = .seconds(10)
+        }
         try darkroom.wait(other, within: 5)
         darkroom.waitForLog("does not answer")
         // The worker does not try another batch on the same file system.
@@ -49,6 +52,23 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         try darkroom.wait(stuck)
         try darkroom.wait(late)
         for id in [stuck, other, late] { #expect(try darkroom.store.facts(of: id)?.counts.filtered == 4) }
+        worker.stop()
+        worker.wait()
+    }
+
+    @Test func lockOfAStrangerDelaysOtherBatchesOnlyBriefly() throws {
+        let urls = [photos.url("/moon.png")]
+        var locks: [Int32] = []
+        defer { for lock in locks { close(lock) } }
+        for number in 0..<2 {
+            let output = darkroom.folder + "/locked-\(number)"
+            _ = try darkroom.submit(urls, darkroom.options { $0.output = output })
+            locks.append(open(output + "/" + ManifestPath.holder, O_RDWR | O_CREAT, 0o666))
+            #expect(flock(locks[number], LOCK_EX) == 0)
+        }
+        let other = try darkroom.submit(urls, darkroom.options { $0.output = darkroom.folder + "/free" })
+        let worker = try darkroom.worker()
+        try darkroom.wait(other, within: 10)
         worker.stop()
         worker.wait()
     }

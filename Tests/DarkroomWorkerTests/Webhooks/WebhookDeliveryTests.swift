@@ -107,6 +107,18 @@ import Testing
         #expect(server.log.requests["/other"] == nil)
     }
 
+    @Test func limitsThePendingWebhooks() throws {
+        let delivery = try delivery(["127.0.0.1:1"])
+        let due = (1...WebhookDelivery.maxPending + 1000).compactMap {
+            DueWebhook(member: "20261121-090501123-7f3a \($0)", score: 1, url: "http://127.0.0.1:1/")
+        }
+        #expect(due.count > WebhookDelivery.maxPending)
+        delivery.offer(due)
+        delivery.stop()
+        #expect((1...WebhookDelivery.maxPending).contains(delivery.pending))
+        delivery.end()
+    }
+
     @Test func givesUpAfterTwentyAttempts() throws {
         let server = try HostileServer(["/hook": .answer(status: 500)])
         defer { server.stop() }
