@@ -42,10 +42,15 @@ final class Program: @unchecked Sendable {
         if let place { process.currentDirectoryURL = URL(fileURLWithPath: place) }
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
         process.environment = environment.merging(["PATH": path, "TZ": "UTC"]) { own, _ in own }
-        process.standardInput = try FileHandle(forReadingFrom: URL(fileURLWithPath: input))
+        let source = try FileHandle(forReadingFrom: URL(fileURLWithPath: input))
         let kept = try Self.file(folder.appendingPathComponent("out"))
-        process.standardOutput = try output.map { try Self.file(URL(fileURLWithPath: $0)) } ?? kept
-        process.standardError = try Self.file(folder.appendingPathComponent("err"))
+        let printed = try output.map { try Self.file(URL(fileURLWithPath: $0)) } ?? kept
+        let reported = try Self.file(folder.appendingPathComponent("err"))
+        // Foundation may never release the process and with it the files.
+        defer { for file in [source, kept, printed, reported] { try? file.close() } }
+        process.standardInput = source
+        process.standardOutput = printed
+        process.standardError = reported
         process.terminationHandler = { [ended] _ in ended.signal() }
         try process.runReceivingSignals()
     }

@@ -31,13 +31,24 @@ final class PseudoTerminal: @unchecked Sendable {
         process.terminationHandler = { [ended] _ in ended.signal() }
         resize(80, 24)
         try process.runReceivingSignals()
-        let reading = Thread { [self] in read() }
+        // The thread does not retain this object, so that `deinit` can end the thread.
+        let reading = Thread { [pair, written, outputArrived] in
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            while true {
+                let count = read(pair.screen, &buffer, buffer.count)
+                guard count > 0 || (count < 0 && errno == EINTR) else { break }
+                if count > 0 { written.withLock { $0 += buffer[..<count] } }
+                outputArrived.raise()
+            }
+            close(pair.screen)
+        }
         reading.start()
     }
 
     deinit {
         if process.isRunning { kill(process.processIdentifier, SIGKILL) }
-        pair.close()
+        // When the terminal is closed here and in the program, the reading thread receives an error and ends.
+        close(pair.terminal)
     }
 
     /// Changes the size of the terminal.
@@ -86,15 +97,5 @@ final class PseudoTerminal: @unchecked Sendable {
         var now = termios()
         tcgetattr(pair.terminal, &now)
         return now.c_lflag == settings.c_lflag && now.c_iflag == settings.c_iflag && now.c_oflag == settings.c_oflag
-    }
-
-    private func read() {
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        while true {
-            let count = Glibc.read(pair.screen, &buffer, buffer.count)
-            guard count > 0 || (count < 0 && errno == EINTR) else { return }
-            if count > 0 { written.withLock { $0 += buffer[..<count] } }
-            outputArrived.raise()
-        }
     }
 }
