@@ -25,7 +25,8 @@ final class Program: @unchecked Sendable {
 
     private let process = Process()
     private let scratch: ScratchFolder
-    private var folder: URL { scratch.url }
+    /// The folder of the files with the output.
+    var folder: URL { scratch.url }
     private let ended = DispatchSemaphore(value: 0)
     private let command: String
 
@@ -42,15 +43,19 @@ final class Program: @unchecked Sendable {
         if let place { process.currentDirectoryURL = URL(fileURLWithPath: place) }
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
         process.environment = environment.merging(["PATH": path, "TZ": "UTC"]) { own, _ in own }
-        let source = try FileHandle(forReadingFrom: URL(fileURLWithPath: input))
-        let kept = try Self.file(folder.appendingPathComponent("out"))
-        let printed = try output.map { try Self.file(URL(fileURLWithPath: $0)) } ?? kept
-        let reported = try Self.file(folder.appendingPathComponent("err"))
-        // Foundation may never release the process and with it the files.
-        defer { for file in [source, kept, printed, reported] { try? file.close() } }
-        process.standardInput = source
+        let kept = folder.appendingPathComponent("out")
+        try Data().write(to: kept)  // stays empty if there is another file for standard output
+        let printed = try Self.file(output.map { URL(fileURLWithPath: $0) } ?? kept)
+        let errors = try Self.file(folder.appendingPathComponent("err"))
+        let read = try FileHandle(forReadingFrom: URL(fileURLWithPath: input))
+        // The program has its own descriptors. Foundation may keep `process` and its files until the tests end, so the
+        // descriptors of the tests are closed here. An error is ignored, since the tests write nothing to these files.
+        defer {
+            for file in [read, printed, errors] { try? file.close() }
+        }
+        process.standardInput = read
         process.standardOutput = printed
-        process.standardError = reported
+        process.standardError = errors
         process.terminationHandler = { [ended] _ in ended.signal() }
         try process.runReceivingSignals()
     }

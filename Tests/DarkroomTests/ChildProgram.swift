@@ -1,3 +1,4 @@
+import DarkroomTestSupport
 import Foundation
 import Testing
 
@@ -17,6 +18,8 @@ struct ChildProgram {
         let path = folder + "/\(UUID().uuidString).out"
         try Data().write(to: URL(fileURLWithPath: path))
         let output = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+        // Foundation may keep `process` and its file until the tests end. See `Program` of the command's tests.
+        defer { try? output.close() }
         let process = Process()
         process.executableURL = program
         process.arguments = arguments
@@ -26,13 +29,7 @@ struct ChildProgram {
         process.standardError = output
         let ended = DispatchSemaphore(value: 0)
         process.terminationHandler = { _ in ended.signal() }
-        // A child inherits the signal mask. The mask of the tests may block the signals that end the child.
-        var all = sigset_t()
-        var before = sigset_t()
-        sigemptyset(&all)
-        pthread_sigmask(SIG_SETMASK, &all, &before)
-        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-        try process.run()
+        try process.runReceivingSignals()
         if ended.wait(timeout: .now() + limit / .seconds(1)) == .timedOut {
             Issue.record("\(program.lastPathComponent) has not ended within \(limit)")
             kill(process.processIdentifier, SIGKILL)

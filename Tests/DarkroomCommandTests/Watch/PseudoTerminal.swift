@@ -30,8 +30,7 @@ final class PseudoTerminal: @unchecked Sendable {
         process.standardError = file
         process.terminationHandler = { [ended] _ in ended.signal() }
         resize(80, 24)
-        try process.runReceivingSignals()
-        // The thread does not retain this object, so that `deinit` can end the thread.
+        // The thread must not retain this object: only `deinit` closes the terminal, which ends the thread.
         let reading = Thread { [pair, written, outputArrived] in
             var buffer = [UInt8](repeating: 0, count: 4096)
             while true {
@@ -43,11 +42,12 @@ final class PseudoTerminal: @unchecked Sendable {
             close(pair.screen)
         }
         reading.start()
+        try process.runReceivingSignals()
     }
 
     deinit {
         if process.isRunning { kill(process.processIdentifier, SIGKILL) }
-        // When the terminal is closed here and in the program, the reading thread receives an error and ends.
+        // When the program has ended too, no process has the terminal open. Then `read` fails, and the thread ends.
         close(pair.terminal)
     }
 

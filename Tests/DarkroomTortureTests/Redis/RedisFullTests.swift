@@ -18,7 +18,8 @@ import Testing
         var photos = 0
         while run.goesOn(after: done) {
             let used = ServerInformation(try administrator.call(RedisCommand("INFO", "memory")).string ?? "")
-            // Since Redis 8, `used_memory` includes up to about 100 kB that Lua frees only after the next scripts.
+            // From Redis 8 on, `used_memory` includes memory that scripts no longer use and Lua has not freed yet, about
+            // 100 kB. The feeder needs much more than that, or it would wait for Lua most of the time.
             let limit = try #require(used.int("used_memory")) + 900_000 + run.random.number(in: 0..<200_000)
             _ = try administrator.call(RedisCommand("CONFIG", "SET", "maxmemory", "\(limit)"))
             // The names cannot be compressed, so the list needs several times the memory that Redis has.
