@@ -45,6 +45,9 @@ let package = Package(
         // Formats texts, numbers, durations and system errors. Does not depend on any other target.
         .target(name: "DarkroomText"),
 
+        // The texts of filter chains, encoding settings and renditions, and the catalogue of filters.
+        .target(name: "DarkroomRecipes", dependencies: ["DarkroomText"]),
+
         // Wrappers: each uses its C library and does not depend on photo lists or queues.
         .target(name: "DarkroomConcurrency", dependencies: ["DarkroomText", "CSystem"]),
         .target(name: "DarkroomFiles", dependencies: ["DarkroomText", "CSystem"]),
@@ -57,11 +60,11 @@ let package = Package(
         .target(
             name: "DarkroomTransfer",
             dependencies: ["CCurl", "DarkroomConcurrency", "DarkroomFiles", "DarkroomText"]),
-        .target(name: "DarkroomImaging", dependencies: ["CImaging", "DarkroomConcurrency"]),
+        .target(name: "DarkroomImaging", dependencies: ["CImaging", "DarkroomConcurrency", "DarkroomRecipes"]),
         .target(name: "DarkroomPhotoServer", dependencies: ["CMicrohttpd", "DarkroomConcurrency", "DarkroomText"]),
 
         // Darkroom itself.
-        .target(name: "DarkroomModel", dependencies: ["DarkroomText"]),
+        .target(name: "DarkroomModel", dependencies: ["DarkroomRecipes", "DarkroomText"]),
         .target(name: "DarkroomFileNames", dependencies: ["DarkroomModel", "DarkroomCoding"]),
         .target(name: "DarkroomLogging", dependencies: ["DarkroomModel", "DarkroomConcurrency", "DarkroomText"]),
         .target(
@@ -93,7 +96,7 @@ let package = Package(
             name: "DarkroomExecution",
             dependencies: [
                 "DarkroomWorkerState", "DarkroomModel", "DarkroomFileNames", "DarkroomTransfer", "DarkroomImaging",
-                "DarkroomConcurrency",
+                "DarkroomRecipes", "DarkroomConcurrency",
                 "DarkroomFiles", "DarkroomLogging", "DarkroomText", "CSystem",
             ]),
         .target(
@@ -101,7 +104,7 @@ let package = Package(
             dependencies: [
                 "DarkroomWorkerState", "DarkroomCoordination", "DarkroomExecution", "DarkroomOutput", "DarkroomStore",
                 "DarkroomFileNames",
-                "DarkroomTransfer", "DarkroomImaging",
+                "DarkroomTransfer", "DarkroomImaging", "DarkroomRecipes",
                 "DarkroomCoding", "DarkroomConcurrency", "DarkroomFiles", "DarkroomLogging", "DarkroomText", "CSystem",
             ]),
         .target(
@@ -117,7 +120,8 @@ let package = Package(
             dependencies: [
                 "Darkroom", "DarkroomCoordinator", "DarkroomStore", "DarkroomRedis", "DarkroomWorker",
                 "DarkroomExecution", "DarkroomOutput", "DarkroomWorkerState", "DarkroomTransfer", "DarkroomImaging",
-                "DarkroomFileNames", "DarkroomLogging", "DarkroomConcurrency", "DarkroomFiles", "DarkroomText",
+                "DarkroomRecipes", "DarkroomFileNames", "DarkroomLogging", "DarkroomConcurrency", "DarkroomFiles",
+                "DarkroomText",
                 "ArgumentParsing", "CSystem",
             ]),
         .executableTarget(
@@ -125,7 +129,8 @@ let package = Package(
             dependencies: [
                 "Darkroom", "DarkroomCoordinator", "DarkroomStore", "DarkroomRedis", "DarkroomWorker",
                 "DarkroomTransfer",
-                "DarkroomImaging", "DarkroomExecution", "DarkroomOutput", "DarkroomLogging", "DarkroomPhotoServer",
+                "DarkroomImaging", "DarkroomRecipes", "DarkroomExecution", "DarkroomOutput", "DarkroomLogging",
+                "DarkroomPhotoServer",
                 "DarkroomConcurrency", "DarkroomCoding",
                 "DarkroomText", "DarkroomWorkerState", "ArgumentParsing", "CSystem",
             ]),
@@ -143,10 +148,13 @@ let package = Package(
         .target(name: "FuzzSupport", path: "Tests/FuzzSupport"),
         .target(name: "ErrorExpectations", path: "Tests/ErrorExpectations"),
         .target(name: "CAttacks", path: "Tests/CAttacks"),
+        .target(name: "CThumbnails", dependencies: ["CVips"], path: "Tests/CThumbnails"),
         .executableTarget(
             name: "HostileWorker", dependencies: ["Darkroom", "DarkroomRedis", "DarkroomWorker", "CAttacks"],
             path: "Tests/HostileWorker"),
         .testTarget(name: "DarkroomTextTests", dependencies: ["DarkroomText", "FuzzSupport"]),
+        .testTarget(
+            name: "DarkroomRecipesTests", dependencies: ["DarkroomRecipes", "FuzzSupport", "ErrorExpectations"]),
         .testTarget(name: "ArgumentParsingTests", dependencies: ["ArgumentParsing", "ErrorExpectations"]),
         .testTarget(
             name: "DarkroomFilesTests",
@@ -163,8 +171,8 @@ let package = Package(
         .testTarget(
             name: "DarkroomImagingTests",
             dependencies: [
-                "DarkroomImaging", "DarkroomConcurrency", "CImaging", "CJPEG", "CZlib", "FuzzSupport",
-                "ErrorExpectations",
+                "DarkroomImaging", "DarkroomRecipes", "DarkroomConcurrency", "CImaging", "CJPEG", "CZlib",
+                "CThumbnails", "FuzzSupport", "ErrorExpectations",
             ]),
         .testTarget(
             name: "DarkroomModelTests",
@@ -194,7 +202,7 @@ let package = Package(
             dependencies: [
                 "DarkroomWorker", "DarkroomWorkerState", "DarkroomCoordination", "DarkroomExecution", "DarkroomOutput",
                 "DarkroomCoordinator",
-                "DarkroomLogging", "DarkroomPhotoServer", "StoreInspection",
+                "DarkroomLogging", "DarkroomPhotoServer", "DarkroomImaging", "DarkroomRecipes", "StoreInspection",
                 "DarkroomTestSupport", "ErrorExpectations", "FuzzSupport",
             ]),
         .testTarget(
@@ -208,8 +216,9 @@ let package = Package(
             name: "DarkroomCommandTests",
             dependencies: [
                 "Darkroom", "DarkroomCoordinator", "DarkroomStore", "DarkroomRedis", "DarkroomWorker",
-                "DarkroomExecution", "DarkroomOutput", "DarkroomTransfer", "DarkroomImaging", "DarkroomFileNames",
-                "DarkroomLogging", "DarkroomCoding", "DarkroomFiles", "DarkroomCommand", "StoreInspection",
+                "DarkroomExecution", "DarkroomOutput", "DarkroomTransfer", "DarkroomImaging", "DarkroomRecipes",
+                "DarkroomFileNames", "DarkroomLogging", "DarkroomCoding", "DarkroomFiles", "DarkroomCommand",
+                "StoreInspection",
                 "DarkroomTestSupport", "ErrorExpectations", "HostileWorker", "FuzzSupport",
             ]),
         .testTarget(

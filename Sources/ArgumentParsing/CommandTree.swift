@@ -63,7 +63,8 @@ struct CommandTree {
                 do {
                     try group.validate()
                 } catch {
-                    problems.append("\(error)")
+                    // Several groups may need the same wrong value.
+                    if !problems.contains("\(error)") { problems.append("\(error)") }
                 }
             }
         }

@@ -1,4 +1,5 @@
-#include "PipelineState.h"
+#include "Picture.h"
+#include "Stages.h"
 #include "Strips.h"
 
 #include <string.h>
@@ -10,21 +11,21 @@ enum {
     MAX_PACKED_CHUNKS = 8,
 };
 
-static bool is_allowed(struct pipeline *pipeline, int64_t width, int64_t height) {
-    pipeline->result->width = (int)width;
-    pipeline->result->height = (int)height;
-    if (width * height > pipeline->job->max_pixels) return false;
-    pipeline->job->size_is_known(pipeline->job->context, width * height);
+static bool is_allowed(struct darkroom_session *session, int64_t width, int64_t height) {
+    session->width = (int)width;
+    session->height = (int)height;
+    if (width * height > session->max_pixels) return false;
+    session->size_is_known(session->context, width * height);
     return true;
 }
 
 // libvips reports a width or height above its own limit as damage, so this function reads the header (PNG, 11.2.1).
-static bool png_is_allowed(struct pipeline *pipeline) {
-    const uint8_t *header = pipeline->job->bytes;
-    if (pipeline->job->byte_count < 24) return true;
+static bool png_is_allowed(struct darkroom_session *session, const struct darkroom_input *input) {
+    const uint8_t *header = input->bytes;
+    if (input->byte_count < 24) return true;
     int64_t sides[2] = {0, 0};
     for (int i = 0; i < 8; i++) sides[i / 4] = sides[i / 4] << 8 | header[16 + i];
-    return sides[0] > INT32_MAX || sides[1] > INT32_MAX || is_allowed(pipeline, sides[0], sides[1]);
+    return sides[0] > INT32_MAX || sides[1] > INT32_MAX || is_allowed(session, sides[0], sides[1]);
 }
 
 // In an iTXt chunk, a compression flag follows the keyword.
@@ -36,9 +37,9 @@ static bool is_packed(const uint8_t *type, size_t length) {
 }
 
 // PNG texts and profiles may be compressed (PNG, sections 11.3.3 and 11.3.4), so a small file could require gigabytes.
-static bool png_unpacks_to_little(struct pipeline *pipeline) {
-    const uint8_t *bytes = pipeline->job->bytes;
-    size_t count = pipeline->job->byte_count, packed = 0;
+static bool png_unpacks_to_little(struct darkroom_session *session, const struct darkroom_input *input) {
+    const uint8_t *bytes = input->bytes;
+    size_t count = input->byte_count, packed = 0;
     for (size_t start = 8; count >= 12 && start <= count - 12;) {
         size_t length = 0;
         for (size_t i = 0; i < 4; i++) length = length << 8 | bytes[start + i];
@@ -47,85 +48,152 @@ static bool png_unpacks_to_little(struct pipeline *pipeline) {
         start += 12 + length;
     }
     if (packed <= MAX_PACKED_CHUNKS) return true;
-    g_snprintf(pipeline->result->detail, sizeof pipeline->result->detail, "%zu packed texts, at most %d are read", packed,
+    g_snprintf(session->detail, sizeof session->detail, "%zu packed texts, at most %d are read", packed,
                MAX_PACKED_CHUNKS);
     return false;
 }
 
 // The limit in bytes is `max_pixels` times MAX_BYTES_A_PIXEL.
-static bool is_small_enough(struct pipeline *pipeline) {
-    const VipsImage *image = pipeline->image;
-    if (!is_allowed(pipeline, image->Xsize, image->Ysize)) return false;
+static bool is_small_enough(const darkroom_picture *picture) {
+    const VipsImage *image = picture->image;
+    struct darkroom_session *session = picture->session;
+    if (!is_allowed(session, image->Xsize, image->Ysize)) return false;
     size_t pixel = VIPS_IMAGE_SIZEOF_PEL(image);
     double bytes = (double)image->Xsize * image->Ysize * (double)pixel;
-    if (bytes <= (double)pipeline->job->max_pixels * MAX_BYTES_A_PIXEL) return true;
-    g_snprintf(pipeline->result->detail, sizeof pipeline->result->detail,
-               "%zu bytes per pixel, which count as %zu pixels of %d", pixel,
+    if (bytes <= (double)session->max_pixels * MAX_BYTES_A_PIXEL) return true;
+    g_snprintf(session->detail, sizeof session->detail, "%zu bytes per pixel, which count as %zu pixels of %d", pixel,
                (pixel + MAX_BYTES_A_PIXEL - 1) / MAX_BYTES_A_PIXEL, MAX_BYTES_A_PIXEL);
     return false;
 }
 
-static void write_row(void *image, int y, const uint8_t *row) { vips_image_write_line(image, y, (VipsPel *)row); }
+// In libvips 8.14, the loaded image owns the memory of a HEIF file's EXIF. Images that are made from the loaded image
+// may exist longer, so they need a copy of the EXIF.
+static bool own_exif(darkroom_picture *picture) {
+    VipsImage *next = NULL;
+    const void *exif = NULL;
+    size_t count = 0;
+    if (!vips_image_get_typeof(picture->image, VIPS_META_EXIF_NAME)) return true;
+    if (vips_image_get_blob(picture->image, VIPS_META_EXIF_NAME, &exif, &count)) return false;
+    if (vips_copy(picture->image, &next, NULL)) return false;
+    vips_image_set_blob_copy(next, VIPS_META_EXIF_NAME, exif, count);
+    return darkroom_replace(picture, next);
+}
+
+// Reads the header. `shrink` is for JPEG and WebP.
+static bool load(darkroom_picture *picture, const struct darkroom_input *input, int shrink) {
+    void *bytes = (void *)input->bytes;
+    size_t count = input->byte_count;
+    int frames = input->all_frames ? -1 : 1;
+    bool is_loaded = false;
+    VipsImage *image = NULL;
+    // With VIPS_FAIL_ON_ERROR, libvips' JPEG loader would also refuse files whose header has unknown values.
+    VipsFailOn fail_on = input->accepts_damage              ? VIPS_FAIL_ON_NONE
+                         : input->format == DARKROOM_JPEG ? VIPS_FAIL_ON_TRUNCATED
+                                                          : VIPS_FAIL_ON_ERROR;
+#define LOAD(loader, ...) \
+    !loader(bytes, count, &image, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, __VA_ARGS__ __VA_OPT__(, ) NULL)
+    switch (input->format) {
+    case DARKROOM_JPEG: is_loaded = LOAD(vips_jpegload_buffer, "shrink", shrink); break;
+    case DARKROOM_PNG: is_loaded = LOAD(vips_pngload_buffer); break;
+    case DARKROOM_WEBP: is_loaded = LOAD(vips_webpload_buffer, "scale", 1.0 / shrink, "n", frames); break;
+    case DARKROOM_AVIF:
+    case DARKROOM_HEIC: is_loaded = LOAD(vips_heifload_buffer); break;
+    case DARKROOM_JXL: is_loaded = LOAD(vips_jxlload_buffer); break;
+    case DARKROOM_TIFF: is_loaded = LOAD(vips_tiffload_buffer); break;
+    case DARKROOM_GIF: is_loaded = LOAD(vips_gifload_buffer, "n", frames); break;
+    }
+#undef LOAD
+    if (!is_loaded) {
+        if (image) g_object_unref(image);
+        return false;
+    }
+    if (picture->image) g_object_unref(picture->image);
+    picture->image = image;
+    bool is_heif = input->format == DARKROOM_AVIF || input->format == DARKROOM_HEIC;
+    if (is_heif && !own_exif(picture)) return false;
+    // libheif seeks beyond the end of the file. libvips stores an error message for this, and would report it with the
+    // next failure.
+    vips_error_clear();
+    return true;
+}
+
+static enum darkroom_status open_picture(darkroom_picture *picture, const struct darkroom_input *input) {
+    struct darkroom_session *session = picture->session;
+    if (input->format == DARKROOM_PNG && !png_is_allowed(session, input)) return DARKROOM_TOO_MANY_PIXELS;
+    if (input->format == DARKROOM_PNG && !png_unpacks_to_little(session, input)) return DARKROOM_DAMAGED;
+    if (!load(picture, input, 1)) return darkroom_failed(session, DARKROOM_DAMAGED);
+    return is_small_enough(picture) ? DARKROOM_DONE : DARKROOM_TOO_MANY_PIXELS;
+}
+
+enum darkroom_status darkroom_open(
+    struct darkroom_session *session, const struct darkroom_input *input, darkroom_picture **picture) {
+    *picture = NULL;
+    darkroom_picture *opened = calloc(1, sizeof *opened);
+    if (!opened) return DARKROOM_OUT_OF_MEMORY;
+    opened->session = session;
+    enum darkroom_status status = open_picture(opened, input);
+    if (status == DARKROOM_DONE)
+        *picture = opened;
+    else
+        darkroom_free(opened);
+    return status;
+}
+
+// MARK: - Decoding
+
+// libvips rounds the width and the height of a shrunk picture down, and libjpeg rounds them up. The rest is ignored.
+static void write_row(void *context, int y, const uint8_t *row) {
+    VipsImage *image = context;
+    if (y < image->Ysize) vips_image_write_line(image, y, (VipsPel *)row);
+}
 
 // libvips' JPEG loader does not detect corrupt data in the last rows, so the pixels come from the decoder in Strips.c.
 // The meaning of CMYK values depends on the file; libvips interprets the values. So for CMYK the pixels come from
 // libvips, and the decoder in Strips.c only checks the file.
-static enum darkroom_status load_jpeg(struct pipeline *pipeline) {
-    const struct darkroom_job *job = pipeline->job;
-    if (vips_jpegload_buffer((void *)job->bytes, job->byte_count, &pipeline->image, "access",
-                             VIPS_ACCESS_SEQUENTIAL, "fail_on", VIPS_FAIL_ON_TRUNCATED, NULL))
-        return DARKROOM_DAMAGED;
-    if (!is_allowed(pipeline, pipeline->image->Xsize, pipeline->image->Ysize)) return DARKROOM_TOO_MANY_PIXELS;
-    if (pipeline->image->Bands == 4)
-        return darkroom_decode_jpeg(job, (struct darkroom_row_reader){0}, pipeline->result);
+static enum darkroom_status decode_jpeg(darkroom_picture *picture, const struct darkroom_input *input, int shrink) {
+    if (picture->image->Bands == 4) return darkroom_decode_jpeg(picture->session, input, shrink, (struct darkroom_row_reader){0});
 
     // Combines the header and metadata from libvips with the pixels from the decoder in Strips.c.
     VipsImage *decoded = vips_image_new_memory();
-    if (vips_image_pipelinev(decoded, VIPS_DEMAND_STYLE_ANY, pipeline->image, NULL) || vips_image_write_prepare(decoded)) {
+    if (vips_image_pipelinev(decoded, VIPS_DEMAND_STYLE_ANY, picture->image, NULL) || vips_image_write_prepare(decoded)) {
         g_object_unref(decoded);
         return DARKROOM_OUT_OF_MEMORY;
     }
-    darkroom_replace(pipeline, decoded);
+    darkroom_replace(picture, decoded);
+    // The thumbnail shows the picture before it was changed.
+    vips_image_remove(decoded, "jpeg-thumbnail-data");
     struct darkroom_row_reader reader = {.take_row = write_row, .context = decoded};
-    return darkroom_decode_jpeg(job, reader, pipeline->result);
+    return darkroom_decode_jpeg(picture->session, input, shrink, reader);
 }
 
-// In libvips 8.14, the loaded image owns the memory of a HEIF file's EXIF. Images that are made from the loaded image
-// may exist longer, so they need a copy of the EXIF.
-static bool own_exif(struct pipeline *pipeline) {
+static bool turn_upright(darkroom_picture *picture) {
     VipsImage *next = NULL;
-    const void *exif = NULL;
-    size_t count = 0;
-    if (!vips_image_get_typeof(pipeline->image, VIPS_META_EXIF_NAME)) return true;
-    if (vips_image_get_blob(pipeline->image, VIPS_META_EXIF_NAME, &exif, &count)) return false;
-    if (vips_copy(pipeline->image, &next, NULL)) return false;
-    vips_image_set_blob_copy(next, VIPS_META_EXIF_NAME, exif, count);
-    return darkroom_replace(pipeline, next);
+    if (!vips_image_get_typeof(picture->image, VIPS_META_ORIENTATION) &&
+        !vips_image_get_typeof(picture->image, "jpeg-thumbnail-data"))
+        return true;
+    // The thumbnail is removed from a copy of the image, because images are shared.
+    if (!APPLY(picture, vips_copy)) return false;
+    vips_image_remove(picture->image, "jpeg-thumbnail-data");
+    return APPLY(picture, vips_autorot);
 }
 
-enum darkroom_status darkroom_load(struct pipeline *pipeline) {
-    void *bytes = (void *)pipeline->job->bytes;
-    size_t count = pipeline->job->byte_count;
-    bool loaded = false;
-    if (pipeline->job->from == DARKROOM_PNG && !png_is_allowed(pipeline)) return DARKROOM_TOO_MANY_PIXELS;
-    if (pipeline->job->from == DARKROOM_PNG && !png_unpacks_to_little(pipeline)) return DARKROOM_DAMAGED;
-#define LOAD(loader) \
-    !loader(bytes, count, &pipeline->image, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", VIPS_FAIL_ON_ERROR, NULL)
-    switch (pipeline->job->from) {
-    case DARKROOM_JPEG: return load_jpeg(pipeline);
-    case DARKROOM_PNG: loaded = LOAD(vips_pngload_buffer); break;
-    case DARKROOM_WEBP: loaded = LOAD(vips_webpload_buffer); break;
-    case DARKROOM_AVIF:
-    case DARKROOM_HEIC: loaded = LOAD(vips_heifload_buffer) && own_exif(pipeline); break;
-    case DARKROOM_JXL: loaded = LOAD(vips_jxlload_buffer); break;
-    case DARKROOM_TIFF: loaded = LOAD(vips_tiffload_buffer); break;
-    case DARKROOM_GIF: loaded = LOAD(vips_gifload_buffer); break;
-    case DARKROOM_SAME: break;
+enum darkroom_status darkroom_decode(
+    darkroom_picture *picture, const struct darkroom_input *input, int shrink, bool in_memory) {
+    struct darkroom_session *session = picture->session;
+    if (shrink > 1 && !load(picture, input, shrink)) return darkroom_failed(session, DARKROOM_DAMAGED);
+    if (input->format == DARKROOM_JPEG) {
+        enum darkroom_status status = decode_jpeg(picture, input, shrink);
+        if (status != DARKROOM_DONE) return darkroom_failed(session, status);
     }
-#undef LOAD
-    if (!loaded) return DARKROOM_DAMAGED;
-    // libheif seeks beyond the end of the file. libvips stores an error message for this, and would report it with the
-    // next failure.
-    vips_error_clear();
-    return is_small_enough(pipeline) ? DARKROOM_DONE : DARKROOM_TOO_MANY_PIXELS;
+    if (!darkroom_is_in_memory(picture->image)) {
+        if (!darkroom_advance(picture, darkroom_watched(picture->image, session, DARKROOM_DAMAGED)))
+            return darkroom_failed(session, DARKROOM_DAMAGED);
+        bool needs_memory = in_memory || vips_image_get_orientation(picture->image) > 1;
+        if (needs_memory && !darkroom_replace(picture, vips_image_copy_memory(picture->image)))
+            return darkroom_failed(session, DARKROOM_OUT_OF_MEMORY);
+    }
+    if (!turn_upright(picture) || !darkroom_make_usual(picture)) return darkroom_failed(session, DARKROOM_UNSUPPORTED);
+    // The conversion of colours and the rotation depend on pixels, which are read again for each use.
+    if (in_memory && !darkroom_is_in_memory(picture->image)) return darkroom_keep_in_memory(picture);
+    return DARKROOM_DONE;
 }

@@ -5,25 +5,17 @@
 #define CIMAGING_STAGES_H
 
 #include "CImaging.h"
-#include "Sepia.h"
 
 #include <vips/vips.h>
-#include <stdatomic.h>
 
-// The first failure while a pipeline processes pixels. libvips has one error buffer for all threads, so this structure
-// records which picture failed, and whether it failed in the decoder or in a later stage.
-struct darkroom_watch {
-    const struct darkroom_job *job;
-    _Atomic enum darkroom_status status;
-};
+// The first failure that the stages of a session noted; DARKROOM_DONE if there is none. libvips has one error buffer for
+// all threads, so only this note tells which picture failed, and whether it failed in the decoder or in a later stage.
+enum darkroom_status darkroom_noted(struct darkroom_session *session);
 
-// Passes the pixels through unchanged, checks for cancellation, and records `failure` if an earlier stage fails.
-VipsImage *darkroom_watched(VipsImage *input, struct darkroom_watch *watch, enum darkroom_status failure);
+// Passes the pixels through unchanged, checks for cancellation, and notes `failure` if an earlier stage fails.
+VipsImage *darkroom_watched(VipsImage *input, struct darkroom_session *session, enum darkroom_status failure);
 
-// Applies sepia to an image with 3 or 4 bands of 8 or 16 bits.
-VipsImage *darkroom_sepia_stage(VipsImage *input, double intensity);
-
-// Mixes `sharp` and `blurred` by the tilt-shift mask. Both have float pixels.
-VipsImage *darkroom_tilt_shift_mix(VipsImage *sharp, VipsImage *blurred);
+// Applies points to grey or RGB pixels with 8 or 16 bits. The points are copied.
+VipsImage *darkroom_points_stage(VipsImage *input, const struct darkroom_point *points, int count);
 
 #endif

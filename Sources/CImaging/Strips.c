@@ -12,7 +12,6 @@
 #include "Strips.h"
 
 #include "Exif.h"
-#include "Sepia.h"
 
 #include <setjmp.h>
 #include <stdio.h>
@@ -26,7 +25,6 @@
 
 enum {
     STRIP_ROWS = 16,
-    MAX_FILTERS = 16,
     // Encoders write far fewer scans than this. Each scan is a pass over the whole picture, so a small file with many
     // scans could take hours.
     MAX_SCANS = 200,
@@ -51,10 +49,12 @@ struct strips {
     enum darkroom_status status;
     bool has_header;
 
-    const struct darkroom_job *job;
-    struct darkroom_result *result;
-    int sepia_count;
-    struct darkroom_sepia sepia[MAX_FILTERS];
+    struct darkroom_session *session;
+    const struct darkroom_input *input;
+    int shrink;
+    // NULL if the pixels are only decoded.
+    const struct darkroom_strips_job *job;
+    struct darkroom_file *file;
     struct darkroom_row_reader reader;
 
     void *memory;
@@ -91,7 +91,7 @@ static _Noreturn void on_error(j_common_ptr codec) {
     struct strips *strips = (struct strips *)(void *)codec->err;
     char message[JMSG_LENGTH_MAX];
     codec->err->format_message(codec, message);
-    strncpy(strips->result->detail, message, sizeof strips->result->detail - 1);
+    strncpy(strips->session->detail, message, sizeof strips->session->detail - 1);
     fail(strips, status_of(codec));
 }
 
@@ -100,7 +100,7 @@ static _Noreturn void on_error(j_common_ptr codec) {
 // or JFIF segment with unknown values, which libjpeg reads in the same way as other decoders.
 static void on_message(j_common_ptr codec, int level) {
     struct strips *strips = (struct strips *)(void *)codec->err;
-    if (level < 0 && strips->has_header) on_error(codec);
+    if (level < 0 && strips->has_header && !strips->input->accepts_damage) on_error(codec);
 }
 
 static void on_progress(j_common_ptr codec) {
@@ -108,16 +108,16 @@ static void on_progress(j_common_ptr codec) {
     int scans = strips->in.input_scan_number;
     int64_t pixels = (int64_t)strips->in.image_width * strips->in.image_height;
     if (scans > MAX_SCANS || (scans > MAX_SCANS_OF_ANY_SIZE && scans * pixels > MAX_SCANNED_PIXELS)) {
-        snprintf(strips->result->detail, sizeof strips->result->detail, "more than %d scans", scans - 1);
+        snprintf(strips->session->detail, sizeof strips->session->detail, "more than %d scans", scans - 1);
         fail(strips, DARKROOM_DAMAGED);
     }
-    if (strips->job->is_cancelled(strips->job->context)) fail(strips, DARKROOM_CANCELLED);
+    if (strips->session->is_cancelled(strips->session->context)) fail(strips, DARKROOM_CANCELLED);
 }
 
 static void begin_output(j_compress_ptr out) {
     struct strips *strips = (struct strips *)(void *)out->err;
     // Nearly every photo at quality 85 fits into this capacity, so the buffer is rarely reallocated.
-    strips->capacity = (size_t)out->image_width * out->image_height / 3 + strips->job->byte_count + 4096;
+    strips->capacity = (size_t)out->image_width * out->image_height / 3 + strips->input->byte_count + 4096;
     strips->bytes = malloc(strips->capacity);
     if (!strips->bytes) fail(strips, DARKROOM_OUT_OF_MEMORY);
     strips->destination.next_output_byte = strips->bytes;
@@ -137,36 +137,44 @@ static boolean grow_output(j_compress_ptr out) {
 
 static void end_output(j_compress_ptr out) {
     struct strips *strips = (struct strips *)(void *)out->err;
-    struct darkroom_result *result = strips->result;
-    result->byte_count = strips->capacity - strips->destination.free_in_buffer;
-    uint8_t *exact = realloc(strips->bytes, result->byte_count);
-    result->bytes = exact ? exact : strips->bytes;
+    struct darkroom_file *file = strips->file;
+    file->byte_count = strips->capacity - strips->destination.free_in_buffer;
+    uint8_t *exact = realloc(strips->bytes, file->byte_count);
+    file->bytes = exact ? exact : strips->bytes;
     strips->bytes = NULL;
 }
 
 // MARK: - Reading
 
 static void open_input(struct strips *strips) {
-    const struct darkroom_job *job = strips->job;
+    struct darkroom_session *session = strips->session;
     struct jpeg_decompress_struct *in = &strips->in;
     jpeg_create_decompress(in);
-    jpeg_mem_src(in, job->bytes, job->byte_count);
+    jpeg_mem_src(in, strips->input->bytes, strips->input->byte_count);
     static const int kept[] = {APP1_EXIF_OR_XMP, APP2_ICC, APP13_IPTC, JPEG_COM};
     for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) jpeg_save_markers(in, kept[i], 0xFFFF);
     jpeg_read_header(in, TRUE);
     strips->has_header = true;
 
-    strips->result->width = (int)in->image_width;
-    strips->result->height = (int)in->image_height;
+    session->width = (int)in->image_width;
+    session->height = (int)in->image_height;
     int64_t pixels = (int64_t)in->image_width * in->image_height;
-    if (pixels > job->max_pixels) fail(strips, DARKROOM_TOO_MANY_PIXELS);
-    job->size_is_known(job->context, pixels);
+    if (pixels > session->max_pixels) fail(strips, DARKROOM_TOO_MANY_PIXELS);
+    session->size_is_known(session->context, pixels);
+    in->scale_num = 1;
+    in->scale_denom = (unsigned)strips->shrink;
 }
 
-// The strips apply per-pixel filters to upright JPEG files in grey, YCbCr or RGB, and write JPEG. libvips does all
-// other jobs.
-static void require_job_for_strips(struct strips *strips) {
-    const struct darkroom_job *job = strips->job;
+// Whether the segment contains a profile. Other APP2 segments contain further pictures.
+static bool is_profile(const struct jpeg_marker_struct *marker) {
+    static const char profile[] = "ICC_PROFILE";
+    return marker->marker == APP2_ICC && marker->data_length >= sizeof profile &&
+           memcmp(marker->data, profile, sizeof profile) == 0;
+}
+
+// The strips read upright files in grey, YCbCr or RGB. They do not convert colours from a profile. libvips reads all
+// other files.
+static void require_file_for_strips(struct strips *strips) {
     const struct jpeg_decompress_struct *in = &strips->in;
     bool grey = in->jpeg_color_space == JCS_GRAYSCALE, profile = false;
     int orientation = 0;
@@ -174,17 +182,11 @@ static void require_job_for_strips(struct strips *strips) {
         if (marker->marker == APP1_EXIF_OR_XMP && orientation == 0 && marker->data_length > 6 &&
             memcmp(marker->data, "Exif\0", 6) == 0)
             orientation = darkroom_exif_orientation(marker->data, marker->data_length);
-        if (marker->marker == APP2_ICC) profile = true;
+        profile = profile || is_profile(marker);
     }
     bool colour = in->jpeg_color_space == JCS_YCbCr || in->jpeg_color_space == JCS_RGB;
-    bool suits = orientation <= 1 && (colour || (grey && !profile && job->filter_count > 0)) &&
-                 (job->to == DARKROOM_SAME || job->to == DARKROOM_JPEG) && job->filter_count <= MAX_FILTERS;
-    for (int i = 0; i < job->filter_count && suits; i++) {
-        suits = job->filters[i].kind == DARKROOM_SEPIA;
-        strips->sepia[i] = darkroom_sepia_make(job->filters[i].amount);
-    }
-    if (!suits) fail(strips, DARKROOM_NOT_FOR_STRIPS);
-    strips->sepia_count = job->filter_count;
+    bool converts = profile && (grey || (strips->job && strips->job->strips_metadata));
+    if (orientation > 1 || !(colour || grey) || converts) fail(strips, DARKROOM_NOT_FOR_STRIPS);
     strips->in.out_color_space = JCS_EXT_RGBX;
 }
 
@@ -206,13 +208,13 @@ static void start_reading(struct strips *strips) {
 // Reads and filters the next rows. Returns the number of rows; 0 after the last row.
 static JDIMENSION read_strip(struct strips *strips) {
     struct jpeg_decompress_struct *in = &strips->in;
-    if (strips->job->is_cancelled(strips->job->context)) fail(strips, DARKROOM_CANCELLED);
+    if (strips->session->is_cancelled(strips->session->context)) fail(strips, DARKROOM_CANCELLED);
     JDIMENSION rows = 0;
     while (rows < STRIP_ROWS && in->output_scanline < in->output_height)
         rows += jpeg_read_scanlines(in, strips->rows + rows, STRIP_ROWS - rows);
-    for (int i = 0; i < strips->sepia_count; i++)
-        for (JDIMENSION row = 0; row < rows; row++)
-            darkroom_sepia_apply_8(&strips->sepia[i], strips->rows[row], in->output_width, 4);
+    const struct darkroom_strips_job *job = strips->job;
+    for (JDIMENSION row = 0; row < rows && job && job->point_count > 0; row++)
+        darkroom_points_apply(job->points, job->point_count, strips->rows[row], in->output_width, 4, false);
     return rows;
 }
 
@@ -221,9 +223,7 @@ static JDIMENSION read_strip(struct strips *strips) {
 static void write_markers(struct strips *strips) {
     for (jpeg_saved_marker_ptr marker = strips->in.marker_list; marker; marker = marker->next) {
         // Other kinds of APP2 markers are omitted, because they contain offsets into the original file.
-        static const char profile[] = "ICC_PROFILE";
-        bool is_profile = marker->data_length >= sizeof profile && memcmp(marker->data, profile, sizeof profile) == 0;
-        if (marker->marker == APP2_ICC && !is_profile) continue;
+        if (marker->marker == APP2_ICC && !is_profile(marker)) continue;
         if (marker->marker == APP1_EXIF_OR_XMP) darkroom_exif_unlink_thumbnail(marker->data, marker->data_length);
         jpeg_write_marker(&strips->out, marker->marker, marker->data, marker->data_length);
     }
@@ -240,31 +240,36 @@ static void start_writing(struct strips *strips) {
     out->image_height = strips->in.output_height;
     out->input_components = 4;
     out->in_color_space = JCS_EXT_RGBX;
+    const struct darkroom_strips_job *job = strips->job;
     jpeg_set_defaults(out);
-    jpeg_set_quality(out, strips->job->quality, TRUE);
+    if (strips->in.jpeg_color_space == JCS_GRAYSCALE && job->keeps_grey) jpeg_set_colorspace(out, JCS_GRAYSCALE);
+    jpeg_set_quality(out, job->quality, TRUE);
     // From quality 90 on, stores the colours in full resolution, as libvips does.
-    if (strips->job->quality >= 90) out->comp_info[0].h_samp_factor = out->comp_info[0].v_samp_factor = 1;
+    bool full = job->chroma == DARKROOM_CHROMA_BY_QUALITY ? job->quality >= 90 : job->chroma == DARKROOM_CHROMA_444;
+    if (full) out->comp_info[0].h_samp_factor = out->comp_info[0].v_samp_factor = 1;
     if (strips->in.saw_JFIF_marker) {
         out->density_unit = strips->in.density_unit;
         out->X_density = strips->in.X_density;
         out->Y_density = strips->in.Y_density;
     }
     jpeg_start_compress(out, TRUE);
-    if (!strips->job->strip) write_markers(strips);
+    if (!job->strips_metadata) write_markers(strips);
 }
 
 // MARK: - Jobs
 
 static void develop(struct strips *strips) {
     open_input(strips);
-    require_job_for_strips(strips);
+    require_file_for_strips(strips);
     start_reading(strips);
     start_writing(strips);
     for (JDIMENSION rows; (rows = read_strip(strips)) > 0;) jpeg_write_scanlines(&strips->out, strips->rows, rows);
     // Reads to the end of the file, so that a truncated file is detected.
     jpeg_finish_decompress(&strips->in);
     jpeg_finish_compress(&strips->out);
-    strips->result->format = DARKROOM_JPEG;
+    strips->file->width = strips->session->width;
+    strips->file->height = strips->session->height;
+    strips->file->format = DARKROOM_JPEG;
 }
 
 static void hand_out_rows(struct strips *strips) {
@@ -282,18 +287,16 @@ static void decode(struct strips *strips) {
 
 static void filter(struct strips *strips) {
     open_input(strips);
-    require_job_for_strips(strips);
+    require_file_for_strips(strips);
     hand_out_rows(strips);
 }
 
-static enum darkroom_status guarded(void (*work)(struct strips *), const struct darkroom_job *job,
-                                    struct darkroom_row_reader reader, struct darkroom_result *result) {
+// Runs `work` with a copy of `settings`, and catches the jumps of libjpeg's errors.
+static enum darkroom_status guarded(void (*work)(struct strips *), const struct strips *settings) {
     // The structure is not on the stack, because it is large and must stay valid after the jump.
-    struct strips *strips = calloc(1, sizeof *strips);
+    struct strips *strips = malloc(sizeof *strips);
     if (!strips) return DARKROOM_OUT_OF_MEMORY;
-    strips->job = job;
-    strips->reader = reader;
-    strips->result = result;
+    *strips = *settings;
     strips->in.err = strips->out.err = jpeg_std_error(&strips->errors);
     strips->errors.error_exit = on_error;
     strips->errors.emit_message = on_message;
@@ -309,25 +312,44 @@ static enum darkroom_status guarded(void (*work)(struct strips *), const struct 
     return status;
 }
 
-enum darkroom_status darkroom_develop_by_strips(const struct darkroom_job *job, struct darkroom_result *result) {
-    return guarded(develop, job, (struct darkroom_row_reader){0}, result);
+enum darkroom_status darkroom_develop_by_strips(
+    struct darkroom_session *session, const struct darkroom_input *input, const struct darkroom_strips_job *job,
+    struct darkroom_file *file) {
+    return guarded(develop, &(struct strips){.session = session, .input = input, .shrink = 1, .job = job, .file = file});
 }
 
-enum darkroom_status darkroom_decode_jpeg(
-    const struct darkroom_job *job, struct darkroom_row_reader reader, struct darkroom_result *result) {
-    return guarded(decode, job, reader, result);
+enum darkroom_status darkroom_decode_jpeg(struct darkroom_session *session, const struct darkroom_input *input, int shrink,
+                                          struct darkroom_row_reader reader) {
+    return guarded(decode, &(struct strips){.session = session, .input = input, .shrink = shrink, .reader = reader});
 }
+
+enum darkroom_status darkroom_check_jpeg(struct darkroom_session *session, const struct darkroom_input *input) {
+    return darkroom_decode_jpeg(session, input, 1, (struct darkroom_row_reader){0});
+}
+
+struct collected {
+    const struct darkroom_session *session;
+    struct darkroom_file *file;
+};
 
 static void collect_row(void *context, int y, const uint8_t *row) {
-    struct darkroom_result *result = context;
-    size_t row_bytes = (size_t)result->width * 4;
-    if (!result->bytes) result->bytes = malloc(row_bytes * (size_t)result->height);
-    memcpy(result->bytes + row_bytes * (size_t)y, row, row_bytes);
-    result->byte_count += row_bytes;
+    struct collected *collected = context;
+    struct darkroom_file *file = collected->file;
+    size_t row_bytes = (size_t)collected->session->width * 4;
+    if (!file->bytes) file->bytes = malloc(row_bytes * (size_t)collected->session->height);
+    memcpy(file->bytes + row_bytes * (size_t)y, row, row_bytes);
+    file->byte_count += row_bytes;
 }
 
-enum darkroom_status darkroom_strip_pixels(const struct darkroom_job *job, struct darkroom_result *result) {
-    *result = (struct darkroom_result){0};
-    struct darkroom_row_reader reader = {.take_row = collect_row, .context = result};
-    return guarded(filter, job, reader, result);
+enum darkroom_status darkroom_strip_pixels(
+    struct darkroom_session *session, const struct darkroom_input *input, const struct darkroom_strips_job *job,
+    struct darkroom_file *file) {
+    *file = (struct darkroom_file){.format = DARKROOM_JPEG};
+    struct collected collected = {.session = session, .file = file};
+    struct darkroom_row_reader reader = {.take_row = collect_row, .context = &collected};
+    struct strips settings = {.session = session, .input = input, .shrink = 1, .job = job, .reader = reader};
+    enum darkroom_status status = guarded(filter, &settings);
+    file->width = session->width;
+    file->height = session->height;
+    return status;
 }

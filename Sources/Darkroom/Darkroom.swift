@@ -5,7 +5,7 @@
 // is exported with this module; this list contains all public types of DarkroomModel.
 //
 //  Client        DarkroomClient, RedisLocation, DarkroomError, DarkroomError.Code
-//  Batches       BatchID, BatchOptions, BatchPriority, PhotoFilter, PhotoFormat, SubmissionNotice, SubmissionNotice.Code
+//  Batches       BatchID, BatchOptions, BatchPriority, PhotoFilter, PhotoRendition, PhotoEncoding, SubmissionNotice, SubmissionNotice.Code
 //  State         BatchFacts, BatchState, BatchControls, BatchControls.Focus, ClusterControls, PhotoCounts, PhotoState, FailureReason,
 //                PhotoFailure, OperationStatus, OperationStatus.State, WorkerStatus
 //  Control       QueuePart, PhotoRanges, RetriedPhotos
@@ -13,5 +13,5 @@
 //                BatchEvent.Kind, BatchEvent.Completion
 //  Manifest      PhotoManifest, ManifestEntry, ManifestEntry.File
 //  Workers       PhotoWorker, PhotoWorkerConfiguration, DownloadRules, WorkerLogEvent, WorkerLogEvent.Level, PhotoOperation,
-//                DownloadedPhoto, PhotoRecord
+//                DownloadedPhoto, PhotoPixels, PhotoRecord
 @_exported import DarkroomModel

@@ -6,5 +6,8 @@ struct BenchProgram: ParsableCommand {
     static let configuration = CommandConfiguration(
         name: "darkroom-bench", abstract: "Measure Darkroom on this machine.",
         examples: ["darkroom-bench develop ~/Pictures", "darkroom-bench dispatch"], version: darkroomVersion,
-        subcommands: [DevelopCommand.self, DispatchCommand.self, ControlCommand.self, ServeCommand.self])
+        subcommands: [
+            DevelopCommand.self, DispatchCommand.self, ControlCommand.self, OperationCommand.self,
+            ServeCommand.self,
+        ])
 }

@@ -96,7 +96,7 @@ struct DevelopCommand: ParsableCommand {
                     guard index < count else { break }
                     // Errors are ignored: the whole system also spends time on photos that cannot be developed.
                     _ = try? Imaging.develop(
-                        bodies[index % bodies.count], DevelopOptions(filters: [.sepia(intensity: 0.8)]))
+                        bodies[index % bodies.count], DevelopOptions())
                 }
                 Imaging.threadShutdown()
             }

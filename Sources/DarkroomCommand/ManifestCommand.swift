@@ -5,11 +5,14 @@ import DarkroomCoordinator
 /// `darkroom manifest`: prints the manifest of an output folder. Needs no Redis.
 struct ManifestCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        name: "manifest", abstract: "Print the manifest of an output folder: one line for each photo; needs no Redis.",
+        name: "manifest", abstract: "Print the manifest of an output folder: a line for each photo; needs no Redis.",
         discussion: """
             If several batches have written to the folder, the command prints the lines of one batch after the other, \
             in list order. Photos that are not done have no line, nor have photos that a cancelled batch never \
             started.
+
+            A photo with several renditions has a line for each file; with --json, it is one object, with the files in \
+            "renditions".
 
             With --csv, a text that begins with =, +, -, @, a tab or a carriage return is prefixed with an apostrophe, \
             so that spreadsheets do not evaluate it as a formula. --json prints every text unchanged.
@@ -40,7 +43,7 @@ struct ManifestCommand: ParsableCommand {
         }
         if csv {
             try output.write(ManifestCSV.header.utf8)
-            try reader.forEachLine { try output.write(ManifestCSV.row($0, isForTerminal: output.isTerminal).utf8) }
+            try reader.forEachLine { try output.write(ManifestCSV.rows($0, isForTerminal: output.isTerminal).utf8) }
             return try output.flush()
         }
         var table = Table(
@@ -50,12 +53,13 @@ struct ManifestCommand: ParsableCommand {
                 Table.Column("bytes", rank: 4), Table.Column("url", rank: 1), Table.Column("detail", rank: 6, most: 60),
             ], to: output)
         try reader.forEachLine { line in
-            try table.add([
-                .text(line.batch.description), .number(line.index), .text(line.state), .text(line.reason ?? ""),
-                .text(line.name),
-                .text(line.file ?? ""), .number(line.width), .number(line.height), .bytes(line.bytes), .text(line.url),
-                .text(line.detail ?? ""),
-            ])
+            for file in line.rows {
+                try table.add([
+                    .text(line.batch.description), .number(line.index), .text(line.state), .text(line.reason ?? ""),
+                    .text(line.name), .text(file?.file ?? ""), .number(file?.width), .number(file?.height),
+                    .bytes(file?.bytes), .text(line.url), .text(line.detail ?? ""),
+                ])
+            }
         }
         try table.finish()
     }

@@ -14,7 +14,8 @@ struct PhotoListing {
         let state: PhotoState
         var name: String?
         var url: String?
-        var file: String?
+        /// The paths of the written files, relative to the output folder.
+        var files: [String] = []
         var detail: String?
 
         var reason: String? {
@@ -30,12 +31,12 @@ struct PhotoListing {
         var lacksNames: Bool { photos.contains { $0.name == nil } }
 
         /// For each photo without a name, fills in the facts that `known` returns.
-        mutating func fill(_ known: (Photo) -> (name: String, url: String, file: String?, detail: String?)?) {
+        mutating func fill(_ known: (Photo) -> (name: String, url: String, files: [String], detail: String?)?) {
             for position in photos.indices where photos[position].name == nil {
                 guard let found = known(photos[position]) else { continue }
                 photos[position].name = found.name
                 photos[position].url = found.url
-                photos[position].file = found.file
+                photos[position].files = found.files
                 photos[position].detail = found.detail
             }
         }
@@ -123,7 +124,7 @@ struct PhotoListing {
                 lines[photo.index].flatMap { line in
                     // The batch may have been cancelled after the photo was written and before it was reported.
                     line.state == photo.state.word || photo.state == .cancelled
-                        ? (line.name, line.url, line.file, line.detail) : nil
+                        ? (line.name, line.url, line.paths, line.detail) : nil
                 }
             }
         }
@@ -131,7 +132,7 @@ struct PhotoListing {
         let failures = try failures ?? readFailures()
         self.failures = failures
         group.fill { photo in
-            photo.reason == nil ? nil : failures[photo.index].map { ($0.name, $0.url, nil, $0.detail) }
+            photo.reason == nil ? nil : failures[photo.index].map { ($0.name, $0.url, [], $0.detail) }
         }
     }
 
@@ -169,7 +170,7 @@ struct PhotoListing {
                     // The manifest shows the URL in the same form.
                     return (
                         records[at].name, batch.options.redactURLs ? PhotoURL.redacted(url) : PhotoURL.withoutUser(url),
-                        nil, nil
+                        [], nil
                     )
                 }
             }

@@ -41,7 +41,7 @@ struct PhotosCommand: ParsableCommand {
             try photos.forEach { photo in
                 try table.add([
                     .number(photo.index), .text(photo.state.word), .text(photo.reason ?? ""), .text(photo.name ?? ""),
-                    .text(photo.file ?? ""), .text(photo.url ?? ""), .text(photo.detail ?? ""),
+                    .text(photo.files.joined(separator: ", ")), .text(photo.url ?? ""), .text(photo.detail ?? ""),
                 ])
             }
             try table.finish()
@@ -54,7 +54,8 @@ struct PhotosCommand: ParsableCommand {
     private static func json(_ photo: PhotoListing.Photo) -> JSON {
         [
             "index": .int(photo.index), "state": .string(photo.state.word), "reason": JSON(photo.reason),
-            "name": JSON(photo.name), "url": JSON(photo.url), "file": JSON(photo.file), "detail": JSON(photo.detail),
+            "name": JSON(photo.name), "url": JSON(photo.url), "files": .array(photo.files.map(JSON.string)),
+            "detail": JSON(photo.detail),
         ]
     }
 }

@@ -28,6 +28,8 @@ struct RetryCommand: ParsableCommand {
     @OptionGroup(title: "Options with --list") var reading: ListReadingOptions
     @OptionGroup(title: "Redis options") var redis: RedisOptions
 
+    func validate() throws { try reading.requireSeed(with: "--list") }
+
     func run() throws {
         let (redis, client, found) = try redis.connect(to: batch)
         let reasons = reason.flatMap(\.reasons)

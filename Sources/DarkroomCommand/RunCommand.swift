@@ -37,12 +37,14 @@ struct RunCommand: ParsableCommand {
             photos that are no longer in the list stay; the command prints their names.
             """) var again: Bool
     @Flag(help: "When all photos are done, run the failed photos once more.") var retry: Bool
+    @Flag(help: "Print what the command would do, and store nothing.") var dryRun: Bool
     @Flag(help: "Print the facts of the batch as JSON.") var json: Bool
     @OptionGroup(title: "When it has finished") var finish: FinishOptions
     @OptionGroup(title: "List options") var reading: ListReadingOptions
     @OptionGroup(title: "Image options") var image: ImageOptions
     @OptionGroup(title: "Output options") var files: OutputOptions
     @OptionGroup(title: "Worker options") var slots: SlotOptions
+    @OptionGroup(title: "Operation options") var operations: OperationOptions
     @OptionGroup(title: "Disk options") var disk: DiskOptions
     @OptionGroup(title: "Fetch options") var fetch: FetchOptions
     @Option(help: "Use this Redis instead of a private Redis; its workers take part in the run.", valueName: "url")
@@ -64,10 +66,11 @@ struct RunCommand: ParsableCommand {
         if replicas != nil, redis == nil {
             throw ValidationError("--replicas: the Redis of a run has none; only with --redis <url>")
         }
-        if let operation = image.customOperation, redis == nil {
+        let missing = try image.outputs().flatMap(\.chain.customNames).first { !operations.has($0) }
+        if let missing, redis == nil {
             throw ValidationError(
-                "--filter \(operation): the worker of a run has only the image filters; give the Redis of workers that have "
-                    + "this operation, with --redis <url>")
+                "--filter x:\(missing): the worker of this run has no such operation; give its command with --operation "
+                    + "\(missing)='...', or the Redis of workers that have it, with --redis <url>")
         }
         do { _ = try Keys(namespace: namespace) } catch { throw ValidationError("--\(error)") }
     }
@@ -76,34 +79,49 @@ struct RunCommand: ParsableCommand {
         let interruption = RunInterruption()
         StopSignals.handle { interruption.signal($0) }
         let progress = LiveProgress()
-        if geteuid() == 0 {
+        if geteuid() == 0, !dryRun {
             progress.note(
                 "warning: this run works as root, a user who can write the output folder is enough: an attacker who takes over "
                     + "this process controls the whole machine")
         }
-        let reader = try reading.open(list, output: output) { progress.note($0) }
+        let selection = reading.selection(earlier: RunFolder.earlier(inOutput: absolutePath(output))?.identity.sample)
+        let photos = try reading.open(list, output: output, selection) { progress.note($0) }
         var options = BatchOptions()
-        image.apply(to: &options)
-        try files.apply(to: &options, output: output, list: reader)
+        try image.apply(to: &options)
+        _ = try image.overlays()
+        try image.requireFormats()
+        try files.apply(to: &options, output: output, list: photos.list)
+        if dryRun { return try describe(photos, options, progress) }
         if redis == nil { options.retain = nil }
 
         let worker = try workerConfiguration()
         let folder = try RunFolder(output: options.output, overwrite: files.overwrite)
         let session = try RunSession(
-            folder: folder, identity: identity(reader, options), options: options, overwrite: files.overwrite,
+            folder: folder, identity: identity(photos, options), options: options, overwrite: files.overwrite,
             again: again,
             shared: redis.map { try access.configuration(url: $0) }, keys: Keys(namespace: namespace),
             progress: progress)
         defer { session.close() }
         defer { progress.end() }
         let outcome = try session.develop(
-            reader, worker: worker, retry: retry, replicas: replicas, interruption: interruption)
+            photos, worker: worker, retry: retry, replicas: replicas, interruption: interruption)
         progress.end()
         try report(outcome)
         interruption.onFirst(nil)
         try finish.finish(
             outcome.batch, now: outcome.now, redis: session.redisURL, namespace: namespace)
         throw ExitCode(of: outcome.batch)
+    }
+
+    /// Prints what this command would do with the photos.
+    private func describe(_ photos: SelectedPhotos, _ options: BatchOptions, _ progress: LiveProgress) throws {
+        let identity = try identity(photos, options)
+        // The folder is examined first, so that an error about it is reported at once.
+        _ = try RunFolder.examine(output: options.output, overwrite: files.overwrite)
+        let report = try DryRun(photos, options, progress)
+        let action = try PlannedAction(
+            ofRun: identity, photos: report.examination.photos, overwrite: files.overwrite, again: again, retry: retry)
+        try report.write(action, besides: BatchOptions(), warnings: [], isJSON: json)
     }
 
     /// Prints the outcome of the batch.
@@ -136,17 +154,20 @@ struct RunCommand: ParsableCommand {
     }
 
     /// The list, the Redis server and the options. A later run compares them to recognize the same job.
-    private func identity(_ reader: PhotoListReader, _ options: BatchOptions) throws -> RunIdentity {
+    private func identity(_ photos: SelectedPhotos, _ options: BatchOptions) throws -> RunIdentity {
         let shared = try redis.map { "\(try access.configuration(url: $0).displayName), namespace \(namespace)" }
-        return RunIdentity(list: listPath ?? reader.name, redis: shared ?? "private", options: options)
+        return RunIdentity(
+            list: listPath ?? photos.list.name, photos.selection, redis: shared ?? "private", options: options)
     }
 
     private func workerConfiguration() throws -> WorkerConfiguration {
         var configuration = WorkerConfiguration()
         slots.apply(to: &configuration)
+        try operations.apply(to: &configuration)
         disk.apply(to: &configuration)
         configuration.transfer = try fetch.transferConfiguration(fileFolders: listFolder.map { [$0] } ?? [])
         configuration.maxPixels = fetch.maxPixels.value
+        configuration.watermarkFolders = try image.watermarkFolders()
         return configuration
     }
 

@@ -23,6 +23,7 @@ struct SubmitCommand: ParsableCommand {
             "darkroom submit photos.csv -o /mnt/photos --name holidays",
             "darkroom submit more.csv -o /mnt/more --priority high --after holidays",
             "darkroom submit photos.csv --resume holidays",
+            "darkroom submit photos.csv -o /mnt/photos --dry-run",
         ])
 
     @Argument(help: "The photo list: a file, a URL, a folder of photos, or - for standard input.") var list: String
@@ -43,6 +44,8 @@ struct SubmitCommand: ParsableCommand {
     var replicas: Int?
     @Flag(help: "Show progress and return when the batch has finished.") var wait: Bool
     @Flag(help: "The output folder is not on this machine; workers create it.") var remoteOutput: Bool
+    @Flag(help: "Print what the command would do, and store nothing. Redis is checked only if it is reachable.")
+    var dryRun: Bool
     @Flag(help: "Print the facts of the batch as JSON.") var json: Bool
     @OptionGroup(title: "List options") var reading: ListReadingOptions
     @OptionGroup(title: "Image options") var image: ImageOptions
@@ -55,6 +58,7 @@ struct SubmitCommand: ParsableCommand {
     private static let optionsOfAnyBatch: Set = [
         "--resume", "--replicas", "--wait", "--json", "--on-finish", "--redis", "--redis-password-file",
         "--redis-ca", "--redis-cert", "--redis-key", "--namespace", "--recursive", "--url-column", "--name-column",
+        "--limit", "--sample", "--seed",
     ]
 
     func validate() throws {
@@ -72,7 +76,11 @@ struct SubmitCommand: ParsableCommand {
             guard let folder, remoteOutput, !Path.isAbsolute(folder) else { continue }
             throw ValidationError("\(option) \"\(folder)\": with --remote-output the path must be absolute")
         }
+        if dryRun, resume != nil || wait {
+            throw ValidationError("--dry-run: only for a new batch, without --resume and --wait")
+        }
         try requireAtLeast(0, replicas ?? 0, "--replicas")
+        if resume != nil { try reading.requireSeed(with: "--resume") }
         if output == "" { throw ValidationError("--output \"\": the folder's path is empty") }
         if finish.onFinish != nil, !wait {
             throw ValidationError(
@@ -82,15 +90,17 @@ struct SubmitCommand: ParsableCommand {
     }
 
     func run() throws {
-        let interruption = FeedInterruption(list: listName)
+        let selection = reading.selection()
+        let interruption = FeedInterruption(list: listName, selection)
         StopSignals.handle { _ in interruption.leave() }
+        if dryRun { return try describe() }
         let progress = LiveProgress(feedOnly: !wait)
-        let reader = try reading.open(list, output: output) { progress.note($0) }
+        let photos = try reading.open(list, output: output, selection) { progress.note($0) }
         let client = try redis.connect()
         for warning in try RedisRequirements.check(client.location.redis) { progress.note("warning: \(warning)") }
 
         let coordinator = client.coordinator(replicas: replicas) { progress.note($0.description) }
-        let feed = try begin(reader, client, coordinator) { interruption.stage = .feeding($0) }
+        let feed = try begin(photos, client, coordinator) { interruption.stage = .feeding($0) }
         let id = try feed.waitUntilBegun()
         if !json { try print(id.description) }
         let batch: BatchFacts
@@ -106,7 +116,7 @@ struct SubmitCommand: ParsableCommand {
             now = try waiter.asking { try client.store.time() }
         } catch {
             progress.end()
-            throw CommandError("\(error)" + advice(after: error, id, client))
+            throw CommandError("\(error)" + advice(after: error, id, selection, client))
         }
         interruption.stage = wait ? .finished(id) : .fed(id)
         progress.end()
@@ -167,33 +177,40 @@ struct SubmitCommand: ParsableCommand {
     /// Starts feeding a new batch or continues feeding an existing one.
     /// - Parameter onBegun: Called by the feeding thread with the id of the batch, before `waitUntilBegun` returns.
     private func begin(
-        _ reader: PhotoListReader, _ client: DarkroomClient, _ coordinator: Coordinator,
+        _ photos: SelectedPhotos, _ client: DarkroomClient, _ coordinator: Coordinator,
         onBegun: @escaping @Sendable (BatchID) -> Void
     ) throws -> BatchFeed {
-        // From here on only the feeding thread uses the reader.
-        nonisolated(unsafe) let reader = reader
+        // From here on only the feeding thread uses the list.
+        nonisolated(unsafe) let photos = photos
         if let resume, let id = try begun(resume, client) {
             return BatchFeed(coordinator) { coordinator, onResumed in
-                try coordinator.resume(id, reader) { id in
+                try coordinator.resume(id, photos) { id in
                     onBegun(id)
                     onResumed(id)
                 }
             }
         }
-        var options = BatchOptions()
-        image.apply(to: &options)
-        queue.apply(to: &options)
-        try files.apply(to: &options, output: output ?? "", list: reader)
-        options.remoteOutput = remoteOutput
+        let options = try options(for: photos.list)
         let before = try queue.batchesBefore(in: client)
         let lost = resume.flatMap { BatchID($0) }
-        return BatchFeed(coordinator) { [options, files] coordinator, onSubmitted in
-            try coordinator.submit(reader, as: lost, options: options, after: before, overwrite: files.overwrite) {
+        return BatchFeed(coordinator) { [files] coordinator, onSubmitted in
+            try coordinator.submit(photos, as: lost, options: options, after: before, overwrite: files.overwrite) {
                 id in
                 onBegun(id)
                 onSubmitted(id)
             }
         }
+    }
+
+    /// The options of a new batch.
+    func options(for list: PhotoListReader) throws -> BatchOptions {
+        var options = BatchOptions()
+        try image.apply(to: &options)
+        if !remoteOutput { _ = try image.overlays() }
+        queue.apply(to: &options)
+        try files.apply(to: &options, output: output ?? "", list: list)
+        options.remoteOutput = remoteOutput
+        return options
     }
 
     /// The batch to continue; nil if Redis has lost the batch and the options for a new submission are given.
@@ -219,14 +236,16 @@ struct SubmitCommand: ParsableCommand {
     private var listName: String { list == "-" ? list : PhotoListReader.displayName(list) }
 
     /// The end of an error message: commands that continue or remove an incomplete batch; empty if they cannot help.
-    private func advice(after error: any Error, _ id: BatchID, _ client: DarkroomClient) -> String {
+    private func advice(
+        after error: any Error, _ id: BatchID, _ selection: PhotoSelection, _ client: DarkroomClient
+    ) -> String {
         let lasting: [CoordinatorError.Code] = [.listDiffers, .batchGone, .cancelled]
         if let error = error as? CoordinatorError, lasting.contains(error.code) { return "" }
         // A forgotten batch cannot be resumed. If Redis is unreachable, the batch may exist, so the advice is given.
         do { if try client.store.facts(of: id) == nil { return "" } } catch {}
         return
             "\nbatch \(id) is not complete: continue with: darkroom submit \(ShellWord.quoted(listName)) --resume "
-            + "\(id); or remove it with: darkroom forget \(id) --force"
+            + "\(id)\(selection.argumentText); or remove it with: darkroom forget \(id) --force"
     }
 
     private func print(_ line: String) throws {

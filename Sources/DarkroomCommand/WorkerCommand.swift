@@ -16,13 +16,17 @@ struct WorkerCommand: ParsableCommand {
             at once; other workers claim its operations after their leases have expired.
             """,
         group: "Worker", synonyms: ["start", "work"],
-        examples: ["darkroom worker", "darkroom worker --redis redis://queue:6379 --outputs-under /mnt/photos"])
+        examples: [
+            "darkroom worker", "darkroom worker --redis redis://queue:6379 --outputs-under /mnt/photos",
+            "darkroom worker --operation small='convert - -resize 800x800 jpg:-'",
+        ])
 
     @Option(
         help: "Write only below this folder. Other workers run the batches with another output folder.",
         valueName: "folder")
     var outputsUnder: [String]
     @OptionGroup(title: "Worker options") var slots: SlotOptions
+    @OptionGroup(title: "Operation options") var operations: OperationOptions
     @OptionGroup(title: "Disk options") var disk: DiskOptions
     @OptionGroup(title: "Fetch options") var fetch: FetchOptions
     @OptionGroup(title: "Webhook options") var webhooks: WebhookOptions
@@ -69,6 +73,7 @@ struct WorkerCommand: ParsableCommand {
     func workerConfiguration(_ logger: Logger = .silent) throws -> WorkerConfiguration {
         var configuration = WorkerConfiguration()
         slots.apply(to: &configuration)
+        try operations.apply(to: &configuration)
         disk.apply(to: &configuration)
         configuration.outputsUnder = try outputsUnder.map { try existingFolder($0, "--outputs-under") }
         configuration.transfer = try fetch.transferConfiguration()

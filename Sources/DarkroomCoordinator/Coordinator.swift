@@ -111,6 +111,7 @@ package final class Coordinator: Sendable {
             try originals.tryWriting()
         }
         let folder = options.output.isEmpty || options.remoteOutput ? nil : OutputFolder(path: options.output)
+        try folder?.checkRenditions(of: options)
         let isNew = folder?.isUntouched(by: id) ?? false
         let origin = try folder.map { _ in try control.retrying { try store.perform(store.identify()) } }
         try folder?.prepare(for: id, overwrite: overwrite, origin: origin) { other in
@@ -144,15 +145,9 @@ package final class Coordinator: Sendable {
                 "batch \(other), which must finish first, is not in Redis: it was forgotten or never submitted; nothing "
                     + "was submitted")
         case .nameTaken(let other):
-            throw CoordinatorError(
-                .nameTaken,
-                "the name \"\(options.name)\": batch \(other) has it and has not finished; choose another name, wait until that "
-                    + "batch has finished, or cancel it; nothing was submitted")
+            throw CoordinatorError.nameTaken(options.name, by: other)
         case .outputTaken(let other):
-            throw CoordinatorError(
-                .outputTaken,
-                "output folder \(options.output): batch \(other) writes there; choose another folder, forget that batch, "
-                    + "or give --overwrite to overwrite its photos")
+            throw CoordinatorError.outputTaken(options.output, by: other)
         }
     }
 

@@ -61,6 +61,20 @@ package struct CoordinatorError: Error, Sendable, CustomStringConvertible {
 }
 
 extension CoordinatorError {
+    static func nameTaken(_ name: String, by other: BatchID) -> CoordinatorError {
+        CoordinatorError(
+            .nameTaken,
+            "the name \"\(name)\": batch \(other) has it and has not finished; choose another name, wait until that "
+                + "batch has finished, or cancel it; nothing was submitted")
+    }
+
+    static func outputTaken(_ folder: String, by other: BatchID) -> CoordinatorError {
+        CoordinatorError(
+            .outputTaken,
+            "output folder \(folder): batch \(other) writes there; choose another folder, forget that batch, "
+                + "or give --overwrite to overwrite its photos")
+    }
+
     static func gone(_ id: BatchID) -> CoordinatorError {
         CoordinatorError(
             .batchGone,

@@ -1,18 +1,95 @@
 import DarkroomImaging
 import DarkroomModel
+import DarkroomRecipes
 
 /// How the photos of a batch are developed.
 package struct PhotoRecipe: Sendable {
-    /// The filters and the output format.
-    package var develop: DevelopOptions
-    /// The registered custom operation that runs in place of filters; nil if the batch has filters.
-    package var custom: (name: String, make: @Sendable () -> any PhotoOperation)?
+    package var outputs: [PhotoOutput]
+    /// The limits and the decoding of the photos. The outputs of these options are not used.
+    package var limits: DevelopOptions
+    /// The custom operations of the chains, by name.
+    package var operations: [String: CustomOperation]
 
-    package init(develop: DevelopOptions, custom: (name: String, make: @Sendable () -> any PhotoOperation)?) {
-        self.develop = develop
-        self.custom = custom
+    package init(outputs: [PhotoOutput], limits: DevelopOptions, operations: [String: CustomOperation] = [:]) {
+        self.outputs = outputs
+        self.limits = limits
+        self.operations = operations
     }
 
-    /// Whether an attempt can be stopped at any time without ending its process. Most libraries cannot be stopped.
-    package func canAlwaysStop(_ bytes: [UInt8]) -> Bool { custom != nil || Imaging.canAlwaysStop(bytes, develop) }
+    /// Whether this process may develop a photo, at least in part, if it has helper processes: operations registered by
+    /// the user's program run in it, and so do decoders and encoders that can be stopped at any time.
+    package func mayRunHere(_ bytes: [UInt8]) -> Bool {
+        outputs.contains { output in
+            switch output.stages[0] {
+            case .develop(let options) where output.chain.customNames.isEmpty: canAlwaysStop(bytes, [options])
+            case .develop, .custom: output.chain.customNames.contains { operations[$0]?.isRegistered == true }
+            }
+        }
+    }
+
+    func canAlwaysStop(_ bytes: [UInt8], _ outputs: [ImageOutput]) -> Bool {
+        Imaging.canAlwaysStop(bytes, options(outputs))
+    }
+
+    func options(_ outputs: [ImageOutput]) -> DevelopOptions {
+        var options = limits
+        options.outputs = outputs
+        return options
+    }
+}
+
+/// How a custom operation of a filter chain runs.
+package enum CustomOperation: Sendable {
+    /// An operation of the user's Swift program.
+    case registered(@Sendable () -> any PhotoOperation)
+    /// A command, which has processes of its own.
+    case command(CommandOperation)
+}
+
+extension CustomOperation {
+    fileprivate var isRegistered: Bool { if case .registered = self { true } else { false } }
+}
+
+extension PhotoOutput {
+    /// A part of the chain that runs at once.
+    enum Stage: Equatable {
+        /// Decodes the bytes, applies filters, and encodes the result.
+        case develop(ImageOutput)
+        /// Gives the bytes to a custom operation, and takes its result.
+        case custom(CustomStep)
+    }
+
+    /// The format between a filter and a custom operation: lossless, and fast to encode.
+    private static let between: EncodingSettings = {
+        var settings = EncodingSettings()
+        settings.format = .fixed(.png)
+        settings.effort = 0
+        return settings
+    }()
+
+    /// The stages of the chain, at least one. The result of a custom operation at the end of the chain is kept as it is,
+    /// unless the rendition has settings for its encoding.
+    var stages: [Stage] {
+        var stages: [Stage] = []
+        var filters: [Filter] = []
+        for step in chain.steps {
+            switch step {
+            case .filter(let filter): filters.append(filter)
+            case .custom(let custom):
+                if !filters.isEmpty { stages.append(.develop(ImageOutput(filters: filters, encoding: Self.between))) }
+                filters = []
+                stages.append(.custom(custom))
+            }
+        }
+        if stages.isEmpty || !filters.isEmpty || encoding != EncodingSettings() {
+            stages.append(.develop(ImageOutput(filters: filters, encoding: encoding)))
+        }
+        return stages
+    }
+
+    /// Whether the file may have any file name extension, because a custom operation makes it.
+    package var hasAnyEnding: Bool { if case .custom = stages.last { true } else { false } }
+
+    /// The formats that the file may have if ``hasAnyEnding`` is false.
+    package var formats: [ImageFormat] { encoding.formats(of: nil) }
 }

@@ -1,3 +1,5 @@
+import DarkroomRecipes
+
 /// The type of a file, detected from its first bytes. Content-Types and file extensions are unreliable.
 enum ContentType: Equatable {
     case image(ImageFormat)

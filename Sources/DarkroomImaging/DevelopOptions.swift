@@ -1,17 +1,15 @@
+import DarkroomRecipes
+
 package struct DevelopOptions: Sendable, Equatable {
-    /// The filters, applied in order.
-    package var filters: [Filter]
-    /// The output format; nil means the format of the input. If the installed libvips cannot write the format of the
-    /// input, the output is JPEG, or PNG for a picture with alpha.
-    package var format: ImageFormat?
-    /// The quality for lossy formats, from 1 to 100. From 90 on, JPEG stores the colours in full resolution. A value
-    /// outside the range is set to the nearest limit.
-    package var quality: Int {
-        didSet { quality = min(max(quality, 1), 100) }
-    }
-    /// Whether metadata and the colour profile are omitted.
-    package var strip: Bool
-    /// Pictures with more pixels are refused before decoding.
+    /// The files that are made of the photo, at least one.
+    package var outputs: [ImageOutput]
+    /// The pictures of the watermarks, as files, by their filter.
+    package var overlays: [Filter: [UInt8]] = [:]
+    /// Whether truncated and corrupt files are decoded as far as possible.
+    package var acceptsDamage = false
+    /// Whether all frames of an animation are kept if the output is GIF or WebP; otherwise only the first is used.
+    package var keepsAnimation = false
+    /// Pictures with more pixels are refused before decoding. Filters must not make larger pictures.
     package var maxPixels: Int
     /// The CPU time limit for a picture of up to 20 million pixels. For larger pictures, the limit grows in proportion
     /// to the number of pixels. Nil means no limit.
@@ -26,15 +24,33 @@ package struct DevelopOptions: Sendable, Equatable {
         processorTime.map { pixels > Self.usualPixels ? $0 * (Double(pixels) / Double(Self.usualPixels)) : $0 }
     }
 
-    package init(
-        filters: [Filter] = [.standard], format: ImageFormat? = nil, quality: Int = 85, strip: Bool = false,
-        maxPixels: Int = 100_000_000, processorTime: Duration? = nil
-    ) {
-        self.filters = filters
-        self.format = format
-        self.quality = min(max(quality, 1), 100)
-        self.strip = strip
+    package init(outputs: [ImageOutput], maxPixels: Int = 100_000_000, processorTime: Duration? = nil) {
+        self.outputs = outputs
         self.maxPixels = maxPixels
         self.processorTime = processorTime
+    }
+
+    /// Options for one output.
+    package init(
+        filters: [Filter] = [.standard], format: ImageFormat? = nil, quality: Int? = nil, strip: Bool = false,
+        maxPixels: Int = 100_000_000, processorTime: Duration? = nil
+    ) {
+        var encoding = EncodingSettings()
+        encoding.format = format.map { .fixed($0) }
+        encoding.quality = quality.map { min(max($0, 1), 100) }
+        encoding.metadata = strip ? MetadataSelection.none : nil
+        self.init(
+            outputs: [ImageOutput(filters: filters, encoding: encoding)], maxPixels: maxPixels,
+            processorTime: processorTime)
+    }
+}
+
+extension Filter {
+    /// The filter that is applied if no other is given.
+    package static var standard: Filter {
+        guard case .filter(let filter) = FilterChain.standard.steps.first else {
+            preconditionFailure("the standard chain is one filter")
+        }
+        return filter
     }
 }

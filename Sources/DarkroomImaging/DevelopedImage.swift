@@ -1,3 +1,5 @@
+internal import CImaging
+import DarkroomRecipes
 internal import Glibc
 
 /// A developed picture: an encoded file in memory.
@@ -17,6 +19,19 @@ package struct DevelopedImage: Sendable {
         self.width = width
         self.height = height
         buffer = MallocedBuffer(bytes)
+    }
+
+    init(format: ImageFormat, width: Int, height: Int, copying bytes: UnsafeRawBufferPointer) {
+        let copy = UnsafeMutableRawBufferPointer(start: malloc(bytes.count), count: bytes.count)
+        copy.copyMemory(from: bytes)
+        self.init(format: format, width: width, height: height, bytes: UnsafeRawBufferPointer(copy))
+    }
+
+    /// Takes ownership of the bytes of the file.
+    init(_ file: darkroom_file) {
+        self.init(
+            format: ImageFormat(file.format), width: Int(file.width), height: Int(file.height),
+            bytes: UnsafeRawBufferPointer(start: file.bytes, count: file.byte_count))
     }
 
     /// Calls `body` with the bytes of the file. The pointer is valid only until `body` returns.

@@ -1,4 +1,5 @@
 internal import CImaging
+import DarkroomRecipes
 
 extension ImageFormat {
     var c: darkroom_format {
@@ -14,8 +15,10 @@ extension ImageFormat {
         }
     }
 
-    init?(_ format: darkroom_format) {
-        guard let found = Self.allCases.first(where: { $0.c == format }) else { return nil }
+    init(_ format: darkroom_format) {
+        guard let found = Self.allCases.first(where: { $0.c == format }) else {
+            preconditionFailure("the cases are those of enum darkroom_format")
+        }
         self = found
     }
 }

@@ -1,4 +1,5 @@
 internal import CImaging
+import DarkroomRecipes
 
 /// Decodes, filters and encodes pictures. Input and output are in memory.
 ///
@@ -12,7 +13,7 @@ package enum Imaging {
         if let error = startError { throw error }
     }
 
-    private static let startError: ImagingError? = {
+    static let startError: ImagingError? = {
         var detail = [UInt8](repeating: 0, count: 256)
         let started = detail.withUnsafeMutableBytes {
             darkroom_imaging_start($0.assumingMemoryBound(to: CChar.self).baseAddress, $0.count)
@@ -32,17 +33,21 @@ package enum Imaging {
     ///     ``DevelopOptions/processorTime`` is checked at the same points.
     package static func develop(
         _ bytes: [UInt8], _ options: DevelopOptions = DevelopOptions(), isCancelled: @Sendable () -> Bool = { false }
-    ) throws(ImagingError) -> DevelopedImage {
+    ) throws(ImagingError) -> [DevelopedImage] {
         try develop(bytes, options, sizeIsKnown: { _ in }, isCancelled: isCancelled)
     }
 
-    /// - Parameter sizeIsKnown: Called with the number of pixels before decoding, possibly more than once.
+    /// - Parameter sizeIsKnown: Called with the number of pixels before decoding, and before a filter makes a larger
+    ///   picture; possibly more than once.
     package static func develop(
         _ bytes: [UInt8], _ options: DevelopOptions, sizeIsKnown: @escaping (Int) -> Void,
         isCancelled: @Sendable () -> Bool
-    ) throws(ImagingError) -> DevelopedImage {
+    ) throws(ImagingError) -> [DevelopedImage] {
         try bytes.withBytes { bytes throws(ImagingError) in
-            try run(darkroom_develop, bytes, options, sizeIsKnown: sizeIsKnown, isCancelled: isCancelled)
+            try withDecoder(bytes, options, sizeIsKnown: sizeIsKnown, isCancelled: isCancelled) {
+                decoder throws(ImagingError) in
+                try Development(decoder: decoder, options: options).run()
+            }
         }
     }
 
@@ -50,75 +55,48 @@ package enum Imaging {
     /// libraries decode or encode whole pictures in one call.
     package static func canAlwaysStop(_ bytes: [UInt8], _ options: DevelopOptions) -> Bool {
         let isJPEG = bytes.withUnsafeBytes { ImageFormat(contentOf: $0) == .jpeg }
-        return isJPEG && (options.format ?? .jpeg) == .jpeg
+        return isJPEG
+            && options.outputs.allSatisfy { output in
+                output.encoding.isFormat(.jpeg)
+                    && output.filters.allSatisfy { $0.kind != .watermark }
+            }
     }
 
     /// Frees libvips' memory for the calling thread. Threads that developed pictures must call this before they end.
     package static func threadShutdown() { darkroom_imaging_thread_shutdown() }
 
     package static var vipsVersion: String { String(cString: darkroom_imaging_version()) }
-
-    /// Whether the installed libvips can write the format. The first call for a format writes a test picture.
-    package static func canSave(_ format: ImageFormat) -> Bool {
-        startError == nil && darkroom_imaging_can_save(format.c)
-    }
 }
 
 extension Imaging {
-    /// The largest number of filters in a chain. Each filter adds a level to libvips' recursion.
-    private static let maxFilters = 100
-
-    typealias Work = (UnsafePointer<darkroom_job>?, UnsafeMutablePointer<darkroom_result>?) -> darkroom_status
-
-    /// Calls a C function that takes a job.
-    static func run(
-        _ work: Work, _ bytes: UnsafeRawBufferPointer, _ options: DevelopOptions,
-        sizeIsKnown: @escaping (Int) -> Void = { _ in }, isCancelled: @Sendable () -> Bool
-    ) throws(ImagingError) -> DevelopedImage {
+    /// Calls `body` with a decoder for the bytes.
+    static func withDecoder<Result>(
+        _ bytes: UnsafeRawBufferPointer, _ options: DevelopOptions, sizeIsKnown: @escaping (Int) -> Void = { _ in },
+        isCancelled: @Sendable () -> Bool, _ body: (Decoder) throws(ImagingError) -> Result
+    ) throws(ImagingError) -> Result {
         try start()
         let format = try format(of: bytes)
-        guard options.filters.count <= maxFilters else {
-            throw ImagingError(
-                code: .filterFailed, detail: "\(options.filters.count) filters, at most \(maxFilters) are applied")
+        guard options.outputs.allSatisfy({ $0.filters.count <= FilterChain.maxSteps }) else {
+            throw ImagingError(code: .filterFailed, detail: "more than \(FilterChain.maxSteps) filters")
         }
         let clock = options.processorTime.map { ProcessorClock(limit: $0) }
-        var result = darkroom_result()
-        let status = withoutActuallyEscaping(isCancelled) { isCancelled in
-            options.filters.map(\.c).withUnsafeBufferPointer { filters in
-                let context = JobContext(
-                    options: options, clock: clock, sizeIsKnown: sizeIsKnown, isCancelled: isCancelled)
-                return withUnsafePointer(to: context) { context in
-                    var job = darkroom_job()
-                    job.bytes = bytes.bindMemory(to: UInt8.self).baseAddress
-                    job.byte_count = bytes.count
-                    job.from = format.c
-                    job.to = options.format?.c ?? DARKROOM_SAME
-                    job.filters = filters.baseAddress
-                    job.filter_count = Int32(filters.count)
-                    job.quality = Int32(options.quality)
-                    job.strip = options.strip
-                    job.max_pixels = Int64(options.maxPixels)
-                    job.size_is_known = { context, pixels in
-                        context!.assumingMemoryBound(to: JobContext.self).pointee.setSize(pixels: Int(pixels))
-                    }
-                    job.is_cancelled = { context in
-                        context!.assumingMemoryBound(to: JobContext.self).pointee.isOver
-                    }
-                    job.context = UnsafeMutableRawPointer(mutating: context)
-                    return work(&job, &result)
-                }
+        return try withoutActuallyEscaping(isCancelled) { isCancelled in
+            Swift.Result { () throws(ImagingError) in
+                let session = PhotoSession(
+                    format: format, maxPixels: options.maxPixels, clock: clock,
+                    sizeIsKnown: { pixels in
+                        if let limit = options.processorTime(pixels: pixels) { clock?.extend(to: limit) }
+                        sizeIsKnown(pixels)
+                    }, isCancelled: isCancelled)
+                return try body(
+                    Decoder(
+                        bytes: bytes, format: format, session: session, acceptsDamage: options.acceptsDamage,
+                        keepsAnimation: options.keepsAnimation))
             }
-        }
-        guard status == DARKROOM_DONE, let written = ImageFormat(result.format) else {
-            throw ImagingError(
-                status: status, result: result, format: format, maxPixels: options.maxPixels, clock: clock)
-        }
-        return DevelopedImage(
-            format: written, width: Int(result.width), height: Int(result.height),
-            bytes: UnsafeRawBufferPointer(start: result.bytes, count: result.byte_count))
+        }.get()
     }
 
-    private static func format(of bytes: UnsafeRawBufferPointer) throws(ImagingError) -> ImageFormat {
+    static func format(of bytes: UnsafeRawBufferPointer) throws(ImagingError) -> ImageFormat {
         switch ContentType(of: bytes) {
         case .image(let format):
             return format
@@ -139,29 +117,5 @@ extension [UInt8] {
         try withUnsafeBytes { bytes in
             Result { () throws(ImagingError) in try body(bytes) }
         }.get()
-    }
-}
-
-/// The object to which `darkroom_job.context` points while the job is running.
-private struct JobContext {
-    let options: DevelopOptions
-    let clock: ProcessorClock?
-    let sizeIsKnown: (Int) -> Void
-    let isCancelled: @Sendable () -> Bool
-
-    func setSize(pixels: Int) {
-        if let limit = options.processorTime(pixels: pixels) { clock?.extend(to: limit) }
-        sizeIsKnown(pixels)
-    }
-
-    var isOver: Bool { isCancelled() || clock?.check() == true }
-}
-
-extension Filter {
-    fileprivate var c: darkroom_filter {
-        switch self {
-        case .sepia(let intensity): darkroom_filter(kind: DARKROOM_SEPIA, amount: intensity)
-        case .tiltShift(let radius): darkroom_filter(kind: DARKROOM_TILT_SHIFT, amount: radius)
-        }
     }
 }

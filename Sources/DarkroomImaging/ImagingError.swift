@@ -1,4 +1,5 @@
 internal import CImaging
+import DarkroomRecipes
 
 /// The failure to develop a picture. Another attempt with the same bytes can succeed only if the code is
 /// ``Code/outOfMemory``.
@@ -28,16 +29,23 @@ package struct ImagingError: Error, Equatable, CustomStringConvertible {
     package let detail: String
 
     package var description: String { "\(code.rawValue): \(detail)" }
+
+    /// The error with the name of the rendition that failed. The name is left out if it is empty, and if the photo is
+    /// damaged.
+    func of(rendition: String) -> ImagingError {
+        guard !rendition.isEmpty, code != .damaged else { return self }
+        return ImagingError(code: code, detail: "rendition \(rendition): \(detail)")
+    }
 }
 
 extension ImagingError {
-    /// Converts the result of a C function that failed for bytes of `format`.
+    /// Converts the status of a C function that failed for bytes of `format`.
     init(
-        status: darkroom_status, result: darkroom_result, format: ImageFormat, maxPixels: Int, clock: ProcessorClock?
+        status: darkroom_status, session: darkroom_session, format: ImageFormat, clock: ProcessorClock?
     ) {
-        let size = result.width > 0 ? " of \(result.width) x \(result.height) pixels" : ""
+        let size = session.width > 0 ? " of \(session.width) x \(session.height) pixels" : ""
         let found = "\(format.rawValue)\(size)"
-        let message = withUnsafeBytes(of: result.detail) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        let message = withUnsafeBytes(of: session.detail) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
         let text = message.isEmpty ? found : "\(found): \(message)"
         switch status {
         case DARKROOM_DAMAGED:
@@ -45,7 +53,7 @@ extension ImagingError {
         case DARKROOM_UNSUPPORTED:
             self.init(code: .unsupportedFormat, detail: text)
         case DARKROOM_TOO_MANY_PIXELS:
-            self.init(code: .tooManyPixels, detail: "\(text), at most \(maxPixels) are allowed (--max-pixels)")
+            self.init(code: .tooManyPixels, detail: "\(text), at most \(session.max_pixels) are allowed (--max-pixels)")
         case DARKROOM_OUT_OF_MEMORY:
             self.init(code: .outOfMemory, detail: "\(text): not enough memory; run fewer filtrations at once")
         case DARKROOM_CANCELLED:

@@ -1,19 +1,23 @@
+import DarkroomRecipes
 import DarkroomText
 
 /// The options of a batch.
 public struct BatchOptions: Sendable, Equatable {
     /// The name of the batch for users; empty if the batch has no name. Unfinished batches must have different names.
     public var name = ""
-    /// The filters, in the order in which they are applied, or a single custom operation.
+    /// The filters, in the order in which they are applied. Not used if there are ``renditions``.
     public var filters: [PhotoFilter] = [.sepia()]
+    /// The files that are made of each photo, each in a folder of its own; empty for one file, which is made by
+    /// ``filters``.
+    public var renditions: [PhotoRendition] = []
+    /// The encoding of the files.
+    public var encoding = PhotoEncoding()
     /// The output folder: an absolute path on the workers' machines. If empty, no files are written.
     public var output = ""
-    /// The format of the written files.
-    public var format = PhotoFormat.same
-    /// The quality for lossy formats, 1 to 100.
-    public var quality = 85
-    /// Whether metadata and the colour profile are left out of the written files.
-    public var strip = false
+    /// What happens to truncated and corrupt photos: false fails them, true decodes them as far as possible.
+    public var acceptsDamage = false
+    /// Whether all frames of an animation are kept if the output is GIF or WebP; otherwise only the first is used.
+    public var keepsAnimations = false
     /// The template for file names, without extension. `{index}`, `{name}` and `{stem}` (the name without a picture's
     /// extension) are replaced.
     public var fileName = "{index}-{name}"
@@ -49,8 +53,9 @@ extension BatchOptions {
     /// These options as fields and values of the batch's hash.
     package var fields: [(field: String, value: String)] {
         [
-            ("name", name), ("filters", filters.text), ("output", output), ("format", format.name),
-            ("quality", String(quality)), ("strip", strip ? "1" : "0"), ("file.name", fileName),
+            ("name", name), ("filters", filters.text), ("renditions", renditions.text),
+            ("encoding", encoding.description), ("accepts.damage", acceptsDamage ? "1" : ""),
+            ("keeps.animations", keepsAnimations ? "1" : ""), ("output", output), ("file.name", fileName),
             ("remote.output", remoteOutput ? "1" : "0"), ("size", String(operationSize)),
             ("priority", priority.rawValue), ("lease", String(lease.wholeMilliseconds)),
             ("window", String(min(window, StoredBounds.photos.upperBound))),
@@ -71,12 +76,11 @@ extension BatchOptions {
     init(_ fields: inout StoredFields) {
         self.init()
         name = fields.text("name") ?? name
-        filters =
-            fields.text("filters").map { $0.split(separator: " ").map { PhotoFilter(stored: String($0)) } } ?? filters
+        filters = fields.text("filters").map { [PhotoFilter](stored: $0) } ?? filters
+        readRecipe(&fields)
         output = fields.text("output") ?? output
-        format = fields.text("format").map(PhotoFormat.init(stored:)) ?? format
-        quality = fields.optionalNumber("quality", in: 1...100) ?? quality
-        strip = fields.isSet("strip")
+        acceptsDamage = fields.isSet("accepts.damage")
+        keepsAnimations = fields.isSet("keeps.animations")
         fileName = fields.text("file.name") ?? fileName
         remoteOutput = fields.isSet("remote.output")
         operationSize = fields.number("size", in: Self.operationSizes, otherwise: operationSize)
@@ -92,6 +96,18 @@ extension BatchOptions {
         photosFolder = fields.text("photos.folder") ?? photosFolder
         webhook = fields.text("webhook") ?? webhook
         redactURLs = fields.isSet("redact.urls")
+    }
+
+    /// Reads the renditions and the encoding. An invalid text is damage: without it, the batch would make other files.
+    private mutating func readRecipe(_ fields: inout StoredFields) {
+        do throws(ChainSyntaxError) {
+            if let text = fields.text("renditions"), !text.isEmpty {
+                renditions = [PhotoRendition](try Recipe(parsing: text))
+            }
+            encoding = PhotoEncoding(try PhotoEncoding(fields.text("encoding") ?? "").settings())
+        } catch {
+            fields.noteContradiction("its recipe: \(error)")
+        }
     }
 
     /// A phrase for each option that is out of bounds, for example `quality is "200"`. A batch with such an option

@@ -10,6 +10,10 @@ package struct ManifestLine: Sendable, Equatable, Codable {
     package var url: String
     /// `filtered`, `failed` or `cancelled`.
     package var state: String
+    /// The filter chain, if the photo was filtered and the batch has no renditions.
+    package var filters: String?
+    /// The files of the renditions, if the batch has renditions. The fields about a single file are then absent.
+    package var renditions: [File]?
     /// The path of the written file, relative to the output folder.
     package var file: String?
     /// The word for the ``FailureReason``, if the photo failed.
@@ -31,6 +35,66 @@ package struct ManifestLine: Sendable, Equatable, Codable {
     package var filterMilliseconds: Int?
     /// The duration of writing the file.
     package var writeMilliseconds: Int?
+
+    /// A file of a rendition.
+    package struct File: Sendable, Equatable, Codable {
+        /// The name of the rendition.
+        package var rendition: String
+        package var filters: String
+        /// The path of the file, relative to the output folder; nil if the batch writes no files.
+        package var file: String?
+        /// In pixels; nil if a custom operation made the file.
+        package var width: Int?
+        package var height: Int?
+        package var bytes: Int?
+        /// In hexadecimal.
+        package var sha256: String?
+
+        package init(
+            rendition: String, filters: String, file: String? = nil, width: Int? = nil, height: Int? = nil,
+            bytes: Int? = nil, sha256: String? = nil
+        ) {
+            self.rendition = rendition
+            self.filters = filters
+            self.file = file
+            self.width = width
+            self.height = height
+            self.bytes = bytes
+            self.sha256 = sha256
+        }
+
+        /// Decodes a file in a line that other programs may have changed.
+        package init(from decoder: any Decoder) throws {
+            let fields = try decoder.container(keyedBy: CodingKeys.self)
+            func number(_ key: CodingKeys) throws -> Int? {
+                let value = try fields.decodeIfPresent(Int.self, forKey: key)
+                guard value.map(StoredBounds.numbers.contains) ?? true else {
+                    throw DecodingError.dataCorruptedError(
+                        forKey: key, in: fields, debugDescription: "\(value ?? 0) is out of bounds")
+                }
+                return value
+            }
+            rendition = try fields.decode(String.self, forKey: .rendition)
+            filters = try fields.decode(String.self, forKey: .filters)
+            file = try fields.decodeIfPresent(String.self, forKey: .file)
+            width = try number(.width)
+            height = try number(.height)
+            bytes = try number(.bytes)
+            sha256 = try fields.decodeIfPresent(String.self, forKey: .sha256)
+        }
+
+        fileprivate func append(to text: inout [UInt8]) {
+            text.append(UInt8(ascii: "{"))
+            JSONText.append("rendition", rendition, to: &text)
+            JSONText.append("filters", filters, to: &text)
+            JSONText.append("file", file, to: &text)
+            JSONText.append("width", width, to: &text)
+            JSONText.append("height", height, to: &text)
+            JSONText.append("bytes", bytes, to: &text)
+            JSONText.append("sha256", sha256, to: &text)
+            text.append(UInt8(ascii: "}"))
+        }
+    }
 
     /// Creates the line of a photo. The caller sets the fields about the file.
     package init(batch: BatchID, record: PhotoRecord, state: PhotoState) {
@@ -61,6 +125,8 @@ package struct ManifestLine: Sendable, Equatable, Codable {
         name = try fields.decode(String.self, forKey: .name)
         url = try fields.decode(String.self, forKey: .url)
         state = try fields.decode(String.self, forKey: .state)
+        filters = try fields.decodeIfPresent(String.self, forKey: .filters)
+        renditions = try fields.decodeIfPresent([File].self, forKey: .renditions)
         file = try fields.decodeIfPresent(String.self, forKey: .file)
         reason = try fields.decodeIfPresent(String.self, forKey: .reason)
         detail = try fields.decodeIfPresent(String.self, forKey: .detail)
@@ -100,6 +166,8 @@ package struct ManifestLine: Sendable, Equatable, Codable {
         JSONText.append("name", name, to: &text)
         JSONText.append("url", url, to: &text)
         JSONText.append("state", state, to: &text)
+        JSONText.append("filters", filters, to: &text)
+        if let renditions { append(renditions, to: &text) }
         JSONText.append("file", file, to: &text)
         JSONText.append("reason", reason, to: &text)
         JSONText.append("detail", detail, to: &text)
@@ -113,6 +181,39 @@ package struct ManifestLine: Sendable, Equatable, Codable {
         JSONText.append("writeMilliseconds", writeMilliseconds, to: &text)
         text += [UInt8(ascii: "}"), UInt8(ascii: "\n")]
     }
+
+    private func append(_ renditions: [File], to text: inout [UInt8]) {
+        text += Array(",\"renditions\":[".utf8)
+        for (position, rendition) in renditions.enumerated() {
+            if position > 0 { text.append(UInt8(ascii: ",")) }
+            rendition.append(to: &text)
+        }
+        text.append(UInt8(ascii: "]"))
+    }
+
+    /// Adds the facts about the files of the photo.
+    package mutating func note(_ files: [File]) {
+        guard files.count == 1, files[0].rendition.isEmpty else {
+            renditions = files
+            return
+        }
+        (filters, file, sha256) = (files[0].filters, files[0].file, files[0].sha256)
+        (width, height, bytes) = (files[0].width, files[0].height, files[0].bytes)
+    }
+
+    /// The files of the photo; without renditions a single file whose rendition is empty. Empty if no file was made.
+    package var files: [File] {
+        if let renditions { return renditions }
+        guard file != nil || bytes != nil else { return [] }
+        return [
+            File(
+                rendition: "", filters: filters ?? "", file: file, width: width, height: height, bytes: bytes,
+                sha256: sha256)
+        ]
+    }
+
+    /// The paths of the written files, relative to the output folder.
+    package var paths: [String] { files.compactMap(\.file) }
 }
 
 /// The paths of manifest files: `manifest/<batch id>/<operation number>.<fencingToken>.jsonl` in the output folder.

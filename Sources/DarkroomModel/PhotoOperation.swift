@@ -1,4 +1,7 @@
-/// A custom operation, which workers run for each photo of a batch whose only filter is ``PhotoFilter/custom(_:)``.
+/// A custom operation, which workers run for each photo of a batch whose filters contain
+/// ``PhotoFilter/custom(_:arguments:)``.
+///
+/// As the first filter it gets the downloaded bytes; after other filters it gets their result as a PNG file.
 ///
 /// ```swift
 /// struct Checksum: PhotoOperation {
@@ -32,8 +35,10 @@ public protocol PhotoOperation {
 public struct DownloadedPhoto: Sendable {
     /// The photo's index, name and URL in the list.
     public let record: PhotoRecord
-    /// The downloaded bytes, which have not been checked and need not be a picture.
+    /// The downloaded bytes, which have not been checked and need not be a picture; after other filters a PNG file.
     public let bytes: [UInt8]
+    /// The text after `=` in the filter `x:NAME=arguments`; empty without arguments.
+    public let arguments: String
     private let cancelled: @Sendable () -> Bool
 
     /// True if the result will be discarded: the batch was cancelled or the worker is stopping. Safe on any thread.
@@ -43,10 +48,15 @@ public struct DownloadedPhoto: Sendable {
     /// - Parameters:
     ///   - record: the index, name and URL.
     ///   - bytes: the downloaded bytes.
+    ///   - arguments: the arguments of the filter.
     ///   - isCancelled: returns the value of ``isCancelled``.
-    public init(record: PhotoRecord, bytes: [UInt8], isCancelled: @escaping @Sendable () -> Bool = { false }) {
+    public init(
+        record: PhotoRecord, bytes: [UInt8], arguments: String = "",
+        isCancelled: @escaping @Sendable () -> Bool = { false }
+    ) {
         self.record = record
         self.bytes = bytes
+        self.arguments = arguments
         cancelled = isCancelled
     }
 }

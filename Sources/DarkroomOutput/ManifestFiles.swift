@@ -113,14 +113,22 @@ package enum ManifestFiles {
     ) -> ManifestLine {
         var line = ManifestLine(batch: batch.batch, record: record, state: state)
         guard state == .filtered else { return line }
-        for ending in batch.endings(record) {
-            let path = batch.path(of: record, ending: ending)
-            guard let file = try? output.contents(of: path, maxBytes: 1 << 30) else { continue }
-            line.file = path
-            line.bytes = file.count
-            line.sha256 = Hexadecimal.text(file.withUnsafeBytes { SHA256Digest.hash(of: $0) })
-            break
-        }
+        let files = batch.files.compactMap { find(record, $0, batch, output) }
+        if !files.isEmpty { line.note(files) }
         return line
+    }
+
+    /// Finds the file of a photo by its possible names.
+    private static func find(
+        _ record: PhotoRecord, _ kind: BatchOutput.File, _ batch: BatchOutput, _ output: Folder
+    ) -> ManifestLine.File? {
+        for ending in kind.endings(record) {
+            let path = batch.path(of: record, kind, ending: ending)
+            guard let file = try? output.contents(of: path, maxBytes: 1 << 30) else { continue }
+            return ManifestLine.File(
+                rendition: kind.rendition, filters: kind.filters, file: path, bytes: file.count,
+                sha256: Hexadecimal.text(file.withUnsafeBytes { SHA256Digest.hash(of: $0) }))
+        }
+        return nil
     }
 }

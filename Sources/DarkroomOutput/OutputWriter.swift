@@ -14,57 +14,99 @@ package enum OutputWriter {
         package let place: OutputPlace
         /// The subfolder of the file, relative to `place`; "" for `place` itself.
         package let folder: String
+        /// The size of all files of the photo.
         package let bytes: Int
         /// The path of the temporary file, relative to `place`, if it could not be removed.
         package var staleFile: String?
     }
 
-    /// Writes `bytes` to a file in `place`. Creates missing subfolders of its `path`, and replaces an existing file.
+    /// A file to write.
+    package struct File {
+        /// The path relative to the output folder.
+        package let path: String
+        package let byteCount: Int
+        /// Calls its argument with the bytes.
+        let withBytes: ((UnsafeRawBufferPointer) throws(SystemFailure) -> Void) throws(SystemFailure) -> Void
+
+        package init(
+            path: String, byteCount: Int,
+            withBytes: @escaping ((UnsafeRawBufferPointer) throws(SystemFailure) -> Void) throws(SystemFailure) -> Void
+        ) {
+            self.path = path
+            self.byteCount = byteCount
+            self.withBytes = withBytes
+        }
+
+        fileprivate var folder: String { Path.split(path).folder ?? "" }
+    }
+
+    /// Writes the files of a photo to `place`. Creates missing subfolders, and replaces existing files.
+    ///
+    /// The files get their final names when all of them are complete. Each must be in another folder.
     /// - Parameters:
-    ///   - temporaryName: the name of the temporary file; hidden, and unique in the folder among all workers.
-    ///   - isDurable: whether the bytes are on the disk before the file gets its final name. If false, a power failure
+    ///   - temporaryName: the name of the temporary files; hidden, and unique in each folder among all workers.
+    ///   - isDurable: whether the bytes are on the disk before a file gets its final name. If false, a power failure
     ///     can leave an empty file with the final name, unless the caller syncs the file system.
-    ///   - isWanted: called directly before the file gets its final name; if it returns false, the file is removed.
+    ///   - isWanted: called directly before the files get their final names; if it returns false, they are removed.
     /// - Returns: false if `isWanted` returned false.
     package static func write(
-        _ bytes: UnsafeRawBufferPointer, to path: String, in place: OutputPlace, temporaryName: String,
-        isDurable: Bool = false, isWanted: () -> Bool = { true }
+        _ files: [File], in place: OutputPlace, temporaryName: String, isDurable: Bool = false,
+        isWanted: () -> Bool = { true }
     ) throws(Failure) -> Bool {
-        let folder = Path.split(path).folder ?? ""
-        let temporary = Path.joined(folder, temporaryName)
+        var temporaries: [String] = []
+        var current = files.first
         func failure(_ system: SystemFailure) -> Failure {
             let isFull = system.error == ENOSPC || system.error == EDQUOT
+            let path = current?.path ?? ""
             return Failure(
                 reason: isFull ? .diskFull : .outputDenied,
                 detail: place.detail(of: system) ?? "\(system.attempted) \(place.folder)/\(path): \(system.text)",
                 error: system.error,
                 isOfPlace: ["see", "hold"].contains(system.attempted)
                     || [EROFS, ESTALE, ENOTCONN].contains(system.error), place: place,
-                folder: folder, bytes: bytes.count)
+                folder: current?.folder ?? "", bytes: files.reduce(0) { $0 + $1.byteCount })
         }
         let root: Folder
-        let descriptor: Int32
+        do throws(SystemFailure) { root = try place.open() } catch { throw failure(error) }
         do throws(SystemFailure) {
-            root = try place.open()
-            descriptor = try create(temporary, in: root, folder)
-        } catch {
-            throw failure(error)
-        }
-        do throws(SystemFailure) {
-            try fill(descriptor, with: bytes, isDurable: isDurable)
+            for file in files {
+                current = file
+                let temporary = Path.joined(file.folder, temporaryName)
+                let descriptor = try create(temporary, in: root, file.folder)
+                temporaries.append(temporary)
+                try file.withBytes { bytes throws(SystemFailure) in
+                    try fill(descriptor, with: bytes, isDurable: isDurable)
+                }
+            }
             if isWanted() {
-                try place.whileHolding(root) { () throws(SystemFailure) in try root.rename(temporary, to: path) }
+                try place.whileHolding(root) { () throws(SystemFailure) in
+                    for (position, file) in files.enumerated() {
+                        current = file
+                        do throws(SystemFailure) {
+                            try root.rename(temporaries[position], to: file.path)
+                        } catch {
+                            // The photo has all its files or none.
+                            for named in files[..<position] { try? root.remove(named.path) }
+                            throw error
+                        }
+                    }
+                }
                 return true
             }
         } catch {
             var failure = failure(error)
-            do throws(SystemFailure) { try root.remove(temporary) } catch {
-                failure.staleFile = temporary
+            for temporary in temporaries {
+                do throws(SystemFailure) {
+                    try root.remove(temporary)
+                } catch {
+                    // Without a temporary file, the file already had its final name.
+                    if error.error != ENOENT { failure.staleFile = temporary }
+                }
             }
             throw failure
         }
         // If the removal fails, the next worker that claims the operation removes the file.
-        try? root.remove(temporary)
+        for temporary in temporaries { try? root.remove(temporary) }
         return false
     }
 
@@ -72,12 +114,10 @@ package enum OutputWriter {
     package static func write(
         _ bytes: [UInt8], to path: String, in place: OutputPlace, temporaryName: String, isDurable: Bool = false
     ) throws(Failure) {
-        let result = bytes.withUnsafeBytes { buffer in
-            Result { () throws(Failure) in
-                try write(buffer, to: path, in: place, temporaryName: temporaryName, isDurable: isDurable)
-            }
+        let file = File(path: path, byteCount: bytes.count) { write throws(SystemFailure) in
+            try bytes.withUnsafeBytes { buffer in Result { () throws(SystemFailure) in try write(buffer) } }.get()
         }
-        _ = try result.get()
+        _ = try write([file], in: place, temporaryName: temporaryName, isDurable: isDurable)
     }
 
     private static func create(

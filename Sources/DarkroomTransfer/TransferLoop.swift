@@ -307,7 +307,7 @@ final class TransferLoop {
 }
 
 /// Blocks SIGPIPE on this thread. TLS libraries may write to a closed connection, and the signal would end the process.
-func blockBrokenPipeSignal() {
+package func blockBrokenPipeSignal() {
     var signals = sigset_t()
     sigemptyset(&signals)
     sigaddset(&signals, SIGPIPE)

@@ -5,6 +5,7 @@ import DarkroomFiles
 import DarkroomImaging
 import DarkroomModel
 import DarkroomOutput
+import DarkroomRecipes
 import DarkroomText
 import Foundation
 
@@ -35,32 +36,15 @@ final class BatchContext: Sendable {
         self.id = id
         self.options = options
         holderPatience = configuration.holderPatience
-        var develop = DevelopOptions()
-        let custom: (name: String, make: @Sendable () -> any PhotoOperation)?
         let template: FileNameTemplate
         do {
-            let own = try CustomFilter.name(in: options.filters.map(\.description))
-            custom = try own.map { name throws(Refusal) in
-                (name: name, make: try Self.operation(name, configuration))
-            }
-            develop.filters = own == nil ? try options.filters.map { try Filter(parsing: $0.description) } : []
+            recipe = try Self.recipe(options, configuration, willAccess)
             template = try FileNameTemplate(options.fileName, namesAreUnique: true)
         } catch let refusal as Refusal {
             throw refusal
         } catch {
             throw Refusal(reason: "\(error)")
         }
-        if options.format != .same {
-            guard let format = ImageFormat(rawValue: options.format.name), Imaging.canSave(format) else {
-                throw Refusal(reason: "this worker cannot write the format \"\(options.format)\"")
-            }
-            develop.format = format
-        }
-        develop.quality = options.quality
-        develop.strip = options.strip
-        develop.maxPixels = configuration.maxPixels
-        develop.processorTime = configuration.photoTimeout
-        recipe = PhotoRecipe(develop: develop, custom: custom)
         let folders = configuration.outputsUnder
         let place =
             options.output.isEmpty
@@ -76,10 +60,15 @@ final class BatchContext: Sendable {
                     folder: options.originals,
                     trusted: try Self.trusted(options.originals, folders, "folder of originals"), marker: nil),
                 maxBytes: configuration.transfer.maxBytes)
-        let formats = (develop.format.map { [$0] } ?? ImageFormat.allCases).map(\.fileExtension)
         output = BatchOutput(
-            id, options, template, place: place, originals: originals, isCustom: custom != nil,
-            endings: { [isCustom = custom != nil] in isCustom ? CustomEnding.candidates($0) : formats })
+            id, options, template, place: place, originals: originals,
+            files: recipe.outputs.map { output in
+                let endings = output.encoding.formats(of: nil).map(\.fileExtension)
+                let isCustom = output.hasAnyEnding
+                return BatchOutput.File(
+                    rendition: output.rendition, filters: output.chain.description, isCustom: isCustom,
+                    endings: { isCustom ? CustomEnding.candidates($0) : endings })
+            })
         // Creates folders only inside folders of --outputs-under, so that nothing is written if a share is not mounted.
         let makes = options.remoteOutput && !folders.isEmpty
         if let place {
@@ -133,13 +122,45 @@ final class BatchContext: Sendable {
         }
     }
 
+    /// The recipe of the batch.
+    /// - Throws: ``Refusal`` if this worker lacks a format, a custom operation or a watermark; `ChainSyntaxError` if the
+    ///   options are invalid or of a newer version.
+    private static func recipe(
+        _ options: BatchOptions, _ configuration: WorkerConfiguration, _ willAccess: (_ folder: String) -> Void
+    ) throws -> PhotoRecipe {
+        let outputs = try options.outputs()
+        if let problem = Imaging.problem(saving: outputs.flatMap(\.encoding.candidates)) {
+            throw Refusal(reason: problem)
+        }
+        var limits = DevelopOptions(outputs: [])
+        limits.maxPixels = configuration.maxPixels
+        limits.processorTime = configuration.photoTimeout
+        limits.acceptsDamage = options.acceptsDamage
+        limits.keepsAnimation = options.keepsAnimations
+        limits.overlays = try Overlays.load(for: outputs) { path throws(Refusal) in
+            let folders = configuration.transfer.fileFolders + configuration.watermarkFolders
+            guard let folder = folders.first(where: { Folder.part(of: path, below: $0) != nil }) else {
+                throw Refusal(reason: "its watermark \(path) is not below a folder of --files-under")
+            }
+            willAccess(folder)
+            return folder
+        }
+        var operations: [String: CustomOperation] = [:]
+        for name in Set(outputs.flatMap(\.chain.customNames)) {
+            operations[name] = try operation(name, configuration)
+        }
+        return PhotoRecipe(outputs: outputs, limits: limits, operations: operations)
+    }
+
     private static func operation(
         _ name: String, _ configuration: WorkerConfiguration
-    ) throws(Refusal) -> @Sendable () -> any PhotoOperation {
-        if let operation = configuration.operations[name] { return operation }
-        let known = configuration.operations.keys.sorted().joined(separator: ", ")
+    ) throws(Refusal) -> CustomOperation {
+        if let command = configuration.commands[name] { return .command(command) }
+        if let operation = configuration.operations[name] { return .registered(operation) }
+        let known = Set(configuration.operations.keys).union(configuration.commands.keys).sorted()
+            .joined(separator: ", ")
         throw Refusal(
-            reason: "this worker has no operation \"\(name)\" for the filter \(CustomFilter.prefix)\(name): "
+            reason: "this worker has no operation \"\(name)\" for the filter \(CustomStep.prefix)\(name): "
                 + (known.isEmpty ? "none is registered with it" : "registered with it are \(known)"))
     }
 

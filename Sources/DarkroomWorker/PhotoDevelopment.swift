@@ -1,5 +1,6 @@
 import DarkroomCoding
 import DarkroomExecution
+import DarkroomFiles
 import DarkroomModel
 import DarkroomOutput
 import DarkroomText
@@ -11,25 +12,21 @@ import Foundation
 enum PhotoDevelopment {
     /// Filters and writes one photo. Blocks until the file is written. Call it on a thread of the filtration queue.
     /// - Parameters:
-    ///   - helpers: the helper processes that filter the photo; nil filters it in this process.
+    ///   - maker: makes the files.
     ///   - temporaryName: the name of the temporary file; hidden and unique in the output folder.
     ///   - isWanted: called before the file gets its final name; if it returns false, the file is removed.
     ///   - isWaitedFor: called if the file could not be written; if it returns true, the photo is started again later.
     /// - Returns: nil if the photo was cancelled, is no longer wanted, or will be started again. No file is left.
     static func develop(
-        _ photo: PhotoTask, _ image: Download, helpers: PhotoHelpers?, fileCalls: FileCalls, temporaryName: String,
+        _ photo: PhotoTask, _ image: Download, maker: PhotoMaker, fileCalls: FileCalls, temporaryName: String,
         isWanted: @Sendable () -> Bool, isWaitedFor: @Sendable (OutputWriter.Failure) -> Bool
     ) -> PhotoOutcome? {
         guard !photo.cancellation.isCancelled else { return nil }
         let clock = ContinuousClock()
         let began = clock.now
-        let developed: PhotoProduct
+        let products: [PhotoProduct]
         do throws(PhotoProduct.Failure) {
-            if let helpers {
-                developed = try helpers.develop(photo, photo.context.recipe, image)
-            } else {
-                developed = try PhotoProduct.make(photo, photo.context.recipe, image)
-            }
+            products = try maker.make(image.body)
         } catch {
             guard let reason = error.reason else { return nil }
             return failure(photo, reason, error.detail, image)
@@ -37,22 +34,19 @@ enum PhotoDevelopment {
         let filtered = clock.now
         guard !photo.cancellation.isCancelled else { return nil }
 
-        var line = ManifestLine(batch: photo.context.id, record: photo.record, state: .filtered)
-        line.width = developed.width
-        line.height = developed.height
-        line.bytes = developed.byteCount
-        line.downloadMilliseconds = image.duration.wholeMilliseconds
-        line.filterMilliseconds = (filtered - began).wholeMilliseconds
-        if let place = photo.context.output.place {
-            let path = photo.context.output.path(of: photo.record, ending: developed.ending)
-            line.file = path
+        let output = photo.context.output
+        let paths = output.place == nil ? [] : output.paths(of: photo.record, endings: products.map(\.ending))
+        if let place = output.place {
+            let files = zip(paths, products).map { path, product in
+                OutputWriter.File(path: path, byteCount: product.byteCount) { write throws(SystemFailure) in
+                    try product.withUnsafeBytes(write)
+                }
+            }
             do throws(OutputWriter.Failure) {
                 let isWritten = try fileCalls.run(for: photo.operation) { () throws(OutputWriter.Failure) in
                     do throws(OutputWriter.Failure) {
-                        return try developed.withUnsafeBytes { bytes throws(OutputWriter.Failure) in
-                            try OutputWriter.write(
-                                bytes, to: path, in: place, temporaryName: temporaryName, isWanted: isWanted)
-                        }
+                        return try OutputWriter.write(
+                            files, in: place, temporaryName: temporaryName, isWanted: isWanted)
                     } catch {
                         // `isWaitedFor` also accesses the folder.
                         guard isWaitedFor(error) else { throw error }
@@ -60,14 +54,18 @@ enum PhotoDevelopment {
                     }
                 }
                 guard isWritten else { return nil }
-                line.sha256 = Hexadecimal.text(developed.withUnsafeBytes { SHA256Digest.hash(of: $0) })
             } catch {
                 return failure(photo, error.reason, error.detail, image)
             }
         }
+        var line = ManifestLine(batch: photo.context.id, record: photo.record, state: .filtered)
+        line.note(products, paths, of: output)
+        line.downloadMilliseconds = image.duration.wholeMilliseconds
+        line.filterMilliseconds = (filtered - began).wholeMilliseconds
         line.writeMilliseconds = (clock.now - filtered).wholeMilliseconds
         return PhotoOutcome(
-            state: .filtered, line: line, bytesIn: image.transferredBytes, bytesOut: developed.byteCount)
+            state: .filtered, line: line, bytesIn: image.transferredBytes,
+            bytesOut: products.reduce(0) { $0 + $1.byteCount })
     }
 
     /// The outcome of a photo that failed after its download.
@@ -85,5 +83,23 @@ enum PhotoDevelopment {
         var line = ManifestLine(batch: photo.context.id, record: photo.record, state: .failed(reason))
         line.detail = detail
         return PhotoOutcome(state: .failed(reason), line: line)
+    }
+}
+
+extension ManifestLine {
+    /// Adds the facts about the files of a photo.
+    fileprivate mutating func note(_ products: [PhotoProduct], _ paths: [String], of output: BatchOutput) {
+        var files: [ManifestLine.File] = []
+        for (position, product) in products.enumerated() {
+            let kind = output.files[position]
+            let isWritten = !paths.isEmpty
+            files.append(
+                ManifestLine.File(
+                    rendition: kind.rendition, filters: kind.filters, file: isWritten ? paths[position] : nil,
+                    width: product.width, height: product.height, bytes: product.byteCount,
+                    sha256: isWritten
+                        ? Hexadecimal.text(product.withUnsafeBytes { SHA256Digest.hash(of: $0) }) : nil))
+        }
+        note(files)
     }
 }

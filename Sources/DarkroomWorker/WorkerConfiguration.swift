@@ -1,5 +1,6 @@
 import CSystem
 import DarkroomModel
+import DarkroomRecipes
 import DarkroomExecution
 import DarkroomTransfer
 import DarkroomWorkerState
@@ -57,8 +58,12 @@ package struct WorkerConfiguration: Sendable {
     var helperArguments: [String]?
     /// The names of the environment variables that are passed to helper processes.
     var helperVariables: Set<String> = []
+    /// The folders from which watermarks are read, besides the folders of local photos.
+    package var watermarkFolders: [String] = []
     /// The closures that make custom operations, by name, see ``register(_:_:)``.
     var operations: [String: @Sendable () -> any PhotoOperation] = [:]
+    /// The custom operations that are commands, by name, see ``register(_:)``.
+    private(set) var commands: [String: CommandOperation] = [:]
     package var work = Work.photos
     /// If false, the worker ignores all change notices. Used to measure the cost of lost notices.
     package var receivesNotices = true
@@ -82,15 +87,27 @@ package struct WorkerConfiguration: Sendable {
 
     /// Registers a custom operation for batches with the filter `x:<name>`. An operation already registered under this
     /// name is replaced. `make` is called for each photo, on the thread that runs the operation, and must be quick.
-    /// - Throws: `InvalidCustomFilter` if the name is invalid.
+    /// - Throws: `InvalidOperationName` if the name is invalid.
     package mutating func register(
         _ name: String, _ make: @escaping @Sendable () -> any PhotoOperation
-    ) throws(InvalidCustomFilter) {
-        guard CustomFilter.isName(name) else {
-            throw InvalidCustomFilter(
-                description: "operation \"\(name)\": a name has 1 to 64 letters, digits, \"_\" and \"-\"")
+    ) throws(InvalidOperationName) {
+        guard CustomStep.isName(name) else {
+            throw InvalidOperationName(name: name)
         }
         operations[name] = make
+    }
+
+    /// Registers a command for batches with the filter `x:<name>`. An operation already registered under this name is
+    /// replaced.
+    package mutating func register(_ command: CommandOperation) { commands[command.name] = command }
+}
+
+/// An invalid name of a custom operation.
+package struct InvalidOperationName: Error, Equatable, CustomStringConvertible {
+    package let name: String
+
+    package var description: String {
+        "operation \"\(name)\": a name has 1 to 64 letters, digits, \"_\" and \"-\""
     }
 }
 

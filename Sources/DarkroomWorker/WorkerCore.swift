@@ -254,14 +254,18 @@ final class WorkerCore: CoordinatedWorker {
             handle(.filterEnded(job, nil))
             return
         }
-        let helpers = isForHelper(task, image) ? helpers : nil
-        if helpers == nil, let call = crashProbe(task, begins: true) { _ = coordination.store.results(of: [call]) }
+        let isolatesEverything = task.isQuarantined || configuration.isolatesEveryPhoto
+        let recipe = task.context.recipe
+        let runsHere = helpers == nil || (!isolatesEverything && recipe.mayRunHere(image.body))
+        if runsHere, let call = crashProbe(task, begins: true) { _ = coordination.store.results(of: [call]) }
         let temporaryName = StaleFiles.temporaryName(
             for: String(task.record.index), fencingToken: task.operation.fencingToken,
             worker: "\(coordination.id).\(job.attempt)")
         let outcome = filtrationThreads.run { [self] in
             PhotoDevelopment.develop(
-                task, image, helpers: helpers, fileCalls: fileCalls, temporaryName: temporaryName,
+                task, image,
+                maker: PhotoMaker(task, recipe, helpers: helpers, isolatesEverything: isolatesEverything),
+                fileCalls: fileCalls, temporaryName: temporaryName,
                 isWanted: {
                     waitForLeases()
                     return mayProceed(.placing(job))
@@ -270,13 +274,6 @@ final class WorkerCore: CoordinatedWorker {
         }
         if let outcome { note(outcome, of: task) }
         handle(.filterEnded(job, outcome))
-    }
-
-    /// Whether a photo is developed in a helper process, if this worker has helpers. This includes photos whose library
-    /// cannot be stopped. By default, custom operations run in this process, because their author is trusted.
-    private func isForHelper(_ photo: PhotoTask, _ image: Download) -> Bool {
-        photo.isQuarantined || configuration.isolatesEveryPhoto
-            || !photo.context.recipe.canAlwaysStop(image.body)
     }
 
     /// Publishes the outcome of a photo, and logs a failure.
@@ -289,10 +286,11 @@ final class WorkerCore: CoordinatedWorker {
             LogMetadata(photo, reason, outcome.line))
     }
 
-    /// Ends the transfer thread and the helper processes.
+    /// Ends the transfer thread, the helper processes and the idle processes of commands.
     func shutDown() {
         engine.shutdown()
         helpers?.stop()
+        for command in configuration.commands.values { command.stop() }
         cleaner.close()
         folders.close()
     }

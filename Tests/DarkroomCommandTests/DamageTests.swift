@@ -12,7 +12,8 @@ import Testing
 
     @Test(arguments: [
         ("photos", "-9223372036854775808"), ("size", "9223372036854775807"), ("state", "asleep"),
-        ("quality", "99999999999"), ("lease", "1"), ("lease", "5999"), ("lease", "86400001"),
+        ("encoding", "quality=99999999999"), ("renditions", "../a = none"), ("lease", "1"), ("lease", "5999"),
+        ("lease", "86400001"),
         ("lease", "9007199254740992"),
         ("count.filtered", "5000000"), ("submitted", "-1"), ("focus.first", "\u{1B}]0;x\u{7}"),
     ]) func batchesStatusAndWaitShowADamagedBatch(_ field: String, _ value: String) throws {

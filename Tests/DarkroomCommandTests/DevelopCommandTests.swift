@@ -138,7 +138,8 @@ import Testing
         #expect(
             facts.map { $0["out"] as? String } == ["astronaut.jpg", "moon.png", "chelsea.jpg"].map { "\(out)/\($0)" })
         let problems = outcome.standardError.split(separator: "\n")
-        #expect(problems.count == 3 && problems[0].hasPrefix("error: develop /etc/passwd: not an image"))
+        try #require(problems.count == 3)
+        #expect(problems[0].hasPrefix("error: develop /etc/passwd: not an image"))
         let taken = "the photo of \(photos[0]) has that name already"
         #expect(problems[1] == "error: write the photo \(out)/astronaut.jpg: \(taken)")
         #expect(problems[2] == "2 of 5 photos failed")
@@ -148,6 +149,87 @@ import Testing
         let names = ["astronaut.jpg", "astronaut.webp", "chelsea.jpg", "chelsea.webp", "moon.png", "moon.webp"]
         #expect(try FileManager.default.contentsOfDirectory(atPath: out).sorted() == names)
         #expect(try Program(["develop"] + photos + ["-o", out]).outcome().status == 3, "all files exist already")
+    }
+
+    /// Makes a folder of photos: `a.jpg`, `deep/b.png`, a hidden folder, a text, and links.
+    private func makePhotos() throws -> String {
+        let photos = "\(folder)/photos"
+        let files = FileManager.default
+        try files.createDirectory(atPath: "\(photos)/deep/.hidden", withIntermediateDirectories: true)
+        try files.copyItem(atPath: "\(Self.samples)/flower.jpg", toPath: "\(photos)/a.jpg")
+        try files.copyItem(atPath: "\(Self.samples)/moon.png", toPath: "\(photos)/deep/b.png")
+        try files.copyItem(atPath: "\(Self.samples)/moon.png", toPath: "\(photos)/deep/.hidden/c.png")
+        try Data("text".utf8).write(to: URL(fileURLWithPath: "\(photos)/notes.txt"))
+        return photos
+    }
+
+    @Test func photosOfAFolderKeepTheirPaths() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let photos = try makePhotos()
+        #expect(symlink(photos, "\(photos)/deep/loop") == 0 && symlink("../a.jpg", "\(photos)/deep/inside.jpg") == 0)
+        let flat = try Program.run("develop", photos, "-o", "\(folder)/flat")
+        #expect(flat.status == 0 && flat.lines.count == 1, "\(flat)")
+        let advice = "1 subfolder and 1 file without a picture's ending skipped; --recursive looks into subfolders"
+        #expect(flat.standardError == "folder \(photos): \(advice)\n")
+        // The output folder is in the folder of photos, and is not read.
+        for again in [[], ["--force"]] {
+            let out = "\(photos)/out"
+            let arguments = ["develop", photos, "\(Self.samples)/astronaut.jpg", "-o", out, "--recursive"]
+            let whole = try Program(arguments + ["--format", "webp"] + again).outcome()
+            #expect(whole.status == 0, "\(whole)")
+            #expect(
+                whole.lines.map { String($0.prefix { $0 != ":" }) }
+                    == ["a.webp", "deep/b.webp", "deep/inside.webp", "astronaut.webp"].map { "\(out)/\($0)" })
+            let written = try FileManager.default.subpathsOfDirectory(atPath: out).sorted()
+            #expect(written == ["a.webp", "astronaut.webp", "deep", "deep/b.webp", "deep/inside.webp"])
+        }
+    }
+
+    @Test func linksOutOfAFolderAreNotFollowed() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let photos = try makePhotos()
+        #expect(symlink("\(Self.samples)/coffee.jpg", "\(photos)/link.jpg") == 0)
+        let out = "\(folder)/out", elsewhere = "\(folder)/elsewhere"
+        for path in [out, elsewhere, "\(folder)/empty"] {
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        }
+        #expect(symlink(elsewhere, "\(out)/deep") == 0)
+        let outcome = try Program.run("develop", photos, "\(folder)/empty", "-o", out, "--recursive")
+        #expect(outcome.status == 3 && outcome.lines.count == 1)
+        let problems = outcome.standardError.split(separator: "\n").filter { !$0.hasPrefix("folder") }
+        try #require(problems.count == 4)
+        #expect(
+            problems.prefix(2) == [
+                "error: make the folder \(out)/deep: there is a symbolic link, which is not followed",
+                "error: read the photo \(photos)/link.jpg: it is a link that leads out of the folder \(photos)",
+            ])
+        #expect(problems[2].hasPrefix("error: read the folder \(folder)/empty: there are 0 photos in this folder"))
+        #expect(problems[3] == "3 of 4 photos failed")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: out).sorted() == ["a.jpg", "deep"])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: elsewhere).isEmpty)
+    }
+
+    @Test(arguments: [1, 7]) func reportsAreInTheOrderOfTheArguments(_ jobs: Int) throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let samples = ["hubble_deep_field", "flower", "astronaut", "chelsea"].map { "\(Self.samples)/\($0).jpg" }
+        var photos: [String] = []
+        for (number, sample) in (samples + samples + samples).enumerated() {
+            photos.append("\(folder)/\(number).jpg")
+            try FileManager.default.copyItem(atPath: sample, toPath: photos[number])
+        }
+        photos.insert("/no/photo.jpg", at: 5)
+        let options = ["-o", "\(folder)/out", "--jobs", "\(jobs)", "--json"]
+        let outcome = try Program(["develop"] + photos + options).outcome()
+        let facts = try #require(try outcome.json() as? [[String: Any]], "\(outcome)")
+        #expect(facts.map { $0["in"] as? String } == photos.filter { $0 != "/no/photo.jpg" })
+        #expect(outcome.status == 3 && outcome.standardError.contains("error: read the photo /no/photo.jpg: "))
+    }
+
+    @Test(arguments: [["--jobs", "2"], ["--recursive"], ["--jobs", "0", "-o", "out"]])
+    func jobsAndFoldersNeedAnOutputFolder(_ options: [String]) throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let outcome = try Program(["develop", "a.jpg", "b.jpg"] + options).outcome()
+        #expect(outcome.status == 2 && outcome.standardError.contains("error: \(options[0])"), "\(outcome)")
     }
 
     @Test func escapesControlCharactersInNames() throws {

@@ -37,14 +37,14 @@ import Testing
             state: .failed(.other))
         line.file = "-a.jpg"
         line.detail = "\u{1b}[2J\u{202e}, \"x\"\n"
-        let row = ManifestCSV.row(line)
+        let row = ManifestCSV.rows(line)
         #expect(row.hasPrefix("20261121-090501123-7f3a,0,'=1+1,'@x,failed,'-a.jpg,other,\"\u{1b}[2J"))
         #expect(
-            ManifestCSV.row(line, isForTerminal: true).hasSuffix(
-                #",other,"\u{1b}[2J\u{202e}, ""x""\n",,,,,,,,"# + "\n"))
+            ManifestCSV.rows(line, isForTerminal: true).hasSuffix(
+                #",other,"\u{1b}[2J\u{202e}, ""x""\n",,,,,,,,,"# + "\n"))
         for text in ["+1", "\t=1", "\r=1"] {
             line.name = text
-            #expect(ManifestCSV.row(line).contains("'\(text)"))
+            #expect(ManifestCSV.rows(line).contains("'\(text)"))
         }
     }
 

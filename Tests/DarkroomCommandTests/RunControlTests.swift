@@ -55,10 +55,10 @@ import Testing
         let store = BatchStore(redis, keys: try Keys())
         defer { store.connection.close() }
         let id = try #require(BatchID(batch))
-        _ = try store.connection.call(RedisCommand("HSET", store.keys.batch(id), "quality", "999"))
+        _ = try store.connection.call(RedisCommand("HSET", store.keys.batch(id), "window", "0"))
         let outcome = try run.outcome()
         #expect(outcome.status == 1, "\(outcome)")
-        #expect(outcome.standardError.contains("batch \(id) is damaged in Redis (quality is \"999\")"), "\(outcome)")
+        #expect(outcome.standardError.contains("batch \(id) is damaged in Redis (window is \"0\")"), "\(outcome)")
         #expect(!outcome.standardError.contains("interrupted"))
     }
 

@@ -38,9 +38,9 @@ import Testing
         ("--on-finish= --wait", "--on-finish \"\": the command is empty"),
         ("--originals=", "--originals \"\": the folder's path is empty"),
         ("--originals here --remote-output", "--originals \"here\": with --remote-output the path must be absolute"),
-        ("--filter x:", "--filter \"x:\": write the name of a custom operation"),
-        ("--filter x:a.b", "--filter \"x:a.b\": write the name of a custom operation"),
-        ("--filter sepia --filter x:mine", "--filter x:mine: a custom operation must be the only filter"),
+        ("--filter x:", "--filter \"x:\": character 1: a custom operation is x: and a name"),
+        ("--filter x:a.b", "--filter \"x:a.b\": character 1: a custom operation is x: and a name"),
+        ("--filter sepia --rendition a=flip", "--filter: each rendition has filters of its own"),
     ])
     func badValueIsAUsageError(_ options: String, _ message: String) throws {
         let arguments = ["submit", "list", "-o", "/out"] + options.split(separator: " ").map(String.init)
@@ -95,7 +95,7 @@ import Testing
     @Test func customOperationsRequireWorkersThatHaveThem() throws {
         for (line, message) in [
             ("develop a b --filter x:mine", "only a worker that has this operation can run it"),
-            ("run a -o b --filter x:mine", "the worker of a run has only the image filters"),
+            ("run a -o b --filter x:mine", "the worker of this run has no such operation"),
         ] {
             let end = try requireError(CommandExit.self) {
                 try DarkroomProgram.parseAsRoot(line.split(separator: " ").map(String.init))

@@ -58,9 +58,9 @@ import Testing
         ("doctor --downloads 0", "--downloads 0: at least 1"),
         ("doctor --max-download 1000000TiB", "--max-download 1024000000GiB: at most 1024GiB"),
         ("doctor --max-pixels 0", "--max-pixels 0: at least 1"),
-        ("develop a b --quality 101", "--quality 101: from 1 to 100"),
-        ("develop a b --filter sepa", "--filter \"sepa\": no such filter"),
-        ("develop a b --format bmp", "--format \"bmp\": it can be same, jpeg"),
+        ("develop a b --quality 101", "--quality 101: write a whole number from 1 to 100"),
+        ("develop a b --filter sepa", "--filter \"sepa\": character 1: there is no filter \"sepa\"; did you mean sepia?"),
+        ("develop a b --format bmp", "--format bmp: write one of jpeg, png"),
         ("develop a", "name the file that is written, as in: darkroom develop IN OUT; or a folder with -o <folder>"),
         ("develop a b c", "3 names: darkroom develop IN OUT takes two; for many photos name a folder with -o <folder>"),
         (
@@ -125,10 +125,13 @@ import Testing
             return try #require(try DarkroomProgram.parseAsRoot(words) as? Command)
         }
         let submit: SubmitCommand = try parsed("submit l -o d --priority High --format JPG --lease 300 --retain 1.5")
-        #expect(submit.queue.priority == .high && submit.image.format == .jpeg && submit.queue.lease == .seconds(300))
+        #expect(submit.queue.priority == .high && submit.queue.lease == .seconds(300))
+        let settings = try submit.image.settings()
+        #expect(settings.format == .fixed(.jpeg))
         #expect(submit.queue.retain.duration == .milliseconds(1500))
         let develop: DevelopCommand = try parsed("develop a b.TIF --format tif")
-        #expect(develop.image.format == .tiff)
+        let developed = try develop.image.settings()
+        #expect(developed.format == .fixed(.tiff))
         let prioritize: PrioritizeCommand = try parsed("prioritize b veryhigh")
         #expect(prioritize.priority == .veryHigh)
     }

@@ -1,3 +1,5 @@
+import DarkroomRecipes
+import DarkroomRecipes
 import Foundation
 import Testing
 

@@ -1,5 +1,7 @@
 import CImaging
+import DarkroomRecipes
 import ErrorExpectations
+import DarkroomRecipes
 import Foundation
 import DarkroomConcurrency
 import Testing
@@ -8,7 +10,7 @@ import Testing
 
 @Suite struct DamageTests {
     private static func failure(
-        _ bytes: [UInt8], _ options: DevelopOptions = DevelopOptions(), by route: Route = .usual
+        _ bytes: [UInt8], _ options: DevelopOptions = DevelopOptions(), by route: Development.Route = .usual
     ) -> ImagingError? {
         do {
             _ = try develop(bytes, options, by: route)
@@ -39,8 +41,8 @@ import Testing
         #expect(error?.code == .damaged, "\(String(describing: error))")
     }
 
-    @Test(arguments: Route.allCases, [JPEG.Kind.baseline, .progressive, .restarts])
-    func truncatedJPEGIsDamaged(route: Route, kind: JPEG.Kind) throws {
+    @Test(arguments: Development.Route.allCases, [JPEG.Kind.baseline, .progressive, .restarts])
+    func truncatedJPEGIsDamaged(route: Development.Route, kind: JPEG.Kind) throws {
         let photo = try pixelsByStrips(Samples.sample("coffee.jpg"), [])
         let whole = JPEG.file(photo, kind)
         for count in [3, 100, 700, whole.count / 10, whole.count / 2, whole.count - 100, whole.count - 3] {
@@ -50,7 +52,7 @@ import Testing
         #expect(Self.failure(whole, by: route) == nil)
     }
 
-    @Test(arguments: Route.allCases) func corruptDataIsDamaged(route: Route) throws {
+    @Test(arguments: Development.Route.allCases) func corruptDataIsDamaged(route: Development.Route) throws {
         var bytes = try Samples.sample("china.jpg")
         for i in bytes.count / 2..<bytes.count / 2 + 400 { bytes[i] = UInt8(truncatingIfNeeded: i &* 37) & 0x7F }
         #expect(Self.failure(bytes, by: route)?.code == .damaged)
@@ -176,18 +178,20 @@ import Testing
 
     @Test(arguments: [ImageFormat.jpeg, .png]) func cancelStopsBetweenStrips(format: ImageFormat) throws {
         let file = JPEG.file(Pixels.gradient(width: 1000, height: 2000), .baseline)
-        for route in Route.allCases {
+        for route in Development.Route.allCases {
             let checks = Locked(0)
             let error = expectError(ImagingError.self) {
                 try file.withBytes { bytes throws(ImagingError) in
-                    try Imaging.run(
-                        route == .usual ? darkroom_develop : darkroom_develop_by_vips, bytes,
-                        DevelopOptions(format: format)
-                    ) {
+                    let options = DevelopOptions(format: format)
+                    let isCancelled = { @Sendable in
                         checks.withLock { count in
                             count += 1
                             return count == 5
                         }
+                    }
+                    return try Imaging.withDecoder(bytes, options, isCancelled: isCancelled) {
+                        decoder throws(ImagingError) in
+                        try Development(decoder: decoder, options: options, route: route).run()
                     }
                 }
             }

@@ -1,27 +1,37 @@
 import CImaging
+import DarkroomRecipes
 import Foundation
 
 @testable import DarkroomImaging
 
-/// The two implementations that develop a JPEG.
-enum Route: CaseIterable {
-    case usual, vips
+/// Develops `bytes`; `.withoutStrips` uses only libvips. Returns the only output.
+func develop(
+    _ bytes: [UInt8], _ options: DevelopOptions = DevelopOptions(), by route: Development.Route = .usual
+) throws(ImagingError) -> DevelopedImage {
+    try developAll(bytes, options, by: route)[0]
 }
 
-/// Develops `bytes`; `.vips` uses only libvips.
-func develop(
-    _ bytes: [UInt8], _ options: DevelopOptions = DevelopOptions(), by route: Route = .usual
-) throws(ImagingError) -> DevelopedImage {
+/// Develops `bytes`. Returns all outputs.
+func developAll(
+    _ bytes: [UInt8], _ options: DevelopOptions, by route: Development.Route = .usual
+) throws(ImagingError) -> [DevelopedImage] {
     try bytes.withBytes { bytes throws(ImagingError) in
-        try Imaging.run(
-            route == .usual ? darkroom_develop : darkroom_develop_by_vips, bytes, options, isCancelled: { false })
+        try Imaging.withDecoder(bytes, options, isCancelled: { false }) { decoder throws(ImagingError) in
+            try Development(decoder: decoder, options: options, route: route).run()
+        }
     }
 }
 
 /// The pixels before encoding, developed strip by strip.
 func pixelsByStrips(_ bytes: [UInt8], _ filters: [Filter]) throws -> Pixels {
+    let options = DevelopOptions(filters: filters)
     let image = try bytes.withBytes { bytes throws(ImagingError) in
-        try Imaging.run(darkroom_strip_pixels, bytes, DevelopOptions(filters: filters), isCancelled: { false })
+        try Imaging.withDecoder(bytes, options, isCancelled: { false }) { decoder throws(ImagingError) in
+            var file = darkroom_file()
+            try decoder.session.check(
+                decoder.withStripsJob(options.outputs[0]) { darkroom_strip_pixels(decoder.session.c, $0, $1, &file) })
+            return DevelopedImage(file)
+        }
     }
     let values = image.withUnsafeBytes { bytes in
         bytes.enumerated().filter { $0.offset % 4 != 3 }.map { UInt16($0.element) }
@@ -31,7 +41,17 @@ func pixelsByStrips(_ bytes: [UInt8], _ filters: [Filter]) throws -> Pixels {
 
 /// The pixels before encoding, developed by libvips; PNG stores them without loss.
 func pixelsByVips(_ bytes: [UInt8], _ filters: [Filter]) throws -> Pixels {
-    try PNG.pixels(of: develop(bytes, DevelopOptions(filters: filters, format: .png), by: .vips).bytes)
+    try PNG.pixels(of: develop(bytes, DevelopOptions(filters: filters, format: .png), by: .withoutStrips).bytes)
+}
+
+extension Filter {
+    static func sepia(intensity: Double) -> Filter { parsed("sepia=\(intensity)") }
+    static func tiltShift(radius: Double) -> Filter { parsed("tilt-shift=radius:\(radius)") }
+
+    /// A filter from a valid text.
+    static func parsed(_ text: String) -> Filter {
+        do { return try Filter(parsing: text) } catch { preconditionFailure("\(error)") }
+    }
 }
 
 extension DevelopedImage {
@@ -54,4 +74,22 @@ enum Samples {
     static let kodak = tests.deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "shared/photos/kodak")
     static var hasKodak: Bool { FileManager.default.fileExists(atPath: kodak.path) }
+}
+
+/// Develops `bytes` through a filter chain with encoding settings, both as text.
+func develop(
+    _ bytes: [UInt8], _ chain: String, _ settings: String = "", keepsAnimation: Bool = false,
+    acceptsDamage: Bool = false, maxPixels: Int = 100_000_000
+) throws -> DevelopedImage {
+    let filters = try FilterChain(parsing: chain).filters
+    let output = ImageOutput(filters: filters, encoding: try EncodingSettings(parsing: settings))
+    var options = DevelopOptions(outputs: [output], maxPixels: maxPixels)
+    options.keepsAnimation = keepsAnimation
+    options.acceptsDamage = acceptsDamage
+    return try develop(bytes, options)
+}
+
+/// The decoded pixels of a file of any format.
+func decoded(_ bytes: [UInt8]) throws -> Pixels {
+    try PNG.pixels(of: develop(bytes, "sepia=0", "format=png; effort=1").bytes)
 }

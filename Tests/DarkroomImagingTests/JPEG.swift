@@ -81,6 +81,21 @@ enum JPEG {
         return Array(file.prefix(2)) + inserted + Array(file.dropFirst(2))
     }
 
+    struct NoFrame: Error {}
+
+    /// The marker of the frame header and the sampling factors of its components, `0x21` for 2 x 1 (ISO 10918-1, B.2.2).
+    static func frame(of file: [UInt8]) throws -> (marker: UInt8, factors: [Int]) {
+        var offset = 2
+        while offset + 10 < file.count, file[offset] == 0xFF, file[offset + 1] != 0xDA {
+            if [0xC0, 0xC1, 0xC2].contains(file[offset + 1]) {
+                let components = Int(file[offset + 9])
+                return (file[offset + 1], (0..<components).map { Int(file[offset + 11 + 3 * $0]) })
+            }
+            offset += 2 + Int(file[offset + 2]) << 8 + Int(file[offset + 3])
+        }
+        throw NoFrame()
+    }
+
     /// The bytes of an APP1 marker: camera, orientation and, if requested, a thumbnail.
     static func exif(orientation: Int, thumbnail: Bool = false, bigEndian: Bool = true) -> [UInt8] {
         func bytes(_ number: Int, _ count: Int) -> [UInt8] {

@@ -1,3 +1,4 @@
+import DarkroomRecipes
 import Foundation
 import Testing
 
@@ -99,7 +100,7 @@ import Testing
         return Array(bytes[start.lowerBound + 14..<start.lowerBound - 2 + length])
     }
 
-    @Test(arguments: Route.allCases) func jpegKeepsMetadataAndProfile(route: Route) throws {
+    @Test(arguments: Development.Route.allCases) func jpegKeepsMetadataAndProfile(route: Development.Route) throws {
         let profile = try Self.profile()
         let file = JPEG.inserting(try Self.markers(), into: JPEG.file(Self.quarters, .baseline))
         let kept = try develop(file, by: route).bytes
@@ -130,7 +131,7 @@ import Testing
         #expect(format == .jxl || !bare.bytes.contains(profile))
     }
 
-    @Test(arguments: Route.allCases) func oldThumbnailIsRemoved(route: Route) throws {
+    @Test(arguments: Development.Route.allCases) func oldThumbnailIsRemoved(route: Development.Route) throws {
         let exif = JPEG.exif(orientation: 1, thumbnail: true)
         let file = JPEG.inserting([(0xE1, exif)], into: JPEG.file(Self.quarters, .baseline))
         let bytes = try develop(file, by: route).bytes

@@ -1,5 +1,6 @@
 import CZlib
 import DarkroomConcurrency
+import DarkroomRecipes
 import FuzzSupport
 
 @testable import DarkroomImaging
@@ -11,12 +12,34 @@ struct MutatedImages {
         let format: ImageFormat
         let bytes: [UInt8]
         let options: DevelopOptions
-        let route: Route
+        let route: Development.Route
     }
 
     /// Pictures with more pixels are refused, so that each case takes only milliseconds.
     private static let maxPixels = 1_000_000
     private let files: [(format: ImageFormat, bytes: [UInt8])]
+    private let overlays: [Filter: [UInt8]]
+
+    private static let watermark = Filter.parsed("watermark=image:mark.png,tile:yes,opacity:0.5")
+    private static let chains: [[Filter]] =
+        [[], [.standard], [.tiltShift(radius: 1)], [.standard, .standard], [watermark, .parsed("invert")]]
+        + [
+            "resize=20x", "resize=31x17,fit:contain,background:#12345678", "resize=9x9,gravity:attention sepia",
+            "crop=10x10,gravity:entropy blur=2", "crop=20x15 flip", "trim rotate=33", "rotate=90 normalize",
+            "extend=3,background:blur median=3", "duotone=navy,orange pixelate=4 vignette", "sharpen flop gamma=2",
+        ].map { text in
+            do { return try FilterChain(parsing: text).filters } catch { preconditionFailure("\(error)") }
+        }
+    private static let settings: [EncodingSettings] = [
+        "format=jpeg", "format=jpeg", "format=png", "format=jpeg; metadata=none", "format=png; metadata=no-gps; srgb",
+        "",
+        "format=webp; effort=0", "format=gif; effort=0", "format=auto:gif,webp; effort=0; metadata=copyright,icc",
+        "format=png; palette; progressive", "format=jpeg; max-bytes=900; srgb", "format=tiff; metadata=exif,no-gps",
+        "format=auto:jpeg,png,webp; background=red", "format=jxl; effort=0; lossless",
+        "progressive; chroma=420; quality=30",
+    ].map { text in
+        do { return try EncodingSettings(parsing: text) } catch { preconditionFailure("\(error)") }
+    }
 
     init() throws {
         let pixels = Pixels(width: 61, height: 43, bands: 3) { x, y, band in (x * 7 + y * 13 * (band + 1) + x * y) & 255
@@ -49,7 +72,17 @@ struct MutatedImages {
         let transparent = PNG.file(alpha)
         files += [(.webp, try develop(transparent, DevelopOptions(format: .webp)).bytes)]
         files += [(.gif, try develop(transparent, DevelopOptions(format: .gif)).bytes)]
+        let moving = GIF.file(
+            width: 40, height: 30, palette: [[200, 40, 40], [40, 180, 60], [50, 60, 200]], delays: [100, 50, 20],
+            loops: 2,
+            frames: (0..<3).map { index in { x, y in (x / 9 + y / 7 + index) % 3 } })
+        files += Array(repeating: (.gif, moving), count: 3)
+        files += [(.webp, try develop(moving, "none", "format=webp", keepsAnimation: true).bytes)]
+        let complete = EXIF.complete(bigEndian: false)
+        let wide = Array("ICC_PROFILE\0\u{1}\u{1}".utf8) + MatrixProfile.p3
+        files += [(.jpeg, JPEG.inserting([(0xE1, complete), (0xE2, wide)], into: JPEG.file(pixels, .baseline)))]
         self.files = files
+        overlays = [Self.watermark: PNG.file(.gradient(width: 8, height: 5, bands: 4))]
     }
 
     /// The case for a seed; the same seed always gives the same case.
@@ -59,11 +92,16 @@ struct MutatedImages {
         let other = mutator.generator.chance(50) ? whole : mutator.generator.pick(files).bytes
         var bytes = mutator.mutate(whole, with: other)
         if format == .png, mutator.generator.chance(80) { bytes = Self.withChecksums(bytes) }
-        let filters = mutator.generator.pick([[Filter.standard], [], [.tiltShift(radius: 1)], [.standard, .standard]])
-        let options = DevelopOptions(
-            filters: filters, format: mutator.generator.pick([.jpeg, .jpeg, .png]), strip: mutator.generator.chance(30),
-            maxPixels: Self.maxPixels)
-        let route: Route = format == .jpeg && mutator.generator.chance(40) ? .vips : .usual
+        let count = mutator.generator.chance(25) ? 3 : 1
+        let outputs = (0..<count).map { _ in
+            ImageOutput(
+                filters: mutator.generator.pick(Self.chains), encoding: mutator.generator.pick(Self.settings))
+        }
+        var options = DevelopOptions(outputs: outputs, maxPixels: Self.maxPixels)
+        options.acceptsDamage = mutator.generator.chance(40)
+        options.keepsAnimation = mutator.generator.chance(50)
+        options.overlays = overlays
+        let route: Development.Route = format == .jpeg && mutator.generator.chance(40) ? .withoutStrips : .usual
         return Case(format: format, bytes: bytes, options: options, route: route)
     }
 
@@ -73,10 +111,12 @@ struct MutatedImages {
             note.begin(seed, seconds: 20)
             let image = makeCase(seed)
             do throws(ImagingError) {
-                let result = try develop(image.bytes, image.options, by: image.route)
-                let found = result.withUnsafeBytes { ContentType(of: $0) }
-                guard found == .image(result.format), result.width * result.height <= Self.maxPixels else {
-                    throw ImagingError(code: .cancelled, detail: "made \(found) of \(result.width) x \(result.height)")
+                for result in try developAll(image.bytes, image.options, by: image.route) {
+                    let found = result.withUnsafeBytes { ContentType(of: $0) }
+                    guard found == .image(result.format), result.width * result.height <= Self.maxPixels else {
+                        throw ImagingError(
+                            code: .cancelled, detail: "made \(found) of \(result.width) x \(result.height)")
+                    }
                 }
             } catch {
                 precondition(error.code != .cancelled, "seed \(seed): \(error)")

@@ -3,6 +3,28 @@ import CZlib
 /// Writes PNGs, and reads PNGs that libvips has written. Does not use libvips.
 enum PNG {
     static func file(_ pixels: Pixels, chunks: [(type: String, bytes: [UInt8])] = []) -> [UInt8] {
+        signature + header(width: pixels.width, height: pixels.height, bands: pixels.bands, bits: pixels.bits)
+            + chunks.flatMap { chunk($0.type, $0.bytes) } + data(pixels)
+    }
+
+    /// A file with a palette. `pixels` must be RGB with 8 bits and at most 256 colours.
+    static func palette(_ pixels: Pixels, chunks: [(type: String, bytes: [UInt8])] = []) -> [UInt8] {
+        var places: [[Int]: Int] = [:]
+        var colours: [UInt8] = []
+        let indexes = Pixels(width: pixels.width, height: pixels.height, bands: 1) { x, y, _ in
+            let colour = pixels[x, y]
+            if let place = places[colour] { return place }
+            colours += colour.map(UInt8.init)
+            places[colour] = places.count
+            return places.count - 1
+        }
+        let start = signature + chunk("IHDR", bigEndian(pixels.width) + bigEndian(pixels.height) + [8, 3, 0, 0, 0])
+        return start + chunks.flatMap { chunk($0.type, $0.bytes) } + chunk("PLTE", colours) + data(indexes)
+    }
+
+    private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+
+    private static func data(_ pixels: Pixels) -> [UInt8] {
         var rows: [UInt8] = []
         for y in 0..<pixels.height {
             rows.append(0)
@@ -15,11 +37,7 @@ enum PNG {
         var packed = [UInt8](repeating: 0, count: Int(compressBound(UInt(rows.count))))
         var size = UInt(packed.count)
         precondition(compress(&packed, &size, rows, UInt(rows.count)) == Z_OK)
-
-        return [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
-            + header(width: pixels.width, height: pixels.height, bands: pixels.bands, bits: pixels.bits)
-            + chunks.flatMap { chunk($0.type, $0.bytes) }
-            + chunk("IDAT", Array(packed.prefix(Int(size)))) + chunk("IEND", [])
+        return chunk("IDAT", Array(packed.prefix(Int(size)))) + chunk("IEND", [])
     }
 
     static func header(width: Int, height: Int, bands: Int, bits: Int) -> [UInt8] {

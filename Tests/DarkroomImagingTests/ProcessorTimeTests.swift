@@ -1,3 +1,4 @@
+import DarkroomRecipes
 import Foundation
 import Testing
 
@@ -57,9 +58,8 @@ import Testing
     @Test func optionsOutOfRangeAreClampedOrRefused() throws {
         let photo = try Samples.sample("coffee.jpg")
         for quality in [Int.min, -1, 0, 101, 99_999_999_999, Int.max] {
-            var options = DevelopOptions(format: .webp)
-            options.quality = quality
-            #expect((1...100).contains(options.quality))
+            let options = DevelopOptions(format: .webp, quality: quality)
+            #expect((1...100).contains(try #require(options.outputs[0].encoding.quality)))
             _ = try develop(photo, options)
         }
         for maxPixels in [Int.min, -1, 0] {

@@ -1,4 +1,5 @@
 import CImaging
+import DarkroomRecipes
 import Foundation
 import Testing
 
@@ -56,7 +57,8 @@ import Testing
             }
         }
         let input = pixels
-        darkroom_sepia_pixels(Double(thousandths) / 1000, &pixels, pixels.count / bands, Int32(bands))
+        var point = Filter.sepia(intensity: Double(thousandths) / 1000).point!  // sepia is a point
+        darkroom_points_apply(&point, 1, &pixels, pixels.count / bands, Int32(bands), false)
         var wrong = 0
         for start in stride(from: 0, to: input.count, by: bands) {
             let colour = input[start..<start + 3].map(Int.init)

@@ -41,6 +41,24 @@ enum TIFF {
         return bytes
     }
 
+    /// The file with its directory in front of the samples.
+    static func withDirectoryFirst(_ file: [UInt8]) -> [UInt8] {
+        let start = file[4..<8].reversed().reduce(0) { $0 << 8 | Int($1) }
+        let directory = Array(file[start...])
+        var moved = directory
+        for entry in stride(from: 2, to: directory.count - 4, by: 12) {
+            func number(_ at: Int, _ count: Int) -> Int {
+                directory[entry + at..<entry + at + count].reversed().reduce(0) { $0 << 8 | Int($1) }
+            }
+            let size = [1: 1, 2: 1, 3: 2, 4: 4, 7: 1][number(2, 2)]! * number(4, 4)
+            let isOffset = size > 4 || number(0, 2) == 273
+            if isOffset {
+                moved.replaceSubrange(entry + 8..<entry + 12, with: little(number(8, 4) + directory.count, 4))
+            }
+        }
+        return Array(file[..<4]) + little(8, 4) + moved + file[8..<start]
+    }
+
     private static func file(
         samples: [UInt8], width: Int, height: Int, bands: Int, bits: Int, _ photometric: Photometric,
         orientation: Int = 1, profile: [UInt8] = [], sampleFormat: Int = 1

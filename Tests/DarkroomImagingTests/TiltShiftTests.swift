@@ -1,3 +1,4 @@
+import DarkroomRecipes
 import Foundation
 import Testing
 
@@ -107,7 +108,7 @@ import Testing
         #expect(output[5, 20] == [100, 100, 100, 255])
     }
 
-    @Test(arguments: Route.allCases) func turnsThePictureUprightFirst(route: Route) throws {
+    @Test(arguments: Development.Route.allCases) func turnsThePictureUprightFirst(route: Development.Route) throws {
         let file = JPEG.inserting(
             [(0xE1, JPEG.exif(orientation: 6))],
             into: JPEG.file(Self.noise(width: 64, height: 200, bands: 3), .fullColour))

@@ -11,7 +11,7 @@ import Testing
         let test = try TestStore()
         var options = BatchOptions()
         options.name = "summer photos"
-        options.filters = [PhotoFilter(stored: "tilt-shift=radius:3"), .sepia()]
+        options.filters = [PhotoFilter("tilt-shift=radius:3"), .sepia()]
         options.output = "/photos/out"
         options.operationSize = 3
         options.priority = .high

@@ -48,7 +48,7 @@ struct ExampleTests {
         for entry in entries where entry.state == .filtered {
             let name = try #require(URL(string: entry.record.url)).lastPathComponent
             let before = try Data(contentsOf: Self.samples.appendingPathComponent(name))
-            let after = try Data(contentsOf: URL(fileURLWithPath: output + "/" + #require(entry.file).path))
+            let after = try Data(contentsOf: URL(fileURLWithPath: output + "/" + #require(entry.files.first).path))
             let comment = Data("\(entry.record.name), (c) A. Photographer".utf8)
             #expect(after.prefix(4) == Data([0xFF, 0xD8, 0xFF, 0xFE]))
             #expect(after[6..<6 + comment.count] == comment)

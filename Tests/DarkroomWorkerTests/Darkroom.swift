@@ -148,18 +148,18 @@ final class Darkroom: Sendable {
         #expect(facts.counts.new == 0 && facts.counts.downloaded == 0)
         #expect(facts.executing == 0 && facts.operationsEnded == facts.operations)
         #expect(lines.count == facts.photos)
+        let renditions = facts.options.renditions.isEmpty ? [""] : facts.options.renditions.map(\.name)
         for (index, stateCode) in stateCodes.enumerated() {
             let line = try #require(lines[index], "photo \(index) has no line")
             let state = try #require(PhotoState(stateCode: stateCode))
             #expect(line.state == state.word)
-            guard state == .filtered else {
-                #expect(line.file == nil)
-                continue
+            #expect(line.files.map(\.rendition) == (state == .filtered ? renditions : []))
+            for file in line.files {
+                let path = try #require(file.file)
+                let bytes = try #require(FileManager.default.contents(atPath: "\(folder)/\(path)"))
+                #expect(bytes.count == file.bytes)
+                #expect(Hexadecimal.text(SHA256Digest.hash(of: Array(bytes))) == file.sha256)
             }
-            let path = try #require(line.file)
-            let file = try #require(FileManager.default.contents(atPath: "\(folder)/\(path)"))
-            #expect(file.count == line.bytes)
-            #expect(Hexadecimal.text(SHA256Digest.hash(of: Array(file))) == line.sha256)
         }
         let left = try FileManager.default.subpathsOfDirectory(atPath: folder).filter {
             $0.split(separator: "/").last?.hasPrefix(".") == true

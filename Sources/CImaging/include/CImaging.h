@@ -1,24 +1,15 @@
-// Decodes, filters and encodes pictures for Swift. These functions hide libjpeg and libvips, which both require C:
+// Decodes, changes and encodes pictures for Swift. These functions hide libjpeg and libvips, which both require C:
 // libjpeg reports errors with longjmp, and every libvips operation is variadic.
 
 #ifndef CIMAGING_H
 #define CIMAGING_H
 
+#include "Raster.h"
+#include "Status.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-enum darkroom_status {
-    DARKROOM_DONE,
-    DARKROOM_DAMAGED,
-    DARKROOM_UNSUPPORTED,
-    DARKROOM_TOO_MANY_PIXELS,
-    DARKROOM_OUT_OF_MEMORY,
-    DARKROOM_FILTER_FAILED,
-    DARKROOM_CANCELLED,
-    // Used only within this target: the header of the JPEG is valid, but the job needs libvips.
-    DARKROOM_NOT_FOR_STRIPS,
-};
 
 enum darkroom_format {
     DARKROOM_JPEG,
@@ -29,44 +20,64 @@ enum darkroom_format {
     DARKROOM_JXL,
     DARKROOM_TIFF,
     DARKROOM_GIF,
-    // Only as the output format. The output has the format of the input. If libvips cannot write this format, pictures
-    // with alpha become PNG, and other pictures become JPEG.
-    DARKROOM_SAME,
 };
 
-enum darkroom_filter_kind { DARKROOM_SEPIA, DARKROOM_TILT_SHIFT };
-
-struct darkroom_filter {
-    enum darkroom_filter_kind kind;
-    // The intensity of sepia, 0 to 1, or the standard deviation of the tilt-shift blur in pixels.
-    double amount;
-};
-
-struct darkroom_job {
-    const uint8_t *bytes;
-    size_t byte_count;
-    enum darkroom_format from, to;
-    const struct darkroom_filter *filters;
-    int filter_count;
-    int quality;
-    bool strip;
+// The callbacks of one photo, and the facts that the functions below record about it. All pictures of the photo use
+// the same session.
+struct darkroom_session {
     int64_t max_pixels;
     // Called when the header has been read and the size is allowed, possibly more than once. Must not be NULL.
     void (*size_is_known)(void *context, int64_t pixels);
-    // Called between strips, on the calling thread or a libvips thread. If it returns true, the job ends.
+    // Called while pixels are processed, on the calling thread or a libvips thread. If it returns true, the work ends
+    // with DARKROOM_CANCELLED.
     bool (*is_cancelled)(void *context);
     void *context;
+
+    // The width and height in the header; 0 before they are known.
+    int width, height;
+    // The error text; empty before a failure.
+    char detail[256];
+    // The first failure that a stage recorded: an `enum darkroom_status`, accessed atomically.
+    int noted;
 };
 
-struct darkroom_result {
-    // Allocated with malloc and freed by the caller. NULL unless the status is DARKROOM_DONE.
+// The bytes of a photo.
+struct darkroom_input {
+    const uint8_t *bytes;
+    size_t byte_count;
+    enum darkroom_format format;
+    // Whether a truncated or corrupt file is decoded as far as possible.
+    bool accepts_damage;
+    // Whether all frames of an animation are read, instead of the first.
+    bool all_frames;
+};
+
+// A file in memory, allocated with malloc and freed by the caller.
+struct darkroom_file {
     uint8_t *bytes;
     size_t byte_count;
     int width, height;
     enum darkroom_format format;
-    // The error text; empty after success.
-    char detail[256];
 };
+
+enum darkroom_chroma { DARKROOM_CHROMA_BY_QUALITY, DARKROOM_CHROMA_420, DARKROOM_CHROMA_444 };
+
+// How a picture is encoded. Formats ignore the settings that they do not have.
+struct darkroom_encoding {
+    enum darkroom_format format;
+    // 1 to 100.
+    int quality;
+    bool lossless;
+    // From 0, the fastest, to 9, the smallest file; -1 for the default of the format.
+    int effort;
+    bool progressive;
+    enum darkroom_chroma chroma;
+    bool palette;
+    // The colour behind transparent pixels if the format has no transparency: red, green, blue, 0 to 255.
+    double background[3];
+};
+
+// MARK: - The library
 
 // Initializes libvips with only the loaders of the formats above, one thread per picture, and no cache. Must be called
 // once, before the other functions. On failure, returns false and a reason in `detail`.
@@ -81,17 +92,166 @@ void darkroom_imaging_thread_shutdown(void);
 // Whether the installed libvips can write the format. Writes a small picture to test this.
 bool darkroom_imaging_can_save(enum darkroom_format format);
 
-// May be called on any thread, even concurrently. Blocks until the job is done.
-enum darkroom_status darkroom_develop(const struct darkroom_job *job, struct darkroom_result *result);
-
-// For tests: the first function uses only libvips; the second returns the filtered RGBX pixels of the strips.
-enum darkroom_status darkroom_develop_by_vips(const struct darkroom_job *job, struct darkroom_result *result);
-enum darkroom_status darkroom_strip_pixels(const struct darkroom_job *job, struct darkroom_result *result);
+// The largest width and height that the format supports.
+int darkroom_longest_side(enum darkroom_format format);
 
 // For tests: whether libvips can read the file when libvips itself selects the loader.
 bool darkroom_imaging_can_load(const char *path);
 
-// For tests: applies one sepia filter to 8-bit pixels with 3 or 4 bands, using the code of both pipelines.
-void darkroom_sepia_pixels(double intensity, uint8_t *pixels, size_t count, int bands);
+// MARK: - Pictures
+
+// A picture whose pixels are computed when an encoder or a function below needs them, in strips if possible. After a
+// failure, a picture can only be freed. A picture is used by one thread at a time.
+typedef struct darkroom_picture darkroom_picture;
+
+struct darkroom_facts {
+    // In pixels. `height` is the height of one frame.
+    int width, height, frames;
+    // 1 grey, 2 grey and alpha, 3 RGB, 4 RGB and alpha.
+    int bands;
+    // Whether samples have 16 bits; otherwise they have 8 bits.
+    bool wide;
+    // The EXIF orientation, 1 to 8.
+    int orientation;
+};
+
+// Reads the header, and checks the size. The bytes must stay valid as long as the picture exists.
+enum darkroom_status darkroom_open(
+    struct darkroom_session *session, const struct darkroom_input *input, darkroom_picture **picture);
+
+struct darkroom_facts darkroom_picture_facts(const darkroom_picture *picture);
+
+// Decodes an opened picture, rotates it to upright, and converts it to grey or RGB with 8 or 16 bits.
+//
+// `shrink` is 1, 2, 4 or 8: JPEG and WebP are decoded with width and height divided by this number and rounded up.
+// Unless `in_memory` is true, the rows can be read only once, from top to bottom.
+enum darkroom_status darkroom_decode(
+    darkroom_picture *picture, const struct darkroom_input *input, int shrink, bool in_memory);
+
+// Returns a second picture with the same pixels. The pixels of the first picture must be in memory. NULL without memory.
+darkroom_picture *darkroom_copy(const darkroom_picture *picture);
+void darkroom_free(darkroom_picture *picture);
+
+// Computes the pixels and keeps them in memory.
+enum darkroom_status darkroom_keep_in_memory(darkroom_picture *picture);
+
+// Computes the pixels in memory that no other picture uses. They may be changed until the picture is used again.
+enum darkroom_status darkroom_edit(darkroom_picture *picture, struct darkroom_raster *raster);
+
+// Creates a picture of given pixels, which are copied.
+enum darkroom_status darkroom_create(
+    struct darkroom_session *session, const struct darkroom_raster *raster, darkroom_picture **picture);
+
+// MARK: Colours
+
+enum darkroom_status darkroom_make_rgb(darkroom_picture *picture);
+enum darkroom_status darkroom_add_alpha(darkroom_picture *picture);
+enum darkroom_status darkroom_make_narrow(darkroom_picture *picture);
+enum darkroom_status darkroom_make_wide(darkroom_picture *picture);
+
+// Converts the colours from the embedded profile to sRGB. Without a profile, the colours already count as sRGB.
+enum darkroom_status darkroom_make_srgb(darkroom_picture *picture);
+
+// Applies filters that change each pixel on its own. The points are copied.
+enum darkroom_status darkroom_filter_points(darkroom_picture *picture, const struct darkroom_point *points, int count);
+
+// MARK: Geometry. Colours are red, green, blue and alpha, 0 to 255.
+
+enum darkroom_kernel {
+    DARKROOM_NEAREST,
+    DARKROOM_LINEAR,
+    DARKROOM_CUBIC,
+    DARKROOM_MITCHELL,
+    DARKROOM_LANCZOS2,
+    DARKROOM_LANCZOS3,
+};
+
+// Multiplies the width by `across` and the height by `down`, and rounds them to the nearest pixel, halves up. `linear`:
+// averages light instead of stored values.
+enum darkroom_status darkroom_resize(
+    darkroom_picture *picture, double across, double down, enum darkroom_kernel kernel, bool linear);
+enum darkroom_status darkroom_extract(darkroom_picture *picture, struct darkroom_box box);
+// Places the picture at `x` and `y` in a picture of `width` x `height` pixels. The rest gets the background.
+enum darkroom_status darkroom_embed(darkroom_picture *picture, struct darkroom_box box, const double background[4]);
+// Finds the box of the given size that attracts the most attention, or that contains the most detail.
+enum darkroom_status darkroom_find_crop(
+    darkroom_picture *picture, int width, int height, bool attention, struct darkroom_box *box);
+// Rotates clockwise by 90 degrees times `turns`, 0 to 3. The pixels must be in memory.
+enum darkroom_status darkroom_turn(darkroom_picture *picture, int turns);
+// Rotates clockwise. The picture grows so that all of it stays visible. The pixels must be in memory.
+enum darkroom_status darkroom_rotate(darkroom_picture *picture, double degrees, const double background[4]);
+// Mirrors left and right, or top and bottom. The pixels must be in memory.
+enum darkroom_status darkroom_mirror(darkroom_picture *picture, bool left_right);
+
+// Draws `top` over `base`, with its top left pixel at `x` and `y`; parts outside of `base` are ignored. Both have the
+// same number of colours and the same `wide`; each may have alpha. `opacity` is 0 to 1.
+enum darkroom_status darkroom_raster_overlay(
+    const struct darkroom_raster *base, const struct darkroom_raster *top, int x, int y, double opacity,
+    const struct darkroom_interrupt *interrupt);
+
+// MARK: Frames
+
+// A picture of one frame of an animation whose pixels are in memory.
+enum darkroom_status darkroom_frame(const darkroom_picture *picture, int index, darkroom_picture **frame);
+// Joins frames of the same size. The delays and the number of loops are those of `animation`.
+enum darkroom_status darkroom_join(
+    darkroom_picture *const *frames, int count, const darkroom_picture *animation, darkroom_picture **joined);
+
+// MARK: Text
+
+// Renders text in white on a transparent background, `height` pixels per line, in the given font family.
+enum darkroom_status darkroom_render_text(
+    struct darkroom_session *session, const char *text, const char *font, int height, darkroom_picture **picture);
+
+// MARK: Metadata
+
+enum darkroom_metadata {
+    DARKROOM_EXIF = 1,
+    DARKROOM_XMP = 2,
+    DARKROOM_IPTC = 4,
+    DARKROOM_ICC = 8,
+    // The tags Copyright and Artist of EXIF.
+    DARKROOM_COPYRIGHT = 16,
+    // The GPS tags of EXIF, and XMP that contains GPS data.
+    DARKROOM_GPS = 32,
+    DARKROOM_ALL_METADATA = 63,
+};
+
+// Removes all metadata except the given kinds, a sum of `enum darkroom_metadata`. If the profile is removed, the colours
+// are converted to sRGB.
+enum darkroom_status darkroom_keep_metadata(darkroom_picture *picture, int kinds);
+
+// MARK: Encoding
+
+// Encodes the picture. To encode it again, its pixels must be in memory.
+enum darkroom_status darkroom_encode(
+    const darkroom_picture *picture, const struct darkroom_encoding *encoding, struct darkroom_file *file);
+
+// MARK: - JPEG to JPEG
+
+// The work that can be done in strips of rows.
+struct darkroom_strips_job {
+    const struct darkroom_point *points;
+    int point_count;
+    // Whether the points keep grey pixels grey.
+    bool keeps_grey;
+    int quality;
+    enum darkroom_chroma chroma;
+    bool strips_metadata;
+};
+
+// Develops JPEG to JPEG in strips. Returns DARKROOM_NOT_FOR_STRIPS if the file needs libvips: it must be rotated, or its
+// colours must be converted: they are not YCbCr, RGB or grey, they are grey with a profile, or the profile is removed.
+enum darkroom_status darkroom_develop_by_strips(
+    struct darkroom_session *session, const struct darkroom_input *input, const struct darkroom_strips_job *job,
+    struct darkroom_file *file);
+
+// For tests: returns the filtered RGBX pixels of the strips.
+enum darkroom_status darkroom_strip_pixels(
+    struct darkroom_session *session, const struct darkroom_input *input, const struct darkroom_strips_job *job,
+    struct darkroom_file *file);
+
+// Decodes a JPEG without using its pixels, to check that it is complete.
+enum darkroom_status darkroom_check_jpeg(struct darkroom_session *session, const struct darkroom_input *input);
 
 #endif

@@ -23,6 +23,56 @@ pid_t csystem_spawn_command(char *const arguments[], char *const environment[], 
 /// Returns the process id, or -1 with errno.
 pid_t csystem_spawn_self(char *const arguments[], char *const environment[], int socket, int open_files);
 
+/// Starts this program again, as a child with an empty signal mask. `socket` is its standard input; its standard output
+/// and error are /dev/null. It has no other open files. Returns the process id, or -1 with errno.
+pid_t csystem_spawn_again(char *const arguments[], char *const environment[], int socket);
+
+/// Starts a supervisor: a process of this program that runs commands, one after the other (see Supervisor.c). `socket`
+/// is its end of a stream socket; when the other end is closed, the supervisor kills all processes of its command and
+/// exits. Temporary folders are made in `folder`. The supervisor has the nice value of the calling thread. Returns the
+/// process id, or -1 with errno.
+pid_t csystem_spawn_supervisor(const char *folder, char *const environment[], int socket);
+
+/// The limits of each process of a command.
+struct csystem_command_limits {
+    /// The address space in bytes (`RLIMIT_AS`).
+    unsigned long memory;
+    /// The CPU time (`RLIMIT_CPU`).
+    unsigned long processor_seconds;
+    /// The number of open files (`RLIMIT_NOFILE`).
+    unsigned long open_files;
+};
+
+/// Starts the file `arguments[0]` in a supervisor, in its own process group and in an empty temporary folder, which
+/// `TMPDIR` names. The session has no terminal. `files` are the standard input, output and error of the command; the
+/// caller keeps its descriptors. Blocks until the process exists. Returns 0 and the process id; the error number if
+/// there is no process; -1 if the supervisor failed.
+int csystem_start_command(
+    int supervisor, char *const arguments[], char *const environment[], const int files[3],
+    const struct csystem_command_limits *limits, pid_t *id);
+
+/// pipe2(2) with O_CLOEXEC. `capacity` is the number of bytes that the pipe should hold, if the system allows it; 0 for
+/// the default. Returns 0, or -1 with errno.
+int csystem_make_pipe(int ends[2], int capacity);
+
+/// How a command ended.
+struct csystem_command_end {
+    /// Why the file could not be executed; 0 if it was executed.
+    int error;
+    /// The status of wait(2).
+    int status;
+    /// The CPU time of all its processes in ns, except of those whose parent ignored them.
+    long long processor_time;
+};
+
+/// Receives the end of the command of a supervisor. At this time, none of its processes is left, and its temporary
+/// folder is empty. Does not block. Returns 1; 0 if the command has not ended; -1 if the supervisor has ended.
+int csystem_receive_command_end(int supervisor, struct csystem_command_end *end);
+
+/// Waits until a supervisor has ended after its connection was closed, and reaps it. Kills it after `milliseconds`. If
+/// the supervisor was killed, kills the process group of its command `command`; 0 if it has none.
+void csystem_end_supervisor(pid_t supervisor, pid_t command, int milliseconds);
+
 /// Marks all file descriptors from the number `first` on as close-on-exec. Used on kernels without close_range(2). Safe
 /// between fork and exec. Returns 0, or -1 with errno, for example if /proc is missing.
 int csystem_close_on_exec_by_listing(int first);

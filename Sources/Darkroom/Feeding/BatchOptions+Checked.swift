@@ -1,6 +1,6 @@
 import DarkroomFileNames
 import DarkroomFiles
-import DarkroomImaging
+import DarkroomRecipes
 
 /// The checks of the options of a new batch. The command line makes the same checks.
 extension BatchOptions {
@@ -15,12 +15,10 @@ extension BatchOptions {
         options.output = try Self.folder(output, "output")
         options.originals = try Self.folder(originals, "originals")
         do {
-            guard try CustomFilter.name(in: filters.map(\.description)) == nil else { return options }
-            options.filters = try filters.map { PhotoFilter(stored: try Filter(parsing: $0.description).description) }
+            return try options.canonical()
         } catch {
             throw DarkroomError(.invalidOptions, "submit a batch", "\(error)", cause: error)
         }
-        return options
     }
 
     /// Throws if ``fileName`` is invalid, or if two photos could have the same file name, for example on a

@@ -5,6 +5,8 @@ import Foundation
 public struct ManifestEntry: Sendable, Equatable {
     /// A file that was written for a photo.
     public struct File: Sendable, Equatable {
+        /// The name of the rendition; empty if the batch has no renditions.
+        public let rendition: String
         /// The path of the file, relative to the output folder.
         public let path: String
         /// The size of the file in bytes.
@@ -26,8 +28,8 @@ public struct ManifestEntry: Sendable, Equatable {
     public let state: PhotoState
     /// The details, if the photo failed; nil if there are no details beyond the reason.
     public let detail: String?
-    /// The written file; nil if the photo was not filtered, or if the batch writes no files.
-    public let file: File?
+    /// The written files, one for each rendition of the batch. Empty if the photo was not filtered.
+    public let files: [File]
 
     init(_ line: ManifestLine) {
         batch = line.batch
@@ -39,8 +41,12 @@ public struct ManifestEntry: Sendable, Equatable {
             default: .failed(line.reason.flatMap(FailureReason.init(word:)) ?? .other)
             }
         detail = line.detail
-        file = line.file.map {
-            File(path: $0, bytes: line.bytes ?? 0, width: line.width, height: line.height, sha256: line.sha256)
+        files = line.files.compactMap { file in
+            file.file.map {
+                File(
+                    rendition: file.rendition, path: $0, bytes: file.bytes ?? 0, width: file.width, height: file.height,
+                    sha256: file.sha256)
+            }
         }
     }
 }

@@ -50,7 +50,7 @@ public struct PhotoWorkerConfiguration: Sendable {
     /// Creates the default configuration.
     public init() {}
 
-    /// Registers a custom operation for batches with the filter ``PhotoFilter/custom(_:)`` of this name. Replaces an
+    /// Registers a custom operation for batches with the filter ``PhotoFilter/custom(_:arguments:)`` of this name. Replaces an
     /// operation that was registered with the same name.
     /// - Parameters:
     ///   - name: 1 to 64 ASCII letters, digits, `_` and `-`.

@@ -1,5 +1,6 @@
 import Darkroom
 import DarkroomImaging
+import DarkroomRecipes
 import Foundation
 
 /// Measures the time from the reply to `cancel` until the last of 64 running photos has stopped. Half of these photos

@@ -1,5 +1,6 @@
 import Darkroom
 import DarkroomImaging
+import DarkroomRecipes
 
 /// A detailed 12-megapixel picture, for measurements that need a photo that takes long to filter.
 enum LargePhoto {
@@ -7,7 +8,7 @@ enum LargePhoto {
     private static let height = 3000
 
     static func file(_ format: ImageFormat) throws -> [UInt8] {
-        let developed = try Imaging.develop(tiff(), DevelopOptions(filters: [], format: format))
+        let developed = try Imaging.develop(tiff(), DevelopOptions(filters: [], format: format))[0]
         return developed.withUnsafeBytes { Array($0) }
     }
 

@@ -1,5 +1,6 @@
 import Darkroom
 import DarkroomImaging
+import DarkroomRecipes
 import DarkroomText
 import Foundation
 
@@ -7,43 +8,50 @@ import Foundation
 struct PhotoDeveloping {
     struct Photo {
         let name: String
-        let image: DevelopedImage
-        let began: ContinuousClock.Instant
+        /// A picture for each output.
+        let images: [DevelopedImage]
+        /// The photo and each picture side by side; empty without `--compare`.
+        let comparisons: [DevelopedImage]
+        /// The time for reading and developing the photo.
+        let milliseconds: Int
 
-        /// The line that is printed about the written file.
-        func text(_ path: String) -> String {
+        /// The line that is printed about a written file.
+        func text(_ image: DevelopedImage, _ path: String) -> String {
             "\(path): \(image.format.rawValue), \(image.width) x \(image.height), "
                 + "\(HumanText.bytes(image.byteCount)), \(HumanText.duration(Double(milliseconds) / 1000))"
         }
 
-        /// The facts of the written file for `--json`.
-        func json(_ path: String) -> JSON {
+        /// The facts of a written file for `--json`.
+        func json(_ image: DevelopedImage, _ path: String) -> JSON {
             [
                 "in": .string(name), "out": .string(path), "format": .string(image.format.rawValue),
                 "width": .int(image.width), "height": .int(image.height), "bytes": .int(image.byteCount),
                 "milliseconds": .int(milliseconds),
             ]
         }
-
-        private var milliseconds: Int { (ContinuousClock.now - began).wholeMilliseconds }
     }
 
-    let filters: [Filter]
-    let quality: Int
-    let strip: Bool
-    let maxPixels: Int
+    let options: DevelopOptions
+    let compares: Bool
 
     /// Reads and develops a photo.
     /// - Parameters:
     ///   - name: The path of the photo; `-` is standard input.
-    ///   - format: The output format; nil keeps the format of the photo.
-    func develop(_ name: String, as format: ImageFormat?) throws(CommandError) -> Photo {
+    ///   - format: The format of the only output; nil for the format in the options.
+    func develop(_ name: String, as format: ImageFormat? = nil) throws(CommandError) -> Photo {
         let began = ContinuousClock.now
         let bytes = [UInt8](try read(name))
-        let options = DevelopOptions(
-            filters: filters, format: format, quality: quality, strip: strip, maxPixels: maxPixels)
+        var options = options
+        if let format { options.outputs[0].encoding.format = .fixed(format) }
         do throws(ImagingError) {
-            return Photo(name: name, image: try Imaging.develop(bytes, options), began: began)
+            let images = try Imaging.develop(bytes, options)
+            var comparisons: [DevelopedImage] = []
+            for image in compares ? images : [] {
+                comparisons.append(try Imaging.compare(bytes, image, acceptsDamage: options.acceptsDamage))
+            }
+            return Photo(
+                name: name, images: images, comparisons: comparisons,
+                milliseconds: (ContinuousClock.now - began).wholeMilliseconds)
         } catch {
             throw CommandError("develop \(name): \(error)")
         }

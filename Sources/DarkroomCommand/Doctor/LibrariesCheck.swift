@@ -1,5 +1,6 @@
 import Darkroom
 import DarkroomImaging
+import DarkroomRecipes
 import DarkroomTransfer
 
 /// The features of the installed libraries.
@@ -14,8 +15,7 @@ struct LibraryFacts {
 
     /// Tests the libraries of this machine.
     static func installed() -> LibraryFacts {
-        var options = DevelopOptions(filters: [])
-        options.format = .png
+        let options = DevelopOptions(filters: [], format: .png)
         // An error means that the libraries cannot read the format.
         return LibraryFacts(
             imaging: Imaging.vipsVersion,

@@ -1,5 +1,6 @@
 import Darkroom
 import DarkroomImaging
+import DarkroomRecipes
 import Foundation
 
 /// A photo of 8 x 8 pixels in each format, for testing whether the installed libraries can read the format.

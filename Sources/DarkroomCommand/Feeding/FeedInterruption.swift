@@ -1,6 +1,7 @@
 import ArgumentParsing
 import Darkroom
 import DarkroomConcurrency
+import DarkroomCoordinator
 import DarkroomText
 import Foundation
 
@@ -16,10 +17,14 @@ final class FeedInterruption: Sendable {
     }
 
     private let list: String
+    private let selection: PhotoSelection
     private let current = Locked(Stage.reading)
 
     /// - Parameter list: The photo list as the user gave it; a URL must not contain parts that may be secret.
-    init(list: String) { self.list = list }
+    init(list: String, _ selection: PhotoSelection) {
+        self.list = list
+        self.selection = selection
+    }
 
     var stage: Stage {
         get { current.withLock { $0 } }
@@ -34,7 +39,7 @@ final class FeedInterruption: Sendable {
             let again = list == "-" ? " with the same list on standard input" : ""
             printToStandardError(
                 "interrupted: batch \(id) is not complete; continue\(again): darkroom submit \(ShellWord.quoted(list)) "
-                    + "--resume \(id)")
+                    + "--resume \(id)\(selection.argumentText)")
         case .fed(let id):
             printToStandardError(
                 "interrupted: batch \(id) continues without this program; wait for it: darkroom wait \(id)")

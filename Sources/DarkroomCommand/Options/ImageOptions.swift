@@ -1,61 +1,214 @@
 import ArgumentParsing
 import Darkroom
+import DarkroomExecution
+import DarkroomFiles
 import DarkroomImaging
+import DarkroomRecipes
+import DarkroomText
+import Foundation
 
-/// The output format: the format of the input photo, or a fixed format.
-enum OutputFormat: String, CaseIterable, ExpressibleByArgument {
-    case same, jpeg, png, webp, avif, heic, jxl, tiff, gif
-
-    /// File name extensions that are accepted in place of the name of a format.
-    static var otherArgumentTexts: [String: String] {
-        Dictionary(ImageFormat.endings.map { ($0, ImageFormat(ending: $0)?.rawValue ?? $0) }) { first, _ in first }
-    }
-
-    /// The format; nil for the format of the input photo.
-    var imageFormat: ImageFormat? { ImageFormat(rawValue: rawValue) }
-}
-
-/// Options for filters and the output format.
+/// Options for filters, renditions and the encoding of the files.
 struct ImageOptions: ParsableArguments {
     @Option(
         help: """
-            A filter: sepia, sepia=0.8 (intensity), tilt-shift=radius:3. Several filters are applied in the given \
-            order; by default sepia=0.8. Or x:NAME alone: the custom operation that a worker has registered under that \
-            name.
+            A filter such as sepia, resize=800x600 or tilt-shift=radius:3, or several, separated by spaces. Filters are \
+            applied in the given order; by default sepia=0.8; none changes nothing. darkroom filters lists them. \
+            x:NAME=ARGUMENTS is a custom operation of the workers.
             """,
         valueName: "filter")
-    var filter: [BatchFilter]
-    @Option(help: "The output format.", valueName: "format") var format: OutputFormat = .same
-    @Option(help: "The quality of lossy formats, 1 to 100.", valueName: "number") var quality: Int = 85
-    @Flag(help: "Remove metadata and colour profile.") var strip: Bool
+    var filter: [ChainArgument]
+    @Option(
+        help: """
+            Make several files of each photo: NAME='FILTERS; format=webp; quality=70' writes to the folder NAME. May be \
+            given several times.
+            """,
+        valueName: "rendition")
+    var rendition: [RenditionArgument]
+    @Option(help: "A file with a rendition in each line.", valueName: "file") var recipe: String?
+
+    @Option(help: EncodingSetting.format.summary, valueName: "format") var format: String?
+    @Option(help: EncodingSetting.quality.summary + " By default 85.", valueName: "number") var quality: String?
+    @Flag(help: EncodingSetting.lossless.summary) var lossless: Bool
+    @Option(help: EncodingSetting.effort.summary, valueName: "number") var effort: String?
+    @Flag(help: EncodingSetting.progressive.summary) var progressive: Bool
+    @Option(help: EncodingSetting.chroma.summary, valueName: "kind") var chroma: String?
+    @Flag(help: EncodingSetting.palette.summary) var palette: Bool
+    @Option(help: EncodingSetting.maxBytes.summary, valueName: "size") var maxBytes: String?
+    @Option(help: EncodingSetting.metadata.summary, valueName: "kinds") var metadata: String?
+    @Flag(help: "Remove metadata and colour profile: --metadata none.") var strip: Bool
+    @Option(help: EncodingSetting.background.summary + " By default white.", valueName: "colour")
+    var background: String?
+    @Flag(help: EncodingSetting.srgb.summary) var srgb: Bool
+    @Option(help: "What to do with truncated and corrupt photos: fail, or accept what can be decoded.")
+    var onDamaged: OnDamaged = .fail
+    @Option(help: "The frames of animations: first, or keep all if the output is GIF or WebP.")
+    var animation: AnimationFrames = .first
+
+    enum OnDamaged: String, CaseIterable, ExpressibleByArgument { case fail, accept }
+    enum AnimationFrames: String, CaseIterable, ExpressibleByArgument { case first, keep }
 
     func validate() throws {
-        guard (1...100).contains(quality) else { throw ValidationError("--quality \(quality): from 1 to 100") }
-        if let customOperation, filter.count > 1 {
-            throw ValidationError(
-                "--filter \(customOperation): a custom operation must be the only filter; leave out the others")
+        let settings = try settings()
+        try check(settings, renditions())
+        if metadata != nil, strip { throw ValidationError("--strip: it is --metadata none; leave one of them out") }
+        if recipe != nil, !rendition.isEmpty {
+            throw ValidationError("--recipe: the renditions are in the file; leave --rendition out")
+        }
+        if !filter.isEmpty, recipe != nil || !rendition.isEmpty {
+            throw ValidationError("--filter: each rendition has filters of its own; write the filter there")
         }
     }
 
-    var filters: [BatchFilter] { filter.isEmpty ? [.image(.standard)] : filter }
-
-    var imageFilters: [Filter] {
-        filters.compactMap { filter in
-            if case .image(let filter) = filter { filter } else { nil }
+    /// Throws if a setting of a file can have no effect.
+    private func check(_ settings: EncodingSettings, _ recipe: Recipe?) throws {
+        guard let recipe else { return try Self.check(settings) }
+        do throws(ChainSyntaxError) {
+            try recipe.checkSettings(over: settings)
+        } catch {
+            throw renditionError(error)
         }
     }
 
-    /// The custom operation among the filters; nil if there is none.
-    var customOperation: BatchFilter? {
-        filter.first { filter in
-            if case .custom = filter { true } else { false }
+    /// Throws if a setting of these options can have no effect.
+    static func check(_ settings: EncodingSettings) throws(ValidationError) {
+        guard let (setting, problem) = settings.settingWithoutEffect(of: settings) else { return }
+        throw ValidationError("--\(setting.rawValue): \(problem)")
+    }
+
+    /// Throws if this machine cannot write the format of a file.
+    /// - Parameter format: The format of the only file, if the settings do not contain it.
+    func requireFormats(or format: ImageFormat? = nil) throws {
+        let formats = try outputs().flatMap(\.encoding.candidates) + [format].compactMap { $0 }
+        if let problem = Imaging.problem(saving: formats) { throw CommandError("--format: \(problem)") }
+    }
+
+    /// The filters of all `--filter` options.
+    var chain: FilterChain {
+        filter.isEmpty ? .standard : FilterChain(filter.flatMap(\.chain.steps))
+    }
+
+    /// The encoding of all files.
+    func settings() throws -> EncodingSettings {
+        var settings = EncodingSettings()
+        let texts: [(setting: EncodingSetting, text: String?)] = [
+            (.format, format), (.quality, quality), (.effort, effort), (.chroma, chroma), (.maxBytes, maxBytes),
+            (.metadata, strip ? "none" : metadata), (.background, background),
+            (.lossless, lossless ? "yes" : nil), (.progressive, progressive ? "yes" : nil),
+            (.palette, palette ? "yes" : nil), (.srgb, srgb ? "yes" : nil),
+        ]
+        for (setting, text) in texts {
+            guard let text else { continue }
+            do throws(InvalidParameterValue) {
+                try settings.set(setting, to: text)
+            } catch {
+                throw ValidationError("--\(setting.rawValue) \(ShellWord.quoted(text)): \(error.advice)")
+            }
+        }
+        return settings
+    }
+
+    /// The renditions; nil if none are given.
+    func renditions() throws -> Recipe? {
+        let text = try recipeText()
+        do throws(ChainSyntaxError) {
+            if let text { return try Recipe(parsing: text) }
+            return rendition.isEmpty ? nil : try Recipe(rendition.map(\.rendition))
+        } catch {
+            throw renditionError(error)
         }
     }
 
-    func apply(to options: inout BatchOptions) {
-        options.filters = filters.map { PhotoFilter(stored: $0.description) }
-        options.format = PhotoFormat(stored: format.rawValue)
-        options.quality = quality
-        options.strip = strip
+    private func renditionError(_ error: ChainSyntaxError) -> ValidationError {
+        ValidationError("\(recipe.map { "--recipe \($0)" } ?? "--rendition"): \(error)\n\(error.pointed)")
+    }
+
+    private func recipeText() throws(ValidationError) -> String? {
+        guard let recipe else { return nil }
+        func failure(_ reason: String) -> ValidationError { ValidationError("--recipe \(recipe): \(reason)") }
+        guard let path = Path.real(recipe) else { throw failure(systemErrorText()) }
+        let bytes: [UInt8]
+        do throws(SystemFailure) {
+            let below = Path.components(of: path).joined(separator: "/")
+            bytes = try Folder(trusted: "/").contents(of: below, maxBytes: Recipe.maxBytes)
+        } catch {
+            throw failure(
+                error.error == EFBIG ? "it has more than \(HumanText.count(Recipe.maxBytes)) bytes" : error.text)
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw failure("it is not UTF-8 text") }
+        return text
+    }
+
+    /// The files that are made of each photo, at least one.
+    func outputs() throws -> [PhotoOutput] { try options().outputs() }
+
+    private func options() throws -> BatchOptions {
+        var options = BatchOptions()
+        try apply(to: &options)
+        return options
+    }
+
+    /// Applies these options to the options of a batch. The paths of watermarks become absolute.
+    func apply(to options: inout BatchOptions) throws {
+        options.filters = [PhotoFilter](Self.absolute(chain))
+        options.renditions =
+            try renditions()?.renditions.map { rendition in
+                PhotoRendition(
+                    rendition.name, filters: [PhotoFilter](Self.absolute(rendition.chain)),
+                    encoding: PhotoEncoding(rendition.settings))
+            } ?? []
+        options.encoding = PhotoEncoding(try settings())
+        options.acceptsDamage = onDamaged == .accept
+        options.keepsAnimations = animation == .keep
+    }
+}
+
+extension ImageOptions {
+    fileprivate static func absolute(_ chain: FilterChain) -> FilterChain {
+        chain.map { filter in
+            guard filter.kind == .watermark, let path = filter.text("image") else { return filter }
+            return filter.with("image", absolutePath(path))
+        }
+    }
+
+    /// Loads the pictures of the watermarks from this machine.
+    /// - Throws: `CommandError` if a file is missing or is not a picture.
+    func overlays() throws -> [Filter: [UInt8]] {
+        do {
+            return try Overlays.load(for: outputs()) { path in Path.split(path).folder ?? "/" }
+        } catch let failure as Overlays.Failure {
+            throw CommandError("\(failure)")
+        }
+    }
+
+    /// The folders of the watermarks.
+    func watermarkFolders() throws -> [String] {
+        try outputs().flatMap(\.chain.filters).filter { $0.kind == .watermark }
+            .compactMap { $0.text("image").flatMap { Path.split($0).folder } }
+    }
+}
+
+/// The value of `--filter`: one filter or several.
+struct ChainArgument: ExpressibleByArgument {
+    let chain: FilterChain
+
+    init(argument: String) throws {
+        do throws(ChainSyntaxError) {
+            chain = try FilterChain(parsing: argument)
+        } catch {
+            throw InvalidValue("\(error)\n\(error.pointed)")
+        }
+    }
+}
+
+/// The value of `--rendition`.
+struct RenditionArgument: ExpressibleByArgument {
+    let rendition: Rendition
+
+    init(argument: String) throws {
+        do throws(ChainSyntaxError) {
+            rendition = try Rendition(parsing: argument)
+        } catch {
+            throw InvalidValue("\(error)\n\(error.pointed)")
+        }
     }
 }

@@ -17,8 +17,10 @@ struct RetryListOptions: ParsableArguments {
     func restore(_ batch: BatchFacts, in client: DarkroomClient, _ reading: ListReadingOptions) throws {
         // The retry refuses a cancelled batch, so the list is not needed.
         guard let list, !batch.cancelled else { return }
-        let reader = try reading.open(list, output: batch.options.output) { printToStandardError($0) }
+        let photos = try reading.open(list, output: batch.options.output, reading.selection()) {
+            printToStandardError($0)
+        }
         let coordinator = client.coordinator { printToStandardError($0.description) }
-        _ = try coordinator.restoreEntries(of: batch.id, from: reader)
+        _ = try coordinator.restoreEntries(of: batch.id, from: photos)
     }
 }

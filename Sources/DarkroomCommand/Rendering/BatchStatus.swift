@@ -40,8 +40,7 @@ struct BatchStatus {
         sheet.add("priority", batch.controls.priority.rawValue)
         if let focus = batch.focusText { sheet.add("focus", focus) }
         if batch.round > 1 { sheet.add("round", "\(batch.round): failed photos were run again") }
-        sheet.add("filters", options.filters.text)
-        sheet.add("format", "\(options.format), quality \(options.quality)" + (options.strip ? ", stripped" : ""))
+        for row in options.recipeRows { sheet.add(row.name, row.text) }
         sheet.add("output", options.output.isEmpty ? "none" : options.output)
         sheet.add("file names", options.fileName)
         if options.redactURLs { sheet.add("manifest", "without query of URLs") }

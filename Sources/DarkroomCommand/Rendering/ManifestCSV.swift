@@ -7,24 +7,29 @@ import Darkroom
 enum ManifestCSV {
     static let header = """
         batch,index,name,url,state,file,reason,detail,attempts,width,height,bytes,sha256,downloadMilliseconds,\
-        filterMilliseconds,writeMilliseconds
+        filterMilliseconds,writeMilliseconds,rendition
 
         """
 
-    /// A line of the manifest as a CSV row, which ends with a line feed.
+    /// A line of the manifest as CSV rows, one for each file, or one if there is no file. Each ends with a line feed.
     /// - Parameter isForTerminal: Whether control characters are escaped, for output on a terminal.
-    static func row(_ line: ManifestLine, isForTerminal: Bool = false) -> String {
+    static func rows(_ line: ManifestLine, isForTerminal: Bool = false) -> String {
+        line.rows.map { row(line, $0, isForTerminal) }.joined()
+    }
+
+    private static func row(_ line: ManifestLine, _ file: ManifestLine.File?, _ isForTerminal: Bool) -> String {
         let numbers = [
-            line.attempts, line.width, line.height, line.bytes, line.downloadMilliseconds, line.filterMilliseconds,
+            line.attempts, file?.width, file?.height, file?.bytes, line.downloadMilliseconds, line.filterMilliseconds,
             line.writeMilliseconds,
         ].map { $0.map(String.init) ?? "" }
         var fields = [
-            line.batch.description, String(line.index), line.name, line.url, line.state, line.file ?? "",
+            line.batch.description, String(line.index), line.name, line.url, line.state, file?.file ?? "",
             line.reason ?? "", line.detail ?? "",
         ]
         fields += numbers[..<4]
-        fields.append(line.sha256 ?? "")
+        fields.append(file?.sha256 ?? "")
         fields += numbers[4...]
+        fields.append(file?.rendition ?? "")
         return fields.map { quoted(text(isForTerminal ? HumanText.safe($0) : $0)) }.joined(separator: ",") + "\n"
     }
 
@@ -39,4 +44,9 @@ enum ManifestCSV {
         guard field.unicodeScalars.contains(where: { ["\"", ",", "\n", "\r"].contains($0) }) else { return field }
         return "\"" + field.replacing("\"", with: "\"\"") + "\""
     }
+}
+
+extension ManifestLine {
+    /// The file of each row in a table: nil for the only row of a photo without files.
+    var rows: [File?] { files.isEmpty ? [nil] : files }
 }

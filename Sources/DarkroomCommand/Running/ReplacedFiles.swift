@@ -46,7 +46,7 @@ struct ReplacedFiles {
     private func written(by batch: BatchID) throws -> Set<String> {
         var files: Set<String> = []
         try ManifestReader(output: folder.output.path).forEachLine(of: batch) { line in
-            if let file = line.file { files.insert(file) }
+            files.formUnion(line.paths)
         }
         return files
     }

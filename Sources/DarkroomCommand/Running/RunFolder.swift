@@ -39,12 +39,7 @@ final class RunFolder {
         guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
             defer { close(lock) }
             guard errno == EWOULDBLOCK else { throw Self.error(SystemFailure("lock", errno), self.path) }
-            // If the process id cannot be read, the error is reported without it.
-            let holder = String(decoding: (try? state.contents(of: Self.lockName, maxBytes: 100)) ?? [], as: UTF8.self)
-            throw CoordinatorError(
-                .folderInUse,
-                "output folder \(path): another darkroom run uses it (process \(holder)); wait until it has ended, or stop it"
-            )
+            throw Self.inUse(path, state)
         }
         let process = Array("\(getpid())".utf8)
         guard ftruncate(lock, 0) == 0, pwrite(lock, process, process.count, 0) == process.count else {
@@ -64,24 +59,69 @@ final class RunFolder {
         return state
     }
 
+    /// The state of the run in an output folder; nil if there is no run, or if its state cannot be read.
+    static func earlier(inOutput path: String) -> RunState? {
+        existing(inOutput: path).flatMap { try? noted(in: $0, ofOutput: path) }
+    }
+
+    /// Throws the error of the initializer, as far as the error can be found without writing.
+    /// - Returns: The open folder `.darkroom`; nil if the output folder has no run.
+    static func examine(output path: String, overwrite: Bool) throws(CoordinatorError) -> Folder? {
+        let output = OutputFolder(path: path)
+        let state = try output.examine() ? privateState(inOutput: path) : nil
+        if let state, isLocked(state) { throw inUse(path, state) }
+        // An identity file that cannot be examined counts as a run, and reading it fails.
+        if let state, (try? state.status(of: identityName) == nil) != true { return state }
+        if !overwrite { try output.checkFree() }
+        return nil
+    }
+
+    /// Opens the folder `.darkroom` of an existing output folder; returns nil if it is missing. Throws if other users
+    /// have access to it.
+    private static func privateState(inOutput path: String) throws(CoordinatorError) -> Folder? {
+        do throws(SystemFailure) {
+            let folder = try Folder(trusted: path)
+            guard try folder.status(of: name) != nil else { return nil }
+            let state = try folder.folder(name)
+            try state.requirePrivate()
+            return state
+        } catch {
+            throw Self.error(error, path + "/" + name)
+        }
+    }
+
+    /// Whether a run holds the lock in the folder `.darkroom`.
+    private static func isLocked(_ state: Folder) -> Bool {
+        guard let lock = try? state.open(lockName, O_RDONLY, mode: 0, attempted: "lock") else { return false }
+        defer { close(lock) }
+        return flock(lock, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
+    }
+
+    private static func inUse(_ path: String, _ state: Folder) -> CoordinatorError {
+        // If the process id cannot be read, the error is reported without it.
+        let holder = String(decoding: (try? state.contents(of: lockName, maxBytes: 100)) ?? [], as: UTF8.self)
+        return CoordinatorError(
+            .folderInUse,
+            "output folder \(path): another darkroom run uses it (process \(holder)); wait until it has ended, or stop it"
+        )
+    }
+
     /// The stored state of the run; nil if no state is stored.
-    func noted() throws -> RunState? {
+    func noted() throws(CoordinatorError) -> RunState? { try Self.noted(in: state, ofOutput: output.path) }
+
+    /// The stored state in the open folder `.darkroom` of an output folder; nil if no state is stored.
+    static func noted(in state: Folder, ofOutput path: String) throws(CoordinatorError) -> RunState? {
         do {
-            return try Self.noted(in: state)
+            guard try state.status(of: identityName) != nil else { return nil }
+            let text = try state.contents(of: identityName, maxBytes: 1 << 20)
+            return try UntrustedJSON().decode(RunState.self, from: text)
         } catch {
             let found = (error as? SystemFailure)?.text ?? "\(error)"
             throw CoordinatorError(
                 .stateLost,
-                "\(path)/\(Self.identityName): the state of the run cannot be read (\(found)); "
+                "\(path)/\(name)/\(identityName): the state of the run cannot be read (\(found)); "
                     + "--again develops all photos again")
         }
-    }
-
-    /// The stored state in the open folder `.darkroom` of an output folder; nil if no state is stored.
-    static func noted(in state: Folder) throws -> RunState? {
-        guard try state.status(of: identityName) != nil else { return nil }
-        let text = try state.contents(of: identityName, maxBytes: 1 << 20)
-        return try UntrustedJSON().decode(RunState.self, from: text)
     }
 
     func note(_ state: RunState) throws {

@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomCoordinator
 
 /// The list and options that identify the job of a run. A later run continues an earlier run only if the identities of
 /// both runs are equal.
@@ -9,23 +10,34 @@ struct RunIdentity: Codable, Equatable {
     let redis: String
     let output: String
     let filters: [String]
-    let format: String
-    let quality: Int
-    let strip: Bool
+    /// Nil without renditions.
+    let renditions: [String]?
+    /// Nil if all settings of the encoding have their defaults.
+    let encoding: String?
+    /// Whether damaged photos are accepted; nil if not.
+    let acceptsDamage: Bool?
+    /// Whether animations are kept; nil if not.
+    let keepsAnimations: Bool?
     let fileName: String
     /// Nil if no originals are kept, or if a version without this option wrote the file.
     let originals: String?
     /// Nil if the manifest contains whole URLs, or if a version without this option wrote the file.
     let redactURLs: Bool?
+    /// The sample of the list; nil if the run takes all photos or the first photos, or if a version without this option
+    /// wrote the file. The number of the first photos is not part of the identity, because a run with a larger number
+    /// continues an earlier run like a list that has grown.
+    let sample: PhotoSelection.Sample?
 
-    init(list: String, redis: String, options: BatchOptions) {
+    init(list: String, _ selection: PhotoSelection, redis: String, options: BatchOptions) {
         self.list = list
+        sample = selection.sample
         self.redis = redis
         output = options.output
         filters = options.filters.map(\.description)
-        format = options.format.name
-        quality = options.quality
-        strip = options.strip
+        renditions = options.renditions.isEmpty ? nil : options.renditions.map(\.description)
+        encoding = options.encoding.description.isEmpty ? nil : options.encoding.description
+        acceptsDamage = options.acceptsDamage ? true : nil
+        keepsAnimations = options.keepsAnimations ? true : nil
         fileName = options.fileName
         originals = options.originals.isEmpty ? nil : options.originals
         redactURLs = options.redactURLs ? true : nil
@@ -33,14 +45,21 @@ struct RunIdentity: Codable, Equatable {
 
     /// A phrase for each value that differs from the earlier run.
     func differences(from before: RunIdentity) -> [String] {
-        func text(_ strip: Bool) -> String { strip ? "stripped" : "kept" }
         func text(redacted: Bool?) -> String { redacted == true ? "redacted" : "whole" }
+        func text(_ renditions: [String]?) -> String { renditions?.joined(separator: ", ") ?? "none" }
+        func text(accepted: Bool?) -> String { accepted == true ? "accepted" : "failed" }
+        func text(kept: Bool?) -> String { kept == true ? "kept" : "not kept" }
         let pairs = [
-            ("the list", before.list, list), ("the Redis", before.redis, redis),
+            ("the list", before.list, list),
+            ("the sample", before.sample?.description ?? "none", sample?.description ?? "none"),
+            ("the Redis", before.redis, redis),
             ("the output folder", before.output, output),
             ("the filters", before.filters.joined(separator: " "), filters.joined(separator: " ")),
-            ("the format", before.format, format), ("the quality", "\(before.quality)", "\(quality)"),
-            ("metadata", text(before.strip), text(strip)), ("the file names", before.fileName, fileName),
+            ("the renditions", text(before.renditions), text(renditions)),
+            ("the encoding", before.encoding ?? "the default", encoding ?? "the default"),
+            ("damaged photos", text(accepted: before.acceptsDamage), text(accepted: acceptsDamage)),
+            ("animations", text(kept: before.keepsAnimations), text(kept: keepsAnimations)),
+            ("the file names", before.fileName, fileName),
             ("the originals", before.originals ?? "not kept", originals ?? "not kept"),
             ("the URLs in the manifest", text(redacted: before.redactURLs), text(redacted: redactURLs)),
         ]
@@ -52,4 +71,16 @@ struct RunIdentity: Codable, Equatable {
 struct RunState: Codable {
     let batch: BatchID
     let identity: RunIdentity
+
+    /// Throws if the job of this run differs from another job for the same output folder.
+    func requireSame(_ other: RunIdentity) throws(CoordinatorError) {
+        let differences = other.differences(from: identity)
+        guard differences.isEmpty else {
+            throw CoordinatorError(
+                .stateDiffers,
+                "output folder \(other.output): the run of batch \(batch) there differs: "
+                    + "\(differences.joined(separator: "; ")). Give the same list and options to continue, choose another folder, "
+                    + "or give --again to develop all photos again over the same files")
+        }
+    }
 }

@@ -18,7 +18,7 @@ struct RunReference {
         // A state that another user has written is not read, since it could name a Redis server of that user. An
         // unreadable state is ignored, since `name` may be a batch.
         guard !name.isEmpty, let folder = RunFolder.existing(inOutput: absolutePath(name)),
-            let state = try? RunFolder.noted(in: folder)
+            let state = try? RunFolder.noted(in: folder, ofOutput: absolutePath(name))
         else { return nil }
         batch = state.batch.description
         guard state.identity.redis == "private" else {

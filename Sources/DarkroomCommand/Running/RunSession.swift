@@ -69,7 +69,7 @@ final class RunSession {
     ///   - retry: When all photos are done, run the failed photos once more.
     ///   - replicas: How many replicas of Redis must confirm the batch, see ``Coordinator``.
     func develop(
-        _ list: PhotoListReader, worker configuration: WorkerConfiguration, retry: Bool, replicas: Int?,
+        _ list: SelectedPhotos, worker configuration: WorkerConfiguration, retry: Bool, replicas: Int?,
         interruption: RunInterruption
     ) throws -> Outcome {
         let begun = try earlierBatch()
@@ -154,14 +154,7 @@ final class RunSession {
     /// The batch of an earlier run, which this run continues; nil if there was no earlier run.
     private func earlierBatch() throws -> BatchFacts? {
         guard let state = try folder.noted() else { return nil }
-        let differences = identity.differences(from: state.identity)
-        guard differences.isEmpty else {
-            throw CoordinatorError(
-                .stateDiffers,
-                "output folder \(options.output): the run of batch \(state.batch) there differs: "
-                    + "\(differences.joined(separator: "; ")). Give the same list and options to continue, choose another folder, "
-                    + "or give --again to develop all photos again over the same files")
-        }
+        try state.requireSame(identity)
         guard let batch = try client.store.facts(of: state.batch) else {
             // The state was written, but the batch was never submitted: no worker has written a file.
             if folder.output.isUntouched(by: state.batch) {
@@ -184,7 +177,7 @@ final class RunSession {
     }
 
     /// Starts feeding those photos of the list that Redis does not have yet.
-    private func feed(_ list: PhotoListReader, _ coordinator: Coordinator, _ begun: BatchFacts?) throws -> BatchFeed {
+    private func feed(_ list: SelectedPhotos, _ coordinator: Coordinator, _ begun: BatchFacts?) throws -> BatchFeed {
         // From here on only the feeding thread uses the list.
         nonisolated(unsafe) let list = list
         if let id = begun?.id {
@@ -269,7 +262,7 @@ final class RunSession {
 
     /// Runs the failed photos of a finished batch once more, and shows the progress.
     private func retryFailed(
-        _ batch: BatchFacts, _ list: PhotoListReader, _ interruption: RunInterruption
+        _ batch: BatchFacts, _ list: SelectedPhotos, _ interruption: RunInterruption
     ) throws -> BatchFacts {
         guard batch.counts.failed > 0 else {
             progress.note("no photo has failed: there is nothing to run again")

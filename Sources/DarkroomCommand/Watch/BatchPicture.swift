@@ -52,7 +52,8 @@ struct BatchPicture {
         let state = StyledLine(batch.stateText, batch.stateStyle)
         let options = batch.options
         var details: [StyledLine] = options.name.isEmpty ? [] : [StyledLine(batch.id.description, .dim)]
-        details.append(StyledLine(options.filters.text, .dim))
+        let renditions = options.renditions.map(\.name).joined(separator: ", ")
+        details.append(StyledLine(renditions.isEmpty ? options.filters.text : "renditions \(renditions)", .dim))
         if batch.controls.priority != .normal {
             details.append(StyledLine("\(batch.controls.priority.rawValue) priority", .bold))
         }

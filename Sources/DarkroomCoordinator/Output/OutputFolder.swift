@@ -26,6 +26,22 @@ package struct OutputFolder: Sendable {
         }
     }
 
+    /// Whether the folder exists. Throws if it cannot be created or written, as far as this is known without writing.
+    package func examine() throws(CoordinatorError) -> Bool { try folder.examine() }
+
+    /// Throws if a file or a link has the name of a rendition's folder.
+    package func checkRenditions(of options: BatchOptions) throws(CoordinatorError) {
+        // If the folder is missing or unreadable, the other checks report it.
+        guard let folder = try? Folder(trusted: path) else { return }
+        for name in options.renditions.map(\.name) {
+            guard let status = try? folder.status(of: name), status.st_mode & S_IFMT != S_IFDIR else { continue }
+            throw CoordinatorError(
+                .outputDenied,
+                "output folder \(path): \(name) in it is not a folder, so the rendition \(name) cannot be written; choose "
+                    + "another folder, or another name for the rendition")
+        }
+    }
+
     /// Creates the folder and its parents if they are missing.
     package func create() throws(CoordinatorError) { try folder.create() }
 

@@ -12,15 +12,31 @@ struct WritableFolder: Sendable {
     /// Creates the folder and its parents if they are missing.
     func create() throws(CoordinatorError) { try make(path) }
 
+    /// Whether the folder exists. Throws if it cannot be created or written, as far as this is known without writing.
+    func examine() throws(CoordinatorError) -> Bool {
+        var folder = path
+        var information = stat()
+        while stat(folder, &information) != 0 {
+            let error = errno
+            // If the folder is a symbolic link, the link leads to no file, and mkdir(2) fails.
+            guard error == ENOENT, lstat(folder, &information) != 0, let above = Path.split(folder).folder else {
+                throw failure(creating: folder, error == ENOENT ? EEXIST : error)
+            }
+            folder = above.isEmpty ? "/" : above
+        }
+        guard information.st_mode & S_IFMT == S_IFDIR else { throw failure(creating: folder, EEXIST) }
+        guard access(folder, W_OK | X_OK) == 0 else {
+            throw folder == path ? failure(writing: SystemFailure("write", errno)) : failure(creating: path, errno)
+        }
+        return folder == path
+    }
+
     /// Writes a file and removes it again.
     func tryWriting() throws(CoordinatorError) {
         do throws(SystemFailure) {
             try Folder(trusted: path).tryWriting(4096)
         } catch {
-            let advice = [ENOSPC, EDQUOT].contains(error.error) ? "free some space" : "change its permissions"
-            throw CoordinatorError(
-                .outputDenied,
-                "\(role) \(path): it cannot be written: \(error.text); \(advice), or choose another folder")
+            throw failure(writing: error)
         }
     }
 
@@ -33,8 +49,19 @@ struct WritableFolder: Sendable {
         let error = errno
         var information = stat()
         if stat(folder, &information) == 0, information.st_mode & S_IFMT == S_IFDIR { return }
+        throw failure(creating: folder, error)
+    }
+
+    private func failure(writing failure: SystemFailure) -> CoordinatorError {
+        let advice = [ENOSPC, EDQUOT].contains(failure.error) ? "free some space" : "change its permissions"
+        return CoordinatorError(
+            .outputDenied,
+            "\(role) \(path): it cannot be written: \(failure.text); \(advice), or choose another folder")
+    }
+
+    private func failure(creating folder: String, _ error: Int32) -> CoordinatorError {
         let found = error == EEXIST ? "it is a file" : systemErrorText(error)
-        throw CoordinatorError(
+        return CoordinatorError(
             .outputDenied,
             "\(role) \(path): \(folder) cannot be created: \(found); "
                 + (error == EACCES ? "change its permissions, or " : "") + "choose another folder"

@@ -19,6 +19,8 @@ package final class PhotoListReader {
     package let name: String
     /// The number of entries that were passed on since the beginning of the list.
     package private(set) var photos = 0
+    /// The line of the entry that is being passed on, from 1; nil if the format is not divided into lines.
+    package var line: Int? { entryLine.number }
 
     private enum Source {
         case folder(PhotoFolder)
@@ -30,6 +32,7 @@ package final class PhotoListReader {
     private let remark: @Sendable (String) -> Void
     private let source: Source
     private var entries: EntryReading
+    private let entryLine = EntryLine()
     /// The base folder of relative paths in the list.
     private let base: String?
     private var hasReportedConversion = false
@@ -60,7 +63,7 @@ package final class PhotoListReader {
         name = Self.displayName(location)
         base = Self.base(of: location)
         entries = EntryReading(folder: base)
-        parser = PhotoListParser(listName: Self.fileName(location), columns: options.columns)
+        parser = PhotoListParser(listName: Self.fileName(location), columns: options.columns, entryLine: entryLine)
         do {
             source = try Self.open(location, options, standardInput)
             switch source {
@@ -175,7 +178,7 @@ package final class PhotoListReader {
         isEnded = false
         gzip = nil
         let examinedBytes = parser.examinedBytes
-        parser = PhotoListParser(listName: Self.fileName(location), columns: options.columns)
+        parser = PhotoListParser(listName: Self.fileName(location), columns: options.columns, entryLine: entryLine)
         parser.examinedBytes = examinedBytes
         guard case .bytes(let bytes) = source else { return }
         do {

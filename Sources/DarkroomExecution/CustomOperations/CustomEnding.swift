@@ -2,6 +2,7 @@ import DarkroomFileNames
 import DarkroomFiles
 import DarkroomImaging
 import DarkroomModel
+import DarkroomRecipes
 
 /// The file name extensions for the files that custom operations produce.
 package enum CustomEnding {

@@ -1,4 +1,5 @@
 import DarkroomImaging
+import DarkroomRecipes
 
 /// The limits of a helper process for one photo, in addition to ``WorkerConfiguration/photoTimeout``. A photo that
 /// exceeds them fails as `out-of-memory`, or as `crashed` if the process ends.

@@ -1,48 +1,94 @@
 import DarkroomImaging
 import DarkroomModel
+import DarkroomRecipes
 
-/// A request to a helper to develop the bytes that follow the request.
+/// A request to a helper to develop a photo, or to run a custom operation for it. The bytes of the photo and of the
+/// watermarks follow the request.
 struct HelperJob: Codable {
-    /// The name of the custom operation that runs in place of filters.
-    var operation: String?
-    var filters: [String]
-    var format: String?
-    var quality: Int
-    var strip: Bool
-    var maxPixels: Int
-    /// The photo's record, sent only for custom operations. Filters do not need URLs, which may contain secrets.
-    var index = 0
-    var name = ""
-    var url = ""
-    /// The CPU time limit for a photo of up to 20 million pixels.
+    /// The custom operation; nil to develop the photo.
+    var operation: Operation?
+    /// The files to make.
+    var outputs: [Output] = []
+    /// The filters of the watermarks, and the sizes of their files, which follow the photo.
+    var overlays: [Overlay] = []
+    var acceptsDamage = false
+    var keepsAnimation = false
+    var maxPixels = 0
+    /// The CPU time limit for a picture of up to 20 million pixels.
     var seconds: Int
-    /// The largest number of bytes that a custom operation may return.
-    var maxBytes: Int
 
-    init(_ record: PhotoRecord, _ recipe: PhotoRecipe, seconds: Int, maxBytes: Int) {
-        self.maxBytes = maxBytes
-        let develop = recipe.develop
-        operation = recipe.custom?.name
-        filters = develop.filters.map(\.description)
-        format = develop.format?.rawValue
-        quality = develop.quality
-        strip = develop.strip
-        maxPixels = develop.maxPixels
-        self.seconds = seconds
-        guard operation != nil else { return }
-        index = record.index
-        name = record.name
-        url = record.url
+    struct Operation: Codable {
+        var name: String
+        var arguments: String
+        /// The photo's record. Filters do not need it; URLs may contain secrets.
+        var index: Int
+        var photo: String
+        var url: String
+        /// The largest number of bytes that the operation may return.
+        var maxBytes: Int
+
+        var step: CustomStep { CustomStep(name: name, arguments: arguments) }
+        var record: PhotoRecord { PhotoRecord(index: index, name: photo, url: url) }
     }
 
-    var record: PhotoRecord { PhotoRecord(index: index, name: name, url: url) }
+    struct Output: Codable {
+        var rendition: String
+        var filters: String
+        var encoding: String
+    }
 
-    /// The options for developing the photo with filters.
-    /// - Throws: `FilterSyntaxError` if the helper has another version than the worker and does not know a filter.
-    func developOptions() throws -> DevelopOptions {
-        DevelopOptions(
-            filters: try filters.map { try Filter(parsing: $0) }, format: format.flatMap(ImageFormat.init(rawValue:)),
-            quality: quality, strip: strip, maxPixels: maxPixels, processorTime: .seconds(seconds))
+    struct Overlay: Codable {
+        var filter: String
+        var bytes: Int
+    }
+
+    /// A request to run a custom operation.
+    init(_ step: CustomStep, _ record: PhotoRecord, seconds: Int, maxBytes: Int) {
+        operation = Operation(
+            name: step.name, arguments: step.arguments, index: record.index, photo: record.name, url: record.url,
+            maxBytes: maxBytes)
+        self.seconds = seconds
+    }
+
+    /// A request to develop a photo.
+    init(_ options: DevelopOptions, seconds: Int) {
+        outputs = options.outputs.map { output in
+            let chain = FilterChain(output.filters.map { .filter($0) })
+            return Output(
+                rendition: output.rendition, filters: chain.description, encoding: output.encoding.description)
+        }
+        overlays = options.overlays.map { Overlay(filter: $0.key.description, bytes: $0.value.count) }
+        acceptsDamage = options.acceptsDamage
+        keepsAnimation = options.keepsAnimation
+        maxPixels = options.maxPixels
+        self.seconds = seconds
+    }
+
+    /// The bytes after the request: the photo, and the watermarks in the order of ``overlays``.
+    static func bytes(_ photo: [UInt8], _ job: HelperJob, _ options: DevelopOptions) -> [UInt8] {
+        guard !job.overlays.isEmpty else { return photo }
+        let files = options.overlays.reduce(into: [:]) { $0[$1.key.description] = $1.value }
+        return job.overlays.reduce(photo) { $0 + (files[$1.filter] ?? []) }
+    }
+
+    /// The photo and the options in a request and its bytes.
+    /// - Throws: `ChainSyntaxError` if the helper has another version than the worker and does not know a filter.
+    func development(_ bytes: [UInt8]) throws -> (photo: [UInt8], options: DevelopOptions) {
+        var options = DevelopOptions(
+            outputs: try outputs.map { output in
+                ImageOutput(
+                    filters: try FilterChain(parsing: output.filters).filters,
+                    encoding: try EncodingSettings(parsing: output.encoding), rendition: output.rendition)
+            }, maxPixels: maxPixels, processorTime: .seconds(seconds))
+        options.acceptsDamage = acceptsDamage
+        options.keepsAnimation = keepsAnimation
+        var end = bytes.count
+        for overlay in overlays.reversed() {
+            guard (0...end).contains(overlay.bytes) else { throw HelperChannel.Failure.malformed }
+            options.overlays[try Filter(parsing: overlay.filter)] = Array(bytes[end - overlay.bytes..<end])
+            end -= overlay.bytes
+        }
+        return (overlays.isEmpty ? bytes : Array(bytes[..<end]), options)
     }
 }
 
@@ -54,7 +100,7 @@ struct HelperGreeting: Codable {
     var mayPass = true
 }
 
-/// The answer of a helper. The bytes of the file follow it.
+/// The answer of a helper. The bytes of the files follow it.
 struct HelperAnswer: Codable {
     /// The longest ``detail``, in Unicode scalars.
     static let maxDetail = 1000
@@ -62,23 +108,37 @@ struct HelperAnswer: Codable {
     /// The number of pixels of the current photo. It is sent in a separate message before the answer. A helper may send
     /// several such messages for a photo, each with a larger number.
     var pixels: Int?
-    /// The format of the image that filters have produced.
-    var format: String?
-    var width: Int?
-    var height: Int?
+    /// The files that filters have produced; nil for a custom operation.
+    var files: [File]?
     /// Why the photo failed: the word of a ``FailureReason``.
     var reason: String?
     var detail: String?
 
+    struct File: Codable {
+        var format: String
+        var width: Int
+        var height: Int
+        var bytes: Int
+    }
+
     /// The valid widths and heights in pixels.
     private static let sides = 1...Int(Int32.max)
 
-    /// The format, width and height of the image; nil if a value is missing or out of bounds.
-    var picture: (format: ImageFormat, width: Int, height: Int)? {
-        guard let format = format.flatMap(ImageFormat.init(rawValue:)), let width, let height,
-            Self.sides.contains(width), Self.sides.contains(height)
-        else { return nil }
-        return (format, width, height)
+    /// The files of this answer and the bytes after it; nil if a number is out of bounds.
+    func products(_ bytes: [UInt8], count: Int) -> [PhotoProduct]? {
+        guard let files, files.count == count else { return nil }
+        var products: [PhotoProduct] = []
+        var start = 0
+        for file in files {
+            guard let format = ImageFormat(rawValue: file.format), Self.sides.contains(file.width),
+                Self.sides.contains(file.height), (0...bytes.count - start).contains(file.bytes)
+            else { return nil }
+            let content = files.count == 1 ? bytes : Array(bytes[start..<start + file.bytes])
+            products.append(
+                PhotoProduct(content, ending: format.fileExtension, width: file.width, height: file.height))
+            start += file.bytes
+        }
+        return start == bytes.count ? products : nil
     }
 
     /// Truncates the text of an error to ``maxDetail``.

@@ -62,9 +62,8 @@ final class HelperProcess: Sendable {
     private let program: HelperProgram
     /// The time limit of the start: the helper may have to load libraries from a slow disk.
     private static let patience = Duration.seconds(60)
-    /// How many times a helper may send the size of one photo. If the first decoder refuses a JPEG, the helper uses a
-    /// second decoder and may send the size again.
-    private static let maxSizes = 4
+    /// How many times a helper may send the size of one photo: the size of the file, and larger sizes that filters make.
+    private static let maxSizes = 1000
 
     /// Starts a helper, and blocks until the helper is confined.
     /// - Parameter isStopped: called every 20 ms; true ends the wait.

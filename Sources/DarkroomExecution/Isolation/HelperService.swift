@@ -60,7 +60,7 @@ package struct HelperService {
                 HelperJob.self, maxHeaderBytes: HelperChannel.maxJobHeaderBytes, maxBytes: .max)
         {
             do throws(PhotoProduct.Failure) {
-                try answer(try develop(job, bytes), job)
+                answer(try develop(job, bytes), job)
             } catch {
                 let answer = HelperAnswer(
                     reason: (error.reason ?? .other).word, detail: HelperAnswer.cut(error.detail))
@@ -74,41 +74,60 @@ package struct HelperService {
 
     private static var nothing: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
 
-    private func answer(_ product: PhotoProduct, _ job: HelperJob) throws(PhotoProduct.Failure) {
-        guard job.operation == nil || product.byteCount <= job.maxBytes else {
-            throw PhotoProduct.Failure(
-                reason: .filterFailed,
-                detail: "made a file of \(product.byteCount) bytes, more than the limit of \(job.maxBytes)")
-        }
+    private func answer(_ products: [PhotoProduct], _ job: HelperJob) {
         var header = HelperAnswer()
-        if case .image(let image) = product { header.format = image.format.rawValue }
-        (header.width, header.height) = (product.width, product.height)
+        if job.operation == nil {
+            header.files = products.map { product in
+                HelperAnswer.File(
+                    format: product.format?.rawValue ?? "", width: product.width ?? 0, height: product.height ?? 0,
+                    bytes: product.byteCount)
+            }
+        }
         // If the answer cannot be sent, the worker has ended. Then the next read fails and ends this process.
-        try product.withUnsafeBytes { bytes throws(PhotoProduct.Failure) in try? channel.send(header, bytes) }
+        if products.count == 1 {
+            products[0].withUnsafeBytes { try? channel.send(header, $0) }
+        } else {
+            let bytes = products.flatMap(\.bytes)
+            bytes.withUnsafeBytes { bytes in try? channel.send(header, bytes) }
+        }
     }
 
-    private func develop(_ job: HelperJob, _ bytes: [UInt8]) throws(PhotoProduct.Failure) -> PhotoProduct {
-        guard let name = job.operation else {
-            let options: DevelopOptions
-            do {
-                options = try job.developOptions()
-            } catch {
-                throw PhotoProduct.Failure(reason: .other, detail: "\(error)")
-            }
-            var largest = 0
-            return try PhotoProduct.make(
-                bytes, options,
-                sizeIsKnown: { pixels in
-                    guard pixels > largest else { return }
-                    largest = pixels
-                    // If this message cannot be sent, the worker has ended. Then sending the answer also fails.
-                    try? channel.send(HelperAnswer(pixels: pixels), Self.nothing)
-                })
+    private func develop(_ job: HelperJob, _ bytes: [UInt8]) throws(PhotoProduct.Failure) -> [PhotoProduct] {
+        if let operation = job.operation {
+            return [PhotoProduct(try run(operation, bytes, seconds: job.seconds), ending: "")]
         }
-        guard let make = operations[name] else {
+        let development: (photo: [UInt8], options: DevelopOptions)
+        do {
+            development = try job.development(bytes)
+        } catch {
+            throw PhotoProduct.Failure(reason: .other, detail: "\(error)")
+        }
+        var largest = 0
+        return try PhotoMaker.develop(
+            development.photo, development.options,
+            sizeIsKnown: { pixels in
+                guard pixels > largest else { return }
+                largest = pixels
+                // If this message cannot be sent, the worker has ended. Then sending the answer also fails.
+                try? channel.send(HelperAnswer(pixels: pixels), Self.nothing)
+            })
+    }
+
+    private func run(
+        _ operation: HelperJob.Operation, _ bytes: [UInt8], seconds: Int
+    ) throws(PhotoProduct.Failure) -> [UInt8] {
+        guard let make = operations[operation.name] else {
             throw PhotoProduct.Failure(
-                reason: .other, detail: "the helper process has no operation \"\(name)\": register it before its start")
+                reason: .other,
+                detail: "the helper process has no operation \"\(operation.name)\": register it before its start")
         }
-        return try PhotoProduct.run(make(), job.record, bytes, within: .seconds(job.seconds))
+        let result = try PhotoMaker.run(
+            make(), operation.step, operation.record, bytes, within: .seconds(seconds))
+        guard result.count <= operation.maxBytes else {
+            throw PhotoProduct.Failure(
+                reason: .filterFailed,
+                detail: "made a file of \(result.count) bytes, more than the limit of \(operation.maxBytes)")
+        }
+        return result
     }
 }

@@ -2,6 +2,8 @@ import CSystem
 import DarkroomConcurrency
 import DarkroomImaging
 import DarkroomModel
+import DarkroomRecipes
+import DarkroomRecipes
 import DarkroomTransfer
 import DarkroomWorkerState
 import Foundation
@@ -38,15 +40,33 @@ package final class PhotoHelpers: Sendable {
     }
 
     /// Develops a photo in a helper. Blocks.
-    package func develop(
-        _ photo: PhotoTask, _ recipe: PhotoRecipe, _ image: Download
-    ) throws(PhotoProduct.Failure) -> PhotoProduct {
-        let job = HelperJob(photo.record, recipe, seconds: seconds, maxBytes: HelperLimits.ownFileBytes)
-        let allowance = allowance(for: recipe, image.body)
+    /// - Returns: a file for each output of the options.
+    func develop(
+        _ photo: PhotoTask, _ options: DevelopOptions, _ bytes: [UInt8]
+    ) throws(PhotoProduct.Failure) -> [PhotoProduct] {
+        let job = HelperJob(options, seconds: seconds)
+        let (answer, files) = try ask(
+            photo, job, HelperJob.bytes(bytes, job, options), allowance(for: options, bytes))
+        guard let products = answer.products(files, count: options.outputs.count) else {
+            throw PhotoProduct.Failure(reason: .crashed, detail: "the answer of the helper process was invalid")
+        }
+        return products
+    }
+
+    /// Runs a registered operation in a helper. Blocks.
+    func run(_ step: CustomStep, _ photo: PhotoTask, _ bytes: [UInt8]) throws(PhotoProduct.Failure) -> [UInt8] {
+        let job = HelperJob(step, photo.record, seconds: seconds, maxBytes: HelperLimits.ownFileBytes)
+        return try ask(photo, job, bytes, allowanceForOperation).bytes
+    }
+
+    /// Sends a job to a helper, and waits for the answer.
+    private func ask(
+        _ photo: PhotoTask, _ job: HelperJob, _ bytes: [UInt8], _ allowance: HelperProcess.Allowance
+    ) throws(PhotoProduct.Failure) -> (answer: HelperAnswer, bytes: [UInt8]) {
         while true {
             let helper = try take(for: photo)
             let hasServed = helper.photos > 0
-            let outcome = helper.develop(job, image.body, allowance) { photo.cancellation.isCancelled }
+            let outcome = helper.develop(job, bytes, allowance) { photo.cancellation.isCancelled }
             switch outcome {
             case .answered(let answer, let bytes):
                 // A helper is not used again after a failed photo, which may have damaged its state.
@@ -58,10 +78,14 @@ package final class PhotoHelpers: Sendable {
                 // Earlier photos of this helper may have caused the failure, so another helper tries this photo again.
                 // The same applies below.
                 if hasServed, answer.reason == FailureReason.outOfMemory.word { continue }
-                return try product(of: photo.record, recipe, answer, bytes)
+                if let reason = answer.reason {
+                    throw PhotoProduct.Failure(
+                        reason: FailureReason(word: reason) ?? .other, detail: HelperAnswer.cut(answer.detail ?? ""))
+                }
+                return (answer, bytes)
             case .stopped:
                 helper.end()
-                throw PhotoProduct.Failure(reason: nil, detail: "cancelled")
+                throw PhotoProduct.Failure.cancelled
             case .ended(let how, let isLate):
                 helper.end()
                 guard !hasServed else { continue }
@@ -71,26 +95,37 @@ package final class PhotoHelpers: Sendable {
         }
     }
 
-    private func allowance(for recipe: PhotoRecipe, _ bytes: [UInt8]) -> HelperProcess.Allowance {
-        let isCustom = recipe.custom != nil
-        var options = recipe.develop
-        options.processorTime = .seconds(seconds)
-        let format = options.format ?? bytes.withUnsafeBytes { ImageFormat(contentOf: $0) }
+    private func allowance(for options: DevelopOptions, _ bytes: [UInt8]) -> HelperProcess.Allowance {
+        var limits = options
+        limits.processorTime = .seconds(seconds)
+        let own = bytes.withUnsafeBytes { ImageFormat(contentOf: $0) }
+        let memory = limits.outputs.flatMap { $0.encoding.formats(of: own) }
+            .map { HelperLimits.memory(maxPixels: limits.maxPixels, format: $0) }.max()
+        let count = limits.outputs.count
         return HelperProcess.Allowance(
-            memory: HelperLimits.memory(maxPixels: options.maxPixels, format: format),
-            time: { [options] pixels in
-                let time = options.processorTime(pixels: pixels) ?? .zero
-                // If a library can be stopped, the helper stops the photo at the limit and returns a better message
-                // than the worker could. So the worker stops the helper only 2 s after the limit. The elapsed time is
-                // also limited, because a helper may receive no CPU time.
-                return (time + Self.margin, time * 3 + .seconds(60))
-            },
-            bytes: { pixels in
-                // Filters produce no file before the size of the photo is known, so the limit is 0 until then.
-                if isCustom { return HelperLimits.ownFileBytes }
-                return pixels == 0 ? 0 : HelperLimits.fileBytes(of: bytes.count, pixels: pixels)
-            },
-            maxPixels: isCustom ? 0 : options.maxPixels)
+            memory: memory ?? HelperLimits.maxMemory(maxPixels: limits.maxPixels),
+            time: time(limits),
+            // Filters produce no file before the size of the photo is known, so the limit is 0 until then.
+            bytes: { $0 == 0 ? 0 : count * HelperLimits.fileBytes(of: bytes.count, pixels: $0) },
+            maxPixels: limits.maxPixels)
+    }
+
+    private var allowanceForOperation: HelperProcess.Allowance {
+        var limits = DevelopOptions()
+        limits.processorTime = .seconds(seconds)
+        return HelperProcess.Allowance(
+            memory: HelperLimits.memory(maxPixels: limits.maxPixels, format: nil), time: time(limits),
+            bytes: { _ in HelperLimits.ownFileBytes }, maxPixels: 0)
+    }
+
+    /// If a library can be stopped, the helper stops the photo at the limit and returns a better message than the
+    /// worker could. So the worker stops the helper only 2 s after the limit. The elapsed time is also limited, because
+    /// a helper may receive no CPU time.
+    private func time(_ limits: DevelopOptions) -> (Int) -> (processor: Duration, clock: Duration) {
+        { pixels in
+            let time = limits.processorTime(pixels: pixels) ?? .zero
+            return (time + Self.margin, time * 3 + .seconds(60))
+        }
     }
 
     package func stop() {
@@ -103,7 +138,7 @@ package final class PhotoHelpers: Sendable {
             do throws(HelperProcess.StartFailure) {
                 return try HelperProcess(program) { photo.cancellation.isCancelled }
             } catch {
-                if photo.cancellation.isCancelled { throw PhotoProduct.Failure(reason: nil, detail: "cancelled") }
+                if photo.cancellation.isCancelled { throw PhotoProduct.Failure.cancelled }
                 // A lack of processes or memory is a temporary state of the machine, not a failure of the photo.
                 guard error.mayPass, attempt < Self.startAttempts else {
                     throw PhotoProduct.Failure(reason: .other, detail: "no helper process starts: \(error.detail)")
@@ -111,24 +146,10 @@ package final class PhotoHelpers: Sendable {
                 // A cancellation does not wake this thread, so the thread polls for it.
                 let next = ContinuousClock.now + .seconds(1)
                 while .now < next, !photo.cancellation.isCancelled { Thread.sleep(forTimeInterval: 0.02) }
-                if photo.cancellation.isCancelled { throw PhotoProduct.Failure(reason: nil, detail: "cancelled") }
+                if photo.cancellation.isCancelled { throw PhotoProduct.Failure.cancelled }
             }
         }
         preconditionFailure("attempts end by returning or throwing")
-    }
-
-    private func product(
-        of record: PhotoRecord, _ recipe: PhotoRecipe, _ answer: HelperAnswer, _ bytes: [UInt8]
-    ) throws(PhotoProduct.Failure) -> PhotoProduct {
-        if let reason = answer.reason {
-            throw PhotoProduct.Failure(
-                reason: FailureReason(word: reason) ?? .other, detail: HelperAnswer.cut(answer.detail ?? ""))
-        }
-        if recipe.custom != nil { return .bytes(bytes, ending: CustomEnding.of(bytes, record)) }
-        guard let picture = answer.picture else {
-            throw PhotoProduct.Failure(reason: .crashed, detail: "the answer of the helper process was invalid")
-        }
-        return .bytes(bytes, ending: picture.format.fileExtension, width: picture.width, height: picture.height)
     }
 }
 

@@ -20,7 +20,7 @@ extension JSON {
             "photosPerSecond": JSON(batch.photosPerSecond(now: now), decimals: 2),
             "secondsLeft": JSON(left, decimals: 1), "problems": .array(problems.map { JSON($0) }),
             "filters": .array(batch.options.filters.map { .string($0.description) }),
-            "output": .string(batch.options.output),
+            "encoding": .string(batch.options.encoding.description), "output": .string(batch.options.output),
         ]
         self = adding(.object(JSON.controls(of: batch)))
     }
@@ -28,6 +28,10 @@ extension JSON {
     /// The optional members that apply to the batch.
     private static func controls(of batch: BatchFacts) -> [Member] {
         var members: [Member] = []
+        if !batch.options.renditions.isEmpty {
+            members.append(
+                Member(key: "renditions", value: .array(batch.options.renditions.map { .string($0.description) })))
+        }
         if !batch.damage.isEmpty {
             members.append(Member(key: "damage", value: .array(batch.damage.map(JSON.string))))
         }

@@ -29,6 +29,7 @@ package struct PhotoListParser {
     private let ending: String
     private let maxWholeBytes: Int
     private let columns: ListColumns
+    private let entryLine: EntryLine
     private var content: Content?
     /// The bytes received before the format was known, or all bytes of a list that must be read as a whole.
     private var held: [UInt8] = []
@@ -37,10 +38,13 @@ package struct PhotoListParser {
     package var examinedBytes: Int?
 
     /// Creates a parser for a list with this name. The extension of the name is used only if two formats are possible.
+    /// - Parameter entryLine: Gets the line of each entry before the entry is passed on.
     package init(
-        listName: String = "", columns: ListColumns = ListColumns(), maxWholeBytes: Int = PhotoListParser.maxWholeBytes
+        listName: String = "", columns: ListColumns = ListColumns(),
+        maxWholeBytes: Int = PhotoListParser.maxWholeBytes, entryLine: EntryLine = EntryLine()
     ) {
         self.columns = columns
+        self.entryLine = entryLine
         var parts = listName.lowercased().split(separator: ".")
         if parts.last == "gz" { parts.removeLast() }
         ending = parts.count > 1 ? String(parts[parts.count - 1]) : ""
@@ -135,13 +139,13 @@ package struct PhotoListParser {
     private mutating func begin(_ finding: ListDetector.Finding) {
         switch finding {
         case .text:
-            (format, content) = (.text, .text(RecordSplitter(), TextListParser()))
+            (format, content) = (.text, .text(RecordSplitter(entryLine), TextListParser()))
         case .separated(let layout):
             guess = layout.guess
-            let splitter = RecordSplitter(quotedFieldDelimiter: layout.delimiter)
+            let splitter = RecordSplitter(quotedFieldDelimiter: layout.delimiter, entryLine)
             (format, content) = (.separated, .separated(splitter, SeparatedListParser(layout)))
         case .jsonLines:
-            (format, content) = (.jsonLines, .jsonLines(RecordSplitter(), JSONLinesParser()))
+            (format, content) = (.jsonLines, .jsonLines(RecordSplitter(entryLine), JSONLinesParser()))
         case .json:
             (format, content) = (.json, .json)
         case .propertyList:

@@ -26,9 +26,14 @@ struct RecordSplitter {
     private var pendingBytes = 0
     private var line = 1
     private var recordLine = 1
+    private let entryLine: EntryLine
 
     /// Creates a splitter for CSV records with the delimiter `quotedFieldDelimiter`; if nil, for lines.
-    init(quotedFieldDelimiter: UInt8? = nil) { self.quotedFieldDelimiter = quotedFieldDelimiter }
+    /// - Parameter entryLine: Gets the line of each record before the record is passed on.
+    init(quotedFieldDelimiter: UInt8? = nil, _ entryLine: EntryLine = EntryLine()) {
+        self.quotedFieldDelimiter = quotedFieldDelimiter
+        self.entryLine = entryLine
+    }
 
     /// Passes on the records that end in `chunk`. After the last chunk, also passes on the rest.
     mutating func split(
@@ -64,6 +69,7 @@ struct RecordSplitter {
     ) {
         let line = recordLine
         recordLine = self.line
+        entryLine.number = line
         fieldState = .start
         guard pendingBytes + rest.count <= Self.maxRecordBytes else {
             let url = "URL of \(pendingBytes + rest.count) bytes, too long"

@@ -36,6 +36,27 @@ import Testing
         try disk.check(id)
     }
 
+    /// The small rendition of a photo fits on the disk, and the large one does not: neither is reported.
+    @Test func fullDiskBetweenTheFilesOfAPhotoWaits() throws {
+        let disk = try MountedOutput(
+            "mkdir output && mount -t tmpfs -o size=6m none output && head -c 6150000 /dev/zero >output/filler")
+        let id = try disk.submit(4, ["hubble_deep_field.jpg"]) {
+            $0.renditions = [
+                PhotoRendition("small", filters: [PhotoFilter("resize=50")]), PhotoRendition("large", filters: []),
+            ]
+        }
+        let worker = try disk.worker("--filtrations", "1")
+        try worker.waitFor("error worker: output cannot be written, its batches wait")
+        #expect(try disk.wait(id, "released") { $0.executing <= 1 }.counts.filtered == 0)
+        let found = try FileManager.default.subpathsOfDirectory(atPath: disk.seen).filter { $0.hasSuffix(".jpg") }
+        #expect(found == [])
+        try disk.mounts.run("rm output/filler")
+        #expect(try disk.wait(id, "finished") { $0.state == .finished }.counts.filtered == 4)
+        worker.send(SIGTERM)
+        #expect(try worker.outcome().status == 0)
+        try disk.check(id)
+    }
+
     @Test func stoppingWorkerReleasesPhotosThatWaitForSpace() throws {
         let disk = try MountedOutput(
             "mkdir output && mount -t tmpfs -o size=6m none output && head -c 6250000 /dev/zero >output/filler")

@@ -79,7 +79,7 @@ final class MountedOutput {
         try queue.store.workers().compactMap { $0.refusal(of: id) }.joined()
     }
 
-    /// Checks a finished batch: each photo has a manifest line, each filtered photo has its complete file, and no
+    /// Checks a finished batch: each photo has a manifest line, each filtered photo has its complete files, and no
     /// temporary file is left.
     func check(_ id: BatchID) throws {
         let facts = try #require(try queue.store.facts(of: id))
@@ -90,12 +90,14 @@ final class MountedOutput {
         #expect(lines.count == facts.photos)
         var files: Set<String> = []
         for line in lines.values where line.state == "filtered" {
-            let file = try #require(line.file)
-            files.insert(file)
-            let bytes = try #require(FileManager.default.contents(atPath: "\(seen)/\(file)"), "\(file) is missing")
-            #expect(Hexadecimal.text(SHA256Digest.hash(of: Array(bytes))) == line.sha256)
+            for file in line.files {
+                let path = try #require(file.file)
+                files.insert(path)
+                let bytes = try #require(FileManager.default.contents(atPath: "\(seen)/\(path)"), "\(path) is missing")
+                #expect(Hexadecimal.text(SHA256Digest.hash(of: Array(bytes))) == file.sha256)
+            }
         }
-        #expect(files.count == facts.counts.filtered)
+        #expect(files.count == facts.counts.filtered * max(1, facts.options.renditions.count))
         let found = try FileManager.default.subpathsOfDirectory(atPath: seen).filter { path in
             var isFolder: ObjCBool = false
             _ = FileManager.default.fileExists(atPath: "\(seen)/\(path)", isDirectory: &isFolder)

@@ -2,6 +2,7 @@ import ArgumentParsing
 import Darkroom
 import DarkroomImaging
 import DarkroomLogging
+import DarkroomRecipes
 import ErrorExpectations
 import Testing
 

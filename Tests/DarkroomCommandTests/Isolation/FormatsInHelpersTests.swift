@@ -1,5 +1,6 @@
 import Darkroom
 import DarkroomImaging
+import DarkroomRecipes
 import DarkroomTestSupport
 import Foundation
 import Testing
@@ -20,9 +21,9 @@ import Testing
         // One batch at a time, since an output folder belongs to one batch at a time.
         for format in ImageFormat.allCases {
             let id = try queue.submit(urls) { options in
-                options.format = PhotoFormat(stored: format.rawValue)
+                options.encoding = PhotoEncoding("format=\(format.rawValue)")
                 options.fileName = "\(format.rawValue)-{index}"
-                options.filters = [.sepia(), PhotoFilter(stored: "tilt-shift=radius:3")]
+                options.filters = [.sepia(), PhotoFilter("tilt-shift=radius:3")]
             }
             let ended = try queue.run("wait", "\(id)", "--timeout", "50s")
             let failures = try queue.run("photos", "\(id)", "--state", "failed").standardOutput

@@ -56,7 +56,7 @@ import Testing
     @Test func namesARunByItsFolder() throws {
         let run = (batch: "\(WatchScene.holidays)", folder: "/my run")
         var model = WatchModel(redis: "r", namespace: "n", watched: WatchScene.holidays, hasKeys: true, run: run)
-        let batch = try WatchScene.holidays(at: 0, ["quality": "999"])
+        let batch = try WatchScene.holidays(at: 0, ["window": "0"])
         model.take(WatchSnapshot(now: WatchScene.now, batches: [batch], workers: WatchScene.workers))
         let text = Self.text(model, 300, 40)
         #expect(text.contains("darkroom forget '/my run' --force"), "\n\(text)")

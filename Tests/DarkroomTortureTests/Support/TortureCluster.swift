@@ -19,6 +19,7 @@ final class TortureCluster: Sendable {
         let operationSize: Int
         /// The output folder, which no other batch uses.
         let output: String
+        var renditions: [PhotoRendition] = []
     }
 
     /// The store has a direct connection to Redis, even if the workers use a proxy.
@@ -128,9 +129,11 @@ final class TortureCluster: Sendable {
     }
 
     /// Feeds and seals a batch as `darkroom submit` does. Each photo has its own URL.
-    func submit(photos count: Int, operationSize: Int) throws -> BatchID {
-        let submission = try prepare(photos: count, operationSize: operationSize)
+    func submit(photos count: Int, operationSize: Int, renditions: [PhotoRendition] = []) throws -> BatchID {
+        var submission = try prepare(photos: count, operationSize: operationSize)
+        submission.renditions = renditions
         var options = BatchOptions()
+        options.renditions = renditions
         options.output = submission.output
         options.operationSize = operationSize
         options.lease = lease

@@ -1,4 +1,4 @@
-import DarkroomCoding
+import Darkroom
 import DarkroomConcurrency
 import DarkroomPhotoServer
 import DarkroomTestSupport
@@ -11,11 +11,16 @@ final class TorturePhotos: Sendable {
         let file: String
         /// The size of the file.
         let byteCount: Int
-        /// The developed photo, as written by `darkroom develop`.
-        let developed: Data
-        /// The digest of `developed`, as in the manifest.
-        let sha256: String
+        /// The files of the photo, as written by `darkroom develop`, by the name of the rendition. The name is empty for
+        /// the file of batches without renditions.
+        let developed: [String: Data]
     }
+
+    /// The renditions of batches that have renditions.
+    static let renditions = [
+        PhotoRendition("small", filters: [PhotoFilter("resize=100")]),
+        PhotoRendition("grey", filters: [PhotoFilter("grayscale")], encoding: PhotoEncoding("quality=60")),
+    ]
 
     private let server: PhotoServer
     private let sources: [Source]
@@ -61,17 +66,24 @@ final class TorturePhotos: Sendable {
     func forget(batch number: Int) { counts.withLock { $0[number] = nil } }
 
     private static func develop(_ path: String, as file: String, in scratch: String) throws -> Source {
-        let result = scratch + "/developed-" + file
-        let log = result + ".log"
-        let process = try BoundProcess([TortureWorker.program, "develop", path, result], log: log)
-        guard process.wait(within: .seconds(60)), let developed = FileManager.default.contents(atPath: result) else {
-            process.stop()
-            let said = FileManager.default.contents(atPath: log).map { String(decoding: $0, as: UTF8.self) } ?? ""
-            throw TortureFailure("darkroom develop \(path) made no \(result): \(said)")
+        var developed: [String: Data] = [:]
+        func develop(_ renditions: [PhotoRendition]) throws {
+            let folder = "\(scratch)/developed-\(renditions.count)"
+            let log = folder + "-\(file).log"
+            let options = renditions.flatMap { ["--rendition", $0.description] }
+            let process = try BoundProcess([TortureWorker.program, "develop", path, "-o", folder] + options, log: log)
+            let isDone = process.wait(within: .seconds(60))
+            for name in renditions.isEmpty ? [""] : renditions.map(\.name) {
+                developed[name] = isDone ? FileManager.default.contents(atPath: "\(folder)/\(name)/\(file)") : nil
+                guard developed[name] == nil else { continue }
+                process.stop()
+                let said = FileManager.default.contents(atPath: log).map { String(decoding: $0, as: UTF8.self) } ?? ""
+                throw TortureFailure("darkroom develop \(path) made no file \(name): \(said)")
+            }
         }
+        try develop([])
+        try develop(Self.renditions)
         let original = try Data(contentsOf: URL(fileURLWithPath: path))
-        return Source(
-            file: file, byteCount: original.count, developed: developed,
-            sha256: Hexadecimal.text(SHA256Digest.hash(of: [UInt8](developed))))
+        return Source(file: file, byteCount: original.count, developed: developed)
     }
 }

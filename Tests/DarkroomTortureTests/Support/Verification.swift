@@ -108,7 +108,7 @@ extension TortureCluster {
                 lines[index]?.state == word,
                 "photo \(index) is \(word ?? "?"), its line says \(lines[index]?.state ?? "")")
         }
-        let bytesOut = lines.values.reduce(0) { $0 + ($1.bytes ?? 0) }
+        let bytesOut = lines.values.flatMap(\.files).reduce(0) { $0 + ($1.bytes ?? 0) }
         require(facts.bytesOut == bytesOut, "\(facts.bytesOut) bytes are counted as written, the lines say \(bytesOut)")
         if failed == 0 {
             let bytesIn = (0..<submission.photos).reduce(0) { $0 + photos.source($1).byteCount }
@@ -137,19 +137,24 @@ extension TortureCluster {
             if !isFolder, !last.hasPrefix("."), !name.hasPrefix("manifest/") { found.insert(name) }
         }
         for (index, line) in lines.sorted(by: { $0.key < $1.key }) where line.state == PhotoState.filtered.word {
-            guard let file = line.file, found.remove(file) != nil,
-                let bytes = FileManager.default.contents(atPath: submission.output + "/" + file)
-            else {
-                problems.append("photo \(index) has no file \(line.file ?? "")")
-                continue
-            }
-            let source = photos.source(index)
-            if bytes != source.developed {
-                problems.append("\(file) has \(bytes.count) bytes that \(source.file) does not make")
-            }
-            if line.bytes != bytes.count || line.sha256 != source.sha256 {
-                problems.append(
-                    "\(file) differs from its line: \(line.bytes ?? -1) bytes, SHA-256 \(line.sha256 ?? "")")
+            let expected = submission.renditions.isEmpty ? [""] : submission.renditions.map(\.name)
+            if line.files.map(\.rendition) != expected { problems.append("photo \(index) has the files \(line.files)") }
+            for file in line.files {
+                guard let path = file.file, found.remove(path) != nil,
+                    let bytes = FileManager.default.contents(atPath: submission.output + "/" + path)
+                else {
+                    problems.append("photo \(index) has no file \(file.file ?? "")")
+                    continue
+                }
+                let source = photos.source(index)
+                if bytes != source.developed[file.rendition] {
+                    problems.append("\(path) has \(bytes.count) bytes that \(source.file) does not make")
+                }
+                let digest = Hexadecimal.text(SHA256Digest.hash(of: Array(bytes)))
+                if file.bytes != bytes.count || file.sha256 != digest {
+                    problems.append(
+                        "\(path) differs from its line: \(file.bytes ?? -1) bytes, SHA-256 \(file.sha256 ?? "")")
+                }
             }
         }
         for name in found.sorted() { problems.append("\(name) has no line in the manifest") }

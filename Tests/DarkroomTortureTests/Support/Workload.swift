@@ -25,7 +25,10 @@ final class Workload {
         var left = try cluster.store.facts(of: open).reduce(0) { $0 + $1.photos - $1.counts.final }
         while left < count || open.count < 2 {
             let photos = random.number(in: 100..<800)
-            open.append(try cluster.submit(photos: photos, operationSize: random.pick([10, 20, 50])))
+            open.append(
+                try cluster.submit(
+                    photos: photos, operationSize: random.pick([10, 20, 50]),
+                    renditions: random.pick([[], TorturePhotos.renditions])))
             left += photos
         }
     }

@@ -1,7 +1,9 @@
 import DarkroomConcurrency
+import DarkroomImaging
 import DarkroomModel
 import DarkroomOutput
 import DarkroomPhotoServer
+import DarkroomRecipes
 import DarkroomStore
 import DarkroomTestSupport
 import DarkroomTransfer
@@ -25,6 +27,17 @@ private struct Count: PhotoOperation {
 /// Returns the bytes of the photo unchanged.
 private struct Copy: PhotoOperation {
     func main(_ photo: DownloadedPhoto) throws -> [UInt8] { photo.bytes }
+}
+
+/// Returns the photo, and notes its format and arguments.
+private struct Spy: PhotoOperation {
+    let seen: Locked<[(format: ImageFormat?, arguments: String)]>
+
+    func main(_ photo: DownloadedPhoto) throws -> [UInt8] {
+        let format = photo.bytes.withUnsafeBytes { ImageFormat(contentOf: $0) }
+        seen.withLock { $0.append((format, photo.arguments)) }
+        return photo.bytes
+    }
 }
 
 /// Fails for every photo.
@@ -85,7 +98,8 @@ private struct Combining: PhotoOperation {
 
     @Test func textOfAnErrorIsTruncatedByUnicodeScalars() throws {
         #expect {
-            try PhotoProduct.run(Combining(), PhotoRecord(index: 0, name: "", url: ""), [], within: nil)
+            try PhotoMaker.run(
+                Combining(), CustomStep(name: "x"), PhotoRecord(index: 0, name: "", url: ""), [], within: nil)
         } throws: { error in
             (error as? PhotoProduct.Failure)?.detail.unicodeScalars.count == 1000
         }
@@ -95,7 +109,7 @@ private struct Combining: PhotoOperation {
     @Test func operationHangsWhileTheFolderOfItsFileIsChecked() throws {
         var configuration = WorkerConfiguration()
         try configuration.register("copy") { Copy() }
-        let options = darkroom.options { $0.filters = [PhotoFilter(stored: "x:copy")] }
+        let options = darkroom.options { $0.filters = [PhotoFilter("x:copy")] }
         let id = try darkroom.submit([], options)
         let context = try BatchContext(id, options, configuration)
         try FileManager.default.removeItem(atPath: darkroom.folder)
@@ -106,7 +120,9 @@ private struct Combining: PhotoOperation {
         let calls = FileCalls(patience: .seconds(10), claimPatience: .seconds(5))
         let hanging = Locked<Set<HeldOperation>>([])
         let outcome = PhotoDevelopment.develop(
-            task, Download(found: [1], duration: .zero), helpers: nil, fileCalls: calls, temporaryName: ".0",
+            task, Download(found: [1], duration: .zero),
+            maker: PhotoMaker(task, context.recipe, helpers: nil, isolatesEverything: false), fileCalls: calls,
+            temporaryName: ".0",
             isWanted: { true },
             isWaitedFor: { _ in
                 let found = calls.hanging(.now + .seconds(60), limits: (2, 2)).operations
@@ -211,14 +227,20 @@ private struct Combining: PhotoOperation {
         }
     }
 
-    @Test func refusesABatchWithACustomOperationAndFilters() throws {
-        let id = try darkroom.submit(
-            [photos.url("moon.png")], darkroom.options { $0.filters = [.custom("copy"), .sepia()] })
-        let worker = try darkroom.worker { try $0.register("copy") { Copy() } }
-        darkroom.waitForLog("takes the place of all filters")
-        worker.stop()
-        worker.wait()
-        #expect(try darkroom.store.facts(of: id)?.counts.new == 1)
+    @Test func operationStandsBetweenFilters() throws {
+        let seen = Locked<[(format: ImageFormat?, arguments: String)]>([])
+        let options = darkroom.options {
+            $0.filters = [PhotoFilter("resize=50x40"), .custom("spy", arguments: "a b"), PhotoFilter("rotate=90")]
+            $0.encoding = PhotoEncoding("format=webp")
+        }
+        let (id, facts) = try run([photos.url("astronaut.jpg")], options) {
+            try $0.register("spy") { Spy(seen: seen) }
+        }
+        #expect(facts.counts.filtered == 1)
+        let line = try #require(try darkroom.manifest(of: id)[0])
+        #expect(line.file == "000000-astronaut.webp" && line.width == 40 && line.height == 50)
+        #expect(line.filters == "resize=50x40 x:spy=\"a b\" rotate=90")
+        #expect(seen.withLock { $0.map(\.format) } == [.png] && seen.withLock { $0.map(\.arguments) } == ["a b"])
     }
 
     @Test func cancelOfABatchCancelsItsRunningOperations() throws {
@@ -279,6 +301,6 @@ private struct Combining: PhotoOperation {
 
     @Test(arguments: ["", "a b", "a/b", "x:a", "ä"]) func rejectsInvalidOperationNames(_ name: String) {
         var configuration = WorkerConfiguration()
-        #expect(throws: InvalidCustomFilter.self) { try configuration.register(name) { Copy() } }
+        #expect(throws: InvalidOperationName.self) { try configuration.register(name) { Copy() } }
     }
 }

@@ -13,11 +13,22 @@ import Testing
         (5, Int(Int32.max) + 1, false),
     ])
     func acceptsOnlyPositiveImageDimensionsWithinLimits(width: Int, height: Int, isPicture: Bool) {
-        var answer = HelperAnswer()
-        (answer.format, answer.width, answer.height) = ("png", width, height)
-        #expect((answer.picture != nil) == isPicture)
-        answer.format = "exe"
-        #expect(answer.picture == nil)
+        var file = HelperAnswer.File(format: "png", width: width, height: height, bytes: 1)
+        #expect((HelperAnswer(files: [file]).products([7], count: 1) != nil) == isPicture)
+        file.format = "exe"
+        #expect(HelperAnswer(files: [file]).products([7], count: 1) == nil)
+    }
+
+    @Test(arguments: [
+        ([1, 2], 2, true), ([3, 0], 2, true), ([3], 1, true), ([3], 2, false), ([1, 1, 1], 2, false),
+        ([1, 3], 2, false),
+        ([4, -1], 2, false), ([1, 1], 2, false), ([Int.max, 3], 2, false), ([Int.min, 3], 2, false),
+    ])
+    func acceptsOnlyFilesThatFillTheBytes(sizes: [Int], count: Int, isValid: Bool) {
+        let files = sizes.map { HelperAnswer.File(format: "jpeg", width: 1, height: 1, bytes: $0) }
+        let products = HelperAnswer(files: files).products([1, 2, 3], count: count)
+        #expect((products != nil) == isValid)
+        if let products { #expect(products.flatMap(\.bytes) == [1, 2, 3] && products.map(\.byteCount) == sizes) }
     }
 
     @Test func truncatesDetailByUnicodeScalars() {

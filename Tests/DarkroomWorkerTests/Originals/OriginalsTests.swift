@@ -207,7 +207,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
     @Test func reusesOriginalsOfAnotherBatch() throws {
         _ = try run(urls, options())
         let requests = photos.requests
-        let facts = try run(urls, options { $0.filters = [PhotoFilter(stored: "tilt-shift=radius:3")] })
+        let facts = try run(urls, options { $0.filters = [PhotoFilter("tilt-shift=radius:3")] })
         #expect(facts.counts.filtered == 2)
         #expect(facts.bytesIn == 0, "originals that were read count as downloaded")
         #expect(photos.requests == requests, "the photos were downloaded again")

@@ -10,9 +10,11 @@ import Testing
     @Test func findsTheFolderOfANameThatBeginsWithACombiningCharacter() throws {
         let template = try FileNameTemplate("{stem}", namesAreUnique: true)
         let output = BatchOutput(
-            BatchID("batch"), BatchOptions(), template, place: nil, originals: nil, isCustom: false,
-            endings: { _ in ["jpg"] })
+            BatchID("batch"), BatchOptions(), template, place: nil, originals: nil,
+            files: ["", "small"].map { name in
+                BatchOutput.File(rendition: name, filters: "none", isCustom: false, endings: { _ in ["jpg"] })
+            })
         let record = PhotoRecord(index: 10_000, name: "\u{301}x.jpg", url: "http://photos.example/x")
-        #expect(output.folders(of: [record]) == ["00001"])
+        #expect(output.folders(of: [record]) == ["00001", "small/00001"])
     }
 }

@@ -30,7 +30,7 @@ import Testing
                 uniqueKeysWithValues: (0..<count).map { ("/\($0)/moon.png", .held(.answer(body: [UInt8](late)))) }))
         defer { server.stop() }
         let options = darkroom.options {
-            $0.operationSize = 1; $0.fileName = "{index}"; $0.format = .png
+            $0.operationSize = 1; $0.fileName = "{index}"; $0.encoding = PhotoEncoding("format=png")
         }
 
         let first = try darkroom.submit((0..<count).map { server.url("/\($0)/moon.png") }, options)

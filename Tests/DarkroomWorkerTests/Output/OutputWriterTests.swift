@@ -1,4 +1,5 @@
 import DarkroomFileNames
+import DarkroomFiles
 import DarkroomModel
 import DarkroomTestSupport
 import Foundation
@@ -79,6 +80,76 @@ import Testing
         #expect((OutputFault(failure) != nil) == (name != "00001"))
     }
 
+    // MARK: - Several files
+
+    private func file(_ path: String, _ text: String = "photo") -> OutputWriter.File {
+        OutputWriter.File(path: path, byteCount: text.utf8.count) { write throws(SystemFailure) in
+            var text = text
+            try text.withUTF8 { buffer in
+                Result { () throws(SystemFailure) in try write(UnsafeRawBufferPointer(buffer)) }
+            }.get()
+        }
+    }
+
+    private func write(
+        _ files: [OutputWriter.File], isWanted: () -> Bool = { true }
+    ) throws(OutputWriter.Failure) -> Bool {
+        try OutputWriter.write(files, in: place, temporaryName: ".0", isWanted: isWanted)
+    }
+
+    /// The paths of all files.
+    private func found() throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: folder).filter {
+            var isFolder: ObjCBool = false
+            _ = FileManager.default.fileExists(atPath: "\(folder)/\($0)", isDirectory: &isFolder)
+            return !isFolder.boolValue
+        }.sorted()
+    }
+
+    @Test func filesGetTheirNamesWhenAllAreWritten() throws {
+        let files = [file("small/a.jpg"), file("large/00001/a.jpg")]
+        var before: [String]?
+        let isWritten = try write(files) {
+            before = try? found()
+            return true
+        }
+        #expect(isWritten)
+        #expect(before == ["large/00001/.0", "small/.0"])
+        #expect(try found() == ["large/00001/a.jpg", "small/a.jpg"])
+    }
+
+    @Test func unwantedFilesLeaveNothing() throws {
+        #expect(try !write([file("small/a.jpg"), file("large/a.jpg")], isWanted: { false }))
+        #expect(try found() == [])
+    }
+
+    /// The first rendition cannot be written, the last cannot be written, or the last cannot get its name.
+    @Test(arguments: ["small", "large", "large/a.jpg"]) func failedFileLeavesNoOtherFile(obstacle: String) throws {
+        if obstacle == "large/a.jpg" {
+            try scratch.makeFolder(obstacle)
+        } else {
+            try scratch.write(obstacle, "not a folder")
+        }
+        let before = try found()
+        do throws(OutputWriter.Failure) {
+            _ = try write([file("small/a.jpg"), file("middle/a.jpg"), file("large/a.jpg")])
+            Issue.record("a file was written over \(obstacle)")
+        } catch {
+            #expect(error.reason == .outputDenied && error.staleFile == nil && error.bytes == 15)
+            #expect(error.detail.contains("\(folder)/\(obstacle)"), "\(error.detail)")
+            #expect(OutputFault(error) == nil, "only this photo fails")
+        }
+        #expect(try found() == before)
+    }
+
+    @Test func doesNotWriteThroughALinkInPlaceOfTheFolderOfARendition() throws {
+        let victim = try ScratchFolder()
+        #expect(symlink(victim.path, folder + "/large") == 0)
+        #expect(throws: OutputWriter.Failure.self) { try write([file("small/a.jpg"), file("large/a.jpg")]) }
+        #expect(try victim.contents("") == [])
+        #expect(try contents("small") == [])
+    }
+
     /// A slash followed by a combining character is a different `Character`, but still a path separator for the kernel.
     @Test func nameThatBeginsWithACombiningCharacterStaysInItsFolder() throws {
         let victim = folder + "-victim"
@@ -139,11 +210,15 @@ import Testing
     }
 
     @Test func leavesNoFileOfACancelledWrite() throws {
-        let written = try [UInt8](repeating: 1, count: 10).withUnsafeBytes { bytes in
-            try OutputWriter.write(bytes, to: "a.jpg", in: place, temporaryName: ".a", isWanted: { false })
+        let files = ["a.jpg", "small/a.jpg"].map { path in
+            OutputWriter.File(path: path, byteCount: 10) { write throws(SystemFailure) in
+                let bytes = [UInt8](repeating: 1, count: 10)
+                try bytes.withUnsafeBytes { bytes in Result { () throws(SystemFailure) in try write(bytes) } }.get()
+            }
         }
+        let written = try OutputWriter.write(files, in: place, temporaryName: ".a", isWanted: { false })
         #expect(!written)
-        #expect(try contents("") == ["manifest"])
+        #expect(try contents("") == ["manifest", "small"] && contents("small") == [])
     }
 
     @Test func openFolderDetectsItsReplacement() throws {

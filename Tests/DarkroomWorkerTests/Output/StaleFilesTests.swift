@@ -13,9 +13,12 @@ import Testing
 
     init() throws { darkroom = try Darkroom(.current) }
 
-    @Test func removesStaleFilesOfACancelledBatch() throws {
-        let id = try darkroom.submit(
-            (0..<3).map { "http://127.0.0.1/\($0)" }, darkroom.options { $0.operationSize = 2 })
+    @Test(arguments: [[], ["small", "grey"]]) func removesStaleFilesOfACancelledBatch(renditions: [String]) throws {
+        let options = darkroom.options {
+            $0.operationSize = 2
+            $0.renditions = renditions.map { PhotoRendition($0, filters: []) }
+        }
+        let id = try darkroom.submit((0..<3).map { "http://127.0.0.1/\($0)" }, options)
         let claim = darkroom.store.claim(worker: "crashed", number: 1)
         guard case .claimed(let claimed) = try darkroom.store.perform(claim),
             let held = claimed.operations.first?.held
@@ -24,17 +27,27 @@ import Testing
             return
         }
         let manifest = ManifestPath.folder(id)
-        let left = [
-            StaleFiles.temporaryName(for: "0", fencingToken: held.fencingToken, worker: "crashed.1"),
-            StaleFiles.temporaryName(for: "1", fencingToken: held.fencingToken - 1, worker: "crashed.2"),
-            manifest + "/"
-                + StaleFiles.temporaryName(
-                    for: StaleFiles.manifestName(operation: 1), fencingToken: held.fencingToken, worker: "crashed"),
-        ]
-        let others = [
+        func inEachFolder(_ names: [String]) throws -> [String] {
+            guard !renditions.isEmpty else { return names }
+            for folder in renditions {
+                try FileManager.default.createDirectory(
+                    atPath: "\(darkroom.folder)/\(folder)", withIntermediateDirectories: true)
+            }
+            return renditions.flatMap { folder in names.map { "\(folder)/\($0)" } }
+        }
+        let left =
+            try inEachFolder([
+                StaleFiles.temporaryName(for: "0", fencingToken: held.fencingToken, worker: "crashed.1"),
+                StaleFiles.temporaryName(for: "1", fencingToken: held.fencingToken - 1, worker: "crashed.2"),
+            ]) + [
+                manifest + "/"
+                    + StaleFiles.temporaryName(
+                        for: StaleFiles.manifestName(operation: 1), fencingToken: held.fencingToken, worker: "crashed")
+            ]
+        let others = try inEachFolder([
             StaleFiles.temporaryName(for: "1", fencingToken: held.fencingToken + 1, worker: "other.1"),
             StaleFiles.temporaryName(for: "7", fencingToken: held.fencingToken, worker: "other.1"), "000000-0.jpg",
-        ]
+        ])
         for name in left + others {
             #expect(FileManager.default.createFile(atPath: darkroom.folder + "/" + name, contents: Data()))
         }

@@ -1,0 +1,43 @@
+#include "CImaging.h"
+
+#include <vips/vips.h>
+
+// libvips' warnings do not affect the result, and errors are returned to the caller.
+static void ignore_message(const gchar *domain, GLogLevelFlags level, const gchar *message, gpointer data) {
+    (void)domain, (void)level, (void)message, (void)data;
+}
+
+bool darkroom_imaging_start(char *detail, size_t capacity) {
+    if (vips_init("darkroom")) {
+        g_strlcpy(detail, vips_error_buffer(), capacity);
+        vips_error_clear();
+        return false;
+    }
+    // Photos are untrusted input, so all loaders except the required ones are blocked, most importantly those for SVG,
+    // PDF and ImageMagick.
+    vips_operation_block_set("VipsForeignLoad", TRUE);
+    static const char *const loaders[] = {
+        "VipsForeignLoadJpeg", "VipsForeignLoadPng",  "VipsForeignLoadWebp",  "VipsForeignLoadHeif",
+        "VipsForeignLoadJxl",  "VipsForeignLoadTiff", "VipsForeignLoadNsgif",
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(loaders); i++) vips_operation_block_set(loaders[i], FALSE);
+    // If there are at least as many pictures as cores, one thread per picture is faster than several.
+    vips_concurrency_set(1);
+    vips_cache_set_max(0);
+    g_log_set_handler("VIPS", G_LOG_LEVEL_WARNING | G_LOG_LEVEL_INFO, ignore_message, NULL);
+    return true;
+}
+
+void darkroom_imaging_thread_shutdown(void) { vips_thread_shutdown(); }
+
+const char *darkroom_imaging_version(void) { return vips_version_string(); }
+
+bool darkroom_imaging_can_load(const char *path) {
+    VipsImage *image = vips_image_new_from_file(path, NULL);
+    if (!image) {
+        vips_error_clear();
+        return false;
+    }
+    g_object_unref(image);
+    return true;
+}

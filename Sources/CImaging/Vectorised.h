@@ -1,0 +1,13 @@
+#ifndef DARKROOM_VECTORISED_H
+#define DARKROOM_VECTORISED_H
+
+#if defined(__x86_64__) && !__has_feature(thread_sanitizer)
+// The dynamic loader selects the AVX2 code if the CPU supports it, so a single binary without build flags is enough.
+// Under the thread sanitizer this selection is disabled, since the loader selects the code before the sanitizer is
+// ready.
+#define VECTORISED __attribute__((target_clones("default", "avx2")))
+#else
+#define VECTORISED
+#endif
+
+#endif

@@ -1,0 +1,96 @@
+// Operations on pixels in memory. They use neither libvips nor libjpeg, and give the same bytes on every CPU.
+
+#ifndef DARKROOM_RASTER_H
+#define DARKROOM_RASTER_H
+
+#include "Status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// Pixels in memory: rows without padding, `bands` samples a pixel (1 grey, 2 grey and alpha, 3 RGB, 4 RGB and alpha),
+// 16 bits each if `wide`, otherwise 8. Width and height are at least 1.
+struct darkroom_raster {
+    void *pixels;
+    int width, height, bands;
+    bool wide;
+};
+
+struct darkroom_box {
+    int x, y, width, height;
+};
+
+// The function is called about once per row and must not be NULL. If it returns true, the operation returns
+// DARKROOM_CANCELLED, and part of the raster may be changed.
+struct darkroom_interrupt {
+    bool (*is_cancelled)(void *context);
+    void *context;
+};
+
+enum darkroom_point_kind { DARKROOM_AFFINE, DARKROOM_POWER };
+
+// A filter that maps each pixel on its own. The components of a pixel range from 0 to 1 and are clamped to that range
+// after each point.
+struct darkroom_point {
+    enum darkroom_point_kind kind;
+    // AFFINE: three rows of four numbers: the factors of red, green and blue, and a constant. POWER: the exponent.
+    double values[12];
+};
+
+// Applies the points in order. The components are rounded once, at the end, to the nearest value, halves up. Alpha and
+// the fourth byte of RGBX pixels are kept. Grey is used as red, green and blue, and becomes the resulting red.
+void darkroom_points_apply(
+    const struct darkroom_point *points, int count, void *pixels, size_t pixel_count, int bands, bool wide);
+
+// The operations below change the raster in place. They return DARKROOM_DONE, DARKROOM_CANCELLED or
+// DARKROOM_OUT_OF_MEMORY. Beyond the edges, the pixels of the edges repeat.
+//
+// Blurs with a Gaussian whose standard deviation is `sigma` pixels, 0.1 to 250.
+enum darkroom_status darkroom_raster_blur(
+    const struct darkroom_raster *raster, double sigma, const struct darkroom_interrupt *interrupt);
+
+// Blurs in proportion to the distance from a line: up to half of `width` nothing, then increasingly, and fully from
+// `fade` further on. The line runs through (width / 2, `position` * height) of the raster, and `angle` degrees
+// counter-clockwise from horizontal. `width` and `fade` are relative to the height of the raster.
+enum darkroom_status darkroom_raster_tilt_shift(
+    const struct darkroom_raster *raster, double sigma, double position, double angle, double width, double fade,
+    const struct darkroom_interrupt *interrupt);
+
+// Unsharp mask: adds `amount` times the difference from the blurred raster to each sample whose difference is larger
+// than `threshold`, in units of 1/255. Keeps alpha.
+enum darkroom_status darkroom_raster_sharpen(
+    const struct darkroom_raster *raster, double sigma, double amount, double threshold,
+    const struct darkroom_interrupt *interrupt);
+
+// Replaces each sample, including alpha, by the median of `size` x `size` pixels. The size is odd, 3 to 15.
+enum darkroom_status darkroom_raster_median(
+    const struct darkroom_raster *raster, int size, const struct darkroom_interrupt *interrupt);
+
+// Replaces blocks of `size` x `size` pixels by their mean. Blocks begin at the top left corner.
+enum darkroom_status darkroom_raster_pixelate(
+    const struct darkroom_raster *raster, int size, const struct darkroom_interrupt *interrupt);
+
+// Mixes each pixel with the colour r, g, b (0 to 1). The share of the colour rises smoothly from 0 at `radius` to
+// `amount` in the corners, where the distance from the middle is 1. Grey rasters use r as the grey value. Keeps alpha.
+enum darkroom_status darkroom_raster_vignette(
+    const struct darkroom_raster *raster, double amount, double radius, double r, double g, double b,
+    const struct darkroom_interrupt *interrupt);
+
+// Finds two luminances, from 0 to 1. `low` is the smallest luminance such that more than `lower` of the pixels are not
+// brighter. `high` is the largest luminance such that more than 1 - `upper` of the pixels are not darker. So `lower` 0
+// and `upper` 1 give the darkest and the brightest pixel. The luminance 0.2126 r + 0.7152 g + 0.0722 b is rounded to a
+// sample value. Transparent pixels do not count. If all pixels are transparent, the results are 0 and 1.
+enum darkroom_status darkroom_raster_percentiles(
+    const struct darkroom_raster *raster, double lower, double upper, double *low, double *high,
+    const struct darkroom_interrupt *interrupt);
+
+// Finds the smallest box that contains all pixels that differ from the background: a sample, or a colour multiplied by
+// alpha, differs by more than `threshold`, in units of 1/255. The background is red, green, blue and alpha, 0 to 255;
+// rasters without alpha ignore its alpha, and grey rasters compare with red. If it is NULL, the top left pixel is the
+// background. If no pixel differs, the box has the width 0.
+enum darkroom_status darkroom_raster_find_trim(
+    const struct darkroom_raster *raster, double threshold, const double *background, struct darkroom_box *box,
+    const struct darkroom_interrupt *interrupt);
+
+#endif

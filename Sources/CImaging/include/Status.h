@@ -1,0 +1,16 @@
+#ifndef CIMAGING_STATUS_H
+#define CIMAGING_STATUS_H
+
+enum darkroom_status {
+    DARKROOM_DONE,
+    DARKROOM_DAMAGED,
+    DARKROOM_UNSUPPORTED,
+    DARKROOM_TOO_MANY_PIXELS,
+    DARKROOM_OUT_OF_MEMORY,
+    DARKROOM_FILTER_FAILED,
+    DARKROOM_CANCELLED,
+    // The header of the JPEG is valid, but the file needs libvips.
+    DARKROOM_NOT_FOR_STRIPS,
+};
+
+#endif

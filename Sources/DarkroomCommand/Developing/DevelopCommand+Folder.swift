@@ -1,0 +1,90 @@
+import ArgumentParsing
+import Darkroom
+import DarkroomConcurrency
+import DarkroomCoordinator
+import DarkroomFiles
+import DarkroomImaging
+import DarkroomRecipes
+import Foundation
+
+/// `develop` with `-o`: many photos, which are written to a folder.
+extension DevelopCommand {
+    /// Develops the photos on several threads, and writes and reports them in the order of the arguments. If a photo
+    /// fails, its error is printed, and the other photos are still developed.
+    func developAll(into folder: String, _ output: StandardOutput) throws {
+        try makeFolder(folder)
+        var options = ListOptions()
+        options.isRecursive = recursive
+        options.except = folder
+        let photos = DevelopInput.photos(of: names, options) { printToStandardError($0) }
+        let developing = try developing()
+        let renditions = try image.outputs().map(\.rendition)
+        var written: [String: String] = [:]
+        func writeOnce(_ image: DevelopedImage, to path: String, _ photo: String) throws(CommandError) {
+            if let other = written[path] {
+                throw CommandError("write the photo \(path): the photo of \(other) has that name already")
+            }
+            try write(image, to: path)
+            written[path] = photo
+        }
+        var array = JSONArrayWriter(output)
+        var failed = 0
+        try OrderedResults.forEach(
+            count: photos.count, threads: jobs ?? ProcessInfo.processInfo.activeProcessorCount, name: "develop"
+        ) { number in
+            Result { () throws(CommandError) in
+                if let problem = photos[number].problem { throw problem }
+                return try developing.develop(photos[number].path)
+            }
+        } receive: { number, result in
+            do {
+                let photo = try result.get()
+                for (position, image) in photo.images.enumerated() {
+                    let name = Path.joined(renditions[position], Self.fileName(of: photos[number].name, image.format))
+                    let path = "\(folder)/\(name)"
+                    if let subfolder = Path.split(name).folder { try makeSubfolder(subfolder, of: folder) }
+                    try writeOnce(image, to: path, photo.name)
+                    if compare {
+                        let comparison = photo.comparisons[position]
+                        try writeOnce(comparison, to: Self.comparisonPath(path, comparison), photo.name)
+                    }
+                    if json { try array.add(photo.json(image, path)) } else { try output.line(photo.text(image, path)) }
+                }
+                if output.isTerminal { try output.flush() }
+            } catch let error as CommandError {
+                failed += 1
+                printToStandardError("error: \(error)")
+            }
+        }
+        if json { try array.finish() } else { try output.flush() }
+        guard failed > 0 else { return }
+        printToStandardError("\(HumanText.count(failed)) of \(HumanText.count(photos.count, of: "photo")) failed")
+        throw ExitCode.photosFailed
+    }
+
+    private func makeFolder(_ folder: String) throws(CommandError) {
+        do {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        } catch {
+            throw CommandError("make the folder \(folder): \(systemReason(error))")
+        }
+    }
+
+    /// Creates a subfolder of the output folder. Throws if a component of its path is a symbolic link.
+    private func makeSubfolder(_ subfolder: String, of folder: String) throws(CommandError) {
+        do throws(SystemFailure) {
+            _ = try Folder(trusted: folder).makeFolder(subfolder)
+        } catch {
+            throw CommandError("make the folder \(folder)/\(subfolder): \(error.text)")
+        }
+    }
+
+    /// The file name of a developed photo: the name of the photo, with a new extension if the format changes.
+    private static func fileName(of photo: String, _ format: ImageFormat) -> String {
+        let own = Self.format(ofEnding: photo)
+        if own == format { return photo }
+        let stem = own == nil ? photo : URL(fileURLWithPath: photo).deletingPathExtension().lastPathComponent
+        let folder = own == nil ? "" : Path.split(photo).folder ?? ""
+        return Path.joined(folder, stem) + "." + format.fileExtension
+    }
+}

@@ -1,0 +1,56 @@
+import Darkroom
+import DarkroomCoordinator
+import DarkroomFiles
+import Foundation
+
+/// A photo that `develop` writes to a folder.
+struct DevelopInput {
+    let path: String
+    /// The path of the written file without the change of its extension, relative to the output folder.
+    let name: String
+    /// The reason why the photo cannot be read; nil if it is tried.
+    var problem: CommandError?
+
+    /// The photos of the arguments, in order. An argument that is a folder stands for the photos in it, in the order of
+    /// a folder as a photo list; their names are relative to the folder.
+    /// - Parameters:
+    ///   - options: The options for reading folders.
+    ///   - remark: Called with remarks about files and subfolders that were skipped.
+    static func photos(
+        of arguments: [String], _ options: ListOptions, remark: @escaping @Sendable (String) -> Void
+    ) -> [DevelopInput] {
+        arguments.flatMap { argument -> [DevelopInput] in
+            guard let folder = Path.real(argument), isFolder(folder) else {
+                return [DevelopInput(path: argument, name: Path.split(argument).name)]
+            }
+            do throws(PhotoListError) {
+                return try photos(inFolder: argument, real: folder, options, remark)
+            } catch {
+                let problem = CommandError("read the folder \(argument): \(error.message)")
+                return [DevelopInput(path: argument, name: "", problem: problem)]
+            }
+        }
+    }
+
+    private static func photos(
+        inFolder argument: String, real folder: String, _ options: ListOptions,
+        _ remark: @escaping @Sendable (String) -> Void
+    ) throws(PhotoListError) -> [DevelopInput] {
+        var names: [String] = []
+        let list = try PhotoListReader(argument, options, remark: remark)
+        while try list.next({ name, _ in names.append(String(decoding: name, as: UTF8.self)) }) {}
+        return names.map { name in
+            let path = Path.joined(argument, name)
+            // A link in a folder of somebody else could lead to any file of this user.
+            // If the photo has vanished, reading it fails.
+            let isBelow = Path.real(path).map { $0.utf8.starts(with: Path.joined(folder, "").utf8) } ?? true
+            let problem = CommandError("read the photo \(path): it is a link that leads out of the folder \(argument)")
+            return DevelopInput(path: path, name: name, problem: isBelow ? nil : problem)
+        }
+    }
+
+    private static func isFolder(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+}

@@ -1,0 +1,165 @@
+import Darkroom
+import DarkroomCoordinator
+import DarkroomFileNames
+import DarkroomImaging
+
+/// The report of `--dry-run`: what a command would do. Nothing is stored.
+struct DryRun {
+    private static let noteEvery = Duration.seconds(5)
+    private static let photosPerCheck = 1 << 16
+
+    let photos: SelectedPhotos
+    let options: BatchOptions
+    let examination: ListExamination
+    /// Nil if the output folder is not on this machine.
+    private let outputExists: Bool?
+
+    /// Reads the whole list. Blocks.
+    /// - Parameter progress: Gets a note every 5 s.
+    init(_ photos: SelectedPhotos, _ options: BatchOptions, _ progress: LiveProgress) throws {
+        self.photos = photos
+        self.options = options
+        if options.remoteOutput {
+            outputExists = nil
+        } else {
+            let output = OutputFolder(path: options.output)
+            outputExists = try output.examine()
+            try output.checkRenditions(of: options)
+        }
+        var examination = try ListExamination(options)
+        var next = ContinuousClock.now + Self.noteEvery
+        try photos.read { name, url in
+            examination.add(name: name, url: url, line: photos.list.line)
+            guard examination.photos % Self.photosPerCheck == 0, next < .now else { return true }
+            progress.note("\(HumanText.count(examination.photos)) photos read")
+            next = .now + Self.noteEvery
+            return true
+        }
+        self.examination = examination
+    }
+
+    /// Prints the report.
+    /// - Parameters:
+    ///   - standard: The options that are not mentioned.
+    ///   - warnings: Reasons why the photos would have to wait.
+    func write(_ action: PlannedAction, besides standard: BatchOptions, warnings: [String], isJSON: Bool) throws {
+        let output = StandardOutput()
+        if isJSON { return try output.document(json(action, warnings)) }
+        var sheet = FactSheet()
+        addList(to: &sheet)
+        addFiles(to: &sheet)
+        for (now, usual) in zip(settings(of: options), settings(of: standard)) where now.value != usual.value {
+            sheet.add(now.name, now.value)
+        }
+        for warning in warnings { sheet.add("warning", warning) }
+        sheet.add("would", action.text)
+        try sheet.write(to: output)
+    }
+
+    private func addList(to sheet: inout FactSheet) {
+        sheet.add("list", "\(photos.list.name), \(photos.list.format.text)")
+        var count = HumanText.count(examination.photos)
+        switch photos.selection {
+        case .all: break
+        case .first: count += ", the first of the list"
+        case .sample(let sample):
+            count += " of \(HumanText.count(photos.listedPhotos ?? 0)), a sample with the seed \(sample.seed)"
+        }
+        sheet.add("photos", count)
+        let reasons = reasonsByCount.map { "\(HumanText.count($0.count)) \($0.reason.word)" }
+        sheet.add("no usable URL", reasons.isEmpty ? "0" : reasons.joined(separator: ", "))
+        for entry in examination.unusable {
+            let line = entry.line.map { "line \($0), " } ?? ""
+            let name = HumanText.safe(entry.name)
+            sheet.add(
+                "  \(line)photo \(entry.index)", "\(name): \(entry.problem.reason.word): \(entry.problem.detail)")
+        }
+        let repetitions = examination.repetitions
+        var found = HumanText.count(repetitions.count)
+        if repetitions.count > 0 { found += ": \(HumanText.list(repetitions.examples))" }
+        if repetitions.compared < examination.photos {
+            found += " (only the first \(HumanText.count(repetitions.compared)) photos were compared)"
+        }
+        sheet.add(hasIndex ? "repeated names" : "same file if case is ignored", found)
+    }
+
+    private func addFiles(to sheet: inout FactSheet) {
+        for file in examination.firstFiles { sheet.add("file", file) }
+        if examination.leavesFilesOut { sheet.add("file", "...") }
+        for file in examination.lastFiles { sheet.add("file", file) }
+        for row in options.recipeRows { sheet.add(row.name, row.text) }
+        let holder = holder.map { ", taken by batch \($0)" } ?? ""
+        let found = outputExists.map { $0 ? " (exists\(holder))" : " (new)" } ?? " (on the machines of the workers)"
+        sheet.add("output", options.output + found)
+    }
+
+    /// The batch that has taken the output folder; nil if there is none.
+    private var holder: BatchID? { outputExists == true ? OutputFolder(path: options.output).holder?.batch : nil }
+
+    private var hasIndex: Bool { examination.template.hasIndex }
+
+    private var reasonsByCount: [(reason: FailureReason, count: Int)] {
+        examination.reasons.sorted { ($1.value, $0.key.word) < ($0.value, $1.key.word) }.map { ($0.key, $0.value) }
+    }
+
+    private func json(_ action: PlannedAction, _ warnings: [String]) -> JSON {
+        let unusable = examination.unusable.map { entry -> JSON in
+            [
+                "index": .int(entry.index), "line": JSON(entry.line), "name": .string(entry.name),
+                "reason": .string(entry.problem.reason.word), "detail": .string(entry.problem.detail),
+            ]
+        }
+        let repetitions: JSON = [
+            "count": .int(examination.repetitions.count), "compared": .int(examination.repetitions.compared),
+            "first": .array(examination.repetitions.examples.map(JSON.string)),
+        ]
+        let settings = settings(of: options).map { JSON.Member(key: $0.key, value: .string($0.value)) }
+        let sample = photos.selection.sample
+        return [
+            "would": .string(action.word), "batch": JSON(action.batch?.description),
+            "list": .string(photos.list.name), "photos": .int(examination.photos),
+            "listedPhotos": JSON(photos.listedPhotos), "seed": JSON(sample?.seed),
+            "failures": .object(reasonsByCount.map { JSON.Member(key: $0.reason.word, value: .int($0.count)) }),
+            "unusable": .array(unusable), hasIndex ? "repeatedNames" : "repeatedFiles": repetitions,
+            "firstFiles": .array(examination.firstFiles.map(JSON.string)),
+            "lastFiles": .array(examination.lastFiles.map(JSON.string)),
+            "filters": .array(options.filters.map { .string($0.description) }),
+            "renditions": .array(options.renditions.map { .string($0.description) }),
+            "encoding": .string(options.encoding.description), "output": .string(options.output),
+            "outputExists": outputExists.map(JSON.bool) ?? .null, "outputHolder": JSON(holder?.description),
+            "options": .object(settings), "warnings": .array(warnings.map(JSON.string)),
+        ]
+    }
+
+    /// The options that are mentioned if they are not standard.
+    private func settings(of options: BatchOptions) -> [(name: String, key: String, value: String)] {
+        func word(_ flag: Bool) -> String { flag ? "yes" : "no" }
+        return [
+            ("file names", "fileName", options.fileName),
+            ("originals", "originals", options.originals),
+            ("URLs in the manifest", "manifestURLs", options.redactURLs ? "redacted" : "whole"),
+            ("remote output", "remoteOutput", word(options.remoteOutput)),
+            ("name", "name", options.name),
+            ("priority", "priority", options.priority.rawValue),
+            ("after success", "afterSuccess", word(options.afterSuccess)),
+            ("webhook", "webhook", PhotoURL.redacted(options.webhook)),
+            ("photos per operation", "operationSize", "\(options.operationSize)"),
+            ("lease", "lease", options.lease.argumentText),
+            ("window", "window", "\(options.window)"),
+            ("retain", "retain", options.retain?.argumentText ?? "forever"),
+        ]
+    }
+}
+
+extension PhotoListFormat {
+    fileprivate var text: String {
+        switch self {
+        case .text: "plain text"
+        case .separated: "CSV or TSV"
+        case .jsonLines: "JSONL"
+        case .json: "JSON"
+        case .propertyList: "property list"
+        case .folder: "folder"
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import Darkroom
+import DarkroomExecution
+import DarkroomFileNames
+import DarkroomFiles
+import DarkroomImaging
+import DarkroomRecipes
+
+/// Counts the photos of a list as a batch would get them, the photos that fail without a download, and repeated names.
+/// The memory does not grow with the list.
+struct ListExamination {
+    /// An entry whose photo fails without a download.
+    struct UnusableEntry {
+        let index: Int
+        /// The line of the entry, from 1; nil if the format of the list is not divided into lines.
+        let line: Int?
+        let name: String
+        let problem: PhotoURL.Problem
+    }
+
+    private static let mostUnusableShown = 5
+    private static let mostFilesShown = 3
+
+    private(set) var photos = 0
+    /// The number of unusable entries by reason.
+    private(set) var reasons: [FailureReason: Int] = [:]
+    /// The first unusable entries.
+    private(set) var unusable: [UnusableEntry] = []
+    /// Repeated names. If the file names have no index: repeated file names on a file system that ignores case.
+    private(set) var repetitions: Repetitions
+    let template: FileNameTemplate
+    /// The files that are made of each photo, at least one.
+    private let outputs: [PhotoOutput]
+    private let operationSize: Int
+    private var firstNames: [[UInt8]] = []
+    /// The names of the last photos; the photo with index i is at i % ``mostFilesShown``.
+    private var lastNames = [[UInt8]](repeating: [], count: ListExamination.mostFilesShown)
+
+    /// - Parameters:
+    ///   - options: The options of the batch.
+    init(_ options: BatchOptions, repetitions: Repetitions = Repetitions()) throws {
+        template = try FileNameTemplate(options.fileName, namesAreUnique: true)
+        operationSize = options.operationSize
+        outputs = try options.outputs()
+        self.repetitions = repetitions
+    }
+
+    /// Adds the next entry of the list.
+    mutating func add(name: UnsafeRawBufferPointer, url: UnsafeRawBufferPointer, line: Int?) {
+        if let problem = problem(name, url) {
+            reasons[problem.reason, default: 0] += 1
+            if unusable.count < Self.mostUnusableShown {
+                let name = String(decoding: name, as: UTF8.self)
+                unusable.append(UnusableEntry(index: photos, line: line, name: name, problem: problem))
+            }
+        }
+        compare(name)
+        if photos < Self.mostFilesShown { firstNames.append(Array(name)) }
+        let place = photos % Self.mostFilesShown
+        lastNames[place].removeAll(keepingCapacity: true)
+        lastNames[place] += name
+        photos += 1
+    }
+
+    /// The paths of the first files, relative to the output folder.
+    var firstFiles: [String] { firstNames.indices.flatMap { paths(index: $0, firstNames[$0]) } }
+
+    /// The paths of the last files that are not in ``firstFiles``.
+    var lastFiles: [String] {
+        lastIndexes.flatMap { paths(index: $0, lastNames[$0 % Self.mostFilesShown]) }
+    }
+
+    private var lastIndexes: Range<Int> {
+        max(photos - Self.mostFilesShown, firstNames.count)..<max(photos, firstNames.count)
+    }
+
+    /// Whether photos between the first and the last files are left out.
+    var leavesFilesOut: Bool { photos > firstNames.count + lastIndexes.count }
+
+    private func paths(index: Int, _ name: [UInt8]) -> [String] { outputs.map { path(index: index, name, $0) } }
+
+    private func path(index: Int, _ name: [UInt8], _ output: PhotoOutput) -> String {
+        // The extension depends on the photo if the format does, and on the result of a custom operation.
+        let formats = output.encoding.formats(of: nil)
+        let ending = formats.count == 1 && !output.hasAnyEnding ? formats[0].fileExtension : "*"
+        return Path.joined(output.rendition, template.path(index: index, name: name, ending: ending))
+    }
+
+    /// The reason why a photo fails without a download; nil if its URL is usable.
+    private func problem(_ name: UnsafeRawBufferPointer, _ url: UnsafeRawBufferPointer) -> PhotoURL.Problem? {
+        // Escaping at most doubles the length.
+        guard 2 * (name.count + url.count + 1) > OperationEntry.maxBytes / operationSize else {
+            return PhotoURL.check(url)
+        }
+        var entry: [UInt8] = []
+        OperationEntry.append(name: name, url: url, operationSize: operationSize, to: &entry)
+        return OperationEntry.records(of: entry, firstIndex: 0).first.flatMap { PhotoURL.check($0.url) }
+    }
+
+    private mutating func compare(_ name: UnsafeRawBufferPointer) {
+        guard template.hasIndex else {
+            let path = path(index: photos, Array(name), outputs[0])
+            // Some file systems ignore case and Unicode composition. Swift's `hashValue` ignores composition.
+            return repetitions.add(path.lowercased().hashValue) { path }
+        }
+        var hasher = Hasher()
+        hasher.combine(bytes: name)
+        repetitions.add(hasher.finalize()) { String(decoding: name, as: UTF8.self) }
+    }
+}

@@ -1,0 +1,102 @@
+import Darkroom
+import DarkroomCoordinator
+
+/// What a command would do with a list.
+enum PlannedAction {
+    /// Submit a new batch.
+    case submits
+    /// Begin a new run.
+    case begins
+    /// Forget an earlier run, and begin again.
+    case beginsAgain(BatchID)
+    /// Continue an earlier run that has the results of some photos.
+    case continues(BatchID, done: Int)
+    /// Run the failed photos of an earlier run.
+    case retries(BatchID, failed: Int)
+    /// Nothing: an earlier run has the results of all photos.
+    case hasFinished(BatchID, failed: Int)
+
+    /// The action of a run. Reads the state and the manifest in the output folder; the private Redis of an earlier run
+    /// is not started.
+    /// - Parameters:
+    ///   - identity: The job of the run.
+    ///   - photos: The number of photos in the list.
+    /// - Throws: the error of the run, if the output folder or an earlier run prevents it.
+    init(ofRun identity: RunIdentity, photos: Int, overwrite: Bool, again: Bool, retry: Bool) throws {
+        let output = identity.output
+        guard let folder = try RunFolder.examine(output: output, overwrite: overwrite) else {
+            self = .begins
+            return
+        }
+        if again {
+            // An unreadable state file counts as "no batch".
+            self = RunFolder.earlier(inOutput: output).map { .beginsAgain($0.batch) } ?? .begins
+            return
+        }
+        guard let state = try RunFolder.noted(in: folder, ofOutput: output) else {
+            self = .begins
+            return
+        }
+        try state.requireSame(identity)
+        var done = 0
+        var failed = 0
+        try ManifestReader(output: output).forEachLine(of: state.batch) { line in
+            done += 1
+            if line.reason != nil { failed += 1 }
+        }
+        guard done <= photos else {
+            throw CoordinatorError(
+                .listDiffers,
+                "output folder \(output): batch \(state.batch) of the earlier run there has the results of "
+                    + "\(HumanText.count(done, of: "photo")), and the list has \(HumanText.count(photos)); give the "
+                    + "same list, choose another folder, or give --again to develop all photos again over the same files"
+            )
+        }
+        if done < photos {
+            self = .continues(state.batch, done: done)
+        } else if retry, failed > 0 {
+            self = .retries(state.batch, failed: failed)
+        } else {
+            self = .hasFinished(state.batch, failed: failed)
+        }
+    }
+
+    var text: String {
+        switch self {
+        case .submits: "submit a new batch"
+        case .begins: "begin a new run"
+        case .beginsAgain(let batch): "forget the run of batch \(batch), and develop all photos again"
+        case .continues(let batch, let done): "continue the run of batch \(batch), of which \(Self.photos(done)) done"
+        case .retries(let batch, let failed):
+            "run \(HumanText.count(failed, of: "failed photo")) of batch \(batch) again"
+        case .hasFinished(let batch, let failed):
+            "do nothing: the run of batch \(batch) has finished this list"
+                + (failed > 0 ? " (\(HumanText.count(failed)) failed, --retry runs them again)" : "")
+        }
+    }
+
+    /// The word for `--json`.
+    var word: String {
+        switch self {
+        case .submits: "submit"
+        case .begins: "begin"
+        case .beginsAgain: "begin-again"
+        case .continues: "continue"
+        case .retries: "retry"
+        case .hasFinished: "nothing"
+        }
+    }
+
+    /// The batch of the earlier run; nil if there is none.
+    var batch: BatchID? {
+        switch self {
+        case .submits, .begins: nil
+        case .beginsAgain(let batch), .continues(let batch, _), .retries(let batch, _), .hasFinished(let batch, _):
+            batch
+        }
+    }
+
+    private static func photos(_ count: Int) -> String {
+        "\(HumanText.count(count, of: "photo")) \(count == 1 ? "is" : "are")"
+    }
+}

@@ -1,0 +1,40 @@
+import ArgumentParsing
+import Darkroom
+import DarkroomCoordinator
+import DarkroomRedis
+import DarkroomStore
+
+extension SubmitCommand {
+    /// Prints what this command would do. Redis is not needed; if it is reachable, the name, the dependencies and the
+    /// workers are checked, too.
+    func describe() throws {
+        let progress = LiveProgress()
+        let selection = reading.selection()
+        let photos = try reading.open(list, output: output, selection) { progress.note($0) }
+        let options = try options(for: photos.list)
+        let (client, warnings) = try redisIfReachable()
+        if let client { _ = try queue.batchesBefore(in: client) }
+        try SubmissionCheck(options, overwrite: files.overwrite, store: client?.store).run()
+        let report = try DryRun(photos, options, progress)
+        try report.write(.submits, besides: BatchOptions(), warnings: warnings, isJSON: json)
+    }
+
+    /// A client of Redis, nil if Redis is unreachable; and reasons why the photos would have to wait.
+    private func redisIfReachable() throws -> (client: DarkroomClient?, warnings: [String]) {
+        let client: DarkroomClient
+        do {
+            client = try redis.connect()
+        } catch let error as RedisError where error.outlook == .passing {
+            return (nil, ["Redis was not checked: \(error)"])
+        }
+        var warnings = try RedisRequirements.check(client.location.redis)
+        let now = try client.store.time()
+        if try !client.store.workers().contains(where: { $0.isLiving(now: now) }) {
+            warnings.append("no worker is running, so the photos would wait; \"darkroom worker\" starts one")
+        }
+        if let suspended = try client.store.clusterControls().suspendedText {
+            warnings.append("the cluster: \(suspended); \"darkroom resume --all\" resumes it")
+        }
+        return (client, warnings)
+    }
+}

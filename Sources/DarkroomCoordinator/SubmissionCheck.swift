@@ -1,0 +1,44 @@
+import DarkroomModel
+import DarkroomStore
+
+/// Checks whether a batch would be accepted. Reads folders and Redis, and writes nothing.
+package struct SubmissionCheck {
+    private let options: BatchOptions
+    private let overwrite: Bool
+    /// The Redis to which the batch would be submitted; nil if Redis is not checked.
+    private let store: BatchStore?
+
+    package init(_ options: BatchOptions, overwrite: Bool, store: BatchStore?) {
+        self.options = options
+        self.overwrite = overwrite
+        self.store = store
+    }
+
+    /// Throws the error with which ``Coordinator/submit(_:as:options:after:overwrite:onSubmitted:)`` would refuse the
+    /// batch, as far as the error can be found without writing.
+    package func run() throws {
+        if !options.remoteOutput { try checkFolders() }
+        guard let store else { return }
+        if !options.name.isEmpty, let other = try store.holder(ofName: options.name), other.isOpen {
+            throw CoordinatorError.nameTaken(options.name, by: other.id)
+        }
+        if !overwrite, let other = try store.holder(ofOutput: options.output) {
+            throw CoordinatorError.outputTaken(options.output, by: other.id)
+        }
+    }
+
+    private func checkFolders() throws {
+        if !options.originals.isEmpty {
+            _ = try WritableFolder(role: "originals folder", path: options.originals).examine()
+        }
+        let output = OutputFolder(path: options.output)
+        if !overwrite {
+            try output.checkFree(origin: store?.identity()) { other in
+                // If Redis cannot be read, the batch counts as existing.
+                (try? store?.facts(of: [other]))?.isEmpty ?? false
+            }
+        }
+        _ = try output.examine()
+        try output.checkRenditions(of: options)
+    }
+}

@@ -1,0 +1,217 @@
+import CSystem
+import DarkroomConcurrency
+import DarkroomModel
+import DarkroomRecipes
+import DarkroomText
+import Foundation
+
+/// A custom operation that is a command of the user, in any language. Safe on any thread.
+///
+/// DESIGN. The worker keeps supervisors, or `stream` commands with their supervisors, in a pool. A thread that runs a
+/// photo takes one out of the pool, and no other thread uses it until the thread puts it back. A supervisor or command
+/// whose state is in doubt is ended and not put back.
+package final class CommandOperation: Sendable {
+    /// How a command gets photos.
+    package enum Style: String, CaseIterable, Sendable {
+        /// A process for each photo: the photo on standard input, the result on standard output.
+        case process
+        /// A kept process, which gets photos one after the other in a simple framing.
+        case stream
+    }
+
+    package let name: String
+    let style: Style
+    let limits: CommandLimits
+    private let program: CommandProgram
+    /// The environment of the command without the variables of a photo.
+    private let environment: [String]
+    private let idleSupervisors = Locked<[CommandSupervisor]>([])
+    private let idleStreams = Locked<[CommandStream]>([])
+
+    /// The number of attempts to start a process if the system has too many, one per second.
+    private static let startAttempts = 30
+    /// The variables of the worker that a command gets, in addition to all that begin with `LC_`.
+    private static let inherited: Set = ["PATH", "HOME", "LANG", "TZ"]
+
+    /// Finds the program of the command.
+    /// - Throws: ``InvalidCommand`` if the name is invalid, or the program cannot be executed.
+    package init(
+        _ name: String, command: String, style: Style = .process, limits: CommandLimits = CommandLimits()
+    ) throws(InvalidCommand) {
+        guard CustomStep.isName(name) else {
+            throw InvalidCommand("\"\(name)\" is not a name: 1 to 64 letters, digits, \"_\" and \"-\"")
+        }
+        self.name = name
+        self.style = style
+        self.limits = limits
+        program = try CommandProgram(command)
+        environment =
+            ProcessInfo.processInfo.environment
+            .filter { Self.inherited.contains($0.key) || $0.key.hasPrefix("LC_") }
+            .map { "\($0.key)=\($0.value)" } + ["DARKROOM_OPERATION=\(name)"]
+        // Commands are processes of the same user, and must not read this process's memory and environment.
+        csystem_hide_process()
+    }
+
+    deinit { stop() }
+
+    /// Ends the idle processes. Running photos are not affected.
+    package func stop() {
+        for stream in idleStreams.exchange([]) { stream.command.stop() }
+        for supervisor in idleSupervisors.exchange([]) { supervisor.end() }
+    }
+
+    /// Runs the command for a photo. Blocks until all its processes have ended (`process`), or its answer is complete
+    /// (`stream`). Blocks SIGPIPE on this thread permanently.
+    /// - Parameter isCancelled: called every 20 ms; true ends the command.
+    /// - Returns: the result, which is not empty.
+    package func run(
+        _ photo: CommandPhoto, isCancelled: @escaping @Sendable () -> Bool
+    ) throws(PhotoProduct.Failure) -> [UInt8] {
+        switch style {
+        case .process: try runProcess(photo, isCancelled)
+        case .stream: try runStream(photo, isCancelled)
+        }
+    }
+
+    // MARK: - A process for each photo
+
+    private func runProcess(
+        _ photo: CommandPhoto, _ isCancelled: @Sendable () -> Bool
+    ) throws(PhotoProduct.Failure) -> [UInt8] {
+        let command = try start(environment + photo.variables(), processorTime: limits.processorTime, isCancelled)
+        var result: [UInt8] = []
+        do throws(RunningCommand.Stop) {
+            try command.exchange(
+                [photo.bytes], closesInput: true,
+                within: RunningCommand.Allowance(time: limits.time, processorTime: nil), isCancelled: isCancelled
+            ) { [limits] bytes throws(RunningCommand.Stop) in
+                guard result.count + bytes.count <= limits.resultBytes else {
+                    throw .invalid("it printed more than \(limits.resultBytes) bytes to standard output")
+                }
+                result += bytes
+                return false
+            }
+        } catch {
+            command.stop()
+            throw failure(error, of: command)
+        }
+        guard let end = command.end else { preconditionFailure("an exchange without an answer returns at the end") }
+        idleSupervisors.withLock { $0.append(command.supervisor) }
+        if let failure = failure(of: end, of: command) { throw failure }
+        guard !result.isEmpty else { throw failed(.filterFailed, "printed nothing to standard output", command) }
+        return result
+    }
+
+    // MARK: - A kept process
+
+    private func runStream(
+        _ photo: CommandPhoto, _ isCancelled: @Sendable () -> Bool
+    ) throws(PhotoProduct.Failure) -> [UInt8] {
+        while true {
+            let stream = try takeStream(isCancelled)
+            let command = stream.command
+            // Earlier photos may have caused the end of the command, so another process tries this photo again.
+            let mayTryAgain = stream.photos > 0
+            let answer: StreamAnswer?
+            do throws(RunningCommand.Stop) {
+                answer = try stream.develop(photo, limits, isCancelled: isCancelled)
+            } catch {
+                command.stop()
+                if case .supervisorLost = error, mayTryAgain { continue }
+                throw failure(error, of: command)
+            }
+            switch answer {
+            case .result(let bytes):
+                idleStreams.withLock { $0.append(stream) }
+                return bytes
+            case .error(let text):
+                idleStreams.withLock { $0.append(stream) }
+                throw PhotoProduct.Failure(reason: .filterFailed, detail: HelperAnswer.cut(text))
+            case nil:
+                command.stop()
+                if mayTryAgain { continue }
+                throw command.end.flatMap { failure(of: $0, of: command) }
+                    ?? failed(.filterFailed, "ended with status 0 before its answer", command)
+            }
+        }
+    }
+
+    /// Takes an idle command, or starts one.
+    private func takeStream(_ isCancelled: @Sendable () -> Bool) throws(PhotoProduct.Failure) -> CommandStream {
+        while let stream = idleStreams.withLock({ $0.popLast() }) {
+            if stream.isUsable { return stream }
+            stream.command.stop()
+        }
+        return CommandStream(try start(environment, processorTime: nil, isCancelled))
+    }
+
+    // MARK: - Starting
+
+    /// Starts the command in an idle supervisor, or in a new supervisor.
+    private func start(
+        _ environment: [String], processorTime: Duration?, _ isCancelled: @Sendable () -> Bool
+    ) throws(PhotoProduct.Failure) -> RunningCommand {
+        for attempt in 1... {
+            if isCancelled() { throw PhotoProduct.Failure(reason: nil, detail: "cancelled") }
+            var used: CommandSupervisor?
+            do throws(CommandSupervisor.StartFailure) {
+                let idle = idleSupervisors.withLock { $0.popLast() }
+                let supervisor = if let idle { idle } else { try CommandSupervisor() }
+                used = supervisor
+                return try supervisor.start(program, environment, limits, processorTime: processorTime)
+            } catch {
+                used?.end()
+                // A lack of processes is a temporary state of the machine, not a failure of the photo.
+                guard error.error == EAGAIN || error.isOfSupervisor, attempt < Self.startAttempts else {
+                    throw PhotoProduct.Failure(
+                        reason: error.error == ENOMEM ? .outOfMemory : .filterFailed,
+                        detail: "operation \(name): the command cannot be started: \(error.detail)")
+                }
+                // A cancellation does not wake this thread, so the thread polls for it.
+                let next = ContinuousClock.now + (error.isOfSupervisor ? .zero : .seconds(1))
+                while .now < next, !isCancelled() { Thread.sleep(forTimeInterval: 0.02) }
+            }
+        }
+        preconditionFailure("attempts end by returning or throwing")
+    }
+
+    // MARK: - Failures
+
+    /// The failure of a photo whose command the worker has ended.
+    private func failure(_ stop: RunningCommand.Stop, of command: RunningCommand) -> PhotoProduct.Failure {
+        switch stop {
+        case .cancelled: PhotoProduct.Failure(reason: nil, detail: "cancelled")
+        case .late(let detail): failed(.filterTimeout, "was ended: \(detail)", command)
+        case .invalid(let detail): failed(.filterFailed, "was ended: \(detail)", command)
+        case .supervisorLost: failed(.filterFailed, "was ended, because its supervisor process has ended", command)
+        }
+    }
+
+    /// The failure of a photo whose command has ended with this status; nil if the command has succeeded.
+    private func failure(of end: csystem_command_end, of command: RunningCommand) -> PhotoProduct.Failure? {
+        if end.error != 0 {
+            let detail = "could not be executed: \(program.arguments[0]): \(systemErrorText(end.error))"
+            return failed(end.error == ENOMEM ? .outOfMemory : .filterFailed, detail, command)
+        }
+        // wait(2): the low seven bits are the signal, the byte above them the status.
+        let (signal, status) = (end.status & 0x7f, end.status >> 8 & 0xff)
+        let processorTime = Duration.nanoseconds(end.processor_time)
+        // The kernel checks RLIMIT_CPU in clock ticks, at most 10 ms apart.
+        if signal == SIGXCPU || processorTime + .milliseconds(10) > limits.processorTime, style == .process {
+            return failed(.filterTimeout, "used more than \(limits.processorTime) of processor time", command)
+        }
+        if signal != 0 {
+            let text = String(cString: strsignal(signal))
+            return failed(.filterFailed, "was ended by signal \(signal) (\(text))", command)
+        }
+        return status == 0 ? nil : failed(.filterFailed, "ended with status \(status)", command)
+    }
+
+    /// A failure with the end of the command's standard error.
+    private func failed(_ reason: FailureReason, _ what: String, _ command: RunningCommand) -> PhotoProduct.Failure {
+        let text = "operation \(name): the command \(what)"
+        let errors = command.lastErrors(most: HelperAnswer.maxDetail)
+        return PhotoProduct.Failure(reason: reason, detail: errors.isEmpty ? text : "\(text): \(errors)")
+    }
+}

@@ -1,0 +1,36 @@
+import DarkroomConcurrency
+import DarkroomModel
+import Foundation
+
+/// A kept command of the style `stream`, which gets photos one after the other. Used by one thread at a time.
+final class CommandStream: @unchecked Sendable {  // used by one thread at a time, see `CommandOperation`
+    let command: RunningCommand
+    /// The number of photos that were answered.
+    private(set) var photos = 0
+
+    /// After this number of photos the command is replaced, because it may leak memory.
+    private static let maxPhotos = 5000
+
+    init(_ command: RunningCommand) { self.command = command }
+
+    /// Whether the command can get another photo.
+    var isUsable: Bool { photos < Self.maxPhotos && command.isIdle }
+
+    /// Passes a photo to the command. Blocks until its answer is complete, or the command has ended.
+    /// - Returns: the answer; nil if the command ended before its answer was complete.
+    func develop(
+        _ photo: CommandPhoto, _ limits: CommandLimits, isCancelled: () -> Bool
+    ) throws(RunningCommand.Stop) -> StreamAnswer? {
+        var reader = StreamAnswerReader(maxBytes: limits.resultBytes)
+        try command.exchange(
+            [photo.header, photo.bytes], closesInput: false,
+            within: RunningCommand.Allowance(time: limits.time, processorTime: limits.processorTime),
+            isCancelled: isCancelled
+        ) { bytes throws(RunningCommand.Stop) in
+            try reader.receive(bytes)
+            return reader.answer != nil
+        }
+        if reader.answer != nil { photos += 1 }
+        return reader.answer
+    }
+}

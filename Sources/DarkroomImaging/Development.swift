@@ -1,0 +1,118 @@
+internal import CImaging
+import DarkroomRecipes
+
+/// Makes the files of one photo. The photo is decoded once.
+struct Development {
+    /// Which code develops JPEG to JPEG with filters that change each pixel on its own.
+    enum Route: CaseIterable {
+        case usual
+        /// For tests.
+        case withoutStrips
+    }
+
+    let decoder: Decoder
+    let options: DevelopOptions
+    var route = Route.usual
+
+    /// Returns a file for each output, in their order.
+    func run() throws(ImagingError) -> [DevelopedImage] {
+        let changing = options.outputs.filter { !keeps($0) }
+        var made: [DevelopedImage]
+        if changing.isEmpty {
+            made = []
+        } else if let output = changing.first, changing.count == 1, let image = try developByStrips(output) {
+            made = [image]
+        } else {
+            made = try develop(changing)
+        }
+        let kept = changing.count < options.outputs.count ? try keep(isChecked: !made.isEmpty) : nil
+        var images: [DevelopedImage] = []
+        for output in options.outputs {
+            if let kept, keeps(output) { images.append(kept) } else { images.append(made.removeFirst()) }
+        }
+        return images
+    }
+
+    // MARK: - Unchanged photos
+
+    private func keeps(_ output: ImageOutput) -> Bool {
+        output.keeps(decoder.format, byteCount: decoder.bytes.count)
+    }
+
+    /// The bytes of the photo, after a check that they are not damaged.
+    private func keep(isChecked: Bool) throws(ImagingError) -> DevelopedImage {
+        let facts = try decoder.open().facts
+        if !isChecked, !options.acceptsDamage { try decoder.check() }
+        let isTurned = facts.orientation > 4
+        return DevelopedImage(
+            format: decoder.format, width: Int(isTurned ? facts.height : facts.width),
+            height: Int(isTurned ? facts.width : facts.height), copying: decoder.bytes)
+    }
+
+    // MARK: - Strips
+
+    /// Returns nil if the photo or the output needs libvips.
+    private func developByStrips(_ output: ImageOutput) throws(ImagingError) -> DevelopedImage? {
+        guard route == .usual, decoder.format == .jpeg, output.suitsStrips else { return nil }
+        return try decoder.developByStrips(output)
+    }
+
+    // MARK: - libvips
+
+    private func develop(_ outputs: [ImageOutput]) throws(ImagingError) -> [DevelopedImage] {
+        let photo = try decoder.open()
+        let facts = photo.facts
+        let isTurned = facts.orientation > 4
+        let size = PixelSize(
+            width: Int(isTurned ? facts.height : facts.width), height: Int(isTurned ? facts.width : facts.height))
+        let isAnimated = facts.frames > 1
+        let shrink = isAnimated ? 1 : outputs.map { $0.shrinkOnLoad(size) }.min() ?? 1
+        // Only scaling and points read the rows from top to bottom, and once.
+        let readsOnce = outputs.count == 1 && outputs[0].filters.allSatisfy { $0.point != nil || $0.readsOnce }
+        try decoder.decode(photo, shrink: shrink, inMemory: isAnimated || !readsOnce)
+        var images: [DevelopedImage] = []
+        for output in outputs {
+            let picture = outputs.count == 1 ? photo : try photo.copy()
+            let application = ChainApplication(output.filters, overlays: options.overlays, originalSize: size)
+            do throws(ImagingError) {
+                let changed =
+                    isAnimated
+                    ? try animation(picture, application, output) : try application.applied(to: picture)
+                images.append(try Encoder(settings: output.encoding, source: decoder.format).encode(changed))
+            } catch {
+                throw error.of(rendition: output.rendition)
+            }
+        }
+        return images
+    }
+
+    /// Applies the filters to each frame. If the format of the output has no animations, only the first frame is used.
+    private func animation(
+        _ picture: Picture, _ application: ChainApplication, _ output: ImageOutput
+    ) throws(ImagingError) -> Picture {
+        let formats = output.encoding.candidates.isEmpty ? [decoder.format] : output.encoding.candidates
+        let canMove = formats.allSatisfy { [.gif, .webp].contains($0) }
+        var frames: [Picture] = []
+        for frame in try picture.frames(atMost: canMove ? .max : 1) {
+            frames.append(try application.applied(to: frame))
+        }
+        guard canMove else { return frames[0] }
+        return try Picture.join(frames, like: picture)
+    }
+}
+
+extension ImageOutput {
+    /// The factor by which the decoder can shrink a photo of this size, because the first filter makes it smaller.
+    func shrinkOnLoad(_ size: PixelSize) -> Int {
+        guard let first = filters.first, first.kind == .resize, !first.flag("linear"), first.kernel != DARKROOM_NEAREST
+        else { return 1 }
+        return ResizeRules.shrinkOnLoad(size, to: first.plan(for: size).scaled)
+    }
+}
+
+extension Filter {
+    /// Whether the filter reads the rows of a picture only once, from top to bottom.
+    var readsOnce: Bool {
+        kind == .resize && !["attention", "entropy"].contains(choice("gravity"))
+    }
+}

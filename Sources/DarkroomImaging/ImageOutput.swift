@@ -1,0 +1,85 @@
+internal import CImaging
+import DarkroomRecipes
+
+/// How one file is made of a photo.
+package struct ImageOutput: Sendable, Equatable {
+    /// The filters, applied in order.
+    package var filters: [Filter]
+    /// Absent settings have the defaults of ``DarkroomImaging``.
+    package var encoding: EncodingSettings
+    /// The name of the rendition, for errors; empty if the photo has no renditions.
+    package var rendition = ""
+
+    package init(filters: [Filter] = [], encoding: EncodingSettings = EncodingSettings(), rendition: String = "") {
+        self.filters = filters
+        self.encoding = encoding
+        self.rendition = rendition
+    }
+
+    /// The quality of lossy formats if none is given. From 90 on, JPEG stores the colours in full resolution.
+    package static let standardQuality = 85
+
+    /// Whether a photo of this format and size needs no change, so that its bytes can be kept.
+    func keeps(_ format: ImageFormat, byteCount: Int) -> Bool {
+        let isChanged = encoding.given.contains { setting in
+            switch setting {
+            case .format: !encoding.isFormat(format)
+            case .maxBytes: byteCount > encoding.maxBytes ?? .max
+            case .metadata: encoding.metadata != .all
+            // Without encoding, they have no effect.
+            case .effort, .background: false
+            default: encoding.affects(format, setting)
+            }
+        }
+        return filters.isEmpty && !isChanged
+    }
+
+    /// Whether the file for a JPEG can be made in strips.
+    var suitsStrips: Bool {
+        encoding.isFormat(.jpeg) && encoding.progressive != true && encoding.effort == nil && encoding.maxBytes == nil
+            && encoding.srgb != true
+            && (encoding.metadata ?? .all == .all || encoding.metadata == MetadataSelection.none)
+            && filters.allSatisfy { $0.point != nil }
+    }
+}
+
+extension EncodingSettings {
+    /// Whether photos of this format keep their format.
+    func isFormat(_ format: ImageFormat) -> Bool {
+        switch self.format ?? .same {
+        case .same: true
+        case .fixed(let fixed): fixed == format
+        case .automatic(let formats): formats == [format]
+        }
+    }
+
+    /// The C settings for one of the formats.
+    func c(_ format: ImageFormat, quality: Int) -> darkroom_encoding {
+        let background = background ?? .white
+        return darkroom_encoding(
+            format: format.c, quality: Int32(quality), lossless: lossless == true, effort: Int32(effort ?? -1),
+            progressive: progressive == true, chroma: chroma.c, palette: palette == true,
+            background: (Double(background.red), Double(background.green), Double(background.blue)))
+    }
+
+    /// The kinds of metadata to keep, for the C functions.
+    var metadataKinds: Int32 {
+        let metadata = metadata ?? .all
+        let kinds: [MetadataSelection.Item: darkroom_metadata] = [
+            .exif: DARKROOM_EXIF, .xmp: DARKROOM_XMP, .iptc: DARKROOM_IPTC, .icc: DARKROOM_ICC,
+            .copyright: DARKROOM_COPYRIGHT,
+        ]
+        let items = metadata.items.compactMap { kinds[$0] } + (metadata.keepsGPS ? [DARKROOM_GPS] : [])
+        return items.reduce(0) { $0 | Int32($1.rawValue) }
+    }
+}
+
+extension EncodingSettings.ChromaSubsampling? {
+    var c: darkroom_chroma {
+        switch self {
+        case nil: DARKROOM_CHROMA_BY_QUALITY
+        case .half: DARKROOM_CHROMA_420
+        case .some(.none): DARKROOM_CHROMA_444
+        }
+    }
+}

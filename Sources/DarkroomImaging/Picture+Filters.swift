@@ -1,0 +1,273 @@
+internal import CImaging
+import DarkroomRecipes
+
+/// Applies the filters of a chain to pictures: to one photo, or to each frame of an animation.
+///
+/// Positions that depend on the content, such as those of `crop` by attention, are found in the first frame and used
+/// for all frames.
+final class ChainApplication {
+    private let filters: [Filter]
+    private let overlays: [Filter: [UInt8]]
+    private let originalSize: PixelSize
+    /// The boxes that were found in the first frame, by the position of the filter.
+    private var found: [Int: Box?] = [:]
+
+    /// - Parameters:
+    ///   - overlays: The pictures of the watermarks, as files.
+    ///   - originalSize: The size of the photo, which the decoder may have shrunk.
+    init(_ filters: [Filter], overlays: [Filter: [UInt8]], originalSize: PixelSize) {
+        self.filters = filters
+        self.overlays = overlays
+        self.originalSize = originalSize
+    }
+
+    /// Changes a picture, and returns it.
+    func applied(to picture: Picture) throws(ImagingError) -> Picture {
+        var points: [darkroom_point] = []
+        for (position, filter) in filters.enumerated() {
+            if let point = filter.point {
+                points.append(point)
+            } else if filter.kind == .normalize {
+                // The levels are those of the filtered pixels, but the pixels are rounded only after the last point.
+                let filtered = try picture.filtered(by: points)
+                if let point = try filtered.normalization(filter) { points.append(point) }
+            } else {
+                try flush(&points, to: picture)
+                try apply(filter, at: position, to: picture)
+            }
+        }
+        try flush(&points, to: picture)
+        return picture
+    }
+
+    private func flush(_ points: inout [darkroom_point], to picture: Picture) throws(ImagingError) {
+        guard !points.isEmpty else { return }
+        try picture.apply(points)
+        points = []
+    }
+
+    private func apply(_ filter: Filter, at position: Int, to picture: Picture) throws(ImagingError) {
+        switch filter.kind {
+        case .resize: try resize(picture, filter, at: position)
+        case .crop: try crop(picture, filter, at: position)
+        case .trim:
+            let box = try remembered(position) { () throws(ImagingError) in
+                try picture.trimBox(
+                    threshold: filter.number("threshold"), background: filter.optionalColour("background"))
+            }
+            if let box { try picture.extract(box) }
+        case .extend: try picture.extend(filter)
+        case .rotate: try picture.rotate(filter)
+        case .flip: try picture.mirror(leftRight: false)
+        case .flop: try picture.mirror(leftRight: true)
+        case .watermark: try picture.watermark(filter, overlays[filter])
+        default: try picture.filterTexture(filter)
+        }
+    }
+
+    private func remembered(
+        _ position: Int, _ find: () throws(ImagingError) -> Box?
+    ) throws(ImagingError) -> Box? {
+        if let box = found[position] { return box }
+        let box = try find()
+        found[position] = .some(box)
+        return box
+    }
+
+    private func resize(_ picture: Picture, _ filter: Filter, at position: Int) throws(ImagingError) {
+        // The sizes follow from the size of the photo, and not from the rounded size of a shrunk photo.
+        let plan = filter.plan(for: position == 0 ? originalSize : picture.size)
+        try picture.resize(by: plan, kernel: filter.kernel, linear: filter.flag("linear"))
+        if let cut = plan.cut, let box = try box(of: cut, in: picture, filter, at: position) {
+            try picture.extract(box)
+        }
+        if let canvas = plan.canvas {
+            let place = ResizeRules.place(picture.size, in: canvas, gravity: filter.nineGravity)
+            try picture.embed(in: place, background: filter.colour("background"))
+        }
+    }
+
+    private func crop(_ picture: Picture, _ filter: Filter, at position: Int) throws(ImagingError) {
+        let whole = picture.size
+        switch filter.area("area") {
+        case .box(let width, let height, let x, let y):
+            let (right, bottom) = (x.addingReportingOverflow(width), y.addingReportingOverflow(height))
+            guard !right.overflow, !bottom.overflow, right.partialValue <= whole.width,
+                bottom.partialValue <= whole.height
+            else { throw outside(filter, whole) }
+            try picture.extract(Box(x: x, y: y, width: width, height: height))
+        case .size(let size):
+            let part = PixelSize(width: size.width ?? whole.width, height: size.height ?? whole.height)
+            guard part.width <= whole.width, part.height <= whole.height else { throw outside(filter, whole) }
+            if let box = try box(of: part, in: picture, filter, at: position) { try picture.extract(box) }
+        case .ratio(let ratio):
+            let part = ResizeRules.size(whole, withRatio: ratio.quotient)
+            if let box = try box(of: part, in: picture, filter, at: position) { try picture.extract(box) }
+        }
+    }
+
+    private func outside(_ filter: Filter, _ whole: PixelSize) -> ImagingError {
+        ImagingError(
+            code: .filterFailed,
+            detail: "\(filter): the photo has only \(whole.width) x \(whole.height) pixels at this place of the chain")
+    }
+
+    private func box(
+        of part: PixelSize, in picture: Picture, _ filter: Filter, at position: Int
+    ) throws(ImagingError) -> Box? {
+        if let focus = filter.point("focus") { return ResizeRules.box(of: part, in: picture.size, focus: focus) }
+        let gravity = filter.choice("gravity")
+        guard ["attention", "entropy"].contains(gravity) else {
+            return ResizeRules.box(of: part, in: picture.size, gravity: gravity)
+        }
+        return try remembered(position) { () throws(ImagingError) in
+            try picture.interestingBox(of: part, byAttention: gravity == "attention")
+        }
+    }
+}
+
+extension Filter {
+    /// The sizes of `resize` for a picture.
+    func plan(for size: PixelSize) -> ResizeRules.Plan {
+        ResizeRules.plan(size, to: self.size("size"), fit: choice("fit"), enlarges: flag("enlarge"))
+    }
+
+    var kernel: darkroom_kernel {
+        switch choice("kernel") {
+        case "nearest": DARKROOM_NEAREST
+        case "linear": DARKROOM_LINEAR
+        case "cubic": DARKROOM_CUBIC
+        case "mitchell": DARKROOM_MITCHELL
+        case "lanczos2": DARKROOM_LANCZOS2
+        default: DARKROOM_LANCZOS3
+        }
+    }
+
+    /// The gravity; the centre if it depends on the content, which has no meaning for a canvas.
+    fileprivate var nineGravity: String {
+        let gravity = choice("gravity")
+        return ["attention", "entropy"].contains(gravity) ? "centre" : gravity
+    }
+}
+
+extension Picture {
+    /// A picture to which the points are applied; the same picture if there are no points.
+    fileprivate func filtered(by points: [darkroom_point]) throws(ImagingError) -> Picture {
+        try keepInMemory()
+        guard !points.isEmpty else { return self }
+        let copy = try copy()
+        try copy.apply(points)
+        return copy
+    }
+
+    /// The point that stretches the levels of luminance; nil if the picture is plain.
+    func normalization(_ filter: Filter) throws(ImagingError) -> darkroom_point? {
+        var (low, high) = (0.0, 1.0)
+        try edit { raster, interrupt in
+            darkroom_raster_percentiles(
+                &raster, filter.number("lower") / 100, filter.number("upper") / 100, &low, &high, &interrupt)
+        }
+        guard high > low else { return nil }
+        return .scale(1 / (high - low), plus: -low / (high - low))
+    }
+
+    func rotate(_ filter: Filter) throws(ImagingError) {
+        let degrees = filter.number("angle")
+        if degrees.truncatingRemainder(dividingBy: 90) == 0 {
+            try turn(quarters: (Int(degrees / 90) % 4 + 4) % 4)
+        } else {
+            try rotate(degrees: degrees, background: filter.colour("background"))
+        }
+    }
+
+    func extend(_ filter: Filter) throws(ImagingError) {
+        var box = Box(x: 0, y: 0, width: size.width, height: size.height)
+        if let ratio = filter.ratio("ratio")?.quotient {
+            let (width, height) = (Double(size.width), Double(size.height))
+            box.width = max(size.width, Int((height * ratio).rounded()))
+            box.height = max(size.height, Int((width / ratio).rounded()))
+            box = ResizeRules.place(
+                size, in: PixelSize(width: box.width, height: box.height), gravity: "centre")
+        } else {
+            let all = filter.optionalWhole("all") ?? 0
+            box.x = filter.optionalWhole("left") ?? all
+            box.y = filter.optionalWhole("top") ?? all
+            box.width += box.x + (filter.optionalWhole("right") ?? all)
+            box.height += box.y + (filter.optionalWhole("bottom") ?? all)
+        }
+        guard let background = filter.colourOrWord("background") else { return try extendBlurred(to: box) }
+        try embed(in: box, background: background)
+    }
+
+    /// Places the picture in front of an enlarged and blurred copy.
+    private func extendBlurred(to box: Box) throws(ImagingError) {
+        let canvas = PixelSize(width: box.width, height: box.height)
+        try session.checkSize(width: canvas.width, height: canvas.height)
+        try keepInMemory()
+        let front = try copy()
+        // The blur removes details, so a small copy is enough.
+        let longest = 128.0
+        let share = min(1, longest / Double(max(canvas.width, canvas.height)))
+        let small = PixelSize(
+            width: max(1, Int(Double(canvas.width) * share)), height: max(1, Int(Double(canvas.height) * share)))
+        let plan = ResizeRules.plan(size, to: (small.width, small.height), fit: "cover", enlarges: true)
+        try resize(by: plan, kernel: DARKROOM_LANCZOS3, linear: false)
+        if let cut = plan.cut { try extract(ResizeRules.box(of: cut, in: size, gravity: "centre")) }
+        try edit { raster, interrupt in darkroom_raster_blur(&raster, 3, &interrupt) }
+        try resize(to: canvas, kernel: DARKROOM_CUBIC)
+        try draw(front, x: box.x, y: box.y, opacity: 1)
+    }
+
+    /// Draws a picture with the same bands and bits over this picture.
+    func draw(_ top: Picture, x: Int, y: Int, opacity: Double) throws(ImagingError) {
+        try draw(top, at: [(x, y)], opacity: opacity)
+    }
+
+    func draw(_ top: Picture, at places: [(x: Int, y: Int)], opacity: Double) throws(ImagingError) {
+        var drawn = darkroom_raster()
+        try session.check(darkroom_edit(top.c, &drawn))
+        try edit { raster, interrupt in
+            for place in places {
+                let status = darkroom_raster_overlay(
+                    &raster, &drawn, Int32(clamping: place.x), Int32(clamping: place.y), opacity, &interrupt)
+                if status != DARKROOM_DONE { return status }
+            }
+            return DARKROOM_DONE
+        }
+    }
+
+    func filterTexture(_ filter: Filter) throws(ImagingError) {
+        switch filter.kind {
+        case .blur:
+            try edit { raster, interrupt in darkroom_raster_blur(&raster, filter.number("sigma"), &interrupt) }
+        case .sharpen:
+            try edit { raster, interrupt in
+                darkroom_raster_sharpen(
+                    &raster, filter.number("sigma"), filter.number("amount"), filter.number("threshold"), &interrupt)
+            }
+        case .median:
+            try edit { raster, interrupt in
+                darkroom_raster_median(&raster, Int32(filter.whole("size")), &interrupt)
+            }
+        case .pixelate:
+            try edit { raster, interrupt in
+                darkroom_raster_pixelate(&raster, Int32(filter.whole("size")), &interrupt)
+            }
+        case .vignette:
+            let colour = filter.colour("colour")
+            if !colour.isGrey { try makeRGB() }
+            try edit { raster, interrupt in
+                darkroom_raster_vignette(
+                    &raster, filter.number("amount"), filter.number("radius"), Double(colour.red) / 255,
+                    Double(colour.green) / 255, Double(colour.blue) / 255, &interrupt)
+            }
+        case .tiltShift:
+            try edit { raster, interrupt in
+                darkroom_raster_tilt_shift(
+                    &raster, filter.number("radius"), filter.number("position"), filter.number("angle"),
+                    filter.number("width"), filter.number("fade"), &interrupt)
+            }
+        default: preconditionFailure("\(filter.kind) is applied elsewhere")
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import DarkroomRecipes
+
+/// A file that a batch makes of each photo.
+package struct PhotoOutput: Sendable, Equatable {
+    /// The name of the rendition; empty if the batch has no renditions.
+    package let rendition: String
+    package let chain: FilterChain
+    package let encoding: EncodingSettings
+
+    package init(rendition: String = "", chain: FilterChain, encoding: EncodingSettings = EncodingSettings()) {
+        self.rendition = rendition
+        self.chain = chain
+        self.encoding = encoding
+    }
+}
+
+extension BatchOptions {
+    /// The files that are made of each photo, at least one.
+    /// - Throws: ``ChainSyntaxError`` if a filter, a rendition or the encoding is invalid.
+    package func outputs() throws(ChainSyntaxError) -> [PhotoOutput] {
+        let settings = try encoding.settings()
+        guard let recipe = try renditions.recipe() else {
+            return [PhotoOutput(chain: try filters.chain(), encoding: settings)]
+        }
+        return recipe.renditions.map { rendition in
+            PhotoOutput(
+                rendition: rendition.name, chain: rendition.chain, encoding: rendition.settings.merged(over: settings))
+        }
+    }
+
+    /// The options with filters, renditions and encoding in canonical form.
+    /// - Throws: ``ChainSyntaxError`` if one of them is invalid, or if a setting of a file can have no effect.
+    package func canonical() throws(ChainSyntaxError) -> BatchOptions {
+        var options = self
+        options.filters = [PhotoFilter](try filters.chain())
+        let (recipe, settings) = (try renditions.recipe(), try encoding.settings())
+        options.renditions = recipe.map { [PhotoRendition]($0) } ?? []
+        options.encoding = PhotoEncoding(settings)
+        if let recipe {
+            try recipe.checkSettings(over: settings)
+        } else {
+            try settings.check(settings, in: settings.description)
+        }
+        return options
+    }
+}

@@ -1,0 +1,124 @@
+/// How a photo is encoded. A setting that is nil has the value of other settings, see ``merged(over:)``.
+package struct EncodingSettings: Sendable, Hashable {
+    package enum ChromaSubsampling: String, Sendable, CaseIterable {
+        case half = "420"
+        case none = "444"
+    }
+
+    package var format: FormatChoice?
+    /// 1 to 100.
+    package var quality: Int?
+    package var lossless: Bool?
+    /// 0 to 9.
+    package var effort: Int?
+    package var progressive: Bool?
+    package var chroma: ChromaSubsampling?
+    package var palette: Bool?
+    /// The largest size of the file in bytes.
+    package var maxBytes: Int?
+    package var metadata: MetadataSelection?
+    package var background: Colour?
+    package var srgb: Bool?
+
+    package init() {}
+
+    /// Parses the text of ``description``: `format=webp; quality=70`, or nothing.
+    package init(parsing text: String) throws(ChainSyntaxError) {
+        var parser = RenditionParser(TextScanner(text))
+        self = try parser.settings()
+    }
+
+    /// These settings, completed by `defaults`.
+    package func merged(over defaults: EncodingSettings) -> EncodingSettings {
+        var merged = self
+        merged.format = format ?? defaults.format
+        merged.quality = quality ?? defaults.quality
+        merged.lossless = lossless ?? defaults.lossless
+        merged.effort = effort ?? defaults.effort
+        merged.progressive = progressive ?? defaults.progressive
+        merged.chroma = chroma ?? defaults.chroma
+        merged.palette = palette ?? defaults.palette
+        merged.maxBytes = maxBytes ?? defaults.maxBytes
+        merged.metadata = metadata ?? defaults.metadata
+        merged.background = background ?? defaults.background
+        merged.srgb = srgb ?? defaults.srgb
+        return merged
+    }
+}
+
+// MARK: - Texts of values
+
+extension EncodingSettings {
+    /// Parses the value of a setting.
+    package mutating func set(_ setting: EncodingSetting, to text: String) throws(InvalidParameterValue) {
+        let name = setting.rawValue
+        switch setting {
+        case .format: format = try FormatChoice(parsing: text, of: name)
+        case .quality: quality = try Self.whole(text, 1...100, name)
+        case .lossless: lossless = try Self.flag(text, name)
+        case .effort: effort = try Self.whole(text, 0...9, name)
+        case .progressive: progressive = try Self.flag(text, name)
+        case .chroma:
+            guard let kind = ChromaSubsampling(rawValue: text) else {
+                throw InvalidParameterValue(text, name, "write 420 or 444")
+            }
+            chroma = kind
+        case .palette: palette = try Self.flag(text, name)
+        case .maxBytes: maxBytes = try Self.bytes(text, name)
+        case .metadata: metadata = try MetadataSelection(parsing: text, of: name)
+        case .background:
+            if case .colour(let colour) = try ValueKind.colour().parse(text, of: name) { background = colour }
+        case .srgb: srgb = try Self.flag(text, name)
+        }
+    }
+
+    /// The canonical text of a value; nil if the setting is absent.
+    package func text(of setting: EncodingSetting) -> String? {
+        switch setting {
+        case .format: format?.description
+        case .quality: quality.map { "\($0)" }
+        case .lossless: Self.text(lossless)
+        case .effort: effort.map { "\($0)" }
+        case .progressive: Self.text(progressive)
+        case .chroma: chroma?.rawValue
+        case .palette: Self.text(palette)
+        case .maxBytes: maxBytes.map { $0 % 1000 == 0 ? "\($0 / 1000)K" : "\($0)" }
+        case .metadata: metadata?.description
+        case .background: background?.description
+        case .srgb: Self.text(srgb)
+        }
+    }
+
+    private static func text(_ flag: Bool?) -> String? { flag.map { $0 ? "yes" : "no" } }
+
+    private static func flag(_ text: String, _ name: String) throws(InvalidParameterValue) -> Bool {
+        try ValueKind.flag.parse(text, of: name) == .flag(true)
+    }
+
+    private static func whole(
+        _ text: String, _ range: ClosedRange<Double>, _ name: String
+    ) throws(InvalidParameterValue) -> Int {
+        Int(try ValueKind.parseNumber(text, name, range, .none, .whole))
+    }
+
+    /// K and M are powers of 1000, so that the size also fits if the user means powers of 1024.
+    private static func bytes(_ text: String, _ name: String) throws(InvalidParameterValue) -> Int {
+        let powers = ["": 0, "B": 0, "K": 3, "KB": 3, "M": 6, "MB": 6]
+        guard let decimal = Decimal(text), let power = powers[decimal.unit.uppercased()],
+            (100...1e12).contains(decimal.value(timesTenToThe: power))
+        else { throw InvalidParameterValue(text, name, "write at least 100 bytes, such as 50000, 200K or 1.5M") }
+        return Int(decimal.value(timesTenToThe: power))
+    }
+}
+
+extension EncodingSettings: CustomStringConvertible {
+    /// `format=webp; quality=70`; empty if no setting is given.
+    package var description: String {
+        EncodingSetting.allCases.compactMap(assignment).joined(separator: "; ")
+    }
+
+    /// `quality=70`; nil if the setting is absent.
+    func assignment(of setting: EncodingSetting) -> String? {
+        text(of: setting).map { "\(setting.rawValue)=\($0)" }
+    }
+}

@@ -1,0 +1,140 @@
+/// A filter with all its arguments, written as `sepia=0.8` or `resize=800x600,fit:inside`.
+package struct Filter: Sendable, Hashable {
+    /// The filters. The raw value is the name.
+    package enum Kind: String, Sendable, CaseIterable {
+        case sepia, grayscale, saturate
+        case hueRotate = "hue-rotate"
+        case invert, brightness, contrast, gamma, tint, duotone, normalize, matrix
+        case resize, crop, trim, extend, rotate, flip, flop
+        case blur, sharpen, median, pixelate, vignette
+        case tiltShift = "tilt-shift"
+        case watermark
+    }
+
+    package let kind: Kind
+    /// The values by the name of their parameter. Only optional parameters may be absent.
+    let values: [String: ParameterValue]
+
+    /// Creates a filter from checked arguments, and adds the defaults.
+    init(_ kind: Kind, given: [String: ParameterValue]) {
+        self.kind = kind
+        var values = given
+        for parameter in kind.definition.parameters where values[parameter.name] == nil {
+            values[parameter.name] = parameter.standard
+        }
+        self.values = values
+    }
+
+    /// The filter with another text for a parameter.
+    package func with(_ name: String, _ text: String) -> Filter {
+        var given = values
+        given[name] = .text(text)
+        return Filter(kind, given: given)
+    }
+
+    /// Parses a single filter.
+    package init(parsing text: String) throws(ChainSyntaxError) {
+        let chain = try FilterChain(parsing: text)
+        guard chain.steps.count == 1, case .filter(let filter) = chain.steps[0] else {
+            throw ChainSyntaxError(text, 0..<text.unicodeScalars.count, "write one filter")
+        }
+        self = filter
+    }
+}
+
+// MARK: - Arguments
+
+/// Each function returns the value of a parameter. The parameter must exist in the definition of the filter, must have
+/// this kind, and must be optional exactly if the function returns an optional; anything else is a programming error.
+extension Filter {
+    package func number(_ name: String) -> Double { required(name, optionalNumber(name)) }
+
+    package func optionalNumber(_ name: String) -> Double? {
+        optional(name) { if case .number(let number) = $0 { number } else { nil } }
+    }
+
+    /// A number whose parameter accepts only whole numbers.
+    package func whole(_ name: String) -> Int { Int(number(name)) }
+
+    package func optionalWhole(_ name: String) -> Int? { optionalNumber(name).map { Int($0) } }
+
+    package func numbers(_ name: String) -> [Double] {
+        required(name, optional(name) { if case .numbers(let numbers) = $0 { numbers } else { nil } })
+    }
+
+    package func flag(_ name: String) -> Bool {
+        required(name, optional(name) { if case .flag(let isOn) = $0 { isOn } else { nil } })
+    }
+
+    package func choice(_ name: String) -> String {
+        required(name, optional(name) { if case .choice(let word) = $0 { word } else { nil } })
+    }
+
+    /// A colour. Must not be used for a parameter that also accepts words.
+    package func colour(_ name: String) -> Colour { required(name, optionalColour(name)) }
+
+    package func optionalColour(_ name: String) -> Colour? {
+        optional(name) { if case .colour(let colour) = $0 { colour } else { nil } }
+    }
+
+    /// A colour; nil if the parameter is one of the accepted words.
+    package func colourOrWord(_ name: String) -> Colour? {
+        if case .colour(let colour) = value(name) { colour } else { nil }
+    }
+
+    package func size(_ name: String) -> (width: Int?, height: Int?) {
+        let size = required(name, optional(name) { if case .size(let size) = $0 { size } else { nil } })
+        return (size.width, size.height)
+    }
+
+    package func area(_ name: String) -> CropArea {
+        required(name, optional(name) { if case .area(let area) = $0 { area } else { nil } })
+    }
+
+    package func ratio(_ name: String) -> AspectRatio? {
+        optional(name) { if case .ratio(let ratio) = $0 { ratio } else { nil } }
+    }
+
+    package func point(_ name: String) -> FocusPoint? {
+        optional(name) { if case .point(let point) = $0 { point } else { nil } }
+    }
+
+    package func text(_ name: String) -> String? {
+        optional(name) { if case .text(let text) = $0 { text } else { nil } }
+    }
+
+    private func value(_ name: String) -> ParameterValue? {
+        precondition(kind.definition.parameter(name) != nil, "\(kind.rawValue) has no parameter \(name)")
+        return values[name]
+    }
+
+    private func optional<Wanted>(_ name: String, _ wanted: (ParameterValue) -> Wanted?) -> Wanted? {
+        guard let value = value(name) else { return nil }
+        guard let result = wanted(value) else { preconditionFailure("\(name) of \(kind.rawValue) is of another kind") }
+        return result
+    }
+
+    private func required<Wanted>(_ name: String, _ value: Wanted?) -> Wanted {
+        guard let value else { preconditionFailure("\(name) of \(kind.rawValue) is optional") }
+        return value
+    }
+}
+
+// MARK: - Canonical text
+
+extension Filter: CustomStringConvertible {
+    /// The arguments that differ from their default, and the first one, in the order of the parameters.
+    package var description: String {
+        var written: [String] = []
+        var canOmitNames = true
+        for (index, parameter) in kind.definition.parameters.enumerated() {
+            guard let value = values[parameter.name], index == 0 || value != parameter.standard else {
+                canOmitNames = false
+                continue
+            }
+            canOmitNames = canOmitNames && parameter.isPositional
+            written.append(canOmitNames ? value.description : "\(parameter.name):\(value)")
+        }
+        return kind.rawValue + (written.isEmpty ? "" : "=" + written.joined(separator: ","))
+    }
+}

@@ -1,0 +1,50 @@
+/// A format that Darkroom reads. Darkroom also writes it if the installed libvips supports that.
+package enum ImageFormat: String, Sendable, CaseIterable {
+    /// JPEG, ISO 10918.
+    case jpeg
+    /// Portable Network Graphics.
+    case png
+    /// WebP. Of an animation, only the first frame is read.
+    case webp
+    /// HEIF with AV1.
+    case avif
+    /// HEIF with HEVC.
+    case heic
+    /// JPEG XL, ISO 18181.
+    case jxl
+    /// TIFF. Only the first page is read.
+    case tiff
+    /// GIF. Only the first frame is read.
+    case gif
+
+    /// The file name extension of this format, without the dot.
+    package var fileExtension: String {
+        switch self {
+        case .jpeg: "jpg"
+        case .tiff: "tif"
+        default: rawValue
+        }
+    }
+}
+
+// MARK: - Endings that users write
+
+extension ImageFormat {
+    /// Other endings that users may write for a format; generated file names do not use them.
+    package static let otherEndings: [String: ImageFormat] = ["jpeg": .jpeg, "tiff": .tiff, "heif": .heic]
+
+    /// All endings, without the dot.
+    package static var endings: [String] {
+        allCases.flatMap { format in
+            [format.fileExtension] + otherEndings.filter { $0.value == format }.map(\.key).sorted()
+        }
+    }
+
+    /// The format of a file name ending, in upper or lower case; nil if no format has this ending.
+    package init?(ending: String) {
+        let ending = ending.lowercased()
+        guard let format = Self.allCases.first(where: { $0.fileExtension == ending }) ?? Self.otherEndings[ending]
+        else { return nil }
+        self = format
+    }
+}

@@ -1,0 +1,15 @@
+#!/usr/bin/python3
+"""A custom operation: makes a photo at most 400 pixels wide and high, with Pillow.
+
+    darkroom worker --operation shrink=/path/to/shrink.py
+    darkroom submit photos.csv -o developed --filter x:shrink
+"""
+
+import io
+import sys
+
+from PIL import Image
+
+photo = Image.open(io.BytesIO(sys.stdin.buffer.read()))
+photo.thumbnail((400, 400))
+photo.convert("RGB").save(sys.stdout.buffer, "JPEG", quality=85)

@@ -1,0 +1,34 @@
+#!/usr/bin/python3
+"""The custom operation of shrink.py as a kept process, so that Python and Pillow start only once.
+
+    darkroom worker --operation shrink=/path/to/shrink_stream.py --operation-style stream
+    darkroom submit photos.csv -o developed --filter x:shrink
+"""
+
+import io
+import json
+import sys
+
+from PIL import Image
+
+
+def shrink(photo):
+    image = Image.open(io.BytesIO(photo))
+    image.thumbnail((400, 400))
+    result = io.BytesIO()
+    image.convert("RGB").save(result, "JPEG", quality=85)
+    return result.getvalue()
+
+
+def answer(header, result=b""):
+    sys.stdout.buffer.write(json.dumps(header).encode() + b"\n" + result)
+    sys.stdout.buffer.flush()
+
+
+for line in sys.stdin.buffer:
+    photo = sys.stdin.buffer.read(json.loads(line)["bytes"])
+    try:
+        result = shrink(photo)
+        answer({"bytes": len(result)}, result)
+    except Exception as error:
+        answer({"error": str(error)})

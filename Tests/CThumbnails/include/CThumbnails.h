@@ -1,0 +1,25 @@
+#ifndef CTHUMBNAILS_H
+#define CTHUMBNAILS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum thumbnail_fit { THUMBNAIL_INSIDE, THUMBNAIL_OUTSIDE, THUMBNAIL_FILL };
+
+struct thumbnail_options {
+    int width, height;
+    enum thumbnail_fit fit;
+    bool linear;
+    /// Whether 8-bit samples are scaled with coefficients of 12 bits; the vector code of libvips has only 6 bits.
+    bool exact;
+};
+
+/// Makes a thumbnail with vips_thumbnail_buffer(). The caller frees the PNG file. Returns false on failure.
+bool thumbnail(
+    const uint8_t *bytes, size_t count, struct thumbnail_options options, uint8_t **png, size_t *png_count);
+
+/// Copies a colour profile that libvips contains, such as "p3", into `profile`. Returns its size; 0 if it does not fit.
+size_t builtin_profile(const char *name, uint8_t *profile, size_t capacity);
+
+#endif

@@ -1,0 +1,102 @@
+import Darkroom
+import DarkroomImaging
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+@testable import DarkroomCommand
+
+/// `--operation` of `worker` and `run`: commands as custom operations.
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(3))) struct OperationOptionTests {
+    private static let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    private static let samples = tests.appendingPathComponent("Samples").path
+    private static let examples = tests.deletingLastPathComponent().appendingPathComponent(
+        "Sources/Examples/Operations")
+
+    private let scratch: ScratchFolder
+
+    init() throws { scratch = try ScratchFolder() }
+
+    @Test(arguments: [
+        ("convert - -resize 400x400 jpg:-", []), ("convert - -resize '400x400>' jpg:-", ["--isolate"]),
+        (examples.appendingPathComponent("shrink.py").path, []),
+        (examples.appendingPathComponent("shrink_stream.py").path, ["--operation-style", "stream"]),
+        (examples.appendingPathComponent("shrink_stream.py").path, ["--operation-style", "stream", "--isolate"]),
+    ])
+    func examplesShrinkPhotos(_ command: String, _ options: [String]) throws {
+        let outcome = try Program(
+            [
+                "run", Self.samples, "-o", scratch.path("out"), "--operation", "shrink=\(command)", "--filter",
+                "x:shrink",
+            ]
+                + options + ["--json"]
+        ).outcome()
+        let facts = try #require(try outcome.json() as? [String: Any], "\(outcome.standardError)")
+        #expect((facts["counts"] as? [String: Int])?["filtered"] == 9, "\(facts)")
+        let files = try scratch.contents("out").filter { $0 != "manifest" }
+        #expect(files.count == 9 && files.allSatisfy { $0.hasSuffix(".jpg") }, "\(files)")
+        for file in files {
+            let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: scratch.path("out/\(file)"))))
+            let image = try Imaging.develop(bytes, DevelopOptions())[0]
+            #expect(max(image.width, image.height) == 400)
+        }
+    }
+
+    @Test(arguments: [
+        (["--operation", "a"], "write NAME='COMMAND'"), (["--operation", "=cat"], "\"\" is not a name"),
+        (["--operation", "a b=cat"], "\"a b\" is not a name"), (["--operation", "a="], "the command is empty"),
+        (["--operation", "a=no-such-program -x"], "no program \"no-such-program\" was found in PATH"),
+        (["--operation", "a=/none/x"], "/none/x does not exist or cannot be executed"),
+        (["--operation", "a=cat", "--operation", "a=tac"], "--operation a=...: the name was given before"),
+        (["--operation-style", "batch"], "--operation-style"), (["--operation-memory", "0"], "--operation-memory"),
+        (["--operation-timeout", "1ms"], "--operation-timeout 1ms: at least 1s"),
+    ])
+    func namesTheProblemBeforeAnythingRuns(_ options: [String], _ problem: String) throws {
+        for command in [["worker"], ["run", Self.samples, "-o", scratch.path("out")]] {
+            let outcome = try Program(command + options).outcome()
+            #expect(outcome.status == 64 || outcome.status == 2, "\(outcome)")
+            #expect(outcome.standardError.contains(problem), "\(outcome.standardError)")
+        }
+        #expect(!scratch.exists("out"))
+    }
+
+    @Test func statusSaysWhichOperationIsMissing() throws {
+        let queue = try Queue()
+        let url = "file://\(Self.samples)/moon.png"
+        let id = try queue.submit([url]) { $0.filters = [.custom("wanted")] }
+        let other = try queue.start("worker", "--operation", "other=cat", "--files-under", Self.samples)
+        try other.waitFor("for the filter x:wanted: registered with it are other")
+        let isShown = try RunningProcess.wait {
+            let status = try queue.run("status", "\(id)")
+            return (status.standardOutput + status.standardError).contains("has no operation \"wanted\"")
+        }
+        #expect(isShown)
+        let worker = try queue.start("worker", "--operation", "wanted=cat", "--files-under", Self.samples)
+        #expect(try queue.run("wait", "\(id)").status == 0)
+        for program in [other, worker] {
+            program.send(SIGTERM)
+            #expect(try program.outcome().status == 0)
+        }
+    }
+
+    @Test(arguments: ["process", "stream"]) func killedWorkerLeavesNoProcesses(_ style: String) throws {
+        let queue = try Queue()
+        try queue.submit(["file://\(Self.samples)/moon.png", "file://\(Self.samples)/rocket.jpg"]) {
+            $0.filters = [.custom("hang")]
+        }
+        let mark = "OPERATION_TEST=\(UUID().uuidString)"
+        let command = "export \(mark); touch file; setsid sh -c 'sleep 1000 & sleep 1000' & sleep 1000"
+        let worker = try Program(
+            [
+                "worker", "--operation", "hang=\(command)", "--operation-style", style, "--files-under", Self.samples,
+                "--filtrations", "2", "--namespace", queue.namespace,
+            ], environment: queue.environment.merging(["TMPDIR": scratch.path]) { own, _ in own })
+        #expect(RunningProcess.wait { RunningProcess.having(mark).count >= 8 }, "\(RunningProcess.having(mark))")
+        #expect(try scratch.contents("").count { $0.hasPrefix("darkroom-command-") } == 2)
+        worker.send(SIGKILL)
+        _ = try worker.outcome()
+        #expect(RunningProcess.wait { RunningProcess.having(mark).isEmpty }, "\(RunningProcess.having(mark))")
+        let isEmpty = try RunningProcess.wait { try scratch.contents("").isEmpty }
+        #expect(isEmpty)
+    }
+}

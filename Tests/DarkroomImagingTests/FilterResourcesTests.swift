@@ -1,0 +1,89 @@
+import DarkroomRecipes
+import Foundation
+import Testing
+
+@testable import DarkroomImaging
+
+/// Cancellation and memory of each filter with a photo of 12 megapixels.
+@Suite(.serialized) struct FilterResourcesTests {
+    private static let photo: [UInt8]? = try? develop(
+        Samples.sample("coffee.jpg"), DevelopOptions(filters: [.parsed("resize=4000x3000,kernel:linear")])
+    ).bytes
+
+    /// A filter with arguments that make it slow.
+    private static func slow(_ kind: Filter.Kind) -> Filter {
+        let texts: [Filter.Kind: String] = [
+            .resize: "resize=4400x3300", .crop: "crop=3999x2999,gravity:attention",
+            .extend: "extend=200,background:blur",
+            .rotate: "rotate=33", .blur: "blur=30", .sharpen: "sharpen=10", .median: "median=15",
+            .tiltShift: "tilt-shift=radius:30,angle:20", .watermark: "watermark=text:Darkroom,tile:yes,opacity:50%",
+        ]
+        return .parsed(texts[kind] ?? kind.definition.example)
+    }
+
+    /// When a photo counts as cancelled.
+    private final class Deadline: @unchecked Sendable {
+        /// Protects `instant`.
+        private let lock = NSLock()
+        private var instant = ContinuousClock.now + .seconds(3600)
+
+        func set(after duration: Duration) { lock.withLock { instant = .now + duration } }
+        var isOver: Bool { lock.withLock { .now >= instant } }
+        var delay: Duration { lock.withLock { .now - instant } }
+    }
+
+    /// Decodes the photo, calls `begin`, applies the filter and encodes the result as JPEG.
+    private static func run(_ filter: Filter, _ deadline: Deadline, begin: () -> Void) throws -> ImagingError? {
+        var options = DevelopOptions(filters: [filter], format: .jpeg)
+        options.overlays = try FilterGridTests.overlays(filter)
+        let photo = try #require(photo)
+        do throws(ImagingError) {
+            try photo.withBytes { bytes throws(ImagingError) in
+                try Imaging.withDecoder(bytes, options, isCancelled: { deadline.isOver }) {
+                    decoder throws(ImagingError) in
+                    let picture = try decoder.open()
+                    try decoder.decode(picture, inMemory: true)
+                    begin()
+                    let chain = ChainApplication([filter], overlays: options.overlays, originalSize: picture.size)
+                    let changed = try chain.applied(to: picture)
+                    _ = try Encoder(settings: options.outputs[0].encoding, source: .jpeg).encode(changed)
+                }
+            }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test(arguments: Filter.Kind.allCases) func filterIsCancelledQuickly(kind: Filter.Kind) throws {
+        let filter = Self.slow(kind)
+        for milliseconds in [5, 30, 100] {
+            let deadline = Deadline()
+            let error = try Self.run(filter, deadline) { deadline.set(after: .milliseconds(milliseconds)) }
+            let delay = deadline.delay
+            #expect(error == nil ? delay < .milliseconds(200) : error?.code == .cancelled, "\(filter): \(error as Any)")
+            // 100 ms on a machine without other work.
+            #expect(delay < .milliseconds(200), "\(filter) after \(milliseconds) ms")
+        }
+    }
+
+    /// The peak of the memory beyond the decoded photo, in megabytes.
+    private static func memory(_ field: String) throws -> Int {
+        let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix(field + ":") })
+        return try #require(line.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) }) / 1024
+    }
+
+    @Test(arguments: Filter.Kind.allCases) func filterUsesLittleMemory(kind: Filter.Kind) throws {
+        let filter = Self.slow(kind)
+        var before = 0
+        let error = try Self.run(filter, Deadline()) {
+            // Resets the peak (proc(5)).
+            try? Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs"))
+            before = (try? Self.memory("VmRSS")) ?? 0
+        }
+        #expect(error == nil)
+        let used = try Self.memory("VmHWM") - before
+        #expect(used <= 150, "\(filter)")
+    }
+}

@@ -1,0 +1,140 @@
+import CImaging
+import Foundation
+import Testing
+
+@Suite struct RasterTextureTests {
+    @Test(arguments: [3, 7, 15], 1...4) func mediansAreExact(size: Int, bands: Int) {
+        for bits in [8, 16] {
+            for (width, height) in [(1, 1), (1, 7), (5, 1), (2, 3), (41, 5)] {
+                let input = Pixels.noise(width: width, height: height, bands: bands, bits: bits)
+                let output = input.applying { darkroom_raster_median($0, Int32(size), $1) }
+                #expect(output.status == DARKROOM_DONE)
+                let reach = -(size / 2)...(size / 2)
+                let expected = Pixels(width: width, height: height, bands: bands, bits: bits) { x, y, band in
+                    let window = reach.flatMap { dy in
+                        reach.map { dx -> UInt16 in
+                            let (x, y) = (min(max(x + dx, 0), width - 1), min(max(y + dy, 0), height - 1))
+                            return input.values[(y * width + x) * bands + band]
+                        }
+                    }
+                    return Int(window.sorted()[size * size / 2])
+                }
+                #expect(output.pixels == expected, "\(width) x \(height), \(bits) bits")
+            }
+        }
+    }
+
+    @Test(arguments: [1, 2, 7, 1000, Int(Int32.max)], 1...4) func blocksHaveTheirMean(size: Int, bands: Int) {
+        for bits in [8, 16] {
+            for (width, height) in oddSizes {
+                let input = Pixels.noise(width: width, height: height, bands: bands, bits: bits)
+                let output = input.applying { darkroom_raster_pixelate($0, Int32(size), $1) }
+                #expect(output.status == DARKROOM_DONE)
+                let premultiplied = input.premultiplied
+                var sums: [Int: [Double]] = [:]
+                func block(_ pixel: Int) -> Int { pixel / width / size * width + pixel % width / size }
+                for pixel in 0..<width * height {
+                    let samples = premultiplied[pixel * bands..<(pixel + 1) * bands]
+                    sums[block(pixel), default: Array(repeating: 0, count: bands + 1)] = zip(
+                        sums[block(pixel)] ?? Array(repeating: 0, count: bands + 1), samples + [1]
+                    ).map(+)
+                }
+                let means = (0..<width * height).flatMap { pixel in
+                    let sum = sums[block(pixel)]!
+                    return sum.dropLast().map { $0 / sum[bands] }
+                }
+                #expect(output.pixels.distance(to: input.unpremultiplied(means)) < 0.5001, "\(width) x \(height)")
+            }
+        }
+    }
+
+    @Test(arguments: [(1.0, 0.0), (0.5, 0.6), (0.8, 1)], 1...4)
+    func vignetteMatchesTheReference(arguments: (Double, Double), bands: Int) {
+        let (amount, radius) = arguments
+        let colour = bands > 2 ? [0.9, 0.1, 0.3] : [0.2, 0.2, 0.2]
+        for bits in [8, 16] {
+            for (width, height) in oddSizes {
+                let input = Pixels.noise(width: width, height: height, bands: bands, bits: bits)
+                let output = input.applying {
+                    darkroom_raster_vignette($0, amount, radius, colour[0], colour[1], colour[2], $1)
+                }
+                let expected = input.values.enumerated().map { i, value in
+                    if input.hasAlpha && i % bands == bands - 1 { return Double(value) }
+                    let x = Double(i / bands % width) + 0.5 - Double(width) / 2
+                    let y = Double(i / bands / width) + 0.5 - Double(height) / 2
+                    let distance = hypot(x, y) / (hypot(Double(width), Double(height)) / 2)
+                    let t = radius < 1 ? min(max((distance - radius) / (1 - radius), 0), 1) : 0
+                    let share = t * t * (3 - 2 * t) * amount
+                    return Double(value) + share * (colour[i % bands] * input.top - Double(value))
+                }
+                #expect(output.pixels.distance(to: expected) < (bits == 16 ? 0.6 : 0.51), "\(width) x \(height)")
+            }
+        }
+    }
+
+    @Test(arguments: [(0.0, 1.0), (0.25, 0.75), (0.5, 0.5), (0.125, 1)], 1...4)
+    func percentilesAreExact(shares: (Double, Double), bands: Int) {
+        for bits in [8, 16] {
+            for (width, height) in oddSizes {
+                let input = Pixels.noise(width: width, height: height, bands: bands, bits: bits)
+                var low = -1.0, high = -1.0
+                let output = input.applying {
+                    darkroom_raster_percentiles($0, shares.0, shares.1, &low, &high, $1)
+                }
+                #expect(output.status == DARKROOM_DONE && output.pixels == input)
+                var luminances: [Int] = []
+                for pixel in 0..<width * height {
+                    let samples = input[pixel % width, pixel / width]
+                    if input.hasAlpha && samples.last == 0 { continue }
+                    let (green, blue) = bands > 2 ? (samples[1], samples[2]) : (samples[0], samples[0])
+                    luminances.append((2126 * samples[0] + 7152 * green + 722 * blue + 5000) / 10000)
+                }
+                luminances.sort()
+                let count = luminances.count, last = Double(count - 1)
+                guard count > 0 else {
+                    #expect((low, high) == (0, 1))
+                    continue
+                }
+                let lowest = Int(min(Double(count) * shares.0, last).rounded(.down))
+                let highest = Int(min(Double(count) * (1 - shares.1), last).rounded(.down))
+                #expect(low == Double(luminances[lowest]) / input.top)
+                #expect(high == Double(luminances[count - 1 - highest]) / input.top)
+            }
+        }
+    }
+
+    // MARK: - Cancellation
+
+    enum Operation: CaseIterable {
+        case blur, largeBlur, tiltShift, sharpen, median, pixelate, vignette, percentiles
+
+        func run(
+            _ raster: UnsafePointer<darkroom_raster>, _ interrupt: UnsafePointer<darkroom_interrupt>
+        ) -> darkroom_status {
+            var low = 0.0, high = 0.0
+            return switch self {
+            case .blur: darkroom_raster_blur(raster, 3, interrupt)
+            case .largeBlur: darkroom_raster_blur(raster, 15, interrupt)
+            case .tiltShift: darkroom_raster_tilt_shift(raster, 3, 0.5, 0, 0, 0.25, interrupt)
+            case .sharpen: darkroom_raster_sharpen(raster, 1, 1, 0, interrupt)
+            case .median: darkroom_raster_median(raster, 5, interrupt)
+            case .pixelate: darkroom_raster_pixelate(raster, 20, interrupt)
+            case .vignette: darkroom_raster_vignette(raster, 1, 0, 0, 0, 0, interrupt)
+            case .percentiles: darkroom_raster_percentiles(raster, 0, 1, &low, &high, interrupt)
+            }
+        }
+    }
+
+    @Test(arguments: Operation.allCases) func stopsWhenCancelled(operation: Operation) {
+        let input = Pixels.noise(width: 9, height: 300, bands: 3)
+        let whole = input.applying(operation.run)
+        #expect(whole.status == DARKROOM_DONE)
+        // The large blur looks at the interrupt once per row of cells, which is three rows of pixels.
+        #expect(whole.calls >= 100)
+        for call in [1, whole.calls / 2, whole.calls] {
+            let cancelled = input.applying(cancelAt: call, operation.run)
+            #expect(cancelled.status == DARKROOM_CANCELLED)
+            #expect(cancelled.calls == call)
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import DarkroomModel
+import DarkroomPhotoServer
+import DarkroomRedis
+import DarkroomStore
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+@testable import DarkroomOutput
+@testable import DarkroomWorker
+
+/// Workers and batches with several renditions.
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(3))) struct RenditionWorkerTests {
+    private static let renditions = [
+        PhotoRendition("small", filters: [PhotoFilter("resize=100")], encoding: PhotoEncoding("format=webp")),
+        PhotoRendition("grey", filters: [PhotoFilter("grayscale")]),
+    ]
+
+    let darkroom: Darkroom
+    let photos: PhotoServer
+
+    init() throws {
+        darkroom = try Darkroom(.current)
+        let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("Samples").path
+        photos = try PhotoServer(folder: samples)
+    }
+
+    private func submit(_ names: [String]) throws -> BatchID {
+        try darkroom.submit(names.map(photos.url), darkroom.options { $0.renditions = Self.renditions })
+    }
+
+    private func files() throws -> Set<String> {
+        Set(
+            try FileManager.default.subpathsOfDirectory(atPath: darkroom.folder).filter {
+                $0.contains("-") && !$0.hasPrefix("manifest")
+            })
+    }
+
+    /// Without the damaged text, the batch would make other files. So no worker runs it.
+    @Test(arguments: [
+        ("renditions", "small = resize=100\n../grey = grayscale\n"), ("renditions", "small"), ("renditions", "\u{0}"),
+        ("renditions", "small = resize=100\nsmall = grayscale\n"), ("renditions", "small = sepai"),
+        ("renditions", String(repeating: "#", count: 200_000)), ("encoding", "quality=900"), ("encoding", "format=bmp"),
+        ("filters", "sepai"),
+    ]) func damagedRecipeIsRefused(field: String, text: String) throws {
+        let id = try submit(["/moon.png"])
+        let key = darkroom.keys.batch(id)
+        if field == "filters" { _ = try darkroom.store.connection.call(.init("HSET", key, "renditions", "")) }
+        _ = try darkroom.store.connection.call(.init("HSET", key, field, text))
+        let worker = try darkroom.worker()
+        darkroom.waitForLog("batch is left to other workers")
+        // The worker still runs other batches.
+        try darkroom.wait(try submit(["/moon.png"]))
+        worker.stop()
+        worker.wait()
+        #expect(try darkroom.store.facts(of: id)?.counts.new == 1)
+        #expect(try files() == ["small/000000-moon.webp", "grey/000000-moon.png"])
+    }
+
+    /// A claim that lost its manifest: the lines are made from the files that exist.
+    @Test func linesAreMadeAgainFromTheFilesOfAllRenditions() throws {
+        let id = try submit(["/moon.png", "/flower.jpg"])
+        let claim = darkroom.store.claim(worker: "earlier", number: 1, operations: 1)
+        guard case .claimed(let claimed) = try darkroom.store.perform(claim), let held = claimed.operations.first?.held
+        else {
+            Issue.record("no operation was claimed")
+            return
+        }
+        _ = try darkroom.store.perform(
+            darkroom.store.report(
+                held, worker: "earlier", stateCodes: Array("F.".utf8), bytesIn: 1, bytesOut: 1, failures: []))
+        _ = try darkroom.store.perform(darkroom.store.release(held, worker: "earlier"))
+        for path in ["small/000000-moon.webp", "grey/000000-moon.png"] {
+            let file = URL(fileURLWithPath: "\(darkroom.folder)/\(path)")
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data(path.utf8).write(to: file)
+        }
+        let worker = try darkroom.worker()
+        try darkroom.wait(id)
+        worker.stop()
+        worker.wait()
+        try darkroom.check(id)
+        let line = try #require(try darkroom.manifest(of: id)[0])
+        #expect(line.files.map(\.file) == ["small/000000-moon.webp", "grey/000000-moon.png"])
+        #expect(line.files.map(\.filters) == ["resize=100x", "grayscale=1"])
+    }
+
+    /// The batch is cancelled when all files of a photo are written, before they have their names.
+    @Test func cancelledPhotoLeavesNoFile() throws {
+        let id = try submit(["/moon.png", "/flower.jpg", "/china.jpg"])
+        let worker = try darkroom.worker { $0.filtrations = 1 }
+        try darkroom.wait(id, "started", until: { $0.executing > 0 || $0.state == .finished })
+        _ = try darkroom.store.perform(darkroom.store.cancel(id))
+        worker.stop()
+        worker.wait()
+        let byFolder = Dictionary(grouping: try files()) { $0.split(separator: "/")[1].prefix(6) }
+        #expect(byFolder.values.allSatisfy { $0.count == 2 }, "\(byFolder)")
+        let left = try FileManager.default.subpathsOfDirectory(atPath: darkroom.folder).filter { $0.contains("/.") }
+        #expect(left.isEmpty)
+    }
+}
