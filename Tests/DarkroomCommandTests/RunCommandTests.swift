@@ -152,7 +152,9 @@ import Testing
         #expect(try run(list).status == 3)
         let other = try run(list, "--filter", "sepia=0.5", "--quality", "70")
         #expect(other.status == 1)
-        for text in ["the filters then sepia=0.8, now sepia=0.5", "the encoding then the default, now quality=70", "--again"] {
+        for text in [
+            "the filters then sepia=0.8, now sepia=0.5", "the encoding then the default, now quality=70", "--again",
+        ] {
             #expect(other.standardError.contains(text), "\(other.standardError)")
         }
         _ = try scratch.write("list.txt", "ftp://b\n")

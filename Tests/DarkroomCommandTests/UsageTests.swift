@@ -59,7 +59,10 @@ import Testing
         ("doctor --max-download 1000000TiB", "--max-download 1024000000GiB: at most 1024GiB"),
         ("doctor --max-pixels 0", "--max-pixels 0: at least 1"),
         ("develop a b --quality 101", "--quality 101: write a whole number from 1 to 100"),
-        ("develop a b --filter sepa", "--filter \"sepa\": character 1: there is no filter \"sepa\"; did you mean sepia?"),
+        (
+            "develop a b --filter sepa",
+            "--filter \"sepa\": character 1: there is no filter \"sepa\"; did you mean sepia?"
+        ),
         ("develop a b --format bmp", "--format bmp: write one of jpeg, png"),
         ("develop a", "name the file that is written, as in: darkroom develop IN OUT; or a folder with -o <folder>"),
         ("develop a b c", "3 names: darkroom develop IN OUT takes two; for many photos name a folder with -o <folder>"),

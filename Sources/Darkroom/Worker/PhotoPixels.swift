@@ -1,6 +1,6 @@
 internal import DarkroomImaging
 
-/// The pixels of a photo, for operations that change pixels, see ``DownloadedPhoto/pixels()``.
+/// The pixels of a photo, for operations that change pixels, see `DownloadedPhoto.pixels()`.
 public struct PhotoPixels: Sendable, Equatable {
     /// The width in pixels.
     public let width: Int
