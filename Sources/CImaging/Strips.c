@@ -172,8 +172,8 @@ static bool is_profile(const struct jpeg_marker_struct *marker) {
            memcmp(marker->data, profile, sizeof profile) == 0;
 }
 
-// The strips read upright files in grey, YCbCr or RGB. They do not convert colours from a profile. libvips reads all
-// other files.
+// Fails with DARKROOM_NOT_FOR_STRIPS unless the file can be developed in strips: it must be upright, in grey, YCbCr or RGB, and
+// need no conversion of its colour profile.
 static void require_file_for_strips(struct strips *strips) {
     const struct jpeg_decompress_struct *in = &strips->in;
     bool grey = in->jpeg_color_space == JCS_GRAYSCALE, profile = false;

@@ -162,6 +162,7 @@ static bool make_folder(void) {
         && there.st_dev == opened.st_dev)
         return true;
     remove_folder();
+    // Without the check of the length, a truncated name would lack the X that mkdtemp(3) replaces.
     int length = snprintf(folder_variable, sizeof folder_variable, "TMPDIR=%s/darkroom-command-XXXXXX", parent_folder);
     if (length >= (int)sizeof folder_variable) {
         errno = ENAMETOOLONG;

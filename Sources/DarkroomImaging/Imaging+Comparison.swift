@@ -1,7 +1,7 @@
 internal import CImaging
 import DarkroomRecipes
 
-/// Puts a photo and a developed photo side by side.
+/// Draws a photo and its developed version next to each other.
 extension Imaging {
     /// The largest width and height of a comparison, in pixels.
     private static let longestSide = 16_000

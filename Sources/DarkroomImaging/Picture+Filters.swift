@@ -143,7 +143,8 @@ extension Filter {
         }
     }
 
-    /// The gravity; the centre if it depends on the content, which has no meaning for a canvas.
+    /// The gravity of `contain`. `attention` and `entropy` count as `centre`, because they select a part of a photo, and
+    /// `contain` keeps the whole photo.
     fileprivate var nineGravity: String {
         let gravity = choice("gravity")
         return ["attention", "entropy"].contains(gravity) ? "centre" : gravity

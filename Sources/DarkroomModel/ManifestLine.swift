@@ -66,14 +66,7 @@ package struct ManifestLine: Sendable, Equatable, Codable {
         /// Decodes a file in a line that other programs may have changed.
         package init(from decoder: any Decoder) throws {
             let fields = try decoder.container(keyedBy: CodingKeys.self)
-            func number(_ key: CodingKeys) throws -> Int? {
-                let value = try fields.decodeIfPresent(Int.self, forKey: key)
-                guard value.map(StoredBounds.numbers.contains) ?? true else {
-                    throw DecodingError.dataCorruptedError(
-                        forKey: key, in: fields, debugDescription: "\(value ?? 0) is out of bounds")
-                }
-                return value
-            }
+            func number(_ key: CodingKeys) throws -> Int? { try fields.checkedNumber(key) }
             rendition = try fields.decode(String.self, forKey: .rendition)
             filters = try fields.decode(String.self, forKey: .filters)
             file = try fields.decodeIfPresent(String.self, forKey: .file)
@@ -110,18 +103,12 @@ package struct ManifestLine: Sendable, Equatable, Codable {
     /// - Throws: `DecodingError` if a field is missing, or if a number is outside of ``StoredBounds``.
     package init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
-        func checked(_ value: Int, _ bounds: ClosedRange<Int>, _ key: CodingKeys) throws -> Int {
-            guard bounds.contains(value) else {
-                throw DecodingError.dataCorruptedError(
-                    forKey: key, in: fields, debugDescription: "\(value) is not in \(bounds)")
-            }
-            return value
-        }
-        func number(_ key: CodingKeys) throws -> Int? {
-            try fields.decodeIfPresent(Int.self, forKey: key).map { try checked($0, StoredBounds.numbers, key) }
-        }
+        func number(_ key: CodingKeys) throws -> Int? { try fields.checkedNumber(key) }
         batch = try fields.decode(BatchID.self, forKey: .batch)
-        index = try checked(fields.decode(Int.self, forKey: .index), StoredBounds.indexes, .index)
+        guard let index = try fields.checkedNumber(.index, in: StoredBounds.indexes) else {
+            throw DecodingError.dataCorruptedError(forKey: .index, in: fields, debugDescription: "no index")
+        }
+        self.index = index
         name = try fields.decode(String.self, forKey: .name)
         url = try fields.decode(String.self, forKey: .url)
         state = try fields.decode(String.self, forKey: .state)
@@ -214,6 +201,19 @@ package struct ManifestLine: Sendable, Equatable, Codable {
 
     /// The paths of the written files, relative to the output folder.
     package var paths: [String] { files.compactMap(\.file) }
+}
+
+extension KeyedDecodingContainer {
+    /// A number that may be absent.
+    /// - Throws: `DecodingError` if it is outside of the bounds.
+    fileprivate func checkedNumber(_ key: Key, in bounds: ClosedRange<Int> = StoredBounds.numbers) throws -> Int? {
+        guard let value = try decodeIfPresent(Int.self, forKey: key) else { return nil }
+        guard bounds.contains(value) else {
+            throw DecodingError.dataCorruptedError(
+                forKey: key, in: self, debugDescription: "\(value) is not in \(bounds)")
+        }
+        return value
+    }
 }
 
 /// The paths of manifest files: `manifest/<batch id>/<operation number>.<fencingToken>.jsonl` in the output folder.

@@ -85,7 +85,8 @@ package enum OutputWriter {
                         do throws(SystemFailure) {
                             try root.rename(temporaries[position], to: file.path)
                         } catch {
-                            // The photo has all its files or none.
+                            // The photo must have all its files or none. A file that cannot be removed stays, and is
+                            // replaced when the photo is developed again.
                             for named in files[..<position] { try? root.remove(named.path) }
                             throw error
                         }

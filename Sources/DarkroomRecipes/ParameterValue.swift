@@ -26,7 +26,7 @@ package struct AspectRatio: Sendable, Hashable {
     package var quotient: Double { width / height }
 }
 
-/// A point of a photo as shares of its width and height, 0 to 1, from the top left.
+/// A point in a photo. Its coordinates are fractions of the width and the height, from 0 (left, top) to 1 (right, bottom).
 package struct FocusPoint: Sendable, Hashable {
     package let x: Double
     package let y: Double

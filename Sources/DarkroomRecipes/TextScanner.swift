@@ -13,7 +13,7 @@ struct TextScanner {
         position = 0
     }
 
-    /// Reads a part of the text of another scanner.
+    /// Creates a scanner for a range of the text of another scanner. Positions count from the start of the whole text.
     init(_ other: TextScanner, _ range: Range<Int>) {
         text = other.text
         scalars = other.scalars

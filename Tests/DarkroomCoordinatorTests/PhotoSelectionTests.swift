@@ -77,7 +77,7 @@ import Testing
         #expect(taken.allSatisfy { (400...600).contains($0) }, "\(taken)")
     }
 
-    /// A photo appended after the list was counted is not in the sample.
+    /// The sample is drawn from the counted photos. Photos that are appended to the list later are not drawn.
     @Test func samplingIgnoresPhotosAfterTheCountedPhotos() {
         var sampling = PhotoSampling(PhotoSelection.Sample(photos: 9, seed: 1), of: 3)
         #expect((0..<5).map { _ in sampling.takesNext() } == [true, true, true, false, false])

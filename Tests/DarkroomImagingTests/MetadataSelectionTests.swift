@@ -58,7 +58,7 @@ import Testing
         return Set(Part.allCases.filter { $0.isIn(jpeg) })
     }
 
-    /// Which parts a format can hold with this libvips.
+    /// The kinds of metadata that the installed libvips writes in a format.
     private static func supported(_ format: ImageFormat) -> Set<Part> {
         let isOld = Imaging.vipsVersion.hasPrefix("8.14.")
         let all = exif.union(gps).union([.xmp, .iptc, .icc])

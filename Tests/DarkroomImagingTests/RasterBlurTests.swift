@@ -102,7 +102,7 @@ import Testing
         let output = input.applying { darkroom_raster_tilt_shift($0, 16, 0.6, 20, 0.5, 0.2, $1) }.pixels
         let expected = Self.tiltShift(input, sigma: 16, position: 0.6, angle: 20, width: 0.5, fade: 0.2)
         #expect(output.distance(to: expected) < 1)
-        // The rows within half the width stay as they are, and the first blurred row after them is correct.
+        // Rows in the sharp stripe are unchanged. The first row below the stripe is blurred correctly.
         let stripe = input.applying { darkroom_raster_tilt_shift($0, 16, 0.4, 0, 0.5, 0.1, $1) }.pixels
         let half = Self.tiltShift(input, sigma: 16, position: 0.4, angle: 0, width: 0.5, fade: 0.1)
         #expect(stripe.distance(to: half) < 1)

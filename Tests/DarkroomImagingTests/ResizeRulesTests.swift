@@ -20,7 +20,7 @@ import Testing
         (640, 480), (999, 1),
     ]
 
-    /// The scaled and the final size by the documented rules: "Preserving aspect ratio, ensure the image covers both
+    /// Computes the scaled size and the final size, by these sentences of the documentation of sharp: "Preserving aspect ratio, ensure the image covers both
     /// provided dimensions by cropping/clipping to fit" (cover), "contain within both provided dimensions using
     /// 'letterboxing' where necessary" (contain), "ignore the aspect ratio of the input and stretch" (fill), "resize the
     /// image to be as large as possible while ensuring its dimensions are less than or equal to both those specified"

@@ -37,7 +37,7 @@ import Testing
             })
     }
 
-    /// Without the damaged text, the batch would make other files. So no worker runs it.
+    /// If a worker ignored the damaged field, it would make other files than the user requested. So it refuses the batch.
     @Test(arguments: [
         ("renditions", "small = resize=100\n../grey = grayscale\n"), ("renditions", "small"), ("renditions", "\u{0}"),
         ("renditions", "small = resize=100\nsmall = grayscale\n"), ("renditions", "small = sepai"),
@@ -87,7 +87,7 @@ import Testing
         #expect(line.files.map(\.filters) == ["resize=100x", "grayscale=1"])
     }
 
-    /// The batch is cancelled when all files of a photo are written, before they have their names.
+    /// A cancelled photo has all its files or none.
     @Test func cancelledPhotoLeavesNoFile() throws {
         let id = try submit(["/moon.png", "/flower.jpg", "/china.jpg"])
         let worker = try darkroom.worker { $0.filtrations = 1 }

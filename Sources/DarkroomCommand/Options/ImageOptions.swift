@@ -192,11 +192,7 @@ struct ChainArgument: ExpressibleByArgument {
     let chain: FilterChain
 
     init(argument: String) throws {
-        do throws(ChainSyntaxError) {
-            chain = try FilterChain(parsing: argument)
-        } catch {
-            throw InvalidValue("\(error)\n\(error.pointed)")
-        }
+        chain = try parsed { () throws(ChainSyntaxError) in try FilterChain(parsing: argument) }
     }
 }
 
@@ -205,10 +201,15 @@ struct RenditionArgument: ExpressibleByArgument {
     let rendition: Rendition
 
     init(argument: String) throws {
-        do throws(ChainSyntaxError) {
-            rendition = try Rendition(parsing: argument)
-        } catch {
-            throw InvalidValue("\(error)\n\(error.pointed)")
-        }
+        rendition = try parsed { () throws(ChainSyntaxError) in try Rendition(parsing: argument) }
+    }
+}
+
+/// Parses the value of an option. The error shows the position of the mistake.
+private func parsed<Value>(_ parse: () throws(ChainSyntaxError) -> Value) throws(InvalidValue) -> Value {
+    do throws(ChainSyntaxError) {
+        return try parse()
+    } catch {
+        throw InvalidValue("\(error)\n\(error.pointed)")
     }
 }

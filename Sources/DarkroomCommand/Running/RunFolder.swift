@@ -61,6 +61,8 @@ final class RunFolder {
 
     /// The state of the run in an output folder; nil if there is no run, or if its state cannot be read.
     static func earlier(inOutput path: String) -> RunState? {
+        // The error is dropped, because the caller only looks for options of an earlier run. The run itself reads the state
+        // again and reports the error.
         existing(inOutput: path).flatMap { try? noted(in: $0, ofOutput: path) }
     }
 
@@ -70,7 +72,8 @@ final class RunFolder {
         let output = OutputFolder(path: path)
         let state = try output.examine() ? privateState(inOutput: path) : nil
         if let state, isLocked(state) { throw inUse(path, state) }
-        // An identity file that cannot be examined counts as a run, and reading it fails.
+        // If the status of the identity file cannot be read, the folder counts as a run. The caller then reads the file,
+        // which reports the error.
         if let state, (try? state.status(of: identityName) == nil) != true { return state }
         if !overwrite { try output.checkFree() }
         return nil
@@ -92,6 +95,8 @@ final class RunFolder {
 
     /// Whether a run holds the lock in the folder `.darkroom`.
     private static func isLocked(_ state: Folder) -> Bool {
+        // If the lock file is missing or cannot be opened, no run holds it, as far as can be found without writing. The run
+        // itself creates and locks the file, and reports an error.
         guard let lock = try? state.open(lockName, O_RDONLY, mode: 0, attempted: "lock") else { return false }
         defer { close(lock) }
         return flock(lock, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK

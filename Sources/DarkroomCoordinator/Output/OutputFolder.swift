@@ -31,9 +31,11 @@ package struct OutputFolder: Sendable {
 
     /// Throws if a file or a link has the name of a rendition's folder.
     package func checkRenditions(of options: BatchOptions) throws(CoordinatorError) {
-        // If the folder is missing or unreadable, the other checks report it.
+        // If the output folder is missing or unreadable, the other checks report it.
         guard let folder = try? Folder(trusted: path) else { return }
         for name in options.renditions.map(\.name) {
+            // A name that does not exist, or whose status is unreadable, is no conflict: workers create the folder, or
+            // fail the photo with the error of the system.
             guard let status = try? folder.status(of: name), status.st_mode & S_IFMT != S_IFDIR else { continue }
             throw CoordinatorError(
                 .outputDenied,

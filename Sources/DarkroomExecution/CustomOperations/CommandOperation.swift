@@ -55,7 +55,7 @@ package final class CommandOperation: Sendable {
 
     deinit { stop() }
 
-    /// Ends the idle processes. Running photos are not affected.
+    /// Ends the processes that wait for photos. Processes that develop a photo continue.
     package func stop() {
         for stream in idleStreams.exchange([]) { stream.command.stop() }
         for supervisor in idleSupervisors.exchange([]) { supervisor.end() }

@@ -47,6 +47,7 @@ struct StreamAnswerReader {
     }
 
     private mutating func readLine() throws(RunningCommand.Stop) {
+        // The error of the decoder is dropped, because the start of the line tells the author of the command more.
         guard let header = try? UntrustedJSON().decode(Header.self, from: line) else {
             let start = PrintableText.line(String(decoding: line.prefix(80), as: UTF8.self))
             throw .invalid("its answer is not a JSON object with \"bytes\" or \"error\": \(start)")

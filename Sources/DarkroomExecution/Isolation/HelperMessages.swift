@@ -2,8 +2,8 @@ import DarkroomImaging
 import DarkroomModel
 import DarkroomRecipes
 
-/// A request to a helper to develop a photo, or to run a custom operation for it. The bytes of the photo and of the
-/// watermarks follow the request.
+/// A request to a helper process: develop a photo, or run a custom operation for a photo. The bytes of the photo follow
+/// the request, and after them the bytes of each watermark.
 struct HelperJob: Codable {
     /// The custom operation; nil to develop the photo.
     var operation: Operation?

@@ -108,7 +108,7 @@ package struct HelperService {
             sizeIsKnown: { pixels in
                 guard pixels > largest else { return }
                 largest = pixels
-                // If this message cannot be sent, the worker has ended. Then sending the answer also fails.
+                // If this message cannot be sent, the worker has ended. Then sending the answer fails, too.
                 try? channel.send(HelperAnswer(pixels: pixels), Self.nothing)
             })
     }
