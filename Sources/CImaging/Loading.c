@@ -154,12 +154,8 @@ static enum darkroom_status decode_jpeg(darkroom_picture *picture, const struct 
     if (picture->image->Bands == 4) return darkroom_decode_jpeg(picture->session, input, shrink, (struct darkroom_row_reader){0});
 
     // Combines the header and metadata from libvips with the pixels from the decoder in Strips.c.
-    VipsImage *decoded = vips_image_new_memory();
-    if (vips_image_pipelinev(decoded, VIPS_DEMAND_STYLE_ANY, picture->image, NULL) || vips_image_write_prepare(decoded)) {
-        g_object_unref(decoded);
-        return DARKROOM_OUT_OF_MEMORY;
-    }
-    darkroom_replace(picture, decoded);
+    VipsImage *decoded = darkroom_new_memory(picture->image, picture->image->Xsize, picture->image->Ysize);
+    if (!darkroom_replace(picture, decoded)) return DARKROOM_OUT_OF_MEMORY;
     // The thumbnail shows the picture before it was changed.
     vips_image_remove(decoded, "jpeg-thumbnail-data");
     struct darkroom_row_reader reader = {.take_row = write_row, .context = decoded};

@@ -81,21 +81,53 @@ enum darkroom_status darkroom_keep_in_memory(darkroom_picture *picture) {
     return darkroom_is_in_memory(picture->image) ? DARKROOM_DONE : compute(picture);
 }
 
-enum darkroom_status darkroom_edit(darkroom_picture *picture, struct darkroom_raster *raster) {
-    bool is_shared = G_OBJECT(picture->image)->ref_count > 1;
-    if (is_shared || !darkroom_is_in_memory(picture->image)) {
-        enum darkroom_status status = compute(picture);
-        if (status != DARKROOM_DONE) return status;
-    }
-    const VipsImage *image = picture->image;
-    *raster = (struct darkroom_raster){
+// The pixels of an image in memory.
+static struct darkroom_raster raster_of(const VipsImage *image) {
+    return (struct darkroom_raster){
         .pixels = image->data,
         .width = image->Xsize,
         .height = image->Ysize,
         .bands = image->Bands,
         .wide = darkroom_is_wide(image),
     };
+}
+
+enum darkroom_status darkroom_edit(darkroom_picture *picture, struct darkroom_raster *raster) {
+    bool is_shared = G_OBJECT(picture->image)->ref_count > 1;
+    if (is_shared || !darkroom_is_in_memory(picture->image)) {
+        enum darkroom_status status = compute(picture);
+        if (status != DARKROOM_DONE) return status;
+    }
+    *raster = raster_of(picture->image);
     return DARKROOM_DONE;
+}
+
+VipsImage *darkroom_new_memory(VipsImage *like, int width, int height) {
+    VipsImage *image = vips_image_new_memory();
+    if (vips_image_pipelinev(image, VIPS_DEMAND_STYLE_ANY, like, NULL)) {
+        g_object_unref(image);
+        return NULL;
+    }
+    image->Xsize = width;
+    image->Ysize = height;
+    if (vips_image_write_prepare(image)) {
+        g_object_unref(image);
+        return NULL;
+    }
+    return image;
+}
+
+enum darkroom_status darkroom_shrunk(const darkroom_picture *picture, int factor, darkroom_picture **shrunk) {
+    struct darkroom_session *session = picture->session;
+    struct darkroom_raster raster = raster_of(picture->image);
+    VipsImage *image = darkroom_new_memory(picture->image, raster.width / factor, raster.height / factor);
+    if (!image) return darkroom_failed(session, DARKROOM_OUT_OF_MEMORY);
+    struct darkroom_raster small = raster_of(image);
+    struct darkroom_interrupt interrupt = {session->is_cancelled, session->context};
+    enum darkroom_status status = darkroom_raster_shrink(&raster, factor, &small, &interrupt);
+    if (status == DARKROOM_DONE) return darkroom_wrap(session, image, shrunk);
+    g_object_unref(image);
+    return status;
 }
 
 enum darkroom_status darkroom_create(

@@ -27,6 +27,10 @@ static inline bool darkroom_advance(darkroom_picture *picture, VipsImage *next) 
     return next != NULL;
 }
 
+// An image in memory whose pixels are not set yet, with the kind of pixels and the metadata of another. NULL without
+// memory.
+VipsImage *darkroom_new_memory(VipsImage *like, int width, int height);
+
 // Runs a libvips operation on the image; true on success. The calling function must have a variable `next`.
 #define APPLY(picture, operation, ...) \
     (operation((picture)->image, &next, __VA_ARGS__ __VA_OPT__(, ) NULL) == 0 && darkroom_replace(picture, next))

@@ -16,9 +16,12 @@ struct Decoder {
         return Picture(picture!, session)  // set by a successful call
     }
 
+    /// Whether decoding can make the picture smaller.
+    var canShrink: Bool { format == .jpeg || format == .webp }
+
     /// Decodes an opened picture.
     /// - Parameters:
-    ///   - shrink: 1, 2, 4 or 8: the decoders of JPEG and WebP divide width and height by this number.
+    ///   - shrink: 1, 2, 4 or 8: width and height are divided by this number, if the format's decoder can do so.
     ///   - inMemory: Whether the pixels are decoded at once. Otherwise they can be read only once, from top to bottom.
     func decode(_ picture: Picture, shrink: Int = 1, inMemory: Bool) throws(ImagingError) {
         try session.check(withInput { darkroom_decode(picture.c, $0, Int32(shrink), inMemory) })

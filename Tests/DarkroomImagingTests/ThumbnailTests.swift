@@ -110,6 +110,21 @@ import Testing
         }
     }
 
+    /// Small outputs beside a large one are made from means of the photo's pixels.
+    @Test(arguments: Kind.allCases) func smallOutputsMatchThoseOfAllPixels(kind: Kind) throws {
+        let file = try kind.file()
+        let pixels = PNG.file(try pixelsByVips(file, [.sepia(intensity: 0)]))
+        let sizes = [200, 75, 37, 18, 9]
+        let outputs = try sizes.map { size in
+            try ImageOutput(filters: [.parsed("resize=\(size)")], encoding: EncodingSettings(parsing: "format=png"))
+        }
+        let together = try developAll(file, DevelopOptions(outputs: outputs)).map { try PNG.pixels(of: $0.bytes) }
+        for (size, found) in zip(sizes, together) {
+            let distance = try found.visible.distance(to: Self.resized(pixels, "\(size)").visible) ?? .max
+            #expect(distance <= (size == 200 ? 0 : 4), "\(size) px")
+        }
+    }
+
     /// Rings whose frequency grows with the distance from the middle, up to half a cycle per pixel at the edges.
     private static let zonePlate = Pixels(width: 2000, height: 2000, bands: 1) { x, y, _ in
         let (dx, dy) = (Double(x) - 999.5, Double(y) - 999.5)

@@ -132,6 +132,10 @@ enum darkroom_status darkroom_decode(
 darkroom_picture *darkroom_copy(const darkroom_picture *picture);
 void darkroom_free(darkroom_picture *picture);
 
+// Makes a picture from the means of blocks of `factor` x `factor` pixels; the numbers of blocks are rounded down.
+// `factor` is 2, 4 or 8. The pixels must be in memory and have no alpha, and each side must have at least `factor` pixels.
+enum darkroom_status darkroom_shrunk(const darkroom_picture *picture, int factor, darkroom_picture **shrunk);
+
 // Computes the pixels and keeps them in memory.
 enum darkroom_status darkroom_keep_in_memory(darkroom_picture *picture);
 

@@ -53,7 +53,7 @@ import Testing
             $0.register(try CommandOperation("hang", command: "setsid sleep 1000 & sleep 1000"))
         }
         #expect(RunningProcess.wait { RunningProcess.having("DARKROOM_BATCH=\(id)").count >= 3 })
-        try darkroom.store.perform(darkroom.store.cancel(id))
+        _ = try darkroom.store.perform(darkroom.store.cancel(id))
         #expect(RunningProcess.wait { RunningProcess.having("DARKROOM_BATCH=\(id)").isEmpty })
         let facts = try darkroom.wait(id)
         #expect(facts.counts.cancelled == 4)
