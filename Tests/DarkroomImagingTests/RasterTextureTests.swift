@@ -41,11 +41,12 @@ import Testing
             func shrink(cancelAt: Int? = nil) -> darkroom_status {
                 var status = DARKROOM_DONE
                 small = small.changed { small in
-                    status = input.applying(cancelAt: cancelAt) { [small] raster, interrupt in
-                        withUnsafePointer(to: small) {
-                            darkroom_raster_shrink(raster, Int32(factor), $0, interrupt)
-                        }
-                    }.status
+                    status =
+                        input.applying(cancelAt: cancelAt) { [small] raster, interrupt in
+                            withUnsafePointer(to: small) {
+                                darkroom_raster_shrink(raster, Int32(factor), $0, interrupt)
+                            }
+                        }.status
                 }
                 return status
             }
