@@ -12,4 +12,7 @@ int darkroom_exif_orientation(const uint8_t *marker, size_t count);
 // Removes the thumbnail from the EXIF directory, because the thumbnail shows the unfiltered picture.
 void darkroom_exif_unlink_thumbnail(uint8_t *marker, size_t count);
 
+// Sets the width and height in the EXIF directory, if it has them.
+void darkroom_exif_set_size(uint8_t *marker, size_t count, int width, int height);
+
 #endif

@@ -1,5 +1,6 @@
 #include "Picture.h"
 
+#include "Scaler.h"
 #include "Stages.h"
 
 #include <math.h>
@@ -56,8 +57,57 @@ static bool scale_linearly(darkroom_picture *picture, const struct scaling *scal
            premultiplied(picture, 255, scale, scaling) && APPLY(picture, vips_colourspace, usual);
 }
 
+// The rows of a picture, read in strips from top to bottom.
+static enum darkroom_status scale_rows(darkroom_picture *picture, struct darkroom_scaler *scaler, VipsImage *scaled) {
+    enum { STRIP_ROWS = 16 };
+    VipsImage *image = picture->image;
+    VipsRegion *region = vips_region_new(image);
+    enum darkroom_status status = DARKROOM_DONE;
+    for (int y = 0, given = 0; y < image->Ysize && status == DARKROOM_DONE; y++) {
+        if (y % STRIP_ROWS == 0) {
+            VipsRect strip = {.top = y, .width = image->Xsize, .height = VIPS_MIN(STRIP_ROWS, image->Ysize - y)};
+            if (picture->session->is_cancelled(picture->session->context)) status = DARKROOM_CANCELLED;
+            else if (vips_region_prepare(region, &strip)) status = darkroom_failed(picture->session, DARKROOM_FILTER_FAILED);
+            if (status != DARKROOM_DONE) break;
+        }
+        darkroom_scaler_take(scaler, VIPS_REGION_ADDR(region, 0, y));
+        while (darkroom_scaler_give(scaler, VIPS_IMAGE_ADDR(scaled, 0, given))) given++;
+    }
+    g_object_unref(region);
+    return status;
+}
+
+static enum darkroom_status scale_down(darkroom_picture *picture, const struct darkroom_scaling *scaling) {
+    if (vips_image_pio_input(picture->image)) return darkroom_failed(picture->session, DARKROOM_FILTER_FAILED);
+    VipsImage *scaled = darkroom_new_memory(picture->image, scaling->scaled_width, scaling->scaled_height);
+    struct darkroom_scaler *scaler = darkroom_scaler_new(scaling);
+    enum darkroom_status status = DARKROOM_OUT_OF_MEMORY;
+    if (scaled && scaler) status = scale_rows(picture, scaler, scaled);
+    darkroom_scaler_free(scaler);
+    if (status == DARKROOM_DONE)
+        darkroom_replace(picture, scaled);
+    else if (scaled)
+        g_object_unref(scaled);
+    return status;
+}
+
+static int scaled_length(int length, double scale) { return VIPS_MAX(1, (int)(length * scale + 0.5)); }
+
 enum darkroom_status darkroom_resize(
     darkroom_picture *picture, double across, double down, enum darkroom_kernel kernel, bool linear) {
+    const VipsImage *image = picture->image;
+    if (!linear && kernel != DARKROOM_NEAREST && across <= 1 && down <= 1)
+        return scale_down(picture, &(struct darkroom_scaling){
+                                       .width = image->Xsize,
+                                       .height = image->Ysize,
+                                       .scaled_width = scaled_length(image->Xsize, across),
+                                       .scaled_height = scaled_length(image->Ysize, down),
+                                       .across = across,
+                                       .down = down,
+                                       .kernel = kernel,
+                                       .bands = image->Bands,
+                                       .wide = darkroom_is_wide(image),
+                                   });
     struct scaling scaling = {.across = across, .down = down, .kernel = kernel_of(kernel)};
     VipsBandFormat format = picture->image->BandFmt;
     double white = darkroom_white(picture->image);

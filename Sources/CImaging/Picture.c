@@ -117,19 +117,6 @@ VipsImage *darkroom_new_memory(VipsImage *like, int width, int height) {
     return image;
 }
 
-enum darkroom_status darkroom_shrunk(const darkroom_picture *picture, int factor, darkroom_picture **shrunk) {
-    struct darkroom_session *session = picture->session;
-    struct darkroom_raster raster = raster_of(picture->image);
-    VipsImage *image = darkroom_new_memory(picture->image, raster.width / factor, raster.height / factor);
-    if (!image) return darkroom_failed(session, DARKROOM_OUT_OF_MEMORY);
-    struct darkroom_raster small = raster_of(image);
-    struct darkroom_interrupt interrupt = {session->is_cancelled, session->context};
-    enum darkroom_status status = darkroom_raster_shrink(&raster, factor, &small, &interrupt);
-    if (status == DARKROOM_DONE) return darkroom_wrap(session, image, shrunk);
-    g_object_unref(image);
-    return status;
-}
-
 enum darkroom_status darkroom_create(
     struct darkroom_session *session, const struct darkroom_raster *raster, darkroom_picture **picture) {
     size_t sample = raster->wide ? 2 : 1;

@@ -4,7 +4,8 @@
 //
 // Pixels are RGBX with four bytes each, so that the filter's vector code needs no shuffles. Rows start 16 bytes after a
 // multiple of 32, because libjpeg-turbo writes aligned rows with stores that bypass the cache. With aligned rows, the
-// filter would have to fetch the rows from memory, which was measured to be 20 % slower.
+// filter would have to fetch the rows from memory, which was measured to be 20 % slower. Rows that are scaled are RGB,
+// because they are converted to floating point anyway.
 //
 // libjpeg reports errors with longjmp. The only setjmp is in `guarded`, so that no Swift frame is skipped. All state is
 // in `struct strips`, so that no state is in a register during the jump.
@@ -12,6 +13,7 @@
 #include "Strips.h"
 
 #include "Exif.h"
+#include "Scaler.h"
 
 #include <setjmp.h>
 #include <stdio.h>
@@ -59,6 +61,15 @@ struct strips {
 
     void *memory;
     JSAMPROW rows[STRIP_ROWS];
+    // The rest is for pictures that are scaled, or NULL.
+    struct darkroom_strips_scaling scaling;
+    struct darkroom_scaler *scaler;
+    void *scaled_memory;
+    JSAMPROW scaled_rows[STRIP_ROWS];
+    // The scaled rows so far.
+    int scaled;
+    // The rows that were read and not yet scaled are those from `next` to `read`.
+    JDIMENSION next, read;
     uint8_t *bytes;
     size_t capacity;
 };
@@ -190,6 +201,15 @@ static void require_file_for_strips(struct strips *strips) {
     strips->in.out_color_space = JCS_EXT_RGBX;
 }
 
+// The pixels in rows; each starts 16 bytes after a multiple of 64.
+static void *make_rows(struct strips *strips, size_t row_bytes, JSAMPROW rows[STRIP_ROWS]) {
+    size_t stride = (row_bytes + 63) / 64 * 64;
+    void *memory = aligned_alloc(64, stride * STRIP_ROWS + 64);
+    if (!memory) fail(strips, DARKROOM_OUT_OF_MEMORY);
+    for (size_t i = 0; i < STRIP_ROWS; i++) rows[i] = (uint8_t *)memory + 16 + i * stride;
+    return memory;
+}
+
 static void start_reading(struct strips *strips) {
     struct jpeg_decompress_struct *in = &strips->in;
     // If the picture has several scans, libjpeg decodes for a long time before it returns the first row. During this
@@ -199,23 +219,74 @@ static void start_reading(struct strips *strips) {
     jpeg_start_decompress(in);
     in->progress = NULL;
 
-    size_t stride = ((size_t)in->output_width * (size_t)in->output_components + 63) / 64 * 64;
-    strips->memory = aligned_alloc(64, stride * STRIP_ROWS + 64);
-    if (!strips->memory) fail(strips, DARKROOM_OUT_OF_MEMORY);
-    for (size_t i = 0; i < STRIP_ROWS; i++) strips->rows[i] = (uint8_t *)strips->memory + 16 + i * stride;
+    strips->memory = make_rows(strips, (size_t)in->output_width * (size_t)in->output_components, strips->rows);
 }
 
-// Reads and filters the next rows. Returns the number of rows; 0 after the last row.
-static JDIMENSION read_strip(struct strips *strips) {
+// Reads the next rows. Returns the number of rows; 0 after the last row.
+static JDIMENSION read_rows(struct strips *strips) {
     struct jpeg_decompress_struct *in = &strips->in;
     if (strips->session->is_cancelled(strips->session->context)) fail(strips, DARKROOM_CANCELLED);
     JDIMENSION rows = 0;
     while (rows < STRIP_ROWS && in->output_scanline < in->output_height)
         rows += jpeg_read_scanlines(in, strips->rows + rows, STRIP_ROWS - rows);
-    const struct darkroom_strips_job *job = strips->job;
-    for (JDIMENSION row = 0; row < rows && job && job->point_count > 0; row++)
-        darkroom_points_apply(job->points, job->point_count, strips->rows[row], in->output_width, 4, false);
     return rows;
+}
+
+static void filter_rows(struct strips *strips, JSAMPROW *rows, JDIMENSION count, size_t width, int bands) {
+    const struct darkroom_strips_job *job = strips->job;
+    for (JDIMENSION row = 0; row < count && job && job->point_count > 0; row++)
+        darkroom_points_apply(job->points, job->point_count, rows[row], width, bands, false);
+}
+
+// Reads and filters the next rows. Returns the number of rows; 0 after the last row.
+static JDIMENSION read_strip(struct strips *strips) {
+    JDIMENSION rows = read_rows(strips);
+    filter_rows(strips, strips->rows, rows, strips->in.output_width, 4);
+    return rows;
+}
+
+// MARK: - Scaling
+
+static void plan_scaling(struct strips *strips) {
+    const struct darkroom_strips_job *job = strips->job;
+    struct darkroom_strips_scaling *scaling = &strips->scaling;
+    if (!job->plan) return;
+    if (!job->plan(job->context, strips->session->width, strips->session->height, scaling))
+        fail(strips, DARKROOM_NOT_FOR_STRIPS);
+    scaling->scaling.bands = 3;
+    strips->scaler = darkroom_scaler_new(&scaling->scaling);
+    if (!strips->scaler) fail(strips, DARKROOM_OUT_OF_MEMORY);
+    strips->scaled_memory = make_rows(strips, (size_t)scaling->scaling.scaled_width * 3, strips->scaled_rows);
+    strips->in.scale_denom = (unsigned)scaling->shrink;
+    strips->in.out_color_space = JCS_RGB;
+}
+
+// Gives the scaler the next row. Returns false after the last row.
+static bool take_row(struct strips *strips) {
+    if (strips->next == strips->read) {
+        strips->next = 0;
+        strips->read = read_rows(strips);
+        if (strips->read == 0) return false;
+    }
+    darkroom_scaler_take(strips->scaler, strips->rows[strips->next++]);
+    return true;
+}
+
+// Computes and filters the next scaled rows; `rows` points to their first pixels. Returns the number of rows; 0 after the
+// last row.
+static JDIMENSION scale_strip(struct strips *strips, JSAMPROW rows[STRIP_ROWS]) {
+    const struct darkroom_box *cut = &strips->scaling.cut;
+    JDIMENSION count = 0;
+    while (count < STRIP_ROWS && strips->scaled < cut->y + cut->height) {
+        if (!darkroom_scaler_give(strips->scaler, strips->scaled_rows[count])) {
+            if (!take_row(strips)) break;
+        } else if (strips->scaled++ >= cut->y) {
+            rows[count] = strips->scaled_rows[count] + (size_t)cut->x * 3;
+            count++;
+        }
+    }
+    filter_rows(strips, rows, count, (size_t)cut->width, 3);
+    return count;
 }
 
 // MARK: - Writing
@@ -224,7 +295,11 @@ static void write_markers(struct strips *strips) {
     for (jpeg_saved_marker_ptr marker = strips->in.marker_list; marker; marker = marker->next) {
         // Other kinds of APP2 markers are omitted, because they contain offsets into the original file.
         if (marker->marker == APP2_ICC && !is_profile(marker)) continue;
-        if (marker->marker == APP1_EXIF_OR_XMP) darkroom_exif_unlink_thumbnail(marker->data, marker->data_length);
+        if (marker->marker == APP1_EXIF_OR_XMP) {
+            darkroom_exif_unlink_thumbnail(marker->data, marker->data_length);
+            const struct jpeg_compress_struct *out = &strips->out;
+            darkroom_exif_set_size(marker->data, marker->data_length, (int)out->image_width, (int)out->image_height);
+        }
         jpeg_write_marker(&strips->out, marker->marker, marker->data, marker->data_length);
     }
 }
@@ -236,10 +311,11 @@ static void start_writing(struct strips *strips) {
     strips->destination.init_destination = begin_output;
     strips->destination.empty_output_buffer = grow_output;
     strips->destination.term_destination = end_output;
-    out->image_width = strips->in.output_width;
-    out->image_height = strips->in.output_height;
-    out->input_components = 4;
-    out->in_color_space = JCS_EXT_RGBX;
+    const struct darkroom_box *cut = &strips->scaling.cut;
+    out->image_width = strips->scaler ? (JDIMENSION)cut->width : strips->in.output_width;
+    out->image_height = strips->scaler ? (JDIMENSION)cut->height : strips->in.output_height;
+    out->input_components = strips->in.output_components;
+    out->in_color_space = strips->in.out_color_space;
     const struct darkroom_strips_job *job = strips->job;
     jpeg_set_defaults(out);
     if (strips->in.jpeg_color_space == JCS_GRAYSCALE && job->keeps_grey) jpeg_set_colorspace(out, JCS_GRAYSCALE);
@@ -261,14 +337,20 @@ static void start_writing(struct strips *strips) {
 static void develop(struct strips *strips) {
     open_input(strips);
     require_file_for_strips(strips);
+    plan_scaling(strips);
     start_reading(strips);
     start_writing(strips);
-    for (JDIMENSION rows; (rows = read_strip(strips)) > 0;) jpeg_write_scanlines(&strips->out, strips->rows, rows);
+    JSAMPROW scaled[STRIP_ROWS];
+    for (JDIMENSION rows; strips->scaler && (rows = scale_strip(strips, scaled)) > 0;)
+        jpeg_write_scanlines(&strips->out, scaled, rows);
+    // If the picture is scaled, the rest of the rows is not used.
+    for (JDIMENSION rows; (rows = read_strip(strips)) > 0;)
+        if (!strips->scaler) jpeg_write_scanlines(&strips->out, strips->rows, rows);
     // Reads to the end of the file, so that a truncated file is detected.
     jpeg_finish_decompress(&strips->in);
     jpeg_finish_compress(&strips->out);
-    strips->file->width = strips->session->width;
-    strips->file->height = strips->session->height;
+    strips->file->width = (int)strips->out.image_width;
+    strips->file->height = (int)strips->out.image_height;
     strips->file->format = DARKROOM_JPEG;
 }
 
@@ -305,6 +387,8 @@ static enum darkroom_status guarded(void (*work)(struct strips *), const struct 
 
     jpeg_destroy_compress(&strips->out);
     jpeg_destroy_decompress(&strips->in);
+    darkroom_scaler_free(strips->scaler);
+    free(strips->scaled_memory);
     free(strips->memory);
     free(strips->bytes);
     enum darkroom_status status = strips->status;

@@ -21,7 +21,7 @@ struct Decoder {
 
     /// Decodes an opened picture.
     /// - Parameters:
-    ///   - shrink: 1, 2, 4 or 8: width and height are divided by this number, if the format's decoder can do so.
+    ///   - shrink: 1, 2, 4 or 8: width and height are divided by this number. Other than 1 only if ``canShrink``.
     ///   - inMemory: Whether the pixels are decoded at once. Otherwise they can be read only once, from top to bottom.
     func decode(_ picture: Picture, shrink: Int = 1, inMemory: Bool) throws(ImagingError) {
         try session.check(withInput { darkroom_decode(picture.c, $0, Int32(shrink), inMemory) })
@@ -55,14 +55,27 @@ struct Decoder {
         _ body: (UnsafePointer<darkroom_input>, UnsafePointer<darkroom_strips_job>) -> darkroom_status
     ) -> darkroom_status {
         let points = options.filters.compactMap(\.point)
-        return points.withUnsafeBufferPointer { points in
-            let job = darkroom_strips_job(
-                points: points.baseAddress, point_count: Int32(points.count),
-                keeps_grey: points.allSatisfy(\.keepsGrey),
-                quality: Int32(options.encoding.quality ?? ImageOutput.standardQuality),
-                chroma: options.encoding.chroma.c,
-                strips_metadata: options.encoding.metadata == MetadataSelection.none)
-            return withUnsafePointer(to: job) { job in withInput { body($0, job) } }
+        return withUnsafePointer(to: options) { context in
+            points.withUnsafeBufferPointer { points in
+                let job = darkroom_strips_job(
+                    plan: options.isScaledInStrips ? planOfStrips : nil, context: context, points: points.baseAddress,
+                    point_count: Int32(points.count),
+                    keeps_grey: points.allSatisfy(\.keepsGrey),
+                    quality: Int32(options.encoding.quality ?? ImageOutput.standardQuality),
+                    chroma: options.encoding.chroma.c,
+                    strips_metadata: options.encoding.metadata == MetadataSelection.none)
+                return withUnsafePointer(to: job) { job in withInput { body($0, job) } }
+            }
         }
     }
+}
+
+/// `plan` of `darkroom_strips_job`; the context is an ``ImageOutput``.
+private func planOfStrips(
+    _ context: UnsafeRawPointer?, width: Int32, height: Int32, scaling: UnsafeMutablePointer<darkroom_strips_scaling>?
+) -> Bool {
+    let output = context!.assumingMemoryBound(to: ImageOutput.self).pointee  // set by withStripsJob
+    guard let plan = output.scalingInStrips(PixelSize(width: Int(width), height: Int(height))) else { return false }
+    scaling!.pointee = plan  // an output parameter
+    return true
 }

@@ -66,18 +66,14 @@ struct Development {
         let size = PixelSize(
             width: Int(isTurned ? facts.height : facts.width), height: Int(isTurned ? facts.width : facts.height))
         let isAnimated = facts.frames > 1
-        let scaled = outputs.map { isAnimated ? size : $0.scaled(size) }
-        let shrinks = scaled.map { ResizeRules.shrinkOnLoad(size, to: $0) }
-        let shrink = shrinks.min() ?? 1
+        let canShrink = decoder.canShrink && !isAnimated
+        let shrink = canShrink ? outputs.map { $0.shrinkOnLoad(size) }.min() ?? 1 : 1
         // Only scaling and points read the rows from top to bottom, and once.
         let readsOnce = outputs.count == 1 && outputs[0].filters.allSatisfy { $0.point != nil || $0.readsOnce }
         try decoder.decode(photo, shrink: shrink, inMemory: isAnimated || !readsOnce)
-        var pictures = ShrunkPictures(photo, shrink: decoder.canShrink ? shrink : 1)
         var images: [DevelopedImage] = []
-        for (index, output) in outputs.enumerated() {
-            let picture =
-                outputs.count == 1
-                ? photo : try pictures.picture(for: scaled[index], shrunkBy: shrinks[index]).copy()
+        for output in outputs {
+            let picture = outputs.count == 1 ? photo : try photo.copy()
             let application = ChainApplication(output.filters, overlays: options.overlays, originalSize: size)
             do throws(ImagingError) {
                 let changed =
@@ -106,47 +102,23 @@ struct Development {
     }
 }
 
-/// A decoded photo in the sizes from which outputs are made. Small outputs are made from means of blocks of pixels, as a
-/// decoder would give them that shrinks.
-private struct ShrunkPictures {
-    private let photo: Picture
-    /// The factor by which the decoder has shrunk the photo.
-    private let shrink: Int
-    private var pictures: [Int: Picture] = [:]
-
-    init(_ photo: Picture, shrink: Int) {
-        self.photo = photo
-        self.shrink = shrink
-    }
-
-    /// - Parameters:
-    ///   - scaled: The size to which the picture will be scaled.
-    ///   - factor: The factor by which a decoder would shrink the photo for this.
-    mutating func picture(for scaled: PixelSize, shrunkBy factor: Int) throws(ImagingError) -> Picture {
-        // Means would have to be weighted by alpha.
-        guard !photo.hasAlpha else { return photo }
-        let factors = sequence(first: factor / shrink) { $0 / 2 }
-        let factor = factors.first { ResizeRules.canShrink(photo.size, by: $0, to: scaled) } ?? 1
-        if factor == 1 { return photo }
-        if let picture = pictures[factor] { return picture }
-        let picture = try photo.shrunk(by: factor)
-        pictures[factor] = picture
-        return picture
-    }
-}
-
 extension ImageOutput {
-    /// The size to which the first filter scales a photo, if the photo can be shrunk before; otherwise its size.
-    func scaled(_ size: PixelSize) -> PixelSize {
-        guard let first = filters.first, first.kind == .resize, !first.flag("linear"), first.kernel != DARKROOM_NEAREST
-        else { return size }
-        return first.plan(for: size).scaled
+    /// The factor by which the decoder can shrink a photo of this size, because the first filter makes it smaller.
+    func shrinkOnLoad(_ size: PixelSize) -> Int {
+        guard let first = filters.first, first.kind == .resize, first.canShrinkOnLoad else { return 1 }
+        return ResizeRules.shrinkOnLoad(size, to: first.plan(for: size).scaled)
     }
 }
 
 extension Filter {
-    /// Whether the filter reads the rows of a picture only once, from top to bottom.
+    /// Whether `resize` may scale the pixels of a decoder that shrinks the photo.
+    var canShrinkOnLoad: Bool { !flag("linear") && kernel != DARKROOM_NEAREST }
+
+    /// Whether the filter reads all rows of a picture once, from top to bottom. Rows that are cut off would not be read,
+    /// so damage in them would not be noticed.
     var readsOnce: Bool {
-        kind == .resize && !["attention", "entropy"].contains(choice("gravity"))
+        guard kind == .resize else { return false }
+        let size = size("size")
+        return choice("fit") != "cover" || size.width == nil || size.height == nil
     }
 }

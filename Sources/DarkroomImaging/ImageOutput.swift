@@ -39,7 +39,31 @@ package struct ImageOutput: Sendable, Equatable {
         encoding.isFormat(.jpeg) && encoding.progressive != true && encoding.effort == nil && encoding.maxBytes == nil
             && encoding.srgb != true
             && (encoding.metadata ?? .all == .all || encoding.metadata == MetadataSelection.none)
-            && filters.allSatisfy { $0.point != nil }
+            && filters.dropFirst(isScaledInStrips ? 1 : 0).allSatisfy { $0.point != nil }
+    }
+
+    /// Whether the first filter can be applied in strips, if it makes the photo smaller.
+    var isScaledInStrips: Bool {
+        guard let first = filters.first else { return false }
+        return first.kind == .resize && first.canShrinkOnLoad && !first.dependsOnContent
+    }
+
+    /// How a JPEG of this size is scaled by the first filter. Returns nil if that needs libvips.
+    func scalingInStrips(_ size: PixelSize) -> darkroom_strips_scaling? {
+        let filter = filters[0], plan = filter.plan(for: size), scaled = plan.scaled
+        guard scaled.width <= size.width, scaled.height <= size.height, plan.canvas == nil else { return nil }
+        let shrink = ResizeRules.shrinkOnLoad(size, to: scaled)
+        let shrunk = PixelSize(width: size.width / shrink, height: size.height / shrink)
+        let scale = plan.scale(of: shrunk)
+        let whole = Box(x: 0, y: 0, width: scaled.width, height: scaled.height)
+        let cut = plan.cut.map { filter.box(of: $0, in: scaled) } ?? whole
+        return darkroom_strips_scaling(
+            shrink: Int32(shrink),
+            scaling: darkroom_scaling(
+                width: Int32(shrunk.width), height: Int32(shrunk.height), scaled_width: Int32(scaled.width),
+                scaled_height: Int32(scaled.height), across: scale.across, down: scale.down, kernel: filter.kernel,
+                bands: 3, wide: false),
+            cut: cut.c)
     }
 }
 

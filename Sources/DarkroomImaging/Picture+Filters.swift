@@ -115,13 +115,9 @@ final class ChainApplication {
     private func box(
         of part: PixelSize, in picture: Picture, _ filter: Filter, at position: Int
     ) throws(ImagingError) -> Box? {
-        if let focus = filter.point("focus") { return ResizeRules.box(of: part, in: picture.size, focus: focus) }
-        let gravity = filter.choice("gravity")
-        guard ["attention", "entropy"].contains(gravity) else {
-            return ResizeRules.box(of: part, in: picture.size, gravity: gravity)
-        }
+        guard filter.dependsOnContent else { return filter.box(of: part, in: picture.size) }
         return try remembered(position) { () throws(ImagingError) in
-            try picture.interestingBox(of: part, byAttention: gravity == "attention")
+            try picture.interestingBox(of: part, byAttention: filter.choice("gravity") == "attention")
         }
     }
 }
@@ -141,6 +137,15 @@ extension Filter {
         case "lanczos2": DARKROOM_LANCZOS2
         default: DARKROOM_LANCZOS3
         }
+    }
+
+    /// Whether the part of a picture that `resize` or `crop` keeps depends on its pixels.
+    var dependsOnContent: Bool { point("focus") == nil && ["attention", "entropy"].contains(choice("gravity")) }
+
+    /// The part of this size that `resize` or `crop` keeps, if it does not depend on the pixels.
+    func box(of part: PixelSize, in whole: PixelSize) -> Box {
+        if let focus = point("focus") { return ResizeRules.box(of: part, in: whole, focus: focus) }
+        return ResizeRules.box(of: part, in: whole, gravity: choice("gravity"))
     }
 
     /// The gravity of `contain`. `attention` and `entropy` count as `centre`, because they select a part of a photo, and

@@ -26,14 +26,6 @@ final class Picture {
         return Picture(copy, session)
     }
 
-    /// A picture of the means of blocks of `factor` x `factor` pixels. The factor is 2, 4 or 8. The pixels must be in memory
-    /// and have no alpha.
-    func shrunk(by factor: Int) throws(ImagingError) -> Picture {
-        var shrunk: OpaquePointer?
-        try session.check(darkroom_shrunk(c, Int32(factor), &shrunk))
-        return Picture(shrunk!, session)  // set by a successful call
-    }
-
     // MARK: - Pixels
 
     func keepInMemory() throws(ImagingError) { try session.check(darkroom_keep_in_memory(c)) }

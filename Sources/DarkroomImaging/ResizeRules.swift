@@ -127,12 +127,4 @@ enum ResizeRules {
             Double(size.width) / Double(scaled.width), Double(size.height) / Double(scaled.height))
         return [8, 4, 2].first { shrink >= Double(2 * $0) } ?? 1
     }
-
-    /// Whether a picture can be replaced by the means of its blocks of `factor` x `factor` pixels before it is scaled.
-    /// Pixels that fill no block are missing then, and the others are stretched; they must not move by more than a
-    /// twentieth of a pixel.
-    static func canShrink(_ size: PixelSize, by factor: Int, to scaled: PixelSize) -> Bool {
-        func canShrink(_ length: Int, to scaled: Int) -> Bool { 20 * (length % factor) * scaled <= length }
-        return canShrink(size.width, to: scaled.width) && canShrink(size.height, to: scaled.height)
-    }
 }

@@ -1,12 +1,23 @@
 /// Writes EXIF data (CIPA DC-008).
 enum EXIF {
-    /// The bytes of an APP1 marker with camera, author, copyright, exposure, position and a tag without a name. Every
-    /// text is unique.
+    private static func bytes(_ number: Int, _ count: Int, bigEndian: Bool) -> [UInt8] {
+        let little = (0..<count).map { UInt8(number >> (8 * $0) & 255) }
+        return bigEndian ? little.reversed() : little
+    }
+
+    /// The entries of ``complete(bigEndian:)`` for the width, as LONG, and the height, as SHORT.
+    static func size(width: Int, height: Int, bigEndian: Bool) -> [[UInt8]] {
+        func bytes(_ number: Int, _ count: Int) -> [UInt8] { Self.bytes(number, count, bigEndian: bigEndian) }
+        return [
+            bytes(0xA002, 2) + bytes(4, 2) + bytes(1, 4) + bytes(width, 4),
+            bytes(0xA003, 2) + bytes(3, 2) + bytes(1, 4) + bytes(height, 2),
+        ]
+    }
+
+    /// The bytes of an APP1 marker with camera, author, copyright, exposure, a size of 4000 x 3000, position and a tag
+    /// without a name. Every text is unique.
     static func complete(bigEndian: Bool) -> [UInt8] {
-        func bytes(_ number: Int, _ count: Int) -> [UInt8] {
-            let little = (0..<count).map { UInt8(number >> (8 * $0) & 255) }
-            return bigEndian ? little.reversed() : little
-        }
+        func bytes(_ number: Int, _ count: Int) -> [UInt8] { Self.bytes(number, count, bigEndian: bigEndian) }
         var tiff: [UInt8] = (bigEndian ? Array("MM".utf8) : Array("II".utf8)) + bytes(42, 2) + bytes(8, 4)
 
         /// Appends a directory. Values of more than four bytes follow it.
@@ -35,9 +46,14 @@ enum EXIF {
         // The positions of the two further directories follow from the sizes of the earlier ones.
         let first = [text(0x110, "Model of the camera"), text(0x13B, "Ann Author"), text(0x8298, "Copyright of Ann")]
         let size = first.reduce(2 + 12 * 5 + 4) { $0 + $1.value.count }
-        let exposure = [text(0x9003, "2026:01:02 03:04:05"), text(0xA430, "Owner of the camera")]
+        let exposure: [(tag: Int, type: Int, count: Int, value: [UInt8])] = [
+            text(0x9003, "2026:01:02 03:04:05"), (0xA002, 4, 1, bytes(4000, 4)), (0xA003, 3, 1, bytes(3000, 2)),
+            text(0xA430, "Owner of the camera"),
+        ]
         let second = 8 + size
-        let third = second + exposure.reduce(2 + 12 * 2 + 4) { $0 + $1.value.count }
+        // Values of at most four bytes are in the entries.
+        let long = exposure.filter { $0.value.count > 4 }
+        let third = long.reduce(second + 2 + 12 * exposure.count + 4) { $0 + $1.value.count }
         append(first + [(0x8769, 4, 1, bytes(second, 4)), (0x8825, 4, 1, bytes(third, 4))])
         append(exposure)
         append([

@@ -24,38 +24,6 @@ import Testing
         }
     }
 
-    @Test(arguments: [2, 4, 8], [1, 3]) func shrunkPixelsAreMeans(factor: Int, bands: Int) {
-        for (width, height, bits) in [(8, 8, 8), (41, 17, 8), (41, 17, 16), (9, 30, 16)] {
-            let input = Pixels.noise(width: width, height: height, bands: bands, bits: bits)
-            let (smallWidth, smallHeight) = (width / factor, height / factor)
-            let expected = Pixels(width: smallWidth, height: smallHeight, bands: bands, bits: bits) { x, y, band in
-                var sum = factor * factor / 2
-                for row in y * factor..<(y + 1) * factor {
-                    for column in x * factor..<(x + 1) * factor {
-                        sum += Int(input.values[(row * width + column) * bands + band])
-                    }
-                }
-                return sum / (factor * factor)
-            }
-            var small = Pixels(width: smallWidth, height: smallHeight, bands: bands, bits: bits) { _, _, _ in 0 }
-            func shrink(cancelAt: Int? = nil) -> darkroom_status {
-                var status = DARKROOM_DONE
-                small = small.changed { small in
-                    status =
-                        input.applying(cancelAt: cancelAt) { [small] raster, interrupt in
-                            withUnsafePointer(to: small) {
-                                darkroom_raster_shrink(raster, Int32(factor), $0, interrupt)
-                            }
-                        }.status
-                }
-                return status
-            }
-            #expect(shrink() == DARKROOM_DONE)
-            #expect(small == expected, "\(width) x \(height), \(bits) bits")
-            #expect(shrink(cancelAt: 1) == DARKROOM_CANCELLED)
-        }
-    }
-
     @Test(arguments: [1, 2, 7, 1000, Int(Int32.max)], 1...4) func blocksHaveTheirMean(size: Int, bands: Int) {
         for bits in [8, 16] {
             for (width, height) in oddSizes {

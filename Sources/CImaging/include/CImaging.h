@@ -132,10 +132,6 @@ enum darkroom_status darkroom_decode(
 darkroom_picture *darkroom_copy(const darkroom_picture *picture);
 void darkroom_free(darkroom_picture *picture);
 
-// Makes a picture from the means of blocks of `factor` x `factor` pixels; the numbers of blocks are rounded down.
-// `factor` is 2, 4 or 8. The pixels must be in memory and have no alpha, and each side must have at least `factor` pixels.
-enum darkroom_status darkroom_shrunk(const darkroom_picture *picture, int factor, darkroom_picture **shrunk);
-
 // Computes the pixels and keeps them in memory.
 enum darkroom_status darkroom_keep_in_memory(darkroom_picture *picture);
 
@@ -168,6 +164,21 @@ enum darkroom_kernel {
     DARKROOM_MITCHELL,
     DARKROOM_LANCZOS2,
     DARKROOM_LANCZOS3,
+};
+
+// How a picture is made smaller.
+struct darkroom_scaling {
+    // The size of the picture.
+    int width, height;
+    // The size to which it is scaled; each side is at most as long as before.
+    int scaled_width, scaled_height;
+    // The factors of the sides, at most 1. The middle of the picture stays the middle if a side is a fraction of a pixel
+    // longer or shorter than the factor gives.
+    double across, down;
+    enum darkroom_kernel kernel;
+    // The samples per pixel, 16 bits each if `wide`, otherwise 8. The last of 2 and of 4 is alpha.
+    int bands;
+    bool wide;
 };
 
 // Multiplies the width by `across` and the height by `down`, and rounds them to the nearest pixel, halves up. `linear`:
@@ -233,8 +244,22 @@ enum darkroom_status darkroom_encode(
 
 // MARK: - JPEG to JPEG
 
+// How the rows of a JPEG are scaled.
+struct darkroom_strips_scaling {
+    // 1, 2, 4 or 8: the decoder divides width and height by this number. They are rounded down.
+    int shrink;
+    // Of the shrunk picture. Bands and bits are set by darkroom_develop_by_strips.
+    struct darkroom_scaling scaling;
+    // The part of the scaled picture that is kept.
+    struct darkroom_box cut;
+};
+
 // The work that can be done in strips of rows.
 struct darkroom_strips_job {
+    // Sets how a picture of this size is scaled. Returns false if that needs libvips. NULL if the picture is not scaled.
+    bool (*plan)(const void *context, int width, int height, struct darkroom_strips_scaling *scaling);
+    const void *context;
+    // Applied to the scaled picture.
     const struct darkroom_point *points;
     int point_count;
     // Whether the points keep grey pixels grey.
@@ -245,7 +270,8 @@ struct darkroom_strips_job {
 };
 
 // Develops JPEG to JPEG in strips. Returns DARKROOM_NOT_FOR_STRIPS if the file needs libvips: it must be rotated, or its
-// colours must be converted: they are not YCbCr, RGB or grey, they are grey with a profile, or the profile is removed.
+// colours must be converted: they are not YCbCr, RGB or grey, they are grey with a profile, or the profile is removed; or
+// if `plan` returns false.
 enum darkroom_status darkroom_develop_by_strips(
     struct darkroom_session *session, const struct darkroom_input *input, const struct darkroom_strips_job *job,
     struct darkroom_file *file);

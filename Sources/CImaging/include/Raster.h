@@ -93,11 +93,4 @@ enum darkroom_status darkroom_raster_find_trim(
     const struct darkroom_raster *raster, double threshold, const double *background, struct darkroom_box *box,
     const struct darkroom_interrupt *interrupt);
 
-// Fills `small` with the means of blocks of `factor` x `factor` pixels. Its width and height are those of the raster,
-// divided by `factor` and rounded down; the rest of the raster is ignored. The factor is 2, 4 or 8. Rasters with alpha
-// are not allowed.
-enum darkroom_status darkroom_raster_shrink(
-    const struct darkroom_raster *raster, int factor, const struct darkroom_raster *small,
-    const struct darkroom_interrupt *interrupt);
-
 #endif
