@@ -84,7 +84,7 @@ import Testing
         let expected = try #require(Self.selections.first { $0.0 == selection }).1
         for bigEndian in [true, false] {
             let image = try develop(
-                Self.photo(bigEndian: bigEndian), "resize=24x", "format=\(format.rawValue); metadata=\(selection)")
+                Self.photo(bigEndian: bigEndian), "flip", "format=\(format.rawValue); metadata=\(selection)")
             let found = try Self.parts(image)
             // JPEG XL always has a description of its colours.
             let ignored: Set<Part> = format == .jxl ? [.icc] : []
