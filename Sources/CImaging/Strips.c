@@ -41,12 +41,32 @@ enum {
 // The largest product of scans and pixels: some seconds of work.
 static const int64_t MAX_SCANNED_PIXELS = 2500000000;
 
+// One of the files that are made.
+struct strips_output {
+    struct jpeg_destination_mgr destination;  // must be first: callbacks cast its address to the struct
+    struct jpeg_compress_struct out;
+    struct strips *strips;
+    const struct darkroom_strips_job *job;
+    struct darkroom_file *file;
+    uint8_t *bytes;
+    size_t capacity;
+
+    // The rows to be written, and their number, if they are not those that were read.
+    void *memory;
+    JSAMPROW rows[STRIP_ROWS];
+    JDIMENSION row_count;
+
+    // NULL if the picture is not scaled.
+    struct darkroom_scaler *scaler;
+    struct darkroom_strips_scaling scaling;
+    // The rows that the scaler has taken, and those that it has given.
+    int taken, given;
+};
+
 struct strips {
     struct jpeg_error_mgr errors;  // must be first: callbacks cast its address to the struct
     struct jpeg_decompress_struct in;
-    struct jpeg_compress_struct out;
     struct jpeg_progress_mgr progress;
-    struct jpeg_destination_mgr destination;
     jmp_buf escape;
     enum darkroom_status status;
     bool has_header;
@@ -54,24 +74,16 @@ struct strips {
     struct darkroom_session *session;
     const struct darkroom_input *input;
     int shrink;
-    // NULL if the pixels are only decoded.
-    const struct darkroom_strips_job *job;
-    struct darkroom_file *file;
     struct darkroom_row_reader reader;
+    // No jobs if the pixels are only decoded.
+    const struct darkroom_strips_job *jobs;
+    int job_count;
+    struct darkroom_planner planner;
+    struct darkroom_file *files;
+    struct strips_output *outputs;
 
     void *memory;
     JSAMPROW rows[STRIP_ROWS];
-    // The rest is for pictures that are scaled, or NULL.
-    struct darkroom_strips_scaling scaling;
-    struct darkroom_scaler *scaler;
-    void *scaled_memory;
-    JSAMPROW scaled_rows[STRIP_ROWS];
-    // The scaled rows so far.
-    int scaled;
-    // The rows that were read and not yet scaled are those from `next` to `read`.
-    JDIMENSION next, read;
-    uint8_t *bytes;
-    size_t capacity;
 };
 
 static _Noreturn void fail(struct strips *strips, enum darkroom_status status) {
@@ -126,33 +138,33 @@ static void on_progress(j_common_ptr codec) {
 }
 
 static void begin_output(j_compress_ptr out) {
-    struct strips *strips = (struct strips *)(void *)out->err;
+    struct strips_output *output = (struct strips_output *)(void *)out->dest;
     // Nearly every photo at quality 85 fits into this capacity, so the buffer is rarely reallocated.
-    strips->capacity = (size_t)out->image_width * out->image_height / 3 + strips->input->byte_count + 4096;
-    strips->bytes = malloc(strips->capacity);
-    if (!strips->bytes) fail(strips, DARKROOM_OUT_OF_MEMORY);
-    strips->destination.next_output_byte = strips->bytes;
-    strips->destination.free_in_buffer = strips->capacity;
+    output->capacity = (size_t)out->image_width * out->image_height / 3 + output->strips->input->byte_count + 4096;
+    output->bytes = malloc(output->capacity);
+    if (!output->bytes) fail(output->strips, DARKROOM_OUT_OF_MEMORY);
+    output->destination.next_output_byte = output->bytes;
+    output->destination.free_in_buffer = output->capacity;
 }
 
 static boolean grow_output(j_compress_ptr out) {
-    struct strips *strips = (struct strips *)(void *)out->err;
-    uint8_t *larger = realloc(strips->bytes, strips->capacity * 2);
-    if (!larger) fail(strips, DARKROOM_OUT_OF_MEMORY);
-    strips->bytes = larger;
-    strips->destination.next_output_byte = larger + strips->capacity;
-    strips->destination.free_in_buffer = strips->capacity;
-    strips->capacity *= 2;
+    struct strips_output *output = (struct strips_output *)(void *)out->dest;
+    uint8_t *larger = realloc(output->bytes, output->capacity * 2);
+    if (!larger) fail(output->strips, DARKROOM_OUT_OF_MEMORY);
+    output->bytes = larger;
+    output->destination.next_output_byte = larger + output->capacity;
+    output->destination.free_in_buffer = output->capacity;
+    output->capacity *= 2;
     return TRUE;
 }
 
 static void end_output(j_compress_ptr out) {
-    struct strips *strips = (struct strips *)(void *)out->err;
-    struct darkroom_file *file = strips->file;
-    file->byte_count = strips->capacity - strips->destination.free_in_buffer;
-    uint8_t *exact = realloc(strips->bytes, file->byte_count);
-    file->bytes = exact ? exact : strips->bytes;
-    strips->bytes = NULL;
+    struct strips_output *output = (struct strips_output *)(void *)out->dest;
+    struct darkroom_file *file = output->file;
+    file->byte_count = output->capacity - output->destination.free_in_buffer;
+    uint8_t *exact = realloc(output->bytes, file->byte_count);
+    file->bytes = exact ? exact : output->bytes;
+    output->bytes = NULL;
 }
 
 // MARK: - Reading
@@ -196,7 +208,9 @@ static void require_file_for_strips(struct strips *strips) {
         profile = profile || is_profile(marker);
     }
     bool colour = in->jpeg_color_space == JCS_YCbCr || in->jpeg_color_space == JCS_RGB;
-    bool converts = profile && (grey || (strips->job && strips->job->strips_metadata));
+    bool strips_metadata = false;
+    for (int i = 0; i < strips->job_count; i++) strips_metadata = strips_metadata || strips->jobs[i].strips_metadata;
+    bool converts = profile && (grey || strips_metadata);
     if (orientation > 1 || !(colour || grey) || converts) fail(strips, DARKROOM_NOT_FOR_STRIPS);
     strips->in.out_color_space = JCS_EXT_RGBX;
 }
@@ -232,133 +246,168 @@ static JDIMENSION read_rows(struct strips *strips) {
     return rows;
 }
 
-static void filter_rows(struct strips *strips, JSAMPROW *rows, JDIMENSION count, size_t width, int bands) {
-    const struct darkroom_strips_job *job = strips->job;
-    for (JDIMENSION row = 0; row < count && job && job->point_count > 0; row++)
+// Applies the points of a job.
+static void filter_rows(
+    const struct darkroom_strips_job *job, JSAMPROW *rows, JDIMENSION count, JDIMENSION width, int bands) {
+    for (JDIMENSION row = 0; row < count && job->point_count > 0; row++)
         darkroom_points_apply(job->points, job->point_count, rows[row], width, bands, false);
-}
-
-// Reads and filters the next rows. Returns the number of rows; 0 after the last row.
-static JDIMENSION read_strip(struct strips *strips) {
-    JDIMENSION rows = read_rows(strips);
-    filter_rows(strips, strips->rows, rows, strips->in.output_width, 4);
-    return rows;
-}
-
-// MARK: - Scaling
-
-static void plan_scaling(struct strips *strips) {
-    const struct darkroom_strips_job *job = strips->job;
-    struct darkroom_strips_scaling *scaling = &strips->scaling;
-    if (!job->plan) return;
-    if (!job->plan(job->context, strips->session->width, strips->session->height, scaling))
-        fail(strips, DARKROOM_NOT_FOR_STRIPS);
-    scaling->scaling.bands = 3;
-    strips->scaler = darkroom_scaler_new(&scaling->scaling);
-    if (!strips->scaler) fail(strips, DARKROOM_OUT_OF_MEMORY);
-    strips->scaled_memory = make_rows(strips, (size_t)scaling->scaling.scaled_width * 3, strips->scaled_rows);
-    strips->in.scale_denom = (unsigned)scaling->shrink;
-    strips->in.out_color_space = JCS_RGB;
-}
-
-// Gives the scaler the next row. Returns false after the last row.
-static bool take_row(struct strips *strips) {
-    if (strips->next == strips->read) {
-        strips->next = 0;
-        strips->read = read_rows(strips);
-        if (strips->read == 0) return false;
-    }
-    darkroom_scaler_take(strips->scaler, strips->rows[strips->next++]);
-    return true;
-}
-
-// Computes and filters the next scaled rows; `rows` points to their first pixels. Returns the number of rows; 0 after the
-// last row.
-static JDIMENSION scale_strip(struct strips *strips, JSAMPROW rows[STRIP_ROWS]) {
-    const struct darkroom_box *cut = &strips->scaling.cut;
-    JDIMENSION count = 0;
-    while (count < STRIP_ROWS && strips->scaled < cut->y + cut->height) {
-        if (!darkroom_scaler_give(strips->scaler, strips->scaled_rows[count])) {
-            if (!take_row(strips)) break;
-        } else if (strips->scaled++ >= cut->y) {
-            rows[count] = strips->scaled_rows[count] + (size_t)cut->x * 3;
-            count++;
-        }
-    }
-    filter_rows(strips, rows, count, (size_t)cut->width, 3);
-    return count;
 }
 
 // MARK: - Writing
 
-static void write_markers(struct strips *strips) {
-    for (jpeg_saved_marker_ptr marker = strips->in.marker_list; marker; marker = marker->next) {
+static void write_markers(struct strips_output *output) {
+    const struct jpeg_compress_struct *out = &output->out;
+    for (jpeg_saved_marker_ptr marker = output->strips->in.marker_list; marker; marker = marker->next) {
         // Other kinds of APP2 markers are omitted, because they contain offsets into the original file.
         if (marker->marker == APP2_ICC && !is_profile(marker)) continue;
         if (marker->marker == APP1_EXIF_OR_XMP) {
             darkroom_exif_unlink_thumbnail(marker->data, marker->data_length);
-            const struct jpeg_compress_struct *out = &strips->out;
             darkroom_exif_set_size(marker->data, marker->data_length, (int)out->image_width, (int)out->image_height);
         }
-        jpeg_write_marker(&strips->out, marker->marker, marker->data, marker->data_length);
+        jpeg_write_marker(&output->out, marker->marker, marker->data, marker->data_length);
     }
 }
 
-static void start_writing(struct strips *strips) {
-    struct jpeg_compress_struct *out = &strips->out;
+static void start_writing(struct strips_output *output) {
+    struct jpeg_compress_struct *out = &output->out;
+    const struct jpeg_decompress_struct *in = &output->strips->in;
     jpeg_create_compress(out);
-    out->dest = &strips->destination;
-    strips->destination.init_destination = begin_output;
-    strips->destination.empty_output_buffer = grow_output;
-    strips->destination.term_destination = end_output;
-    const struct darkroom_box *cut = &strips->scaling.cut;
-    out->image_width = strips->scaler ? (JDIMENSION)cut->width : strips->in.output_width;
-    out->image_height = strips->scaler ? (JDIMENSION)cut->height : strips->in.output_height;
-    out->input_components = strips->in.output_components;
-    out->in_color_space = strips->in.out_color_space;
-    const struct darkroom_strips_job *job = strips->job;
+    out->dest = &output->destination;
+    output->destination.init_destination = begin_output;
+    output->destination.empty_output_buffer = grow_output;
+    output->destination.term_destination = end_output;
+    const struct darkroom_box *cut = &output->scaling.cut;
+    out->image_width = output->scaler ? (JDIMENSION)cut->width : in->output_width;
+    out->image_height = output->scaler ? (JDIMENSION)cut->height : in->output_height;
+    out->input_components = in->output_components;
+    out->in_color_space = in->out_color_space;
+    const struct darkroom_strips_job *job = output->job;
     jpeg_set_defaults(out);
-    if (strips->in.jpeg_color_space == JCS_GRAYSCALE && job->keeps_grey) jpeg_set_colorspace(out, JCS_GRAYSCALE);
+    if (in->jpeg_color_space == JCS_GRAYSCALE && job->keeps_grey) jpeg_set_colorspace(out, JCS_GRAYSCALE);
     jpeg_set_quality(out, job->quality, TRUE);
     // From quality 90 on, stores the colours in full resolution, as libvips does.
     bool full = job->chroma == DARKROOM_CHROMA_BY_QUALITY ? job->quality >= 90 : job->chroma == DARKROOM_CHROMA_444;
     if (full) out->comp_info[0].h_samp_factor = out->comp_info[0].v_samp_factor = 1;
-    if (strips->in.saw_JFIF_marker) {
-        out->density_unit = strips->in.density_unit;
-        out->X_density = strips->in.X_density;
-        out->Y_density = strips->in.Y_density;
+    if (in->saw_JFIF_marker) {
+        out->density_unit = in->density_unit;
+        out->X_density = in->X_density;
+        out->Y_density = in->Y_density;
     }
     jpeg_start_compress(out, TRUE);
-    if (!job->strips_metadata) write_markers(strips);
+    if (!job->strips_metadata) write_markers(output);
+}
+
+// Filters and writes the rows of the output.
+static void flush_rows(struct strips_output *output) {
+    if (output->row_count == 0) return;
+    size_t skipped = output->scaler ? (size_t)output->scaling.cut.x * (size_t)output->out.input_components : 0;
+    JSAMPROW rows[STRIP_ROWS];
+    for (JDIMENSION row = 0; row < output->row_count; row++) rows[row] = output->rows[row] + skipped;
+    filter_rows(output->job, rows, output->row_count, output->out.image_width, output->out.input_components);
+    jpeg_write_scanlines(&output->out, rows, output->row_count);
+    output->row_count = 0;
+}
+
+static void scale_row(struct strips_output *output, JSAMPROW row) {
+    const struct darkroom_box *cut = &output->scaling.cut;
+    // libjpeg rounds the height of a shrunk picture up.
+    if (output->taken == output->scaling.scaling.height) return;
+    output->taken++;
+    darkroom_scaler_take(output->scaler, row);
+    while (darkroom_scaler_give(output->scaler, output->rows[output->row_count])) {
+        int y = output->given++;
+        if (y >= cut->y && y < cut->y + cut->height) output->row_count++;
+        if (output->row_count == STRIP_ROWS) flush_rows(output);
+    }
+}
+
+static void write_strip(struct strips_output *output, JSAMPROW *rows, JDIMENSION count) {
+    struct strips *strips = output->strips;
+    if (output->scaler) {
+        for (JDIMENSION row = 0; row < count; row++) scale_row(output, rows[row]);
+    } else if (strips->job_count == 1) {
+        filter_rows(output->job, rows, count, output->out.image_width, output->out.input_components);
+        jpeg_write_scanlines(&output->out, rows, count);
+    } else {
+        // The other outputs need the rows, too.
+        size_t bytes = (size_t)output->out.image_width * (size_t)output->out.input_components;
+        for (JDIMENSION row = 0; row < count; row++) memcpy(output->rows[row], rows[row], bytes);
+        output->row_count = count;
+        flush_rows(output);
+    }
+}
+
+static void end_writing(struct strips_output *output) {
+    flush_rows(output);
+    jpeg_finish_compress(&output->out);
+    output->file->width = (int)output->out.image_width;
+    output->file->height = (int)output->out.image_height;
+    output->file->format = DARKROOM_JPEG;
 }
 
 // MARK: - Jobs
 
+static void make_outputs(struct strips *strips) {
+    strips->outputs = calloc((size_t)strips->job_count, sizeof *strips->outputs);
+    if (!strips->outputs) fail(strips, DARKROOM_OUT_OF_MEMORY);
+    for (int i = 0; i < strips->job_count; i++) {
+        struct strips_output *output = &strips->outputs[i];
+        output->strips = strips;
+        output->job = &strips->jobs[i];
+        output->file = &strips->files[i];
+        output->out.err = &strips->errors;
+    }
+}
+
+// Decides how the decoder shrinks the picture, and how the outputs are scaled.
+static void plan(struct strips *strips) {
+    const struct darkroom_planner *planner = &strips->planner;
+    if (!planner->plan) return;
+    for (int i = 0; i < strips->job_count; i++) {
+        struct darkroom_strips_scaling *scaling = &strips->outputs[i].scaling;
+        if (!planner->plan(planner->context, i, strips->session->width, strips->session->height, &strips->shrink, scaling))
+            fail(strips, DARKROOM_NOT_FOR_STRIPS);
+    }
+    strips->in.scale_denom = (unsigned)strips->shrink;
+    strips->in.out_color_space = JCS_RGB;
+}
+
+static void prepare_output(struct strips_output *output) {
+    struct strips *strips = output->strips;
+    const struct jpeg_decompress_struct *in = &strips->in;
+    size_t width = in->output_width, bands = (size_t)in->output_components;
+    if (output->scaling.scaling.width > 0) {
+        output->scaling.scaling.bands = in->output_components;
+        output->scaler = darkroom_scaler_new(&output->scaling.scaling);
+        if (!output->scaler) fail(strips, DARKROOM_OUT_OF_MEMORY);
+        width = (size_t)output->scaling.scaling.scaled_width;
+    }
+    if (output->scaler || strips->job_count > 1) output->memory = make_rows(strips, width * bands, output->rows);
+    start_writing(output);
+}
+
 static void develop(struct strips *strips) {
     open_input(strips);
     require_file_for_strips(strips);
-    plan_scaling(strips);
+    make_outputs(strips);
+    plan(strips);
     start_reading(strips);
-    start_writing(strips);
-    JSAMPROW scaled[STRIP_ROWS];
-    for (JDIMENSION rows; strips->scaler && (rows = scale_strip(strips, scaled)) > 0;)
-        jpeg_write_scanlines(&strips->out, scaled, rows);
-    // If the picture is scaled, the rest of the rows is not used.
-    for (JDIMENSION rows; (rows = read_strip(strips)) > 0;)
-        if (!strips->scaler) jpeg_write_scanlines(&strips->out, strips->rows, rows);
+    for (int i = 0; i < strips->job_count; i++) prepare_output(&strips->outputs[i]);
+    for (JDIMENSION rows; (rows = read_rows(strips)) > 0;)
+        for (int i = 0; i < strips->job_count; i++) write_strip(&strips->outputs[i], strips->rows, rows);
     // Reads to the end of the file, so that a truncated file is detected.
     jpeg_finish_decompress(&strips->in);
-    jpeg_finish_compress(&strips->out);
-    strips->file->width = (int)strips->out.image_width;
-    strips->file->height = (int)strips->out.image_height;
-    strips->file->format = DARKROOM_JPEG;
+    for (int i = 0; i < strips->job_count; i++) end_writing(&strips->outputs[i]);
 }
 
 static void hand_out_rows(struct strips *strips) {
     start_reading(strips);
-    for (JDIMENSION rows, y = 0; (rows = read_strip(strips)) > 0; y += rows)
+    for (JDIMENSION rows, y = 0; (rows = read_rows(strips)) > 0; y += rows) {
+        for (int i = 0; i < strips->job_count; i++)
+            filter_rows(&strips->jobs[i], strips->rows, rows, strips->in.output_width, strips->in.output_components);
         for (JDIMENSION row = 0; row < rows && strips->reader.take_row; row++)
             strips->reader.take_row(strips->reader.context, (int)(y + row), strips->rows[row]);
+    }
     jpeg_finish_decompress(&strips->in);
 }
 
@@ -373,33 +422,45 @@ static void filter(struct strips *strips) {
     hand_out_rows(strips);
 }
 
+static void free_outputs(struct strips *strips) {
+    for (int i = 0; strips->outputs && i < strips->job_count; i++) {
+        struct strips_output *output = &strips->outputs[i];
+        jpeg_destroy_compress(&output->out);
+        darkroom_scaler_free(output->scaler);
+        free(output->memory);
+        free(output->bytes);
+        // After a failure, no file is returned.
+        if (strips->status != DARKROOM_DONE) free(output->file->bytes);
+        if (strips->status != DARKROOM_DONE) output->file->bytes = NULL;
+    }
+    free(strips->outputs);
+}
+
 // Runs `work` with a copy of `settings`, and catches the jumps of libjpeg's errors.
 static enum darkroom_status guarded(void (*work)(struct strips *), const struct strips *settings) {
     // The structure is not on the stack, because it is large and must stay valid after the jump.
     struct strips *strips = malloc(sizeof *strips);
     if (!strips) return DARKROOM_OUT_OF_MEMORY;
     *strips = *settings;
-    strips->in.err = strips->out.err = jpeg_std_error(&strips->errors);
+    strips->in.err = jpeg_std_error(&strips->errors);
     strips->errors.error_exit = on_error;
     strips->errors.emit_message = on_message;
 
     if (setjmp(strips->escape) == 0) work(strips);
 
-    jpeg_destroy_compress(&strips->out);
+    free_outputs(strips);
     jpeg_destroy_decompress(&strips->in);
-    darkroom_scaler_free(strips->scaler);
-    free(strips->scaled_memory);
     free(strips->memory);
-    free(strips->bytes);
     enum darkroom_status status = strips->status;
     free(strips);
     return status;
 }
 
 enum darkroom_status darkroom_develop_by_strips(
-    struct darkroom_session *session, const struct darkroom_input *input, const struct darkroom_strips_job *job,
-    struct darkroom_file *file) {
-    return guarded(develop, &(struct strips){.session = session, .input = input, .shrink = 1, .job = job, .file = file});
+    struct darkroom_session *session, const struct darkroom_input *input, const struct darkroom_strips_job *jobs, int count,
+    struct darkroom_planner planner, struct darkroom_file *files) {
+    return guarded(develop, &(struct strips){.session = session, .input = input, .shrink = 1, .jobs = jobs,
+                                             .job_count = count, .planner = planner, .files = files});
 }
 
 enum darkroom_status darkroom_decode_jpeg(struct darkroom_session *session, const struct darkroom_input *input, int shrink,
@@ -431,7 +492,7 @@ enum darkroom_status darkroom_strip_pixels(
     *file = (struct darkroom_file){.format = DARKROOM_JPEG};
     struct collected collected = {.session = session, .file = file};
     struct darkroom_row_reader reader = {.take_row = collect_row, .context = &collected};
-    struct strips settings = {.session = session, .input = input, .shrink = 1, .job = job, .reader = reader};
+    struct strips settings = {.session = session, .input = input, .shrink = 1, .jobs = job, .job_count = 1, .reader = reader};
     enum darkroom_status status = guarded(filter, &settings);
     file->width = session->width;
     file->height = session->height;

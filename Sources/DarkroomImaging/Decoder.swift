@@ -35,12 +35,18 @@ struct Decoder {
     }
 
     /// Develops a JPEG in strips. Returns nil if the file needs libvips.
-    func developByStrips(_ options: ImageOutput) throws(ImagingError) -> DevelopedImage? {
-        var file = darkroom_file()
-        let status = withStripsJob(options) { input, job in darkroom_develop_by_strips(session.c, input, job, &file) }
+    func developByStrips(_ outputs: [ImageOutput]) throws(ImagingError) -> [DevelopedImage]? {
+        var files = outputs.map { _ in darkroom_file() }
+        let status = withStripsJobs(outputs) { input, jobs in
+            withUnsafePointer(to: outputs) { context in
+                let isScaled = outputs.contains(where: \.isScaledInStrips)
+                let planner = darkroom_planner(plan: isScaled ? planInStrips : nil, context: context)
+                return darkroom_develop_by_strips(session.c, input, jobs, Int32(outputs.count), planner, &files)
+            }
+        }
         if status == DARKROOM_NOT_FOR_STRIPS { return nil }
         try session.check(status)
-        return DevelopedImage(file)
+        return files.map { DevelopedImage($0) }
     }
 
     func withInput(_ body: (UnsafePointer<darkroom_input>) -> darkroom_status) -> darkroom_status {
@@ -50,32 +56,39 @@ struct Decoder {
         return withUnsafePointer(to: input, body)
     }
 
-    func withStripsJob(
-        _ options: ImageOutput,
+    func withStripsJobs(
+        _ outputs: [ImageOutput],
         _ body: (UnsafePointer<darkroom_input>, UnsafePointer<darkroom_strips_job>) -> darkroom_status
     ) -> darkroom_status {
-        let points = options.filters.compactMap(\.point)
-        return withUnsafePointer(to: options) { context in
-            points.withUnsafeBufferPointer { points in
-                let job = darkroom_strips_job(
-                    plan: options.isScaledInStrips ? planOfStrips : nil, context: context, points: points.baseAddress,
-                    point_count: Int32(points.count),
-                    keeps_grey: points.allSatisfy(\.keepsGrey),
-                    quality: Int32(options.encoding.quality ?? ImageOutput.standardQuality),
-                    chroma: options.encoding.chroma.c,
-                    strips_metadata: options.encoding.metadata == MetadataSelection.none)
-                return withUnsafePointer(to: job) { job in withInput { body($0, job) } }
+        let points = outputs.flatMap(\.points)
+        return points.withUnsafeBufferPointer { points in
+            var start = 0
+            let jobs = outputs.map { output in
+                defer { start += output.points.count }
+                return darkroom_strips_job(
+                    points: points.baseAddress.map { $0 + start }, point_count: Int32(output.points.count),
+                    keeps_grey: output.points.allSatisfy(\.keepsGrey),
+                    quality: Int32(output.encoding.quality ?? ImageOutput.standardQuality),
+                    chroma: output.encoding.chroma.c,
+                    strips_metadata: output.encoding.metadata == MetadataSelection.none)
             }
+            return withInput { input in jobs.withUnsafeBufferPointer { body(input, $0.baseAddress!) } }  // not empty
         }
     }
 }
 
-/// `plan` of `darkroom_strips_job`; the context is an ``ImageOutput``.
-private func planOfStrips(
-    _ context: UnsafeRawPointer?, width: Int32, height: Int32, scaling: UnsafeMutablePointer<darkroom_strips_scaling>?
+/// `plan` of `darkroom_planner`; the context is an array of ``ImageOutput``.
+private func planInStrips(
+    _ context: UnsafeRawPointer?, index: Int32, width: Int32, height: Int32, shrink: UnsafeMutablePointer<Int32>?,
+    scaling: UnsafeMutablePointer<darkroom_strips_scaling>?
 ) -> Bool {
-    let output = context!.assumingMemoryBound(to: ImageOutput.self).pointee  // set by withStripsJob
-    guard let plan = output.scalingInStrips(PixelSize(width: Int(width), height: Int(height))) else { return false }
+    let outputs = context!.assumingMemoryBound(to: [ImageOutput].self).pointee  // set by developByStrips
+    let size = PixelSize(width: Int(width), height: Int(height))
+    let common = outputs.map { $0.shrinkOnLoad(size) }.min() ?? 1
+    shrink!.pointee = Int32(common)  // an output parameter
+    let output = outputs[Int(index)]
+    guard output.isScaledInStrips else { return true }
+    guard let plan = output.scalingInStrips(size, shrunkBy: common) else { return false }
     scaling!.pointee = plan  // an output parameter
     return true
 }

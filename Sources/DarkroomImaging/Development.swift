@@ -20,8 +20,8 @@ struct Development {
         var made: [DevelopedImage]
         if changing.isEmpty {
             made = []
-        } else if let output = changing.first, changing.count == 1, let image = try developByStrips(output) {
-            made = [image]
+        } else if let images = try developByStrips(changing) {
+            made = images
         } else {
             made = try develop(changing)
         }
@@ -51,10 +51,10 @@ struct Development {
 
     // MARK: - Strips
 
-    /// Returns nil if the photo or the output needs libvips.
-    private func developByStrips(_ output: ImageOutput) throws(ImagingError) -> DevelopedImage? {
-        guard route == .usual, decoder.format == .jpeg, output.suitsStrips else { return nil }
-        return try decoder.developByStrips(output)
+    /// Returns nil if the photo or an output needs libvips.
+    private func developByStrips(_ outputs: [ImageOutput]) throws(ImagingError) -> [DevelopedImage]? {
+        guard route == .usual, decoder.format == .jpeg, outputs.allSatisfy(\.suitsStrips) else { return nil }
+        return try decoder.developByStrips(outputs)
     }
 
     // MARK: - libvips

@@ -48,17 +48,19 @@ package struct ImageOutput: Sendable, Equatable {
         return first.kind == .resize && first.canShrinkOnLoad && !first.dependsOnContent
     }
 
-    /// How a JPEG of this size is scaled by the first filter. Returns nil if that needs libvips.
-    func scalingInStrips(_ size: PixelSize) -> darkroom_strips_scaling? {
+    /// The filters that change each pixel on its own.
+    var points: [darkroom_point] { filters.compactMap(\.point) }
+
+    /// How a JPEG of this size, which the decoder has shrunk, is scaled by the first filter. Returns nil if that needs
+    /// libvips.
+    func scalingInStrips(_ size: PixelSize, shrunkBy shrink: Int) -> darkroom_strips_scaling? {
         let filter = filters[0], plan = filter.plan(for: size), scaled = plan.scaled
         guard scaled.width <= size.width, scaled.height <= size.height, plan.canvas == nil else { return nil }
-        let shrink = ResizeRules.shrinkOnLoad(size, to: scaled)
         let shrunk = PixelSize(width: size.width / shrink, height: size.height / shrink)
         let scale = plan.scale(of: shrunk)
         let whole = Box(x: 0, y: 0, width: scaled.width, height: scaled.height)
         let cut = plan.cut.map { filter.box(of: $0, in: scaled) } ?? whole
         return darkroom_strips_scaling(
-            shrink: Int32(shrink),
             scaling: darkroom_scaling(
                 width: Int32(shrunk.width), height: Int32(shrunk.height), scaled_width: Int32(scaled.width),
                 scaled_height: Int32(scaled.height), across: scale.across, down: scale.down, kernel: filter.kernel,

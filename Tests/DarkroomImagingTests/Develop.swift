@@ -29,7 +29,7 @@ func pixelsByStrips(_ bytes: [UInt8], _ filters: [Filter]) throws -> Pixels {
         try Imaging.withDecoder(bytes, options, isCancelled: { false }) { decoder throws(ImagingError) in
             var file = darkroom_file()
             try decoder.session.check(
-                decoder.withStripsJob(options.outputs[0]) { darkroom_strip_pixels(decoder.session.c, $0, $1, &file) })
+                decoder.withStripsJobs(options.outputs) { darkroom_strip_pixels(decoder.session.c, $0, $1, &file) })
             return DevelopedImage(file)
         }
     }

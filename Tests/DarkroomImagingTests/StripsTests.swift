@@ -43,7 +43,7 @@ import Testing
             "resize=5000x5000", "resize=9x1,cover",
         ], JPEG.Kind.allCases)
     func scaledStripsAreTheFileOfLibvips(chain: String, kind: JPEG.Kind) throws {
-        let file = JPEG.file(Pixels.gradient(width: 643, height: 427, bands: Self.bands(kind)), kind)
+        let file = JPEG.file(Pixels.gradient(width: 343, height: 227, bands: Self.bands(kind)), kind)
         let output = try ImageOutput(
             filters: FilterChain(parsing: chain).filters, encoding: EncodingSettings(parsing: "metadata=none"))
         let options = DevelopOptions(outputs: [output])
@@ -51,6 +51,23 @@ import Testing
         let (strips, vips) = (try develop(file, options), try develop(file, options, by: .withoutStrips))
         #expect((strips.width, strips.height) == (vips.width, vips.height))
         #expect(strips.bytes.suffix(200) == vips.bytes.suffix(200))
+    }
+
+    @Test func severalFilesOfStripsAreThoseOfLibvips() throws {
+        let file = JPEG.file(Pixels.gradient(width: 643, height: 427, bands: 3), .baseline)
+        for chains in [["resize=300", "resize=100 sepia", "resize=20x20,cover"], ["sepia", "resize=100", "invert"]] {
+            let options = DevelopOptions(
+                outputs: try chains.map {
+                    ImageOutput(
+                        filters: try FilterChain(parsing: $0).filters,
+                        encoding: try EncodingSettings(parsing: "metadata=none"))
+                })
+            let (strips, vips) = (try developAll(file, options), try developAll(file, options, by: .withoutStrips))
+            for (strips, vips) in zip(strips, vips) {
+                #expect((strips.width, strips.height) == (vips.width, vips.height))
+                #expect(strips.bytes.suffix(200) == vips.bytes.suffix(200))
+            }
+        }
     }
 
     @Test(arguments: [
@@ -63,7 +80,7 @@ import Testing
         let strips = try file.withBytes { bytes throws(ImagingError) in
             try Imaging.withDecoder(bytes, DevelopOptions(outputs: [output]), isCancelled: { false }) {
                 decoder throws(ImagingError) in
-                output.suitsStrips ? try decoder.developByStrips(output) : nil
+                output.suitsStrips ? try decoder.developByStrips([output]) : nil
             }
         }
         #expect(strips == nil)

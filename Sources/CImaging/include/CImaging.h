@@ -246,19 +246,25 @@ enum darkroom_status darkroom_encode(
 
 // How the rows of a JPEG are scaled.
 struct darkroom_strips_scaling {
-    // 1, 2, 4 or 8: the decoder divides width and height by this number. They are rounded down.
-    int shrink;
-    // Of the shrunk picture. Bands and bits are set by darkroom_develop_by_strips.
+    // Of the picture that the decoder has shrunk. The width is 0 if the picture is not scaled. Bands and bits are set by
+    // darkroom_develop_by_strips.
     struct darkroom_scaling scaling;
     // The part of the scaled picture that is kept.
     struct darkroom_box cut;
 };
 
-// The work that can be done in strips of rows.
-struct darkroom_strips_job {
-    // Sets how a picture of this size is scaled. Returns false if that needs libvips. NULL if the picture is not scaled.
-    bool (*plan)(const void *context, int width, int height, struct darkroom_strips_scaling *scaling);
+// Decides how the pictures of several jobs are scaled.
+struct darkroom_planner {
+    // Sets how job number `index` scales a picture of this size, and the same `shrink` for all jobs, 1, 2, 4 or 8: the
+    // decoder divides width and height by this number. They are rounded down. Returns false if the job needs libvips. NULL
+    // if no job scales.
+    bool (*plan)(const void *context, int index, int width, int height, int *shrink,
+                 struct darkroom_strips_scaling *scaling);
     const void *context;
+};
+
+// The work for one file that can be done in strips of rows.
+struct darkroom_strips_job {
     // Applied to the scaled picture.
     const struct darkroom_point *points;
     int point_count;
@@ -269,12 +275,12 @@ struct darkroom_strips_job {
     bool strips_metadata;
 };
 
-// Develops JPEG to JPEG in strips. Returns DARKROOM_NOT_FOR_STRIPS if the file needs libvips: it must be rotated, or its
-// colours must be converted: they are not YCbCr, RGB or grey, they are grey with a profile, or the profile is removed; or
-// if `plan` returns false.
+// Develops JPEG to JPEG in strips: a file for each of `count` jobs. Returns DARKROOM_NOT_FOR_STRIPS if the file needs
+// libvips: it must be rotated, or its colours must be converted: they are not YCbCr, RGB or grey, they are grey with a
+// profile, or the profile is removed; or if `plan` returns false.
 enum darkroom_status darkroom_develop_by_strips(
-    struct darkroom_session *session, const struct darkroom_input *input, const struct darkroom_strips_job *job,
-    struct darkroom_file *file);
+    struct darkroom_session *session, const struct darkroom_input *input, const struct darkroom_strips_job *jobs, int count,
+    struct darkroom_planner planner, struct darkroom_file *files);
 
 // For tests: returns the filtered RGBX pixels of the strips.
 enum darkroom_status darkroom_strip_pixels(
