@@ -28,7 +28,12 @@ struct RetryCommand: ParsableCommand {
     @OptionGroup(title: "Options with --list") var reading: ListReadingOptions
     @OptionGroup(title: "Redis options") var redis: RedisOptions
 
-    func validate() throws { try reading.requireSeed(with: "--list") }
+    func validate() throws {
+        if list.list == nil, let option = reading.givenOptions().first {
+            throw ValidationError("\(option): only with --list <list>")
+        }
+        try reading.requireSeed(with: "--list")
+    }
 
     func run() throws {
         let (redis, client, found) = try redis.connect(to: batch)

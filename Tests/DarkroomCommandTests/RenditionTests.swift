@@ -262,7 +262,8 @@ import Testing
         ] {
             let path = scratch.path(name)
             let outcome = try run(Self.samples, ["--recipe", path])
-            #expect(outcome.status == 2 && outcome.standardError.contains("--recipe \(path): \(message)"), "\(outcome)")
+            #expect(
+                outcome.status == 2 && outcome.standardError.contains("--recipe \"\(path)\": \(message)"), "\(outcome)")
         }
         #expect(symlink("recipe", scratch.path("link")) == 0)
         try scratch.write("recipe", "a = none\n")

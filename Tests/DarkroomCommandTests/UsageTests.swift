@@ -71,6 +71,22 @@ import Testing
             "b.xyz: no format has the ending .xyz; use .jpg, .jpeg, .png, .webp, .avif, .heic, .heif, "
         ),
         ("develop a b.jpg --format webp", "--format webp: the ending of b.jpg says jpeg; leave one of them out"),
+        ("develop a b.jpg --format same", "--format same: the ending of b.jpg says jpeg; leave one of them out"),
+        ("develop a b.png --format auto:webp,jpeg", "--format auto:webp,jpeg: the ending of b.png says png"),
+        ("develop a b.xyz --format bmp", "--format bmp: write one of jpeg, png"),
+        ("develop a b.webp --progressive", "--progressive: no effect on webp; it is for jpeg and png"),
+        ("develop a b.png --chroma 444", "--chroma: no effect on png"),
+        ("run l -o d --format webp --progressive", "--progressive: no effect on webp; it is for jpeg and png"),
+        ("run l -o d --format webp --lossless --quality 50", "--quality: no effect with lossless; leave one of them"),
+        ("run l -o d --strip --metadata exif", "--strip: it is --metadata none; leave one of them out"),
+        ("run l -o d --max-bytes 0", "--max-bytes 0: "), ("run l -o d --max-bytes many", "--max-bytes many: "),
+        ("run l -o d --format png --max-bytes 10KB", "--max-bytes: no effect on png"),
+        ("run l -o d --rendition a=none --rendition A=flip", "--rendition: character 1: the name differs from a only"),
+        ("run l -o d --recipe /no/such", "--recipe \"/no/such\": No such file or directory"),
+        ("retry b --limit 10", "--limit: only with --list <list>"),
+        ("retry b --sample 10", "--sample: only with --list <list>"),
+        ("retry b --recursive", "--recursive: only with --list <list>"),
+        ("retry b --url-column 2", "--url-column: only with --list <list>"),
         ("develop - -o d", "standard input has no name for a file in a folder"),
         ("suspend", "name a batch, or the whole cluster with --all"),
         ("suspend --downloads", "name a batch, or the whole cluster with --all"),
@@ -120,6 +136,23 @@ import Testing
         let end = try requireError(CommandExit.self) { try DarkroomProgram.parseAsRoot(arguments) }
         #expect(end.code == .usage && end.standardOutput.isEmpty)
         #expect(end.standardError.contains("error: \(message)"), "\(end.standardError)")
+    }
+
+    /// Each option is within the limits of a chain, and all together are not. The path of a watermark becomes absolute.
+    @Test(arguments: [
+        (Array(repeating: String(repeating: "flip ", count: 60), count: 2), "more than 100"),
+        (Array(repeating: "x:N=" + String(repeating: "a", count: 4000), count: 5), "longer than 16384 bytes"),
+        (["watermark=image:" + String(repeating: "a", count: 4094)], "write a text of 1 to 4096 characters"),
+    ])
+    func filtersTogetherHaveTheLimitsOfAChain(_ filters: [String], _ message: String) throws {
+        for command in [
+            ["submit", "l", "-o", "/d", "--remote-output"], ["run", "l", "-o", "d"], ["develop", "a", "b"],
+        ] {
+            let arguments = command + filters.flatMap { ["--filter", $0] }
+            let end = try requireError(CommandExit.self) { try DarkroomProgram.parseAsRoot(arguments) }
+            let text = end.standardError
+            #expect(end.code == .usage && text.contains("error: --filter: ") && text.contains(message), "\(text)")
+        }
     }
 
     @Test func acceptsOtherSpellingsOfValues() throws {

@@ -19,14 +19,8 @@ extension DevelopCommand {
         let photos = DevelopInput.photos(of: names, options) { printToStandardError($0) }
         let developing = try developing()
         let renditions = try image.outputs().map(\.rendition)
+        // The photo that has each path.
         var written: [String: String] = [:]
-        func writeOnce(_ image: DevelopedImage, to path: String, _ photo: String) throws(CommandError) {
-            if let other = written[path] {
-                throw CommandError("write the photo \(path): the photo of \(other) has that name already")
-            }
-            try write(image, to: path)
-            written[path] = photo
-        }
         var array = JSONArrayWriter(output)
         var failed = 0
         try OrderedResults.forEach(
@@ -39,16 +33,25 @@ extension DevelopCommand {
         } receive: { number, result in
             do {
                 let photo = try result.get()
-                for (position, image) in photo.images.enumerated() {
-                    let name = Path.joined(renditions[position], Self.fileName(of: photos[number].name, image.format))
-                    let path = "\(folder)/\(name)"
-                    if let subfolder = Path.split(name).folder { try makeSubfolder(subfolder, of: folder) }
-                    try writeOnce(image, to: path, photo.name)
-                    if compare {
-                        let comparison = photo.comparisons[position]
-                        try writeOnce(comparison, to: Self.comparisonPath(path, comparison), photo.name)
+                let paths = zip(renditions, photo.images).map { rendition, image in
+                    Path.joined(rendition, Self.fileName(of: photos[number].name, image.format))
+                }
+                for subfolder in paths.compactMap({ Path.split($0).folder }) {
+                    try makeSubfolder(subfolder, of: folder)
+                }
+                let files = Self.files(of: photo, at: paths.map { "\(folder)/\($0)" })
+                for file in files {
+                    guard let other = written[file.path] else { continue }
+                    throw CommandError("write the photo \(file.path): the photo of \(other) has that name already")
+                }
+                try write(files)
+                for file in files { written[file.path] = photo.name }
+                for (file, image) in zip(files, photo.images) {
+                    if json {
+                        try array.add(photo.json(image, file.path))
+                    } else {
+                        try output.line(photo.text(image, file.path))
                     }
-                    if json { try array.add(photo.json(image, path)) } else { try output.line(photo.text(image, path)) }
                 }
                 if output.isTerminal { try output.flush() }
             } catch let error as CommandError {

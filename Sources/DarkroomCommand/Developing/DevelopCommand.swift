@@ -82,51 +82,45 @@ struct DevelopCommand: ParsableCommand {
     private func checkEnding(of destination: String) throws {
         let ending = Self.ending(of: destination)
         guard !ending.isEmpty else { return }
-        let asked = try askedFormat()
+        var settings = try image.settings()
         guard let format = ImageFormat(ending: ending) else {
-            guard asked == nil else { return }
+            guard settings.format == nil else { return }
             throw ValidationError(
                 "\(destination): no format has the ending .\(ending); use "
                     + ImageFormat.endings.map { ".\($0)" }.joined(separator: ", ")
                     + ", or name the format with --format")
         }
-        if let asked, asked != format {
+        if let given = settings.format, given != .fixed(format) {
             throw ValidationError(
-                "--format \(asked.rawValue): the ending of \(destination) says \(format.rawValue); leave one of them out"
-            )
+                "--format \(given): the ending of \(destination) says \(format.rawValue); leave one of them out")
         }
-        var settings = try image.settings()
         settings.format = .fixed(format)
         try ImageOptions.check(settings)
     }
 
     func run() throws {
         let output = StandardOutput()
-        try image.requireFormats(or: self.output == nil ? Self.format(ofEnding: names[1]) : nil)
+        try image.requireFormats()
         if let folder = self.output { return try developAll(into: folder, output) }
+        let format = Self.format(ofEnding: names[1])
+        if let format, let problem = Imaging.problem(saving: [format]) { throw CommandError("\(names[1]): \(problem)") }
         // The output path is also checked here, so that an unusable path is reported before the photo is developed.
         if names[1] != "-" { try PhotoFile(path: names[1], replaces: force).check() }
-        let photo = try developing().develop(names[0], as: askedFormat() ?? Self.format(ofEnding: names[1]))
+        let photo = try developing().develop(names[0], as: format)
         if names[1] == "-" {
             try photo.images[0].withUnsafeBytes { try output.write($0) }
             return try output.flush()
         }
-        try write(photo.images[0], to: names[1])
-        for comparison in photo.comparisons { try write(comparison, to: Self.comparisonPath(names[1], comparison)) }
+        try write(Self.files(of: photo, at: [names[1]]))
         if json { return try output.document(photo.json(photo.images[0], names[1])) }
         try output.line(photo.text(photo.images[0], names[1]))
         try output.flush()
     }
 
     /// The path of the comparison for a written photo: `NAME.compare.EXT`.
-    static func comparisonPath(_ path: String, _ comparison: DevelopedImage) -> String {
+    private static func comparisonPath(_ path: String, _ comparison: DevelopedImage) -> String {
         let stem = format(ofEnding: path) == nil ? path : String(path.dropLast(ending(of: path).count + 1))
         return "\(stem).compare.\(comparison.format.fileExtension)"
-    }
-
-    /// The format of `--format`; nil if it depends on the photo.
-    private func askedFormat() throws -> ImageFormat? {
-        if case .fixed(let format) = try image.settings().format { format } else { nil }
     }
 
     func developing() throws -> PhotoDeveloping {
@@ -141,9 +135,25 @@ struct DevelopCommand: ParsableCommand {
         return PhotoDeveloping(options: options, compares: compare)
     }
 
-    func write(_ image: DevelopedImage, to path: String) throws(CommandError) {
-        let file = PhotoFile(path: path, replaces: force)
-        try image.withUnsafeBytes { bytes throws(CommandError) in try file.write(bytes) }
+    /// A file to write.
+    struct OutputFile {
+        let path: String
+        let image: DevelopedImage
+    }
+
+    /// The files of a photo: its pictures with these paths, and its comparisons.
+    static func files(of photo: PhotoDeveloping.Photo, at paths: [String]) -> [OutputFile] {
+        zip(paths, photo.images).map { OutputFile(path: $0, image: $1) }
+            + zip(paths, photo.comparisons).map { OutputFile(path: comparisonPath($0, $1), image: $1) }
+    }
+
+    /// Writes the files of a photo. If one of them cannot be written because of its path, none is written.
+    func write(_ files: [OutputFile]) throws(CommandError) {
+        for file in files { try PhotoFile(path: file.path, replaces: force).check() }
+        for file in files {
+            let written = PhotoFile(path: file.path, replaces: force)
+            try file.image.withUnsafeBytes { bytes throws(CommandError) in try written.write(bytes) }
+        }
     }
 
     private static func ending(of path: String) -> String { URL(fileURLWithPath: path).pathExtension }

@@ -24,7 +24,7 @@ struct ImageOptions: ParsableArguments {
             """,
         valueName: "rendition")
     var rendition: [RenditionArgument]
-    @Option(help: "A file with a rendition in each line.", valueName: "file") var recipe: String?
+    @Option(help: "A file with a rendition in each line.", valueName: "file") var recipe: RecipeArgument?
 
     @Option(help: EncodingSetting.format.summary, valueName: "format") var format: String?
     @Option(help: EncodingSetting.quality.summary + " By default 85.", valueName: "number") var quality: String?
@@ -57,6 +57,7 @@ struct ImageOptions: ParsableArguments {
         if !filter.isEmpty, recipe != nil || !rendition.isEmpty {
             throw ValidationError("--filter: each rendition has filters of its own; write the filter there")
         }
+        _ = try options()
     }
 
     /// Throws if a setting of a file can have no effect.
@@ -76,15 +77,12 @@ struct ImageOptions: ParsableArguments {
     }
 
     /// Throws if this machine cannot write the format of a file.
-    /// - Parameter format: The format of the only file, if the settings do not contain it.
-    func requireFormats(or format: ImageFormat? = nil) throws {
-        let formats = try outputs().flatMap(\.encoding.candidates) + [format].compactMap { $0 }
-        if let problem = Imaging.problem(saving: formats) { throw CommandError("--format: \(problem)") }
-    }
-
-    /// The filters of all `--filter` options.
-    var chain: FilterChain {
-        filter.isEmpty ? .standard : FilterChain(filter.flatMap(\.chain.steps))
+    func requireFormats() throws {
+        for output in try outputs() {
+            guard let problem = Imaging.problem(saving: output.encoding.candidates) else { continue }
+            throw CommandError(
+                (output.rendition.isEmpty ? "--format" : "rendition \(output.rendition)") + ": \(problem)")
+        }
     }
 
     /// The encoding of all files.
@@ -108,34 +106,18 @@ struct ImageOptions: ParsableArguments {
     }
 
     /// The renditions; nil if none are given.
-    func renditions() throws -> Recipe? {
-        let text = try recipeText()
+    func renditions() throws(ValidationError) -> Recipe? {
+        if let recipe { return recipe.recipe }
+        guard !rendition.isEmpty else { return nil }
         do throws(ChainSyntaxError) {
-            if let text { return try Recipe(parsing: text) }
-            return rendition.isEmpty ? nil : try Recipe(rendition.map(\.rendition))
+            return try Recipe(rendition.map(\.rendition))
         } catch {
             throw renditionError(error)
         }
     }
 
     private func renditionError(_ error: ChainSyntaxError) -> ValidationError {
-        ValidationError("\(recipe.map { "--recipe \($0)" } ?? "--rendition"): \(error)\n\(error.pointed)")
-    }
-
-    private func recipeText() throws(ValidationError) -> String? {
-        guard let recipe else { return nil }
-        func failure(_ reason: String) -> ValidationError { ValidationError("--recipe \(recipe): \(reason)") }
-        guard let path = Path.real(recipe) else { throw failure(systemErrorText()) }
-        let bytes: [UInt8]
-        do throws(SystemFailure) {
-            let below = Path.components(of: path).joined(separator: "/")
-            bytes = try Folder(trusted: "/").contents(of: below, maxBytes: Recipe.maxBytes)
-        } catch {
-            throw failure(
-                error.error == EFBIG ? "it has more than \(HumanText.count(Recipe.maxBytes)) bytes" : error.text)
-        }
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw failure("it is not UTF-8 text") }
-        return text
+        ValidationError("\(recipe.map { "--recipe \"\($0.path)\"" } ?? "--rendition"): \(InvalidValue(error))")
     }
 
     /// The files that are made of each photo, at least one.
@@ -147,9 +129,9 @@ struct ImageOptions: ParsableArguments {
         return options
     }
 
-    /// Applies these options to the options of a batch. The paths of watermarks become absolute.
+    /// Applies these options to the options of a batch, in canonical form. The paths of watermarks become absolute.
     func apply(to options: inout BatchOptions) throws {
-        options.filters = [PhotoFilter](Self.absolute(chain))
+        if !filter.isEmpty { options.filters = filter.flatMap { [PhotoFilter](Self.absolute($0.chain)) } }
         options.renditions =
             try renditions()?.renditions.map { rendition in
                 PhotoRendition(
@@ -159,6 +141,13 @@ struct ImageOptions: ParsableArguments {
         options.encoding = PhotoEncoding(try settings())
         options.acceptsDamage = onDamaged == .accept
         options.keepsAnimations = animation == .keep
+        do throws(ChainSyntaxError) {
+            // Several options together, or absolute paths, may exceed a limit that no single option exceeds.
+            options = try options.canonical()
+        } catch {
+            throw options.renditions.isEmpty
+                ? ValidationError("--filter: \(InvalidValue(error))") : renditionError(error)
+        }
     }
 }
 
@@ -205,11 +194,41 @@ struct RenditionArgument: ExpressibleByArgument {
     }
 }
 
+/// The value of `--recipe`. The file is read once, so that the commands use the text that was checked.
+struct RecipeArgument: ExpressibleByArgument {
+    let path: String
+    let recipe: Recipe
+
+    init(argument: String) throws {
+        path = argument
+        let text = try Self.text(argument)
+        recipe = try parsed { () throws(ChainSyntaxError) in try Recipe(parsing: text) }
+    }
+
+    private static func text(_ path: String) throws(InvalidValue) -> String {
+        guard let path = Path.real(path) else { throw InvalidValue(systemErrorText()) }
+        let bytes: [UInt8]
+        do throws(SystemFailure) {
+            let below = Path.components(of: path).joined(separator: "/")
+            bytes = try Folder(trusted: "/").contents(of: below, maxBytes: Recipe.maxBytes)
+        } catch {
+            throw InvalidValue(
+                error.error == EFBIG ? "it has more than \(HumanText.count(Recipe.maxBytes)) bytes" : error.text)
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw InvalidValue("it is not UTF-8 text") }
+        return text
+    }
+}
+
 /// Parses the value of an option. The error shows the position of the mistake.
 private func parsed<Value>(_ parse: () throws(ChainSyntaxError) -> Value) throws(InvalidValue) -> Value {
     do throws(ChainSyntaxError) {
         return try parse()
     } catch {
-        throw InvalidValue("\(error)\n\(error.pointed)")
+        throw InvalidValue(error)
     }
+}
+
+extension InvalidValue {
+    fileprivate init(_ error: ChainSyntaxError) { self.init("\(error)\n\(error.pointed)") }
 }
