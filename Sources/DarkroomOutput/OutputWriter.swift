@@ -42,7 +42,9 @@ package enum OutputWriter {
 
     /// Writes the files of a photo to `place`. Creates missing subfolders, and replaces existing files.
     ///
-    /// The files get their final names when all of them are complete. Each must be in another folder.
+    /// The files get their final names when all of them are complete. Each must be in another folder. A file that has
+    /// its final name is never removed, because it may be the file of another worker: if a later rename fails, the
+    /// earlier files stay, and are replaced when the photo is developed again.
     /// - Parameters:
     ///   - temporaryName: the name of the temporary files; hidden, and unique in each folder among all workers.
     ///   - isDurable: whether the bytes are on the disk before a file gets its final name. If false, a power failure
@@ -80,16 +82,17 @@ package enum OutputWriter {
             }
             if isWanted() {
                 try place.whileHolding(root) { () throws(SystemFailure) in
-                    for (position, file) in files.enumerated() {
+                    // The usual reason why a rename fails is found before the first rename.
+                    for file in files {
                         current = file
-                        do throws(SystemFailure) {
-                            try root.rename(temporaries[position], to: file.path)
-                        } catch {
-                            // The photo must have all its files or none. A file that cannot be removed stays, and is
-                            // replaced when the photo is developed again.
-                            for named in files[..<position] { try? root.remove(named.path) }
-                            throw error
+                        guard let found = try root.status(of: file.path), found.st_mode & S_IFMT == S_IFDIR else {
+                            continue
                         }
+                        throw SystemFailure("rename", EISDIR)
+                    }
+                    for (temporary, file) in zip(temporaries, files) {
+                        current = file
+                        try root.rename(temporary, to: file.path)
                     }
                 }
                 return true

@@ -123,12 +123,22 @@ import Testing
         #expect(try found() == [])
     }
 
-    /// The first rendition cannot be written, the last cannot be written, or the last cannot get its name.
-    @Test(arguments: ["small", "large", "large/a.jpg"]) func failedFileLeavesNoOtherFile(obstacle: String) throws {
+    private func text(_ path: String) -> String? {
+        FileManager.default.contents(atPath: scratch.path(path)).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The first rendition cannot be written, the last cannot be written, or the last cannot get its name. The files of
+    /// an earlier development stay.
+    @Test(arguments: ["small", "large", "large/a.jpg"]) func failedFileChangesNoOtherFile(obstacle: String) throws {
         if obstacle == "large/a.jpg" {
             try scratch.makeFolder(obstacle)
         } else {
             try scratch.write(obstacle, "not a folder")
+        }
+        let earlier = ["small/a.jpg", "middle/a.jpg"].filter { !$0.hasPrefix(obstacle) }
+        for path in earlier {
+            try scratch.makeFolder(String(path.prefix { $0 != "/" }))
+            try scratch.write(path, "earlier")
         }
         let before = try found()
         do throws(OutputWriter.Failure) {
@@ -140,6 +150,17 @@ import Testing
             #expect(OutputFault(error) == nil, "only this photo fails")
         }
         #expect(try found() == before)
+        for path in earlier { #expect(text(path) == "earlier") }
+    }
+
+    /// The second rename fails for a reason that is not found before the first rename.
+    @Test func fileWithItsFinalNameIsNotRemoved() throws {
+        #expect(throws: OutputWriter.Failure.self) {
+            try write([file("small/a.jpg", "new"), file("large/a.jpg")]) { unlink(folder + "/large/.0") == 0 }
+        }
+        #expect(try found() == ["small/a.jpg"] && text("small/a.jpg") == "new")
+        #expect(try write([file("small/a.jpg", "next"), file("large/a.jpg")]))
+        #expect(try found() == ["large/a.jpg", "small/a.jpg"] && text("small/a.jpg") == "next")
     }
 
     @Test func doesNotWriteThroughALinkInPlaceOfTheFolderOfARendition() throws {
