@@ -36,6 +36,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define NAME "darkroom-supervisor"
@@ -70,10 +71,15 @@ static int folder = -1;
 
 static int socket_descriptor = STDIN_FILENO;
 
-static bool send_all(int socket, const void *bytes, size_t count) {
+// Whether to repeat a call that has failed. `wait` is NULL if the socket has no timeout.
+static bool may_repeat(const struct csystem_wait *wait) {
+    return errno == EINTR || (errno == EAGAIN && wait && !wait->is_over(wait->context));
+}
+
+static bool send_all(int socket, const void *bytes, size_t count, const struct csystem_wait *wait) {
     while (count > 0) {
         ssize_t sent = send(socket, bytes, count, MSG_NOSIGNAL);
-        if (sent < 0 && errno == EINTR) continue;
+        if (sent < 0 && may_repeat(wait)) continue;
         if (sent <= 0) return false;
         bytes = (const char *)bytes + sent;
         count -= (size_t)sent;
@@ -81,10 +87,10 @@ static bool send_all(int socket, const void *bytes, size_t count) {
     return true;
 }
 
-static bool receive_all(int socket, void *bytes, size_t count) {
+static bool receive_all(int socket, void *bytes, size_t count, const struct csystem_wait *wait) {
     while (count > 0) {
         ssize_t received = recv(socket, bytes, count, 0);
-        if (received < 0 && errno == EINTR) continue;
+        if (received < 0 && may_repeat(wait)) continue;
         if (received <= 0) return false;
         bytes = (char *)bytes + received;
         count -= (size_t)received;
@@ -102,7 +108,7 @@ static bool receive_request(struct request *request, int files[FILES]) {
     struct cmsghdr *attached = received > 0 ? CMSG_FIRSTHDR(&message) : NULL;
     if (!attached || attached->cmsg_len != CMSG_LEN(FILES * sizeof(int))) return false;
     memcpy(files, CMSG_DATA(attached), FILES * sizeof(int));
-    return receive_all(socket_descriptor, (char *)request + received, sizeof *request - (size_t)received);
+    return receive_all(socket_descriptor, (char *)request + received, sizeof *request - (size_t)received, NULL);
 }
 
 // Gives the user all rights to a subfolder, which a command may have removed. Does not follow links.
@@ -193,7 +199,7 @@ static pid_t start_command(
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != supervisor) _exit(127);
         struct start start = {getpid(), 0};
-        send_all(socket_descriptor, &start, sizeof start);
+        send_all(socket_descriptor, &start, sizeof start, NULL);
         limit(RLIMIT_AS, limits->memory, limits->memory);
         // The signal of the soft limit, SIGXCPU, shows the reason. The hard limit kills a process that ignores SIGXCPU.
         limit(RLIMIT_CPU, limits->processor_seconds, limits->processor_seconds + 1);
@@ -289,7 +295,7 @@ static bool serve(int signals) {
     if (!receive_request(&request, files) || request.bytes > MAX_TEXT || request.arguments == 0) return false;
     size_t texts = (size_t)request.arguments + request.variables;
     char *bytes = malloc(request.bytes + 1), **lists = calloc(texts + 3, sizeof *lists);
-    if (!bytes || !lists || !receive_all(socket_descriptor, bytes, request.bytes)) return false;
+    if (!bytes || !lists || !receive_all(socket_descriptor, bytes, request.bytes, NULL)) return false;
     bytes[request.bytes] = 0;
     char *text = bytes;
     // The arguments, NULL, the environment, TMPDIR, NULL.
@@ -309,12 +315,12 @@ static bool serve(int signals) {
     free(bytes);
     if (ending.command < 0) {
         struct start start = {-1, error};
-        return send_all(socket_descriptor, &start, sizeof start);
+        return send_all(socket_descriptor, &start, sizeof start, NULL);
     }
     bool is_connected = supervise(&ending, signals);
     remove_contents();
     ending.end.error = error;
-    return is_connected && send_all(socket_descriptor, &ending.end, sizeof ending.end);
+    return is_connected && send_all(socket_descriptor, &ending.end, sizeof ending.end, NULL);
 }
 
 // Runs if this program was started by csystem_spawn_supervisor.
@@ -365,7 +371,7 @@ static size_t add_texts(char *const list[], uint32_t *count, char *place) {
 
 int csystem_start_command(
     int supervisor, char *const arguments[], char *const environment[], const int files[FILES],
-    const struct csystem_command_limits *limits, pid_t *id) {
+    const struct csystem_command_limits *limits, struct csystem_wait wait, pid_t *id) {
     struct request request = {.limits = *limits};
     request.bytes = add_texts(arguments, &request.arguments, NULL) + add_texts(environment, &request.variables, NULL);
     char *texts = malloc(request.bytes);
@@ -380,12 +386,11 @@ int csystem_start_command(
     *attached = (struct cmsghdr){CMSG_LEN(FILES * sizeof(int)), SOL_SOCKET, SCM_RIGHTS};
     memcpy(CMSG_DATA(attached), files, FILES * sizeof(int));
     ssize_t sent;
-    while ((sent = sendmsg(supervisor, &message, MSG_NOSIGNAL)) < 0 && errno == EINTR) continue;
-    bool is_sent = sent == sizeof request && send_all(supervisor, texts, request.bytes);
+    while ((sent = sendmsg(supervisor, &message, MSG_NOSIGNAL)) < 0 && may_repeat(&wait)) continue;
+    bool is_sent = sent == sizeof request && send_all(supervisor, texts, request.bytes, &wait);
     free(texts);
     struct start start = {-1, -1};
-    ssize_t received;
-    while (is_sent && (received = recv(supervisor, &start, sizeof start, MSG_WAITALL)) < 0 && errno == EINTR) continue;
+    if (!is_sent || !receive_all(supervisor, &start, sizeof start, &wait)) return -1;
     *id = start.id;
     return start.error;
 }
@@ -396,10 +401,27 @@ int csystem_receive_command_end(int supervisor, struct csystem_command_end *end)
     return received < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
 }
 
+static long long milliseconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+}
+
+// Returns whether the descriptor becomes readable within this time. A signal does not end the wait.
+static bool wait_until_readable(int descriptor, int milliseconds) {
+    long long deadline = milliseconds_now() + milliseconds, left = milliseconds;
+    struct pollfd event = {descriptor, POLLIN, 0};
+    int ready;
+    while ((ready = poll(&event, 1, (int)left)) < 0 && errno == EINTR) {
+        left = deadline - milliseconds_now();
+        if (left < 0) left = 0;
+    }
+    return ready > 0;
+}
+
 void csystem_end_supervisor(pid_t supervisor, pid_t command, int milliseconds) {
     int descriptor = (int)syscall(SYS_pidfd_open, supervisor, 0), status = 0;
-    struct pollfd end = {descriptor, POLLIN, 0};
-    if (descriptor < 0 || poll(&end, 1, milliseconds) <= 0) kill(supervisor, SIGKILL);
+    if (descriptor < 0 || !wait_until_readable(descriptor, milliseconds)) kill(supervisor, SIGKILL);
     if (descriptor >= 0) close(descriptor);
     while (waitpid(supervisor, &status, 0) < 0 && errno == EINTR) continue;
     // The number of a group is not used again while the group has members. If it has none, the number could be used

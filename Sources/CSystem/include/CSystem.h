@@ -43,13 +43,20 @@ struct csystem_command_limits {
     unsigned long open_files;
 };
 
+/// When to give up a wait. `is_over` gets `context`, and returns true to end the wait.
+struct csystem_wait {
+    bool (*is_over)(void *context);
+    void *context;
+};
+
 /// Starts the file `arguments[0]` in a supervisor, in its own process group and in an empty temporary folder, which
 /// `TMPDIR` names. The session has no terminal. `files` are the standard input, output and error of the command; the
-/// caller keeps its descriptors. Blocks until the process exists. Returns 0 and the process id; the error number if
-/// there is no process; -1 if the supervisor failed.
+/// caller keeps its descriptors. Blocks until the process exists, and calls `wait` each time when the timeout of the
+/// socket `supervisor` has passed (`SO_RCVTIMEO`, `SO_SNDTIMEO`). Returns 0 and the process id; the error number if
+/// there is no process; -1 if the supervisor has ended, or the wait is over.
 int csystem_start_command(
     int supervisor, char *const arguments[], char *const environment[], const int files[3],
-    const struct csystem_command_limits *limits, pid_t *id);
+    const struct csystem_command_limits *limits, struct csystem_wait wait, pid_t *id);
 
 /// pipe2(2) with O_CLOEXEC. `capacity` is the number of bytes that the pipe should hold, if the system allows it; 0 for
 /// the default. Returns 0, or -1 with errno.

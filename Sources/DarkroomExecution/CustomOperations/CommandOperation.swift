@@ -30,11 +30,15 @@ package final class CommandOperation: Sendable {
 
     /// The number of attempts to start a process if the system has too many, one per second.
     private static let startAttempts = 30
+    /// The errors of a machine that has too many processes or open files for the moment.
+    private static let passingErrors: Set = [EAGAIN, EMFILE, ENFILE]
+    private static let childrenList = "/proc/thread-self/children"
     /// The variables of the worker that a command gets, in addition to all that begin with `LC_`.
     private static let inherited: Set = ["PATH", "HOME", "LANG", "TZ"]
 
     /// Finds the program of the command.
-    /// - Throws: ``InvalidCommand`` if the name is invalid, or the program cannot be executed.
+    /// - Throws: ``InvalidCommand`` if the name is invalid, the program cannot be executed, or the kernel does not list
+    ///   the children of a process.
     package init(
         _ name: String, command: String, style: Style = .process, limits: CommandLimits = CommandLimits()
     ) throws(InvalidCommand) {
@@ -45,6 +49,11 @@ package final class CommandOperation: Sendable {
         self.style = style
         self.limits = limits
         program = try CommandProgram(command)
+        // Without this file, a supervisor cannot find the processes that its command leaves behind.
+        guard access(Self.childrenList, R_OK) == 0 else {
+            throw InvalidCommand(
+                "\(Self.childrenList): \(systemErrorText()); commands need a kernel with CONFIG_PROC_CHILDREN")
+        }
         environment =
             ProcessInfo.processInfo.environment
             .filter { Self.inherited.contains($0.key) || $0.key.hasPrefix("LC_") }
@@ -77,7 +86,7 @@ package final class CommandOperation: Sendable {
     // MARK: - A process for each photo
 
     private func runProcess(
-        _ photo: CommandPhoto, _ isCancelled: @Sendable () -> Bool
+        _ photo: CommandPhoto, _ isCancelled: @escaping @Sendable () -> Bool
     ) throws(PhotoProduct.Failure) -> [UInt8] {
         let command = try start(environment + photo.variables(), processorTime: limits.processorTime, isCancelled)
         var result: [UInt8] = []
@@ -106,20 +115,21 @@ package final class CommandOperation: Sendable {
     // MARK: - A kept process
 
     private func runStream(
-        _ photo: CommandPhoto, _ isCancelled: @Sendable () -> Bool
+        _ photo: CommandPhoto, _ isCancelled: @escaping @Sendable () -> Bool
     ) throws(PhotoProduct.Failure) -> [UInt8] {
+        var stream = if let idle = idleStream() { idle } else { try startStream(isCancelled) }
         while true {
-            let stream = try takeStream(isCancelled)
             let command = stream.command
-            // Earlier photos may have caused the end of the command, so another process tries this photo again.
+            // Earlier photos may have caused the end of the command, so a new process tries this photo again.
             let mayTryAgain = stream.photos > 0
             let answer: StreamAnswer?
             do throws(RunningCommand.Stop) {
                 answer = try stream.develop(photo, limits, isCancelled: isCancelled)
             } catch {
                 command.stop()
-                if case .supervisorLost = error, mayTryAgain { continue }
-                throw failure(error, of: command)
+                guard case .supervisorLost = error, mayTryAgain else { throw failure(error, of: command) }
+                stream = try startStream(isCancelled)
+                continue
             }
             switch answer {
             case .result(let bytes):
@@ -127,43 +137,56 @@ package final class CommandOperation: Sendable {
                 return bytes
             case .error(let text):
                 idleStreams.withLock { $0.append(stream) }
-                throw PhotoProduct.Failure(reason: .filterFailed, detail: HelperAnswer.cut(text))
+                throw PhotoProduct.Failure(
+                    reason: .filterFailed, detail: "operation \(name): \(HelperAnswer.cut(text))")
             case nil:
                 command.stop()
-                if mayTryAgain { continue }
+                if mayTryAgain {
+                    stream = try startStream(isCancelled)
+                    continue
+                }
                 throw command.end.flatMap { failure(of: $0, of: command) }
                     ?? failed(.filterFailed, "ended with status 0 before its answer", command)
             }
         }
     }
 
-    /// Takes an idle command, or starts one.
-    private func takeStream(_ isCancelled: @Sendable () -> Bool) throws(PhotoProduct.Failure) -> CommandStream {
+    /// Takes an idle command; nil if there is none.
+    private func idleStream() -> CommandStream? {
         while let stream = idleStreams.withLock({ $0.popLast() }) {
             if stream.isUsable { return stream }
             stream.command.stop()
         }
-        return CommandStream(try start(environment, processorTime: nil, isCancelled))
+        return nil
+    }
+
+    private func startStream(
+        _ isCancelled: @escaping @Sendable () -> Bool
+    ) throws(PhotoProduct.Failure) -> CommandStream {
+        CommandStream(try start(environment, processorTime: nil, isCancelled))
     }
 
     // MARK: - Starting
 
     /// Starts the command in an idle supervisor, or in a new supervisor.
     private func start(
-        _ environment: [String], processorTime: Duration?, _ isCancelled: @Sendable () -> Bool
+        _ environment: [String], processorTime: Duration?, _ isCancelled: @escaping @Sendable () -> Bool
     ) throws(PhotoProduct.Failure) -> RunningCommand {
         for attempt in 1... {
-            if isCancelled() { throw PhotoProduct.Failure(reason: nil, detail: "cancelled") }
+            if isCancelled() { throw PhotoProduct.Failure.cancelled }
             var used: CommandSupervisor?
             do throws(CommandSupervisor.StartFailure) {
                 let idle = idleSupervisors.withLock { $0.popLast() }
                 let supervisor = if let idle { idle } else { try CommandSupervisor() }
                 used = supervisor
-                return try supervisor.start(program, environment, limits, processorTime: processorTime)
+                return try supervisor.start(
+                    program, environment, limits, processorTime: processorTime, isCancelled: isCancelled)
             } catch {
                 used?.end()
-                // A lack of processes is a temporary state of the machine, not a failure of the photo.
-                guard error.error == EAGAIN || error.isOfSupervisor, attempt < Self.startAttempts else {
+                if isCancelled() { throw PhotoProduct.Failure.cancelled }
+                let mayPass = Self.passingErrors.contains(error.error) || error.isOfSupervisor
+                // A lack of processes or files is a temporary state of the machine, not a failure of the photo.
+                guard mayPass, attempt < Self.startAttempts else {
                     throw PhotoProduct.Failure(
                         reason: error.error == ENOMEM ? .outOfMemory : .filterFailed,
                         detail: "operation \(name): the command cannot be started: \(error.detail)")
@@ -181,7 +204,7 @@ package final class CommandOperation: Sendable {
     /// The failure of a photo whose command the worker has ended.
     private func failure(_ stop: RunningCommand.Stop, of command: RunningCommand) -> PhotoProduct.Failure {
         switch stop {
-        case .cancelled: PhotoProduct.Failure(reason: nil, detail: "cancelled")
+        case .cancelled: .cancelled
         case .late(let detail): failed(.filterTimeout, "was ended: \(detail)", command)
         case .invalid(let detail): failed(.filterFailed, "was ended: \(detail)", command)
         case .supervisorLost: failed(.filterFailed, "was ended, because its supervisor process has ended", command)

@@ -1,5 +1,4 @@
 import CSystem
-import DarkroomText
 import Foundation
 
 /// The three pipes of a command. Reading and writing at the worker's ends does not block.
@@ -14,7 +13,7 @@ final class CommandPipes {
         for pipe in 0..<3 {
             var both: [Int32] = [-1, -1]
             guard csystem_make_pipe(&both, pipe < 2 ? Self.capacity : 0) == 0 else {
-                throw CommandSupervisor.StartFailure(detail: "no pipe: \(systemErrorText())", error: errno)
+                throw CommandSupervisor.StartFailure("no pipe", errno)
             }
             ends += both
         }

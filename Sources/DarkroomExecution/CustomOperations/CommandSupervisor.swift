@@ -12,13 +12,28 @@ final class CommandSupervisor: Sendable {
         let error: Int32
 
         var isOfSupervisor: Bool { error < 0 }
+
+        /// A failed system call.
+        init(_ what: String, _ error: Int32) {
+            detail = "\(what): \(systemErrorText(error))"
+            self.error = error
+        }
+
+        static let supervisorEnded = StartFailure(detail: "its supervisor has ended", error: -1)
+
+        private init(detail: String, error: Int32) {
+            self.detail = detail
+            self.error = error
+        }
     }
 
     private let identifier: pid_t
     private let socket: Int32
     private let hasEnded = Locked(false)
     /// The time limit for starting a command. The first start includes the start of the supervisor.
-    private static let patience = timeval(tv_sec: 60, tv_usec: 0)
+    private static let patience = Duration.seconds(60)
+    /// How often a waiting call checks for a cancellation.
+    private static let pollTime = timeval(tv_sec: 0, tv_usec: 20_000)
     /// The time in which a supervisor kills all processes of its command and removes the temporary folder. A process
     /// that waits for a disk cannot be killed; the worker does not wait for it any longer.
     private static let endMilliseconds: Int32 = 5000
@@ -27,12 +42,12 @@ final class CommandSupervisor: Sendable {
     init() throws(StartFailure) {
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
-            throw StartFailure(detail: "no socket: \(systemErrorText())", error: errno)
+            throw StartFailure("no socket", errno)
         }
         defer { close(ends[1]) }
-        var patience = Self.patience
+        var pollTime = Self.pollTime
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
-            setsockopt(ends[0], SOL_SOCKET, option, &patience, socklen_t(MemoryLayout<timeval>.size))
+            setsockopt(ends[0], SOL_SOCKET, option, &pollTime, socklen_t(MemoryLayout<timeval>.size))
         }
         // Commands can read the environment of their supervisor, which therefore contains no secrets.
         let environment = ProcessInfo.processInfo.environment.filter { HelperEnvironment.names.contains($0.key) }
@@ -45,15 +60,19 @@ final class CommandSupervisor: Sendable {
             let error = errno
             close(socket)
             hasEnded.withLock { $0 = true }
-            throw StartFailure(detail: "no process: \(systemErrorText(error))", error: error)
+            throw StartFailure("no process", error)
         }
     }
 
     deinit { end() }
 
-    /// Starts a command. `processorTime` limits each of its processes; nil sets no limit.
+    /// Starts a command. Blocks until its process exists.
+    /// - Parameters:
+    ///   - processorTime: limits each process of the command; nil sets no limit.
+    ///   - isCancelled: called every 20 ms; if it returns true, the start fails. The supervisor cannot be used again.
     func start(
-        _ program: CommandProgram, _ environment: [String], _ limits: CommandLimits, processorTime: Duration?
+        _ program: CommandProgram, _ environment: [String], _ limits: CommandLimits, processorTime: Duration?,
+        isCancelled: @escaping @Sendable () -> Bool
     ) throws(StartFailure) -> RunningCommand {
         var arguments = program.arguments.map { strdup($0) } + [nil]
         var variables = environment.map { strdup($0) } + [nil]
@@ -63,14 +82,30 @@ final class CommandSupervisor: Sendable {
             memory: UInt(limits.memory),
             processor_seconds: processorTime.map { UInt(($0 / .seconds(1)).rounded(.up)) } ?? UInt.max - 1,
             open_files: UInt(limits.openFiles))
+        let deadline = ContinuousClock.now + Self.patience
+        let wait = Wait { isCancelled() || .now > deadline }
         var command: pid_t = -1
-        let error = csystem_start_command(socket, &arguments, &variables, pipes.commandEnds, &given, &command)
+        let error = withExtendedLifetime(wait) {
+            csystem_start_command(
+                socket, &arguments, &variables, pipes.commandEnds, &given,
+                csystem_wait(
+                    is_over: { Unmanaged<Wait>.fromOpaque($0!).takeUnretainedValue().isOver() },  // the context below
+                    context: Unmanaged.passUnretained(wait).toOpaque()),
+                &command)
+        }
         pipes.closeCommandEnds()
-        guard error == 0 else {
-            let text = error < 0 ? "its supervisor has ended" : systemErrorText(error)
-            throw StartFailure(detail: text, error: error)
+        if error > 0 { throw StartFailure("no process", error) }
+        if error < 0 {
+            throw wait.isOver() ? StartFailure("its supervisor does not answer", ETIMEDOUT) : .supervisorEnded
         }
         return RunningCommand(command, of: self, pipes)
+    }
+
+    /// The context of `csystem_wait`.
+    private final class Wait: Sendable {
+        let isOver: @Sendable () -> Bool
+
+        init(_ isOver: @escaping @Sendable () -> Bool) { self.isOver = isOver }
     }
 
     /// The descriptor that becomes readable when the command or the supervisor has ended.

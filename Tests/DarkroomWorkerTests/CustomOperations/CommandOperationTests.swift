@@ -225,6 +225,91 @@ import Testing
         #expect(try fixture.run(photo) == photo.bytes)
     }
 
+    @Test func waitingForASupervisorThatDoesNotAnswerCanBeCancelled() throws {
+        let fixture = try CommandFixture("echo $PPID")
+        let supervisor = try #require(pid_t(try fixture.text().trimmingCharacters(in: .newlines)))
+        #expect(kill(supervisor, SIGSTOP) == 0)
+        let calls = Locked(0)
+        let began = ContinuousClock.now
+        let failure = try fixture.failure {
+            calls.withLock { calls in
+                calls += 1
+                return calls > 3
+            }
+        }
+        #expect(failure.reason == nil && .now - began < .seconds(30))
+        #expect(!RunningProcess.all.contains { $0.id == supervisor })
+    }
+
+    /// A signal that interrupts the wait for the end of a supervisor does not shorten the wait.
+    @Test func supervisorHasTimeToEndDespiteSignals() throws {
+        var action = sigaction()
+        action.__sigaction_handler.sa_handler = { _ in }
+        var earlier = sigaction()
+        #expect(sigaction(SIGUSR1, &action, &earlier) == 0)
+        defer { sigaction(SIGUSR1, &earlier, nil) }
+        let fixture = try CommandFixture("seq 20000 | xargs touch; pwd >&2; sleep 1000") { $0.time = .seconds(3) }
+        let thread = pthread_self()
+        let hasEnded = Latch()
+        let signals = OwnedThread("signals") {
+            while !hasEnded.isSet {
+                pthread_kill(thread, SIGUSR1)
+                usleep(1000)
+            }
+        }
+        let failure = try fixture.failure()
+        hasEnded.set()
+        signals.join()
+        let folder = try #require(failure.detail.split(separator: " ").last.map(String.init))
+        #expect(failure.reason == .filterTimeout && folder.contains("/darkroom-command-"), "\(failure)")
+        #expect(!FileManager.default.fileExists(atPath: folder))
+    }
+
+    /// The thread of the command has its own open files, and no room for more until the photo waits.
+    @Test(arguments: CommandOperation.Style.allCases)
+    func lackOfFilesDelaysThePhoto(_ style: CommandOperation.Style) throws {
+        typealias Unshare = @convention(c) (Int32) -> Int32
+        let unshare = unsafeBitCast(try #require(dlsym(nil, "unshare")), to: Unshare.self)
+        let result = Locked<[UInt8]?>(nil)
+        let thread = OwnedThread("files") {
+            guard unshare(0x400) == 0 else { return }  // CLONE_FILES
+            let fixture = try? CommandFixture(
+                style == .process
+                    ? "cat" : "read line; head -c 5 >/dev/null; printf '{\"bytes\":5}\\nphoto'; sleep 1000",
+                style: style)
+            // The limit of the process would affect the other tests.
+            let taken = Locked<[Int32]>([])
+            let bytes = try? fixture?.operation.run(CommandFixture.photo()) {
+                let isFirst = taken.withLock { taken in
+                    guard taken.isEmpty else { return false }
+                    while case let file = dup(0), file >= 0 { taken.append(file) }
+                    return true
+                }
+                if !isFirst { for file in taken.exchange([-1]) where file >= 0 { close(file) } }
+                return false
+            }
+            fixture?.operation.stop()
+            result.withLock { $0 = bytes }
+        }
+        thread.join()
+        #expect(result.withLock { $0 } == Array("photo".utf8))
+    }
+
+    @Test(.enabled(if: NetworkNamespace.isAvailable, "the test needs root and the ip program"))
+    func kernelMustListTheChildrenOfAProcess() async throws {
+        let empty = try ScratchFolder()
+        let problem = try await NetworkNamespace.run {
+            guard NetworkNamespace.replace("/proc/\(getpid())/task", by: empty.url) else { return "no mount" }
+            do throws(InvalidCommand) {
+                _ = try CommandOperation("own", command: "cat")
+                return "accepted"
+            } catch {
+                return error.description
+            }
+        }
+        #expect(problem.contains("CONFIG_PROC_CHILDREN"), "\(problem)")
+    }
+
     @Test func otherChildrenOfTheProgramAreNotTouched() throws {
         let log = try ScratchFolder()
         let other = try BoundProcess(["sleep", "1000"], log: log.path("log"))

@@ -1,3 +1,4 @@
+import DarkroomConcurrency
 import DarkroomModel
 import DarkroomTestSupport
 import Foundation
@@ -40,6 +41,9 @@ import Testing
             elif wish == "part": answer({"bytes": 9}, b"12"); sys.stderr.write("too tired"); sys.exit(4)
             elif wish == "end": sys.exit(0)
             elif wish == "crash" or wish == "crashLater" and count > 0: os.kill(os.getpid(), signal.SIGSEGV)
+            elif wish == "wait":
+                while not os.path.exists(sys.argv[1]): time.sleep(0.001)
+                answer({"bytes": 1}, b"1")
             elif wish == "hang": time.sleep(1000)
             elif wish == "stop": os.kill(os.getpid(), signal.SIGSTOP)
             elif wish == "compute":
@@ -88,7 +92,7 @@ import Testing
 
     @Test func anErrorKeepsTheProcess() throws {
         let fixture = try fixture()
-        #expect(try fixture.failure(photo("error")).detail == "no sky é")
+        #expect(try fixture.failure(photo("error")).detail == "operation \(fixture.operation.name): no sky é")
         #expect(try fixture.text(photo("count")) == "1")
     }
 
@@ -150,6 +154,24 @@ import Testing
         // The second process answers, because this is its first photo.
         #expect(try fixture.text(photo("crashLater", Array("x".utf8))) == "x")
         #expect(try fixture.failure(photo("crash")).detail.contains("signal 11"))
+    }
+
+    @Test func aPhotoThatCrashesItsProcessEndsOneIdleProcess() throws {
+        let fixture = try fixture()
+        // The second photo runs while the first waits, so there are two processes.
+        let second = Locked<String?>(nil)
+        let answer = try fixture.run(photo("wait")) {
+            if second.withLock({ $0 }) == nil {
+                let text = try? fixture.text(photo("count"))
+                second.withLock { $0 = text ?? "failed" }
+                _ = try? folder.write("printed", "")
+            }
+            return false
+        }
+        #expect(answer == Array("1".utf8) && second.withLock { $0 } == "0" && fixture.left().count == 2)
+        #expect(try fixture.failure(photo("crash")).detail.contains("signal 11"))
+        #expect(fixture.left().count == 1)
+        #expect(try fixture.text(photo("count")) == "1")
     }
 
     @Test func leavesNoProcesses() throws {
