@@ -12,28 +12,50 @@ package enum Overlays {
         package let description: String
     }
 
-    /// The largest file of a watermark, in bytes. Helper processes get it with each photo.
+    /// The largest file of a watermark, in bytes.
     private static let maxBytes = 4 << 20
+    /// The largest size of all pictures of a batch, in bytes. The worker keeps them while it has photos of the batch, and
+    /// helper processes get them with each photo.
+    private static let maxBytesOfBatch = 32 << 20
 
-    /// Loads the picture of each watermark, or renders its text. Blocks.
+    /// Loads the picture of each watermark, or renders its text. Watermarks with the same picture share its memory.
+    /// Blocks.
     /// - Parameter folder: returns a trusted folder that contains the file at an absolute path.
     /// - Returns: files, by the filter.
     package static func load(
         for outputs: [PhotoOutput], below folder: (_ path: String) throws -> String
     ) throws -> [Filter: [UInt8]] {
+        var pictures: [OverlaySource: [UInt8]] = [:]
         var files: [Filter: [UInt8]] = [:]
-        for filter in outputs.flatMap(\.chain.filters) where filter.kind == .watermark && files[filter] == nil {
-            if let path = filter.text("image") {
-                files[filter] = try file(path, below: try folder(path))
-            } else if let text = filter.text("text") {
-                do throws(ImagingError) {
-                    files[filter] = try Imaging.render(text, font: filter.text("font"), colour: filter.colour("colour"))
-                } catch {
-                    throw Failure(description: "the text of \(filter) cannot be rendered: \(error.detail)")
+        var total = 0
+        for filter in outputs.flatMap(\.chain.filters) {
+            guard let source = OverlaySource(filter) else { continue }
+            if pictures[source] == nil {
+                let picture = try picture(source, below: folder)
+                pictures[source] = picture
+                total += picture.count
+                guard total <= maxBytesOfBatch else {
+                    let limit = HumanText.bytes(maxBytesOfBatch)
+                    throw Failure(description: "the watermarks of the batch have more than \(limit) together")
                 }
             }
+            files[filter] = pictures[source]
         }
         return files
+    }
+
+    private static func picture(
+        _ source: OverlaySource, below folder: (_ path: String) throws -> String
+    ) throws -> [UInt8] {
+        switch source {
+        case .file(let path): return try file(path, below: try folder(path))
+        case .text(let text, let font, let colour):
+            do throws(ImagingError) {
+                return try Imaging.render(text, font: font, colour: colour)
+            } catch {
+                throw Failure(description: "the watermark \"\(text)\" cannot be rendered: \(error.detail)")
+            }
+        }
     }
 
     private static func file(_ path: String, below folder: String) throws(Failure) -> [UInt8] {
@@ -51,5 +73,23 @@ package enum Overlays {
             throw Failure(description: "the watermark \(path) cannot be used: \(problem)")
         }
         return bytes
+    }
+}
+
+/// What the picture of a watermark is made from.
+enum OverlaySource: Hashable {
+    case file(String)
+    case text(String, font: String?, colour: Colour)
+
+    /// Returns nil if the filter is not a watermark.
+    init?(_ filter: Filter) {
+        guard filter.kind == .watermark else { return nil }
+        if let path = filter.text("image") {
+            self = .file(path)
+        } else if let text = filter.text("text") {
+            self = .text(text, font: filter.text("font"), colour: filter.colour("colour"))
+        } else {
+            return nil
+        }
     }
 }

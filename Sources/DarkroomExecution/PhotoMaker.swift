@@ -88,9 +88,9 @@ package struct PhotoMaker {
             result = try command.run(input) { cancellation.isCancelled }
         case .registered(let make):
             if let helpers, isolatesEverything {
-                result = try helpers.run(step, photo, bytes)
+                result = try helpers.run(step, photo, bytes, maxPixels: recipe.limits.maxPixels)
             } else {
-                result = try Self.run(make(), step, photo.record, bytes, within: recipe.limits.processorTime) {
+                result = try Self.run(make(), step, photo.record, bytes, recipe.limits) {
                     cancellation.isCancelled
                 }
             }
@@ -112,16 +112,17 @@ package struct PhotoMaker {
         }
     }
 
-    /// Runs a custom operation. When the operation has used `time` of CPU time, `isCancelled` of its photo becomes
+    /// Runs a custom operation. When the operation has used the CPU time of `limits`, `isCancelled` of its photo becomes
     /// true, so that the operation can stop.
     static func run(
         _ operation: any PhotoOperation, _ step: CustomStep, _ record: PhotoRecord, _ bytes: [UInt8],
-        within time: Duration?, isCancelled: @escaping @Sendable () -> Bool = { false }
+        _ limits: DevelopOptions, isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws(PhotoProduct.Failure) -> [UInt8] {
-        let clock = time.map { ProcessorClock(limit: $0) }
-        let photo = DownloadedPhoto(record: record, bytes: bytes, arguments: step.arguments) {
+        let clock = limits.processorTime.map { ProcessorClock(limit: $0) }
+        var photo = DownloadedPhoto(record: record, bytes: bytes, arguments: step.arguments) {
             isCancelled() || clock?.check() == true
         }
+        photo.maxPixels = limits.maxPixels
         do {
             let bytes = try operation.main(photo)
             guard let clock, clock.isExhausted else { return bytes }

@@ -16,17 +16,6 @@ package struct PhotoRecipe: Sendable {
         self.operations = operations
     }
 
-    /// Whether this process may develop a photo, at least in part, if it has helper processes: operations registered by
-    /// the user's program run in it, and so do decoders and encoders that can be stopped at any time.
-    package func mayRunHere(_ bytes: [UInt8]) -> Bool {
-        outputs.contains { output in
-            switch output.stages[0] {
-            case .develop(let options) where output.chain.customNames.isEmpty: canAlwaysStop(bytes, [options])
-            case .develop, .custom: output.chain.customNames.contains { operations[$0]?.isRegistered == true }
-            }
-        }
-    }
-
     func canAlwaysStop(_ bytes: [UInt8], _ outputs: [ImageOutput]) -> Bool {
         Imaging.canAlwaysStop(bytes, options(outputs))
     }
@@ -44,10 +33,6 @@ package enum CustomOperation: Sendable {
     case registered(@Sendable () -> any PhotoOperation)
     /// A command, which has processes of its own.
     case command(CommandOperation)
-}
-
-extension CustomOperation {
-    fileprivate var isRegistered: Bool { if case .registered = self { true } else { false } }
 }
 
 extension PhotoOutput {

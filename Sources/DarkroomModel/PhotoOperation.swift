@@ -39,6 +39,8 @@ public struct DownloadedPhoto: Sendable {
     public let bytes: [UInt8]
     /// The text after `=` in the filter `x:NAME=arguments`; empty without arguments.
     public let arguments: String
+    /// The largest number of pixels that the worker accepts.
+    package var maxPixels = 100_000_000
     private let cancelled: @Sendable () -> Bool
 
     /// True if the result will be discarded: the batch was cancelled or the worker is stopping. Safe on any thread.

@@ -256,8 +256,8 @@ final class WorkerCore: CoordinatedWorker {
         }
         let isolatesEverything = task.isQuarantined || configuration.isolatesEveryPhoto
         let recipe = task.context.recipe
-        let runsHere = helpers == nil || (!isolatesEverything && recipe.mayRunHere(image.body))
-        if runsHere, let call = crashProbe(task, begins: true) { _ = coordination.store.results(of: [call]) }
+        // With helpers, the photos of quarantined operations, which have crash probes, do not run in this process.
+        if helpers == nil, let call = crashProbe(task, begins: true) { _ = coordination.store.results(of: [call]) }
         let temporaryName = StaleFiles.temporaryName(
             for: String(task.record.index), fencingToken: task.operation.fencingToken,
             worker: "\(coordination.id).\(job.attempt)")

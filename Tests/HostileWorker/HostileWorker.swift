@@ -47,6 +47,7 @@ struct HostileOperation: PhotoOperation {
         case "memory": try takeMemory()
         case "files": try duplicateFiles()
         case "break": Self.isBroken.store(true, ordering: .relaxed)
+        case "pixels": return try photo.pixels().png()
         case "about": return Array(about().utf8)
         default:
             // The error message contains "worked" if the attack succeeded, otherwise the text for `errno`.

@@ -36,10 +36,11 @@ public struct PhotoPixels: Sendable, Equatable {
 extension DownloadedPhoto {
     /// Decodes the photo, rotated to upright, in grey or RGB. Blocks until the pixels are decoded or ``isCancelled`` is
     /// true. May be called on any thread.
-    /// - Throws: an error if the bytes are no picture, are damaged or have more than 100 million pixels. If the operation
+    /// - Throws: an error if the bytes are no picture, are damaged or have more pixels than
+    ///   ``PhotoWorkerConfiguration/maxPixels`` (100 million for a photo that a program has created). If the operation
     ///   throws it on, the photo fails with the reason ``FailureReason/filterFailed``.
     public func pixels() throws -> PhotoPixels {
-        let buffer = try Imaging.pixels(of: bytes, isCancelled: { isCancelled })
+        let buffer = try Imaging.pixels(of: bytes, maxPixels: maxPixels, isCancelled: { isCancelled })
         return PhotoPixels(
             width: buffer.width, height: buffer.height, channels: buffer.bands, white: buffer.isWide ? .max : 255,
             samples: buffer.samples)

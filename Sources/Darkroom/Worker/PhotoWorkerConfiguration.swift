@@ -50,8 +50,8 @@ public struct PhotoWorkerConfiguration: Sendable {
     /// Creates the default configuration.
     public init() {}
 
-    /// Registers a custom operation for batches with the filter ``PhotoFilter/custom(_:arguments:)`` of this name. Replaces an
-    /// operation that was registered with the same name.
+    /// Registers a custom operation for batches with the filter ``PhotoFilter/custom(_:arguments:)`` of this name.
+    /// Replaces an operation that was registered with the same name.
     /// - Parameters:
     ///   - name: 1 to 64 ASCII letters, digits, `_` and `-`.
     ///   - make: creates an operation. Called for each photo, on the thread of the operation. Must return quickly.

@@ -21,6 +21,8 @@ struct HelperChannel {
     static let maxJobHeaderBytes = 8 << 20
     /// The header of an answer contains numbers and a text of at most ``HelperAnswer/maxDetail``.
     static let maxAnswerHeaderBytes = 64 << 10
+    /// The largest number of bytes for which memory is allocated at once. Nearly all files are smaller.
+    private static let partBytes = 64 << 20
     /// How often a waiting call checks `isStopped`.
     private static let pollMilliseconds: Int32 = 20
 
@@ -76,7 +78,14 @@ struct HelperChannel {
         }
     }
 
+    /// The other process announces the number of bytes, so memory is allocated as the bytes arrive.
     private func receive(_ count: Int, _ isStopped: (() -> Bool)?) throws(Failure) -> [UInt8] {
+        var bytes = try receivePart(min(count, Self.partBytes), isStopped)
+        while bytes.count < count { bytes += try receivePart(min(count - bytes.count, Self.partBytes), isStopped) }
+        return bytes
+    }
+
+    private func receivePart(_ count: Int, _ isStopped: (() -> Bool)?) throws(Failure) -> [UInt8] {
         var failure: Failure?
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, received in
             do throws(Failure) {

@@ -29,8 +29,10 @@ enum HelperLimits {
         ImageFormat.allCases.map { memory(maxPixels: maxPixels, format: $0) }.max() ?? 0
     }
 
-    /// An upper bound for the size in bytes of the file that filters make from a photo of `photo` bytes. The largest
+    /// An upper bound for the size in bytes of a file that filters make from a photo of `photo` bytes. The largest
     /// formats have 8 bytes per pixel (16 bits with alpha), and LZW compression may turn these into 12 bytes. The rest
     /// is for metadata.
+    ///
+    /// The files of several renditions together may have the size for the largest photo that the worker accepts.
     static func fileBytes(of photo: Int, pixels: Int) -> Int { 64 << 20 + 2 * photo + 12 * min(pixels, 1 << 50) }
 }

@@ -9,11 +9,13 @@ struct HelperJob: Codable {
     var operation: Operation?
     /// The files to make.
     var outputs: [Output] = []
-    /// The filters of the watermarks, and the sizes of their files, which follow the photo.
+    /// The pictures of the watermarks, whose files follow the photo.
     var overlays: [Overlay] = []
     var acceptsDamage = false
     var keepsAnimation = false
     var maxPixels = 0
+    /// The largest number of bytes of all files together.
+    var maxBytes: Int
     /// The CPU time limit for a picture of up to 20 million pixels.
     var seconds: Int
 
@@ -24,8 +26,6 @@ struct HelperJob: Codable {
         var index: Int
         var photo: String
         var url: String
-        /// The largest number of bytes that the operation may return.
-        var maxBytes: Int
 
         var step: CustomStep { CustomStep(name: name, arguments: arguments) }
         var record: PhotoRecord { PhotoRecord(index: index, name: photo, url: url) }
@@ -38,29 +38,35 @@ struct HelperJob: Codable {
     }
 
     struct Overlay: Codable {
-        var filter: String
+        /// The watermarks that have this picture, at least one.
+        var filters: [String]
+        /// The size of the file.
         var bytes: Int
     }
 
     /// A request to run a custom operation.
-    init(_ step: CustomStep, _ record: PhotoRecord, seconds: Int, maxBytes: Int) {
+    init(_ step: CustomStep, _ record: PhotoRecord, maxPixels: Int, seconds: Int, maxBytes: Int) {
         operation = Operation(
-            name: step.name, arguments: step.arguments, index: record.index, photo: record.name, url: record.url,
-            maxBytes: maxBytes)
+            name: step.name, arguments: step.arguments, index: record.index, photo: record.name, url: record.url)
+        self.maxPixels = maxPixels
+        self.maxBytes = maxBytes
         self.seconds = seconds
     }
 
     /// A request to develop a photo.
-    init(_ options: DevelopOptions, seconds: Int) {
+    init(_ options: DevelopOptions, seconds: Int, maxBytes: Int) {
         outputs = options.outputs.map { output in
             let chain = FilterChain(output.filters.map { .filter($0) })
             return Output(
                 rendition: output.rendition, filters: chain.description, encoding: output.encoding.description)
         }
-        overlays = options.overlays.map { Overlay(filter: $0.key.description, bytes: $0.value.count) }
+        overlays = Dictionary(grouping: options.overlays) { OverlaySource($0.key) }.values.map { watermarks in
+            Overlay(filters: watermarks.map(\.key.description), bytes: watermarks[0].value.count)
+        }
         acceptsDamage = options.acceptsDamage
         keepsAnimation = options.keepsAnimation
         maxPixels = options.maxPixels
+        self.maxBytes = maxBytes
         self.seconds = seconds
     }
 
@@ -68,7 +74,7 @@ struct HelperJob: Codable {
     static func bytes(_ photo: [UInt8], _ job: HelperJob, _ options: DevelopOptions) -> [UInt8] {
         guard !job.overlays.isEmpty else { return photo }
         let files = options.overlays.reduce(into: [:]) { $0[$1.key.description] = $1.value }
-        return job.overlays.reduce(photo) { $0 + (files[$1.filter] ?? []) }
+        return photo + job.overlays.flatMap { files[$0.filters[0]] ?? [] }
     }
 
     /// The photo and the options in a request and its bytes.
@@ -85,7 +91,8 @@ struct HelperJob: Codable {
         var end = bytes.count
         for overlay in overlays.reversed() {
             guard (0...end).contains(overlay.bytes) else { throw HelperChannel.Failure.malformed }
-            options.overlays[try Filter(parsing: overlay.filter)] = Array(bytes[end - overlay.bytes..<end])
+            let file = Array(bytes[end - overlay.bytes..<end])
+            for filter in overlay.filters { options.overlays[try Filter(parsing: filter)] = file }
             end -= overlay.bytes
         }
         return (overlays.isEmpty ? bytes : Array(bytes[..<end]), options)

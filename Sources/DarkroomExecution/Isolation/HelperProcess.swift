@@ -43,7 +43,7 @@ final class HelperProcess: Sendable {
         /// The limits of CPU time and elapsed time for a photo of `pixels` pixels; `pixels` is 0 while the size is
         /// unknown.
         let time: (_ pixels: Int) -> (processor: Duration, clock: Duration)
-        /// The largest file in bytes for a photo of `pixels` pixels; `pixels` is 0 while the size is unknown.
+        /// The largest number of bytes of all files for a photo of `pixels` pixels; `pixels` is 0 while the size is unknown.
         let bytes: (_ pixels: Int) -> Int
         /// The largest number of pixels of a photo.
         let maxPixels: Int

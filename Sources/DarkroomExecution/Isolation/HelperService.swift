@@ -60,7 +60,13 @@ package struct HelperService {
                 HelperJob.self, maxHeaderBytes: HelperChannel.maxJobHeaderBytes, maxBytes: .max)
         {
             do throws(PhotoProduct.Failure) {
-                answer(try develop(job, bytes), job)
+                let products = try develop(job, bytes)
+                let count = products.reduce(0) { $0 + $1.byteCount }
+                guard count <= job.maxBytes else {
+                    throw PhotoProduct.Failure(
+                        reason: .filterFailed, detail: "made \(count) bytes, more than the limit of \(job.maxBytes)")
+                }
+                answer(products, job)
             } catch {
                 let answer = HelperAnswer(
                     reason: (error.reason ?? .other).word, detail: HelperAnswer.cut(error.detail))
@@ -94,7 +100,7 @@ package struct HelperService {
 
     private func develop(_ job: HelperJob, _ bytes: [UInt8]) throws(PhotoProduct.Failure) -> [PhotoProduct] {
         if let operation = job.operation {
-            return [PhotoProduct(try run(operation, bytes, seconds: job.seconds), ending: "")]
+            return [PhotoProduct(try run(operation, bytes, job), ending: "")]
         }
         let development: (photo: [UInt8], options: DevelopOptions)
         do {
@@ -114,20 +120,15 @@ package struct HelperService {
     }
 
     private func run(
-        _ operation: HelperJob.Operation, _ bytes: [UInt8], seconds: Int
+        _ operation: HelperJob.Operation, _ bytes: [UInt8], _ job: HelperJob
     ) throws(PhotoProduct.Failure) -> [UInt8] {
         guard let make = operations[operation.name] else {
             throw PhotoProduct.Failure(
                 reason: .other,
                 detail: "the helper process has no operation \"\(operation.name)\": register it before its start")
         }
-        let result = try PhotoMaker.run(
-            make(), operation.step, operation.record, bytes, within: .seconds(seconds))
-        guard result.count <= operation.maxBytes else {
-            throw PhotoProduct.Failure(
-                reason: .filterFailed,
-                detail: "made a file of \(result.count) bytes, more than the limit of \(operation.maxBytes)")
-        }
-        return result
+        return try PhotoMaker.run(
+            make(), operation.step, operation.record, bytes,
+            DevelopOptions(outputs: [], maxPixels: job.maxPixels, processorTime: .seconds(job.seconds)))
     }
 }

@@ -3,7 +3,6 @@ import DarkroomConcurrency
 import DarkroomImaging
 import DarkroomModel
 import DarkroomRecipes
-import DarkroomRecipes
 import DarkroomTransfer
 import DarkroomWorkerState
 import Foundation
@@ -44,7 +43,7 @@ package final class PhotoHelpers: Sendable {
     func develop(
         _ photo: PhotoTask, _ options: DevelopOptions, _ bytes: [UInt8]
     ) throws(PhotoProduct.Failure) -> [PhotoProduct] {
-        let job = HelperJob(options, seconds: seconds)
+        let job = HelperJob(options, seconds: seconds, maxBytes: Self.maxBytes(options, bytes))
         let (answer, files) = try ask(
             photo, job, HelperJob.bytes(bytes, job, options), allowance(for: options, bytes))
         guard let products = answer.products(files, count: options.outputs.count) else {
@@ -54,9 +53,12 @@ package final class PhotoHelpers: Sendable {
     }
 
     /// Runs a registered operation in a helper. Blocks.
-    func run(_ step: CustomStep, _ photo: PhotoTask, _ bytes: [UInt8]) throws(PhotoProduct.Failure) -> [UInt8] {
-        let job = HelperJob(step, photo.record, seconds: seconds, maxBytes: HelperLimits.ownFileBytes)
-        return try ask(photo, job, bytes, allowanceForOperation).bytes
+    func run(
+        _ step: CustomStep, _ photo: PhotoTask, _ bytes: [UInt8], maxPixels: Int
+    ) throws(PhotoProduct.Failure) -> [UInt8] {
+        let job = HelperJob(
+            step, photo.record, maxPixels: maxPixels, seconds: seconds, maxBytes: HelperLimits.ownFileBytes)
+        return try ask(photo, job, bytes, allowanceForOperation(maxPixels: maxPixels)).bytes
     }
 
     /// Sends a job to a helper, and waits for the answer.
@@ -95,26 +97,30 @@ package final class PhotoHelpers: Sendable {
         }
     }
 
-    private func allowance(for options: DevelopOptions, _ bytes: [UInt8]) -> HelperProcess.Allowance {
+    /// The largest number of bytes of all files of a photo.
+    private static func maxBytes(_ options: DevelopOptions, _ bytes: [UInt8]) -> Int {
+        HelperLimits.fileBytes(of: bytes.count, pixels: options.maxPixels)
+    }
+
+    func allowance(for options: DevelopOptions, _ bytes: [UInt8]) -> HelperProcess.Allowance {
         var limits = options
         limits.processorTime = .seconds(seconds)
         let own = bytes.withUnsafeBytes { ImageFormat(contentOf: $0) }
         let memory = limits.outputs.flatMap { $0.encoding.formats(of: own) }
             .map { HelperLimits.memory(maxPixels: limits.maxPixels, format: $0) }.max()
-        let count = limits.outputs.count
+        let (count, maxBytes) = (limits.outputs.count, Self.maxBytes(options, bytes))
         return HelperProcess.Allowance(
             memory: memory ?? HelperLimits.maxMemory(maxPixels: limits.maxPixels),
             time: time(limits),
             // Filters produce no file before the size of the photo is known, so the limit is 0 until then.
-            bytes: { $0 == 0 ? 0 : count * HelperLimits.fileBytes(of: bytes.count, pixels: $0) },
+            bytes: { $0 == 0 ? 0 : min(count * HelperLimits.fileBytes(of: bytes.count, pixels: $0), maxBytes) },
             maxPixels: limits.maxPixels)
     }
 
-    private var allowanceForOperation: HelperProcess.Allowance {
-        var limits = DevelopOptions()
-        limits.processorTime = .seconds(seconds)
+    private func allowanceForOperation(maxPixels: Int) -> HelperProcess.Allowance {
+        let limits = DevelopOptions(outputs: [], maxPixels: maxPixels, processorTime: .seconds(seconds))
         return HelperProcess.Allowance(
-            memory: HelperLimits.memory(maxPixels: limits.maxPixels, format: nil), time: time(limits),
+            memory: HelperLimits.memory(maxPixels: maxPixels, format: nil), time: time(limits),
             bytes: { _ in HelperLimits.ownFileBytes }, maxPixels: 0)
     }
 

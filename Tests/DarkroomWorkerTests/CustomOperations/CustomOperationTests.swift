@@ -99,7 +99,8 @@ private struct Combining: PhotoOperation {
     @Test func textOfAnErrorIsTruncatedByUnicodeScalars() throws {
         #expect {
             try PhotoMaker.run(
-                Combining(), CustomStep(name: "x"), PhotoRecord(index: 0, name: "", url: ""), [], within: nil)
+                Combining(), CustomStep(name: "x"), PhotoRecord(index: 0, name: "", url: ""), [],
+                DevelopOptions(outputs: []))
         } throws: { error in
             (error as? PhotoProduct.Failure)?.detail.unicodeScalars.count == 1000
         }

@@ -1,3 +1,4 @@
+import DarkroomImaging
 import ErrorExpectations
 import Foundation
 import Testing
@@ -36,6 +37,32 @@ import Testing
         let long = "e" + String(repeating: "\u{301}", count: 5000)
         #expect(HelperAnswer.cut(long).unicodeScalars.count == 1000)
         #expect(HelperAnswer.cut("short") == "short")
+    }
+
+    /// The limit for all files does not grow with the number of renditions.
+    @Test(arguments: [1, 2, 64]) func allFilesTogetherHaveALimit(renditions: Int) {
+        let helpers = PhotoHelpers(arguments: [], variables: [], photoTimeout: .seconds(1), maxPixels: 100_000_000)
+        let options = DevelopOptions(outputs: Array(repeating: ImageOutput(filters: []), count: renditions))
+        let allowance = helpers.allowance(for: options, [1, 2, 3])
+        let largest = HelperLimits.fileBytes(of: 3, pixels: 100_000_000)
+        #expect(allowance.bytes(0) == 0 && allowance.bytes(100_000_000) == largest)
+        #expect(allowance.bytes(1000) == min(renditions * HelperLimits.fileBytes(of: 3, pixels: 1000), largest))
+    }
+
+    /// No machine can allocate the announced bytes.
+    @Test func announcedBytesAreAllocatedWhenTheyArrive() throws {
+        var ends: [Int32] = [-1, -1]
+        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+        defer { close(ends[0]) }
+        let header = Array("{}".utf8)
+        let announced = withUnsafeBytes(of: (UInt64(1) << 46).littleEndian) { Array($0) }
+        let message = [UInt8(header.count), 0, 0, 0] + announced + header + [1, 2, 3]
+        #expect(write(ends[1], message, message.count) == message.count)
+        close(ends[1])
+        let failure = expectError(HelperChannel.Failure.self) {
+            _ = try HelperChannel(descriptor: ends[0]).receive(HelperAnswer.self, maxBytes: .max)
+        }
+        #expect(failure == .closed)
     }
 
     @Test func rejectsATooLongMessageByItsLengthPrefix() throws {

@@ -1,0 +1,138 @@
+import Darkroom
+import DarkroomConcurrency
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+/// Inverts the colours of a photo, in Swift.
+private struct Invert: PhotoOperation {
+    func main(_ photo: DownloadedPhoto) throws -> [UInt8] {
+        var pixels = try photo.pixels()
+        let hasAlpha = pixels.channels == 2 || pixels.channels == 4
+        for index in pixels.samples.indices where !hasAlpha || index % pixels.channels < pixels.channels - 1 {
+            pixels.samples[index] = pixels.white - pixels.samples[index]
+        }
+        return try pixels.png()
+    }
+}
+
+/// Decodes a photo when it is cancelled.
+private struct Late: PhotoOperation {
+    let began: DispatchSemaphore
+    let problem: Locked<String>
+
+    func main(_ photo: DownloadedPhoto) throws -> [UInt8] {
+        began.signal()
+        while !photo.isCancelled { usleep(1000) }
+        do {
+            return try photo.pixels().png()
+        } catch {
+            problem.withLock { $0 = "\(error)" }
+            throw error
+        }
+    }
+}
+
+/// Operations that change pixels.
+@Suite(.redisServer, .timeLimit(.minutes(1))) struct PhotoPixelsTests {
+    private static let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().appendingPathComponent("Samples").path
+
+    let client: DarkroomClient
+    private let location: RedisLocation
+    private let scratch: ScratchFolder
+
+    init() throws {
+        let redis = RedisServer.current
+        location = RedisLocation(redis.configuration, try Keys(namespace: redis.namespace()))
+        client = DarkroomClient(location)
+        scratch = try ScratchFolder()
+    }
+
+    private func worker(_ change: (inout PhotoWorkerConfiguration) throws -> Void) async throws -> PhotoWorker {
+        var configuration = PhotoWorkerConfiguration()
+        configuration.downloadRules.folders = [Self.samples, scratch.path]
+        try change(&configuration)
+        let worker = try PhotoWorker(location, configuration)
+        try await worker.start()
+        return worker
+    }
+
+    private func options(_ renditions: [PhotoRendition]) -> BatchOptions {
+        var options = BatchOptions()
+        options.output = scratch.path("out")
+        options.renditions = renditions
+        options.fileName = "{index}"
+        return options
+    }
+
+    private func pixels(of path: String) throws -> PhotoPixels {
+        let bytes = try #require(FileManager.default.contents(atPath: path), "\(path) is missing")
+        return try DownloadedPhoto(record: PhotoRecord(index: 0, name: "", url: ""), bytes: Array(bytes)).pixels()
+    }
+
+    /// RGB, grey, and 16 bits with alpha; at the beginning and in the middle of a chain.
+    @Test func operationAndFilterMakeTheSamePixels() async throws {
+        let wide = PhotoPixels(
+            width: 40, height: 30, channels: 4, white: .max, samples: (0..<4800).map { UInt16($0 * 13) })
+        try scratch.write("wide.png", wide.png())
+        let paths = ["\(Self.samples)/china.jpg", "\(Self.samples)/moon.png", scratch.path("wide.png")]
+        let png = PhotoEncoding("format=png")
+        let batch = try await client.submit(
+            paths.map { (name: "photo", url: "file://\($0)") },
+            options: options([
+                PhotoRendition("first", filters: [.custom("invert")], encoding: png),
+                PhotoRendition("firstFilter", filters: [PhotoFilter("invert")], encoding: png),
+                PhotoRendition(
+                    "middle", filters: [PhotoFilter("rotate=90"), .custom("invert"), PhotoFilter("flop")], encoding: png
+                ),
+                PhotoRendition(
+                    "middleFilter", filters: [PhotoFilter("rotate=90"), PhotoFilter("invert"), PhotoFilter("flop")],
+                    encoding: png),
+            ]))
+        let worker = try await worker { try $0.register("invert") { Invert() } }
+        let facts = try await client.wait(for: batch.id)
+        await worker.stop()
+        #expect(facts.counts.filtered == 3, "\(facts.failures)")
+        for (index, kind) in [(3, UInt16(255)), (1, 255), (4, .max)].enumerated() {
+            for place in ["first", "middle"] {
+                let own = try pixels(of: scratch.path("out/\(place)/00000\(index).png"))
+                let filtered = try pixels(of: scratch.path("out/\(place)Filter/00000\(index).png"))
+                #expect(own.channels == kind.0 && own.white == kind.1)
+                #expect(own == filtered, "photo \(index), \(place)")
+            }
+        }
+    }
+
+    @Test func largestPhotoIsThatOfTheWorker() async throws {
+        let batch = try await client.submit(
+            [(name: "photo", url: "file://\(Self.samples)/moon.png")],
+            options: options([PhotoRendition("own", filters: [.custom("invert")])]))
+        let worker = try await worker {
+            $0.maxPixels = 512 * 512 - 1
+            try $0.register("invert") { Invert() }
+        }
+        let facts = try await client.wait(for: batch.id)
+        let failures = try await client.failures(of: batch.id)
+        await worker.stop()
+        #expect(facts.failures == [.filterFailed: 1] && failures.first?.detail?.contains("pixels") == true)
+    }
+
+    @Test func cancelledPhotoIsNotDecoded() async throws {
+        let (began, problem) = (DispatchSemaphore(value: 0), Locked(""))
+        let batch = try await client.submit(
+            [(name: "photo", url: "file://\(Self.samples)/moon.png")],
+            options: options([PhotoRendition("own", filters: [.custom("late")])]))
+        let worker = try await worker { try $0.register("late") { Late(began: began, problem: problem) } }
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                began.wait()
+                continuation.resume()
+            }
+        }
+        _ = try await client.cancel(batch.id)
+        let facts = try await client.wait(for: batch.id)
+        await worker.stop()
+        #expect(facts.counts.cancelled == 1 && problem.withLock { $0 }.contains("cancelled"))
+    }
+}
