@@ -95,11 +95,15 @@ package struct WorkerConfiguration: Sendable {
             throw InvalidOperationName(name: name)
         }
         operations[name] = make
+        commands[name] = nil
     }
 
     /// Registers a command for batches with the filter `x:<name>`. An operation already registered under this name is
     /// replaced.
-    package mutating func register(_ command: CommandOperation) { commands[command.name] = command }
+    package mutating func register(_ command: CommandOperation) {
+        commands[command.name] = command
+        operations[command.name] = nil
+    }
 }
 
 /// An invalid name of a custom operation.

@@ -9,6 +9,10 @@ import Testing
 @testable import DarkroomExecution
 @testable import DarkroomWorker
 
+private struct Nothing: PhotoOperation {
+    func main(_ photo: DownloadedPhoto) throws -> [UInt8] { [] }
+}
+
 /// Workers whose custom operations are commands.
 @Suite(.redisServer, .serialized, .timeLimit(.minutes(2))) struct CommandWorkerTests {
     private let darkroom: Darkroom
@@ -33,9 +37,13 @@ import Testing
         (.stream, "while read line; do head -c 5 >/dev/null; printf '{\"bytes\":5}\\nhello'; done"),
     ])
     func runsTheCommandForEveryPhoto(_ style: CommandOperation.Style, _ command: String) throws {
-        let id = try submit("own", photos: 40)
-        let worker = try darkroom.worker { $0.register(try CommandOperation("own", command: command, style: style)) }
+        // The processes of a stream have no variables of a batch.
+        let name = "own\(UInt64.random(in: 0 ... .max))"
+        let id = try submit(name, photos: 40)
+        let worker = try darkroom.worker { $0.register(try CommandOperation(name, command: command, style: style)) }
         let facts = try darkroom.wait(id)
+        let kept = RunningProcess.having("DARKROOM_OPERATION=\(name)")
+        #expect(kept.isEmpty == (style == .process), "\(kept)")
         worker.stop()
         worker.wait()
         try darkroom.check(id)
@@ -44,7 +52,16 @@ import Testing
         let text = String(
             decoding: FileManager.default.contents(atPath: "\(darkroom.folder)/\(file)") ?? Data(), as: UTF8.self)
         #expect(text == (style == .process ? "hello \(id)\n" : "hello") && file.hasSuffix(".txt"))
-        #expect(RunningProcess.having("DARKROOM_BATCH=\(id)").isEmpty)
+        #expect(RunningProcess.having("DARKROOM_OPERATION=\(name)").isEmpty)
+    }
+
+    @Test func laterOperationOfANameReplacesTheEarlier() throws {
+        var configuration = WorkerConfiguration()
+        try configuration.register("own") { Nothing() }
+        configuration.register(try CommandOperation("own", command: "cat"))
+        #expect(configuration.operations.isEmpty && configuration.commands.count == 1)
+        try configuration.register("own") { Nothing() }
+        #expect(configuration.operations.count == 1 && configuration.commands.isEmpty)
     }
 
     @Test func cancelledBatchEndsItsCommands() throws {
