@@ -118,10 +118,12 @@ struct RunCommand: ParsableCommand {
         let identity = try identity(photos, options)
         // The folder is examined first, so that an error about it is reported at once.
         _ = try RunFolder.examine(output: options.output, overwrite: files.overwrite)
-        let report = try DryRun(photos, options, progress)
+        let output = OutputFolder(path: options.output)
+        try output.checkRenditions(of: options)
+        let report = try DryRun(photos, options, outputExists: output.examine(), progress)
         let action = try PlannedAction(
             ofRun: identity, photos: report.examination.photos, overwrite: files.overwrite, again: again, retry: retry)
-        try report.write(action, besides: BatchOptions(), warnings: [], isJSON: json)
+        try report.write(action, besides: BatchOptions(), warnings: action.warnings, isJSON: json)
     }
 
     /// Prints the outcome of the batch.

@@ -16,9 +16,15 @@ package struct SubmissionCheck {
 
     /// Throws the error with which ``Coordinator/submit(_:as:options:after:overwrite:onSubmitted:)`` would refuse the
     /// batch, as far as the error can be found without writing.
-    package func run() throws {
-        if !options.remoteOutput { try checkFolders() }
-        guard let store else { return }
+    /// - Returns: whether the output folder exists; nil if it is not on this machine.
+    @discardableResult
+    package func run() throws -> Bool? {
+        let outputExists = options.remoteOutput ? nil : try checkFolders()
+        if let store { try check(store) }
+        return outputExists
+    }
+
+    private func check(_ store: BatchStore) throws {
         if !options.name.isEmpty, let other = try store.holder(ofName: options.name), other.isOpen {
             throw CoordinatorError.nameTaken(options.name, by: other.id)
         }
@@ -27,7 +33,7 @@ package struct SubmissionCheck {
         }
     }
 
-    private func checkFolders() throws {
+    private func checkFolders() throws -> Bool {
         if !options.originals.isEmpty {
             _ = try WritableFolder(role: "originals folder", path: options.originals).examine()
         }
@@ -38,7 +44,7 @@ package struct SubmissionCheck {
                 (try? store?.facts(of: [other]))?.isEmpty ?? false
             }
         }
-        _ = try output.examine()
         try output.checkRenditions(of: options)
+        return try output.examine()
     }
 }

@@ -62,8 +62,31 @@ import Testing
         #expect(facts["would"] as? String == "begin" && facts["outputExists"] as? Bool == false)
         #expect(facts["encoding"] as? String == "" && facts["filters"] as? [String] == ["sepia=0.8"])
         #expect((facts["firstFiles"] as? [String])?.count == 2 && (facts["lastFiles"] as? [String])?.isEmpty == true)
+        #expect(facts["acceptsDamage"] as? Bool == false && facts["renditions"] as? [String] == [])
         let limited = try run([list(), "-o", scratch.path("out"), "--dry-run", "--limit", "1"])
         #expect(limited.lines.contains("photos\t1, the first of the list"), "\(limited)")
+    }
+
+    @Test func documentHasTheRenditions() throws {
+        let renditions = ["--rendition", "small = resize=100; format=webp", "--rendition", "grey = grayscale"]
+        let outcome = try run(
+            [list(), "-o", scratch.path("out"), "--dry-run", "--json", "--on-damaged", "accept", "--quality", "70"]
+                + renditions)
+        let facts = try #require(try outcome.json() as? [String: Any], "\(outcome)")
+        #expect(facts["renditions"] as? [String] == ["small = resize=100x; format=webp", "grey = grayscale=1"])
+        #expect(facts["filters"] as? [String] == [] && facts["encoding"] as? String == "quality=70")
+        #expect(facts["acceptsDamage"] as? Bool == true && facts["keepsAnimations"] as? Bool == false)
+        #expect((facts["firstFiles"] as? [String])?.prefix(2) == ["small/000000-Cliff.webp", "grey/000000-Cliff.*"])
+    }
+
+    /// The dry run does not read the Redis of the run, so it cannot know that the batch was cancelled.
+    @Test func warnsThatACancelledRunIsNotDetected() throws {
+        #expect(try run([Self.samples, "-o", scratch.path("out"), "--limit", "2"]).status == 0)
+        let lines = try dryRun().lines
+        #expect(lines.contains { $0.hasPrefix("warning\tthe Redis of the earlier run was not read") }, "\(lines)")
+        let facts = try #require(try dryRun("--limit", "2", "--json").json() as? [String: Any])
+        #expect((facts["warnings"] as? [String])?.first?.contains("cancelled") == true)
+        #expect(try !dryRun("--again").lines.contains { $0.hasPrefix("warning") })
     }
 
     @Test func runSaysWhetherItBeginsContinuesOrHasFinished() throws {

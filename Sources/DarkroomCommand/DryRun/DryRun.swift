@@ -11,21 +11,18 @@ struct DryRun {
     let photos: SelectedPhotos
     let options: BatchOptions
     let examination: ListExamination
-    /// Nil if the output folder is not on this machine.
     private let outputExists: Bool?
 
     /// Reads the whole list. Blocks.
-    /// - Parameter progress: Gets a note every 5 s.
-    init(_ photos: SelectedPhotos, _ options: BatchOptions, _ progress: LiveProgress) throws {
+    /// - Parameters:
+    ///   - outputExists: Whether the output folder exists; nil if it is not on this machine.
+    ///   - progress: Gets a note every 5 s.
+    init(
+        _ photos: SelectedPhotos, _ options: BatchOptions, outputExists: Bool?, _ progress: LiveProgress
+    ) throws {
         self.photos = photos
         self.options = options
-        if options.remoteOutput {
-            outputExists = nil
-        } else {
-            let output = OutputFolder(path: options.output)
-            outputExists = try output.examine()
-            try output.checkRenditions(of: options)
-        }
+        self.outputExists = outputExists
         var examination = try ListExamination(options)
         var next = ContinuousClock.now + Self.noteEvery
         try photos.read { name, url in
@@ -115,7 +112,7 @@ struct DryRun {
         ]
         let settings = settings(of: options).map { JSON.Member(key: $0.key, value: .string($0.value)) }
         let sample = photos.selection.sample
-        return [
+        let document: JSON = [
             "would": .string(action.word), "batch": JSON(action.batch?.description),
             "list": .string(photos.list.name), "photos": .int(examination.photos),
             "listedPhotos": JSON(photos.listedPhotos), "seed": JSON(sample?.seed),
@@ -123,12 +120,11 @@ struct DryRun {
             "unusable": .array(unusable), hasIndex ? "repeatedNames" : "repeatedFiles": repetitions,
             "firstFiles": .array(examination.firstFiles.map(JSON.string)),
             "lastFiles": .array(examination.lastFiles.map(JSON.string)),
-            "filters": .array(options.filters.map { .string($0.description) }),
-            "renditions": .array(options.renditions.map { .string($0.description) }),
-            "encoding": .string(options.encoding.description), "output": .string(options.output),
-            "outputExists": outputExists.map(JSON.bool) ?? .null, "outputHolder": JSON(holder?.description),
+            "output": .string(options.output), "outputExists": outputExists.map(JSON.bool) ?? .null,
+            "outputHolder": JSON(holder?.description),
             "options": .object(settings), "warnings": .array(warnings.map(JSON.string)),
         ]
+        return document.adding(JSON(recipeOf: options))
     }
 
     /// The options that are mentioned if they are not standard.

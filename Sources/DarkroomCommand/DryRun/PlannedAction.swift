@@ -16,8 +16,8 @@ enum PlannedAction {
     /// Nothing: an earlier run has the results of all photos.
     case hasFinished(BatchID, failed: Int)
 
-    /// The action of a run. Reads the state and the manifest in the output folder; the private Redis of an earlier run
-    /// is not started.
+    /// The action of a run. Reads the state and the manifest in the output folder. The Redis of an earlier run is not
+    /// read, so it is not known whether the batch was cancelled, see ``warnings``.
     /// - Parameters:
     ///   - identity: The job of the run.
     ///   - photos: The number of photos in the list.
@@ -72,6 +72,15 @@ enum PlannedAction {
         case .hasFinished(let batch, let failed):
             "do nothing: the run of batch \(batch) has finished this list"
                 + (failed > 0 ? " (\(HumanText.count(failed)) failed, --retry runs them again)" : "")
+        }
+    }
+
+    /// What may prevent the action.
+    var warnings: [String] {
+        switch self {
+        case .submits, .begins, .beginsAgain: []
+        case .continues, .retries, .hasFinished:
+            ["the Redis of the earlier run was not read; if its batch was cancelled, only --again runs the list"]
         }
     }
 

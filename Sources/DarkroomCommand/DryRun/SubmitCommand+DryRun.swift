@@ -14,8 +14,8 @@ extension SubmitCommand {
         let options = try options(for: photos.list)
         let (client, warnings) = try redisIfReachable()
         if let client { _ = try queue.batchesBefore(in: client) }
-        try SubmissionCheck(options, overwrite: files.overwrite, store: client?.store).run()
-        let report = try DryRun(photos, options, progress)
+        let check = SubmissionCheck(options, overwrite: files.overwrite, store: client?.store)
+        let report = try DryRun(photos, options, outputExists: check.run(), progress)
         try report.write(.submits, besides: BatchOptions(), warnings: warnings, isJSON: json)
     }
 

@@ -19,19 +19,25 @@ extension JSON {
             "finished": JSON(time: batch.finished), "seconds": JSON(batch.seconds(now: now), decimals: 3),
             "photosPerSecond": JSON(batch.photosPerSecond(now: now), decimals: 2),
             "secondsLeft": JSON(left, decimals: 1), "problems": .array(problems.map { JSON($0) }),
-            "filters": .array(batch.options.filters.map { .string($0.description) }),
-            "encoding": .string(batch.options.encoding.description), "output": .string(batch.options.output),
+            "output": .string(batch.options.output),
         ]
-        self = adding(.object(JSON.controls(of: batch)))
+        self = adding(JSON(recipeOf: batch.options)).adding(.object(JSON.controls(of: batch)))
+    }
+
+    /// How the files of a batch are made. With renditions, there are no other filters.
+    package init(recipeOf options: BatchOptions) {
+        let filters = options.renditions.isEmpty ? options.filters : []
+        self = [
+            "filters": .array(filters.map { .string($0.description) }),
+            "renditions": .array(options.renditions.map { .string($0.description) }),
+            "encoding": .string(options.encoding.description), "acceptsDamage": .bool(options.acceptsDamage),
+            "keepsAnimations": .bool(options.keepsAnimations),
+        ]
     }
 
     /// The optional members that apply to the batch.
     private static func controls(of batch: BatchFacts) -> [Member] {
         var members: [Member] = []
-        if !batch.options.renditions.isEmpty {
-            members.append(
-                Member(key: "renditions", value: .array(batch.options.renditions.map { .string($0.description) })))
-        }
         if !batch.damage.isEmpty {
             members.append(Member(key: "damage", value: .array(batch.damage.map(JSON.string))))
         }
