@@ -98,8 +98,14 @@ extension BatchOptions {
         redactURLs = fields.isSet("redact.urls")
     }
 
+    /// The fields of older versions that ``encoding`` has replaced.
+    private static let earlierFields = ["format", "quality", "strip"]
+
     /// Reads the renditions and the encoding. An invalid text is damage: without it, the batch would make other files.
     private mutating func readRecipe(_ fields: inout StoredFields) {
+        if Self.earlierFields.contains(where: { fields.text($0) != nil }) {
+            fields.noteContradiction("an older version of Darkroom has submitted it; submit it again")
+        }
         do throws(ChainSyntaxError) {
             if let text = fields.text("renditions"), !text.isEmpty {
                 renditions = [PhotoRendition](try Recipe(parsing: text))
