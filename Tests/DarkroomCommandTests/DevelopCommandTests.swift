@@ -33,6 +33,16 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == ["again", name].sorted())
     }
 
+    /// If one of the files of a photo exists, none is written.
+    @Test(arguments: [[], ["-o"]]) func existingComparisonKeepsThePhotoFromBeingWritten(option: [String]) throws {
+        let existing = try scratch.write("moon.compare.png", "earlier")
+        let target = option.isEmpty ? scratch.path("moon.png") : folder
+        let outcome = try Program(["develop", Self.samples + "/moon.png", "--compare"] + option + [target]).outcome()
+        #expect(outcome.status == (option.isEmpty ? 1 : 3))
+        #expect(outcome.standardError.contains("\(existing): it is there already"), "\(outcome)")
+        #expect(try scratch.contents("") == ["moon.compare.png"])
+    }
+
     @Test func photoGoesThroughPipes() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let outcome = try Program(

@@ -121,6 +121,7 @@ import Testing
         #expect(status.standardOutput.contains("quality=70"))
         let json = try #require(try queue.run("status", id, "--json").json() as? [String: Any])
         #expect(json["renditions"] as? [String] == canonical && json["encoding"] as? String == "quality=70")
+        #expect(json["filters"] as? [String] == [])
         #expect(try queue.run("watch", id).status == 0)
         let photos = try #require(try queue.run("photos", id, "--json").json() as? [[String: Any]])
         #expect(photos[2]["files"] as? [String] == ["small/000002-2.webp", "grey/000002-2.jpg"])
@@ -218,6 +219,75 @@ import Testing
         try check(photos: 1, ["small", "grey"])
     }
 
+    /// Another batch takes the folder, and a retry takes it back.
+    @Test func overwriteReplacesTheFilesOfAllRenditions() throws {
+        let photo = RunCommandTests.photo
+        let server = try HostileServer([
+            "/0.jpg": .answer(body: photo), "/1.jpg": .inTurn([.answer(status: 404), .answer(body: photo)]),
+        ])
+        defer { server.stop() }
+        let both = try scratch.write("both.txt", server.url("/0.jpg\n") + server.url("/1.jpg\n"))
+        let one = try scratch.write("one.txt", server.url("/0.jpg\n"))
+        func submit(_ list: String, _ renditions: [String]) throws -> Program.Outcome {
+            try Program(
+                ["submit", list, "-o", out, "--namespace", queue.namespace] + renditions, environment: queue.environment
+            ).outcome()
+        }
+        func width(_ file: String) throws -> Int? {
+            let copy = scratch.path("copy.png")
+            let facts = try Program.run("develop", "\(out)/\(file)", copy, "--force", "--json").json()
+            return (facts as? [String: Any])?["width"] as? Int
+        }
+        let worker = try queue.start("worker", "--allow-private")
+        let first = try submit(both, Self.two).lines[0]
+        #expect(try queue.run("wait", first).status == 3)
+        #expect(try width("small/000000-0.webp") == 100)
+
+        let small = ["--rendition", "small = resize=50; format=webp"]
+        #expect(try submit(one, small).status == 1)
+        let second = try submit(one, small + ["--overwrite"]).lines[0]
+        #expect(try queue.run("wait", second).status == 0)
+        #expect(try width("small/000000-0.webp") == 50)
+
+        #expect(try queue.run("retry", first).status == 1)
+        #expect(try queue.run("retry", first, "--overwrite").status == 0)
+        #expect(try queue.run("wait", first).status == 0)
+        #expect(try width("small/000001-1.webp") == 100 && width("grey/000001-1.jpg") == 640)
+        #expect(try width("small/000000-0.webp") == 50, "a retry runs only the failed photos")
+        worker.send(SIGTERM)
+        #expect(try worker.outcome().status == 0)
+    }
+
+    @Test func resumedBatchMakesAllFilesOfTheNewPhotos() throws {
+        let (server, list) = try serve(4)
+        defer { server.stop() }
+        let whole = String(decoding: try Self.bytes(list), as: UTF8.self)
+        try scratch.write("list.txt", whole.split(separator: "\n").prefix(2).joined(separator: "\n") + "\n")
+        let id = try queue.run("submit", list, "-o", out, Self.two[0], Self.two[1], Self.two[2], Self.two[3]).lines[0]
+        let worker = try queue.start("worker", "--allow-private")
+        #expect(try queue.run("wait", id).status == 0)
+        try check(photos: 2, ["small", "grey"])
+        try scratch.write("list.txt", whole)
+        #expect(try queue.run("submit", list, "--resume", id).status == 0)
+        #expect(try queue.run("wait", id).status == 0)
+        worker.send(SIGTERM)
+        #expect(try worker.outcome().status == 0)
+        try check(photos: 4, ["small", "grey"])
+    }
+
+    /// All files together are larger than the limit for a helper: 64 MiB, and 12 bytes for each of 0.9 million pixels.
+    @Test func filesOfAPhotoTogetherHaveALimitInHelpers() throws {
+        let list = try scratch.write("list.txt", "file://\(Self.samples)/hubble_deep_field.jpg\n")
+        func recipe(_ count: Int) throws -> String {
+            try scratch.write("recipe", (0..<count).map { "r\($0) = none; format=tiff\n" }.joined())
+        }
+        let options = ["--isolate", "--max-pixels", "900k", "--files-under", Self.samples, "--again"]
+        let many = try run(list, ["--recipe", recipe(64)] + options)
+        #expect(many.status == 3, "\(many)")
+        #expect(try check(photos: 1, [])[0].detail?.contains("more than the limit of") == true)
+        #expect(try run(list, ["--recipe", recipe(10)] + options).status == 0)
+    }
+
     /// A photo whose folder became a link while the batch ran fails, and nothing is written through the link.
     @Test func plantedLinkIsNotFollowed() async throws {
         let (server, list) = try serve(2, heldFrom: 0)
@@ -269,6 +339,25 @@ import Testing
         try scratch.write("recipe", "a = none\n")
         #expect(try run(Self.samples, ["--recipe", scratch.path("link"), "--dry-run"]).status == 0)
         #expect(!scratch.exists("out"))
+    }
+
+    @Test func recipeIsReadOnce() throws {
+        let recipe = try scratch.write("recipe", "a = none\n")
+        let arguments = ["run", "l", "-o", "d", "--recipe", recipe]
+        let command = try #require(try DarkroomProgram.parseAsRoot(arguments) as? RunCommand)
+        try scratch.write("recipe", "b = flip\n")
+        let names = try command.image.outputs().map(\.rendition)
+        #expect(names == ["a"])
+    }
+
+    @Test(arguments: [
+        (["--rendition", "b = none"], "--recipe: the renditions are in the file; leave --rendition out"),
+        (["--filter", "flip"], "--filter: each rendition has filters of its own; write the filter there"),
+    ])
+    func recipeExcludesOtherFilters(_ options: [String], _ message: String) throws {
+        let recipe = try scratch.write("recipe", "a = none\n")
+        let outcome = try run(Self.samples, ["--recipe", recipe] + options)
+        #expect(outcome.status == 2 && outcome.standardError.contains("error: \(message)"), "\(outcome)")
     }
 
     @Test func fileInPlaceOfTheFolderOfARenditionIsRefused() throws {

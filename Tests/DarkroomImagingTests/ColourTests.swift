@@ -1,5 +1,4 @@
 import DarkroomRecipes
-import DarkroomRecipes
 import Foundation
 import Testing
 

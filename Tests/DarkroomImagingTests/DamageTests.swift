@@ -1,7 +1,6 @@
 import CImaging
 import DarkroomRecipes
 import ErrorExpectations
-import DarkroomRecipes
 import Foundation
 import DarkroomConcurrency
 import Testing

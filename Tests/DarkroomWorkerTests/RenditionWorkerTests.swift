@@ -42,7 +42,7 @@ import Testing
         ("renditions", "small = resize=100\n../grey = grayscale\n"), ("renditions", "small"), ("renditions", "\u{0}"),
         ("renditions", "small = resize=100\nsmall = grayscale\n"), ("renditions", "small = sepai"),
         ("renditions", String(repeating: "#", count: 200_000)), ("encoding", "quality=900"), ("encoding", "format=bmp"),
-        ("filters", "sepai"),
+        ("filters", "sepai"), ("quality", "70"),
     ]) func damagedRecipeIsRefused(field: String, text: String) throws {
         let id = try submit(["/moon.png"])
         let key = darkroom.keys.batch(id)
@@ -61,16 +61,11 @@ import Testing
     /// A claim that lost its manifest: the lines are made from the files that exist.
     @Test func linesAreMadeAgainFromTheFilesOfAllRenditions() throws {
         let id = try submit(["/moon.png", "/flower.jpg"])
-        let claim = darkroom.store.claim(worker: "earlier", number: 1, operations: 1)
-        guard case .claimed(let claimed) = try darkroom.store.perform(claim), let held = claimed.operations.first?.held
-        else {
-            Issue.record("no operation was claimed")
-            return
-        }
+        let held = try claimAsCrashedWorker()
         _ = try darkroom.store.perform(
             darkroom.store.report(
-                held, worker: "earlier", stateCodes: Array("F.".utf8), bytesIn: 1, bytesOut: 1, failures: []))
-        _ = try darkroom.store.perform(darkroom.store.release(held, worker: "earlier"))
+                held, worker: "crashed", stateCodes: Array("F.".utf8), bytesIn: 1, bytesOut: 1, failures: []))
+        _ = try darkroom.store.perform(darkroom.store.release(held, worker: "crashed"))
         for path in ["small/000000-moon.webp", "grey/000000-moon.png"] {
             let file = URL(fileURLWithPath: "\(darkroom.folder)/\(path)")
             try FileManager.default.createDirectory(
@@ -87,16 +82,66 @@ import Testing
         #expect(line.files.map(\.filters) == ["resize=100x", "grayscale=1"])
     }
 
-    /// A cancelled photo has all its files or none.
-    @Test func cancelledPhotoLeavesNoFile() throws {
-        let id = try submit(["/moon.png", "/flower.jpg", "/china.jpg"])
-        let worker = try darkroom.worker { $0.filtrations = 1 }
-        try darkroom.wait(id, "started", until: { $0.executing > 0 || $0.state == .finished })
-        _ = try darkroom.store.perform(darkroom.store.cancel(id))
+    /// Claims the only operation as a worker that has crashed since.
+    private func claimAsCrashedWorker() throws -> HeldOperation {
+        let claim = darkroom.store.claim(worker: "crashed", number: 1, operations: 1)
+        guard case .claimed(let claimed) = try darkroom.store.perform(claim) else { throw POSIXError(.EAGAIN) }
+        return try #require(claimed.operations.first?.held)
+    }
+
+    /// A worker was killed after it had given the first of two files its name.
+    @Test func photoOfAWorkerThatWasKilledBetweenTwoNamesGetsAllFiles() throws {
+        let id = try submit(["/moon.png"])
+        let held = try claimAsCrashedWorker()
+        let temporary = StaleFiles.temporaryName(for: "0", fencingToken: held.fencingToken, worker: "crashed.1")
+        for path in ["small/000000-moon.webp", "grey/\(temporary)"] {
+            let file = URL(fileURLWithPath: "\(darkroom.folder)/\(path)")
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data("earlier".utf8).write(to: file)
+        }
+        let worker = try darkroom.worker()
+        while try darkroom.store.perform(darkroom.store.expireLeases()) {}
+        let facts = try darkroom.wait(id)
         worker.stop()
         worker.wait()
-        let byFolder = Dictionary(grouping: try files()) { $0.split(separator: "/")[1].prefix(6) }
-        #expect(byFolder.values.allSatisfy { $0.count == 2 }, "\(byFolder)")
+        #expect(facts.counts.filtered == 1)
+        try darkroom.check(id)
+        #expect(try files() == ["small/000000-moon.webp", "grey/000000-moon.png"])
+    }
+
+    /// Passes the photo through. Waits in the second photo until it is cancelled.
+    private struct Hold: PhotoOperation {
+        let began: DispatchSemaphore
+
+        func main(_ photo: DownloadedPhoto) throws -> [UInt8] {
+            guard photo.record.index > 0 else { return photo.bytes }
+            began.signal()
+            while !photo.isCancelled { usleep(1000) }
+            return photo.bytes
+        }
+    }
+
+    /// A photo is cancelled after one of its files is made. It leaves no file, and other photos keep both.
+    @Test func cancelledPhotoLeavesNoFile() throws {
+        let began = DispatchSemaphore(value: 0)
+        let id = try darkroom.submit(
+            ["/moon.png", "/flower.jpg", "/china.jpg"].map(photos.url),
+            darkroom.options { options in
+                options.renditions = [Self.renditions[0], PhotoRendition("held", filters: [.custom("hold")])]
+            })
+        let worker = try darkroom.worker {
+            $0.filtrations = 1
+            try $0.register("hold") { Hold(began: began) }
+        }
+        #expect(began.wait(timeout: .now() + 20) == .success)
+        try darkroom.wait(id, "reported", until: { $0.counts.filtered == 1 })
+        _ = try darkroom.store.perform(darkroom.store.cancel(id))
+        let facts = try darkroom.wait(id)
+        worker.stop()
+        worker.wait()
+        #expect(facts.counts.filtered == 1 && facts.counts.cancelled == 2)
+        #expect(try files() == ["small/000000-moon.webp", "held/000000-moon.png"])
         let left = try FileManager.default.subpathsOfDirectory(atPath: darkroom.folder).filter { $0.contains("/.") }
         #expect(left.isEmpty)
     }

@@ -12,13 +12,17 @@ import Testing
 @Suite(.redisServer, .serialized)
 struct IsolationTests {
     /// Submits a batch with the custom operation `x:hostile` and one photo for each name.
-    private func submit(_ names: [String], to queue: Queue) throws -> BatchID {
-        try Data("bytes".utf8).write(to: URL(fileURLWithPath: queue.folder + "/photo.txt"))
+    private func submit(
+        _ names: [String], to queue: Queue, photo: [UInt8] = Array("bytes".utf8),
+        _ change: (inout BatchOptions) -> Void = { _ in }
+    ) throws -> BatchID {
+        try Data(photo).write(to: URL(fileURLWithPath: queue.folder + "/photo.txt"))
         let list = PhotoRecords(names.map { (name: $0, url: "file://\(queue.folder)/photo.txt") })
         var options = BatchOptions()
         options.output = queue.folder + "/out"
         options.filters = [.custom("hostile")]
         options.lease = .seconds(6)
+        change(&options)
         let coordinator = Coordinator(store: queue.store) { _ in }
         return try coordinator.submit(list, options: options).id
     }
@@ -197,10 +201,26 @@ struct IsolationTests {
         #expect(try HostileWorkerProcess.canBeRead(other.identifier), "the test must be able to read other processes")
     }
 
-    @Test func photoFailsAfterItHasCrashedTwoWorkers() throws {
+    @Test func operationDecodesAndEncodesPixels() throws {
+        let (queue, scratch) = (try Queue(), try ScratchFolder())
+        let id = try submit(["pixels", "fine"], to: queue, photo: RunCommandTests.photo)
+        let worker = try HostileWorkerProcess(queue, isolated: true)
+        defer { worker.process.stop() }
+        #expect(try wait(for: id, in: queue) == ["pixels": "filtered", "fine": "filtered"])
+        let copy = scratch.path("copy.jpg")
+        let made = try Program.run("develop", "\(queue.folder)/out/000000-pixels.png", copy, "--json").json()
+        #expect((made as? [String: Any])?["width"] as? Int == 640)
+    }
+
+    /// With renditions, the photo that crashes its process has no file, and all others have both.
+    @Test(arguments: [[], ["small", "own"]]) func photoFailsAfterItHasCrashedTwoWorkers(renditions: [String]) throws {
         let queue = try Queue()
         let names = (0..<9).map { "fine \($0)" } + ["crash"]
-        let id = try submit(names, to: queue)
+        let id = try submit(names, to: queue, photo: RunCommandTests.photo) { options in
+            options.renditions = renditions.map { name in
+                PhotoRendition(name, filters: name == "own" ? [.custom("hostile")] : [PhotoFilter("resize=100")])
+            }
+        }
         var worker = try HostileWorkerProcess(queue, isolated: false)
         var ended = 0
         let deadline = ContinuousClock.now + .seconds(120)
@@ -214,6 +234,11 @@ struct IsolationTests {
         #expect(ends["crash"] == "crashed")
         #expect(ends.values.filter { $0 == "filtered" }.count == 9)
         #expect(ended == 2)
+        let folders = renditions.isEmpty ? [""] : renditions
+        for folder in folders {
+            let files = try FileManager.default.contentsOfDirectory(atPath: "\(queue.folder)/out/\(folder)")
+            #expect(files.filter { $0.contains("-fine") }.count == 9 && !files.contains { $0.contains("crash") })
+        }
     }
 
     @Test func helpersEndWithTheirWorker() throws {

@@ -1,0 +1,47 @@
+import Darkroom
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+@testable import DarkroomCommand
+
+/// `--on-damaged accept` and `--animation keep`, from the options of the command to the worker and its helpers.
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(2))) struct DamageOptionTests {
+    /// An animation of 1 x 1 pixel with two frames.
+    private static let animation: [UInt8] =
+        Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0] + [0, 0, 0, 255, 255, 255]
+        + [0x21, 0xFF, 11] + Array("NETSCAPE2.0".utf8) + [3, 1, 0, 0, 0]
+        + frame(code: 0x44) + frame(code: 0x4C) + [0x3B]
+
+    private static func frame(code: UInt8) -> [UInt8] {
+        [0x21, 0xF9, 4, 0, 10, 0, 0, 0, 0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, code, 1, 0]
+    }
+
+    @Test(arguments: [[], ["--isolate"]]) func optionsReachTheWorker(isolation: [String]) throws {
+        let (queue, scratch) = (try Queue(), try ScratchFolder())
+        let cut = try scratch.write("cut.jpg", Array(RunCommandTests.photo.dropLast(RunCommandTests.photo.count / 2)))
+        let animated = try scratch.write("animated.gif", Self.animation)
+        let list = try scratch.write("list.txt", "file://\(cut)\nfile://\(animated)\n")
+        let worker = try Program(
+            ["worker", "--namespace", queue.namespace, "--files-under", scratch.path] + isolation,
+            environment: queue.environment)
+        for (name, options, isAccepted) in [
+            ("plain", [], false), ("accepted", ["--on-damaged", "accept", "--animation", "keep"], true),
+        ] {
+            let submitted = try Program(
+                ["submit", list, "-o", scratch.path(name), "--format", "webp", "--namespace", queue.namespace]
+                    + options, environment: queue.environment
+            ).outcome()
+            let id = try #require(submitted.lines.first, "\(submitted)")
+            #expect(try queue.run("wait", id).status == (isAccepted ? 0 : 3))
+            let facts = try #require(try queue.run("status", id, "--json").json() as? [String: Any])
+            #expect(facts["acceptsDamage"] as? Bool == isAccepted && facts["keepsAnimations"] as? Bool == isAccepted)
+            #expect(facts["failures"] as? [String: Int] == (isAccepted ? [:] : ["damaged": 1]))
+            let made = try #require(FileManager.default.contents(atPath: scratch.path("\(name)/000001-animated.webp")))
+            #expect((made.range(of: Data("ANMF".utf8)) != nil) == isAccepted)
+            #expect(scratch.exists("\(name)/000000-cut.webp") == isAccepted)
+        }
+        worker.send(SIGTERM)
+        #expect(try worker.outcome().status == 0)
+    }
+}
