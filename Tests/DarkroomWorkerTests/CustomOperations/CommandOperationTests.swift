@@ -248,20 +248,30 @@ import Testing
         var earlier = sigaction()
         #expect(sigaction(SIGUSR1, &action, &earlier) == 0)
         defer { sigaction(SIGUSR1, &earlier, nil) }
-        let fixture = try CommandFixture("seq 20000 | xargs touch; pwd >&2; sleep 1000") { $0.time = .seconds(3) }
-        let thread = pthread_self()
-        let hasEnded = Latch()
-        let signals = OwnedThread("signals") {
-            while !hasEnded.isSet {
-                pthread_kill(thread, SIGUSR1)
-                usleep(1000)
-            }
+        let fixture = try CommandFixture("pwd >&2; seq 10000 | xargs touch; sleep 1000") { $0.time = .seconds(2) }
+        let failure = Locked<PhotoProduct.Failure?>(nil)
+        let thread = Locked<pthread_t?>(nil)
+        let (hasEnded, mayEnd) = (Latch(), DispatchSemaphore(value: 0))
+        let runner = OwnedThread("runs") {
+            // Threads of Swift tasks block signals.
+            var signals = sigset_t()
+            sigaddset(&signals, SIGUSR1)
+            pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+            thread.withLock { $0 = pthread_self() }
+            let found = try? fixture.failure()
+            failure.withLock { $0 = found }
+            hasEnded.set()
+            mayEnd.wait()  // the thread must exist while signals are sent to it
         }
-        let failure = try fixture.failure()
-        hasEnded.set()
-        signals.join()
-        let folder = try #require(failure.detail.split(separator: " ").last.map(String.init))
-        #expect(failure.reason == .filterTimeout && folder.contains("/darkroom-command-"), "\(failure)")
+        while !hasEnded.isSet {
+            if let thread = thread.withLock({ $0 }) { pthread_kill(thread, SIGUSR1) }
+            usleep(1000)
+        }
+        mayEnd.signal()
+        runner.join()
+        let detail = failure.withLock { $0?.detail } ?? ""
+        let folder = try #require(detail.split(separator: " ").last.map(String.init))
+        #expect(detail.contains("longer than") && folder.contains("/darkroom-command-"), "\(detail)")
         #expect(!FileManager.default.fileExists(atPath: folder))
     }
 
