@@ -22,7 +22,8 @@ struct BatchCommandTests {
             Set(facts.keys) == [
                 "id", "name", "state", "suspended", "cancelled", "priority", "photos", "operations", "counts",
                 "failures", "bytesIn", "bytesOut", "submitted", "started", "finished", "seconds", "photosPerSecond",
-                "filters", "encoding", "output", "downloadsSuspended", "filtrationsSuspended", "secondsLeft",
+                "filters", "encoding", "renditions", "acceptsDamage", "keepsAnimations", "output", "downloadsSuspended",
+                "filtrationsSuspended", "secondsLeft",
                 "problems",
             ])
         #expect(facts["id"] as? String == id.description)

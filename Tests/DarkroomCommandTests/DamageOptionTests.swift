@@ -8,10 +8,11 @@ import Testing
 /// `--on-damaged accept` and `--animation keep`, from the options of the command to the worker and its helpers.
 @Suite(.redisServer, .serialized, .timeLimit(.minutes(2))) struct DamageOptionTests {
     /// An animation of 1 x 1 pixel with two frames.
-    private static let animation: [UInt8] =
-        Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0] + [0, 0, 0, 255, 255, 255]
-        + [0x21, 0xFF, 11] + Array("NETSCAPE2.0".utf8) + [3, 1, 0, 0, 0]
-        + frame(code: 0x44) + frame(code: 0x4C) + [0x3B]
+    private static let animation: [UInt8] = {
+        let header: [UInt8] = Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0, 0, 0, 0, 255, 255, 255]
+        let repetition: [UInt8] = [0x21, 0xFF, 11] + Array("NETSCAPE2.0".utf8) + [3, 1, 0, 0, 0]
+        return [header, repetition, frame(code: 0x44), frame(code: 0x4C), [0x3B]].flatMap { $0 }
+    }()
 
     private static func frame(code: UInt8) -> [UInt8] {
         [0x21, 0xF9, 4, 0, 10, 0, 0, 0, 0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, code, 1, 0]

@@ -19,7 +19,7 @@ import Testing
         let pixels = Pixels.gradient(width: 48, height: 32)
         let file = JPEG.inserting([(0xE1, JPEG.exif(orientation: orientation))], into: JPEG.file(pixels, .baseline))
         let buffer = try Imaging.pixels(of: file)
-        #expect((buffer.width, buffer.height) == (orientation < 5 ? (48, 32) : (32, 48)))
+        #expect(buffer.width == (orientation < 5 ? 48 : 32) && buffer.height == (orientation < 5 ? 32 : 48))
         // Red grows to the right in the file.
         let corners = [0, buffer.width - 1, (buffer.height - 1) * buffer.width, buffer.width * buffer.height - 1]
         let redCorners = corners.filter { buffer.samples[3 * $0] > 200 }.map { corners.firstIndex(of: $0) ?? -1 }

@@ -94,11 +94,12 @@ private struct Late: PhotoOperation {
         let facts = try await client.wait(for: batch.id)
         await worker.stop()
         #expect(facts.counts.filtered == 3, "\(facts.failures)")
-        for (index, kind) in [(3, UInt16(255)), (1, 255), (4, .max)].enumerated() {
+        let kinds: [(channels: Int, white: UInt16)] = [(3, 255), (1, 255), (4, .max)]
+        for (index, kind) in kinds.enumerated() {
             for place in ["first", "middle"] {
                 let own = try pixels(of: scratch.path("out/\(place)/00000\(index).png"))
                 let filtered = try pixels(of: scratch.path("out/\(place)Filter/00000\(index).png"))
-                #expect(own.channels == kind.0 && own.white == kind.1)
+                #expect(own.channels == kind.channels && own.white == kind.white)
                 #expect(own == filtered, "photo \(index), \(place)")
             }
         }

@@ -227,7 +227,8 @@ import Testing
 
     @Test func waitingForASupervisorThatDoesNotAnswerCanBeCancelled() throws {
         let fixture = try CommandFixture("echo $PPID")
-        let supervisor = try #require(pid_t(try fixture.text().trimmingCharacters(in: .newlines)))
+        let text = try fixture.text().trimmingCharacters(in: .newlines)
+        let supervisor = try #require(pid_t(text))
         #expect(kill(supervisor, SIGSTOP) == 0)
         let calls = Locked(0)
         let began = ContinuousClock.now

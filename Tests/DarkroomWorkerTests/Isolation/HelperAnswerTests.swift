@@ -56,7 +56,7 @@ import Testing
         defer { close(ends[0]) }
         let header = Array("{}".utf8)
         let announced = withUnsafeBytes(of: (UInt64(1) << 46).littleEndian) { Array($0) }
-        let message = [UInt8(header.count), 0, 0, 0] + announced + header + [1, 2, 3]
+        let message: [UInt8] = [UInt8(header.count), 0, 0, 0] + announced + header + [1, 2, 3]
         #expect(write(ends[1], message, message.count) == message.count)
         close(ends[1])
         let failure = expectError(HelperChannel.Failure.self) {
