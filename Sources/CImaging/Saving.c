@@ -50,7 +50,8 @@ static bool fit(darkroom_picture *picture, const struct darkroom_encoding *encod
     bool narrow = format == DARKROOM_JPEG || format == DARKROOM_WEBP || format == DARKROOM_GIF;
     // GIF has no profiles.
     if (format == DARKROOM_GIF && darkroom_make_srgb(picture) != DARKROOM_DONE) return false;
-    if ((narrow || encoding->palette) && darkroom_make_narrow(picture) != DARKROOM_DONE) return false;
+    bool has_palette = format == DARKROOM_PNG && encoding->palette;
+    if ((narrow || has_palette) && darkroom_make_narrow(picture) != DARKROOM_DONE) return false;
     if (format != DARKROOM_JPEG || !darkroom_has_alpha(picture->image)) return true;
     const double *colour = encoding->background;
     bool is_grey = colour[0] == colour[1] && colour[1] == colour[2];
@@ -80,8 +81,8 @@ static int save(VipsImage *image, const struct darkroom_encoding *encoding, void
     int quality = encoding->quality;
     // Without metadata, nothing must be written in its place, such as the resolution in EXIF.
     bool strip = !has_metadata(image);
-    // Without loss, the HEIF encoders would still store the colours of 2 x 2 pixels as one.
-    bool is_full = encoding->chroma == DARKROOM_CHROMA_444 || encoding->lossless;
+    // Without loss, the HEIF encoders would still store the colours of 2 x 2 pixels as one. JPEG is never lossless.
+    bool is_full = encoding->chroma == DARKROOM_CHROMA_444 || (encoding->lossless && encoding->format != DARKROOM_JPEG);
     VipsForeignSubsample subsample = is_full                                   ? VIPS_FOREIGN_SUBSAMPLE_OFF
                                      : encoding->chroma == DARKROOM_CHROMA_420 ? VIPS_FOREIGN_SUBSAMPLE_ON
                                                                                : VIPS_FOREIGN_SUBSAMPLE_AUTO;

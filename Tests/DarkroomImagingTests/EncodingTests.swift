@@ -91,6 +91,32 @@ import Testing
         }
     }
 
+    /// Settings that a format does not have, with photos that they would change if they were applied.
+    @Test(arguments: ImageFormat.allCases) func otherSettingsDoNotChangeTheFile(format: ImageFormat) throws {
+        let texts: [EncodingSetting: String] = [
+            .quality: "10", .lossless: "yes", .effort: "0", .progressive: "yes", .chroma: "444", .palette: "yes",
+            .background: "#ff0000",
+        ]
+        let wide = PNG.file(.gradient(width: 60, height: 40, bands: 4, bits: 16))
+        let jpeg = JPEG.file(.gradient(width: 60, height: 40), .baseline)
+        for (setting, text) in texts {
+            var settings = EncodingSettings()
+            settings.format = .fixed(format)
+            let usual = settings
+            try settings.set(setting, to: text)
+            guard !settings.affects(format, setting) else { continue }
+            for photo in [wide, jpeg] {
+                for chain in ["sepia", "flip"] {
+                    let filters = try FilterChain(parsing: chain).filters
+                    let files = try [usual, settings].map {
+                        try develop(photo, DevelopOptions(outputs: [ImageOutput(filters: filters, encoding: $0)])).bytes
+                    }
+                    #expect(files[0] == files[1], "\(setting.rawValue) changed \(format) after \(chain)")
+                }
+            }
+        }
+    }
+
     // MARK: - The smallest format
 
     @Test func autoWritesTheSmallestFile() throws {
