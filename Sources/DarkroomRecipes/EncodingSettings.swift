@@ -67,7 +67,9 @@ extension EncodingSettings {
         case .maxBytes: maxBytes = try Self.bytes(text, name)
         case .metadata: metadata = try MetadataSelection(parsing: text, of: name)
         case .background:
-            if case .colour(let colour) = try ValueKind.colour().parse(text, of: name) { background = colour }
+            if case .colour(let colour) = try ValueKind.colour(isOpaque: true).parse(text, of: name) {
+                background = colour
+            }
         case .srgb: srgb = try Self.flag(text, name)
         }
     }

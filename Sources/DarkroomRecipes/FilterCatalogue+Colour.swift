@@ -43,7 +43,7 @@ extension FilterDefinition {
     static let tint = FilterDefinition(
         .tint, .colour, "Replaces each colour by its luminance times the tint.", example: "tint=orange,50%",
         [
-            .init("colour", .colour(), .required, positional: true, "The colour that white becomes."),
+            .init("colour", .colour(isOpaque: true), .required, positional: true, "The colour that white becomes."),
             .amount(0...1, .standard(.number(1)), "0 leaves the photo unchanged, 1 is fully tinted."),
         ])
 
@@ -51,8 +51,8 @@ extension FilterDefinition {
         .duotone, .colour, "Replaces each colour by a mix of two colours, according to its luminance.",
         example: "duotone=navy,#ffe0a0",
         [
-            .init("dark", .colour(), .required, positional: true, "The colour that black becomes."),
-            .init("light", .colour(), .required, positional: true, "The colour that white becomes."),
+            .init("dark", .colour(isOpaque: true), .required, positional: true, "The colour that black becomes."),
+            .init("light", .colour(isOpaque: true), .required, positional: true, "The colour that white becomes."),
         ])
 
     static let normalize = FilterDefinition(

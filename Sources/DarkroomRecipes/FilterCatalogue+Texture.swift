@@ -45,7 +45,7 @@ extension FilterDefinition {
             .init(
                 "radius", .number(0...1, .share), .standard(.number(0.5)), positional: true,
                 "The distance from the centre at which the shade begins, as a share of half the diagonal."),
-            .init("colour", .colour(), .standard(.colour(.black)), "The colour of the shade."),
+            .init("colour", .colour(isOpaque: true), .standard(.colour(.black)), "The colour of the shade."),
         ])
 
     static let tiltShift = FilterDefinition(
@@ -82,7 +82,7 @@ extension FilterDefinition {
                 "margin", .number(0...1000, .pixels, .whole), .standard(.number(10)),
                 "The distance from the edges of the photo."),
             .init("tile", .flag, .standard(.flag(false)), "Whether to repeat the watermark over the whole photo."),
-            .init("colour", .colour(), .standard(.colour(.white)), "The colour of the text."),
+            .init("colour", .colour(isOpaque: true), .standard(.colour(.white)), "The colour of the text."),
             .init("font", .text(maxScalars: 200), .optional, "The font of the text, such as \"DejaVu Sans Bold\"."),
         ],
         rule: { given in

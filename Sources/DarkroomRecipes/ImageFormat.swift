@@ -4,7 +4,7 @@ package enum ImageFormat: String, Sendable, CaseIterable {
     case jpeg
     /// Portable Network Graphics.
     case png
-    /// WebP. Of an animation, only the first frame is read.
+    /// WebP, possibly animated.
     case webp
     /// HEIF with AV1.
     case avif
@@ -14,7 +14,7 @@ package enum ImageFormat: String, Sendable, CaseIterable {
     case jxl
     /// TIFF. Only the first page is read.
     case tiff
-    /// GIF. Only the first frame is read.
+    /// GIF, possibly animated.
     case gif
 
     /// The file name extension of this format, without the dot.

@@ -20,7 +20,9 @@ extension ValueKind {
             return "\(lengths) numbers from \(bounds)"
         case .flag: return "yes or no"
         case .choice(let words): return Self.alternatives(words)
-        case .colour(let words): return (["a colour such as #ff8800 or orange"] + words).joined(separator: ", or ")
+        case .colour(let words, let isOpaque):
+            let colour = (isOpaque ? "an opaque colour" : "a colour") + " such as #ff8800 or orange"
+            return ([colour] + words).joined(separator: ", or ")
         case .size: return "a size in pixels such as 800x600, 800x or x600"
         case .area: return "300x200 (a size), 300x200+10+20 (a box) or 16:9 (a ratio)"
         case .ratio: return "a ratio such as 16:9 or 1.5"

@@ -6,7 +6,7 @@ package enum ValueKind: Sendable, Hashable {
     case flag
     case choice([String])
     /// A CSS colour, or one of the words.
-    case colour(or: [String] = [])
+    case colour(or: [String] = [], isOpaque: Bool = false)
     case size
     case area
     case ratio
@@ -65,19 +65,22 @@ extension ValueKind {
                 throw InvalidParameterValue(text, name, Suggestion.text(text, words) ?? "write " + form)
             }
             return .choice(text)
-        case .colour(let words):
+        case .colour(let words, let isOpaque):
             if words.contains(text) { return .choice(text) }
             guard let colour = Colour(parsing: text) else {
                 let suggestion = text.hasPrefix("#") ? nil : Suggestion.text(text, Colour.names.keys.sorted() + words)
                 throw InvalidParameterValue(text, name, suggestion ?? "write " + form)
             }
-            return .colour(colour)
+            return isOpaque && colour.alpha < 255 ? nil : .colour(colour)
         case .size: return try Self.size(text, name).map(ParameterValue.size)
         case .area: return try Self.area(text, name).map(ParameterValue.area)
         case .ratio: return try Self.ratio(text, name).map(ParameterValue.ratio)
         case .point: return try Self.point(text, name).map(ParameterValue.point)
         case .text(let maxScalars):
             guard (1...maxScalars).contains(text.unicodeScalars.count) else { return nil }
+            guard text.unicodeScalars.contains(where: { !$0.properties.isWhitespace }) else {
+                throw InvalidParameterValue(text, name, "write at least one character other than white space")
+            }
             return .text(text)
         }
     }

@@ -104,7 +104,22 @@ import Testing
         ),
         ("resize=8,enlarge:maybe", #"filter resize, character 18: enlarge "maybe": write yes or no"#),
         ("tint=oragne", #"filter tint, character 6: colour "oragne": did you mean orange?"#),
-        ("tint=#12345", ##"filter tint, character 6: colour "#12345": write a colour such as #ff8800 or orange"##),
+        (
+            "tint=#12345",
+            ##"filter tint, character 6: colour "#12345": write an opaque colour such as #ff8800 or orange"##
+        ),
+        (
+            "duotone=red,transparent",
+            #"filter duotone, character 13: light "transparent": write an opaque colour such as #ff8800 or orange"#
+        ),
+        (
+            "vignette=colour:#ff880080",
+            ##"filter vignette, character 17: colour "#ff880080": write an opaque colour such as #ff8800 or orange"##
+        ),
+        (
+            "watermark=text:a,colour:#fff8",
+            ##"filter watermark, character 25: colour "#fff8": write an opaque colour such as #ff8800 or orange"##
+        ),
         (
             "extend=1,background:#12",
             ##"filter extend, character 21: background "#12": write a colour such as #ff8800 or orange, or blur"##
@@ -172,6 +187,10 @@ import Testing
         (
             "watermark=text:\"a\nb\"",
             "filter watermark, character 18: a line end, tab or control character in quotes; remove it"
+        ),
+        (
+            #"watermark=text:" ""#,
+            #"filter watermark, character 16: text " ": write at least one character other than white space"#
         ),
         (#"watermark=text:"""#, #"filter watermark, character 16: text "": write a text of 1 to 500 characters"#),
         // Custom operations.

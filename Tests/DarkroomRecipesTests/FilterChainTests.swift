@@ -21,8 +21,10 @@ import Testing
         // Values of several forms.
         ("crop=300x200+10+20", "crop=300x200+10+20"), ("crop=300x", "crop=300x"), ("crop=16:9", "crop=16:9"),
         ("crop=1.5,focus:30%x0.7", "crop=1.5,focus:0.3x0.7"), ("tint=Orange,50%", "tint=#ffa500,0.5"),
-        ("duotone=#123,#abcd", "duotone=#112233,#aabbccdd"),
-        ("duotone=transparent,#0000FF80", "duotone=#00000000,#0000ff80"),
+        ("duotone=#123,#abcf", "duotone=#112233,#aabbcc"),
+        ("rotate=9,background:#abcd", "rotate=9,background:#aabbccdd"),
+        ("extend=1,background:transparent", "extend=1,background:#00000000"),
+        ("extend=1,background:#0000FF80", "extend=1,background:#0000ff80"),
         // Quotes and white space.
         (#"watermark=text:"Ann, 2026""#, #"watermark=text:"Ann, 2026""#),
         (#"watermark=text:"Ann""#, "watermark=text:Ann"),

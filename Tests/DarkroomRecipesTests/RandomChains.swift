@@ -41,8 +41,9 @@ struct RandomChains {
             .numbers((0..<generator.pick(counts)).map { _ in number(in: range, .any) })
         case .flag: .flag(generator.chance(50))
         case .choice(let words): .choice(generator.pick(words))
-        case .colour(let words):
-            !words.isEmpty && generator.chance(30) ? .choice(generator.pick(words)) : .colour(colour())
+        case .colour(let words, let isOpaque):
+            !words.isEmpty && generator.chance(30)
+                ? .choice(generator.pick(words)) : .colour(colour(isOpaque: isOpaque))
         case .size: .size(size())
         case .area:
             switch generator.number(in: 0..<3) {
@@ -52,7 +53,7 @@ struct RandomChains {
             }
         case .ratio: .ratio(ratio())
         case .point: .point(FocusPoint(x: number(in: 0...1, .any), y: number(in: 0...1, .any)))
-        case .text(let maxScalars): .text(text(1..<min(maxScalars, 12)))
+        case .text(let maxScalars): .text(text(0..<min(maxScalars, 12)) + "x")
         }
     }
 
@@ -89,10 +90,11 @@ struct RandomChains {
         ])
     }
 
-    private mutating func colour() -> Colour {
+    private mutating func colour(isOpaque: Bool) -> Colour {
         let numbers = (0..<4).map { _ in UInt8(generator.number(in: 0..<256)) }
         return Colour(
-            red: numbers[0], green: numbers[1], blue: numbers[2], alpha: generator.chance(50) ? 255 : numbers[3])
+            red: numbers[0], green: numbers[1], blue: numbers[2],
+            alpha: isOpaque || generator.chance(50) ? 255 : numbers[3])
     }
 
     private mutating func text(_ lengths: Range<Int>) -> String {
@@ -125,7 +127,7 @@ struct RandomChains {
                 Set(MetadataSelection.Item.allCases.filter { _ in generator.chance(50) }),
                 keepsGPS: generator.chance(50))
         }
-        if isGiven { settings.background = colour() }
+        if isGiven { settings.background = colour(isOpaque: true) }
         if isGiven { settings.srgb = generator.chance(50) }
         return settings
     }

@@ -24,7 +24,7 @@ import Testing
         ("max-bytes", "100", "100"), ("max-bytes", "2mb", "2000K"), ("metadata", "all", "all"),
         ("metadata", "none", "none"), ("metadata", "no-gps", "no-gps"), ("metadata", "icc,no-gps", "icc"),
         ("metadata", "iptc,xmp,exif,icc,copyright", "all"), ("metadata", "iptc,copyright", "copyright,iptc"),
-        ("background", "#ABC8", "#aabbcc88"), ("palette", "no", "no"), ("quality", "100", "100"), ("effort", "0", "0"),
+        ("background", "#ABCF", "#aabbcc"), ("palette", "no", "no"), ("quality", "100", "100"), ("effort", "0", "0"),
     ])
     func valueIsCanonical(name: String, text: String, canonical: String) throws {
         var settings = EncodingSettings()
@@ -105,6 +105,10 @@ import Testing
         ("a=sepia;metadata=ic", #"character 18: metadata "ic": did you mean icc?"#),
         ("a=sepia;metadata=icc,icc", #"character 18: metadata "icc,icc": icc is given twice"#),
         ("a=sepia;background=blak", #"character 20: background "blak": did you mean black?"#),
+        (
+            "a=sepia;background=#fff8",
+            ##"character 20: background "#fff8": write an opaque colour such as #ff8800 or orange"##
+        ),
         ("a=sepia;lossless=maybe", #"character 18: lossless "maybe": write yes or no"#),
     ])
     func mistakeInARenditionIsExplained(text: String, description: String) {
