@@ -3,9 +3,8 @@
 
 enum darkroom_status darkroom_raster_blur(
     const struct darkroom_raster *raster, double sigma, const struct darkroom_interrupt *interrupt) {
-    struct darkroom_gaussian *gaussian = darkroom_gaussian_make(raster, sigma, interrupt);
-    if (!gaussian) return DARKROOM_OUT_OF_MEMORY;
-    enum darkroom_status status = DARKROOM_DONE;
+    struct darkroom_gaussian *gaussian;
+    enum darkroom_status status = darkroom_gaussian_make(raster, sigma, interrupt, &gaussian);
     for (int y = 0; y < raster->height && status == DARKROOM_DONE; y++) {
         float *row = darkroom_gaussian_row(gaussian, y);
         if (row) {

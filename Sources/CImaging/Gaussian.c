@@ -1,5 +1,5 @@
-// DESIGN: the blur is separable. Each row is filtered horizontally once and kept in a ring of 2 * radius + 1 rows. A
-// blurred row is the weighted sum of the rows in the ring. Weights below 0.01 of the middle weight are omitted, as by
+// DESIGN: the blur is separable. Each row is filtered horizontally once and kept in a ring of at most 2 * radius + 1 rows.
+// A blurred row is the weighted sum of the rows in the ring. Weights below 0.01 of the middle weight are omitted, as by
 // libvips. Beyond an edge, the pixels of the edge repeat.
 //
 // For a sigma above 8 pixels, the time would grow with sigma. So the raster is reduced to cells of `scale` x `scale`
@@ -29,6 +29,8 @@ enum {
     MAX_SCALE = 62,
     // Rows are padded to a multiple of this number of samples.
     GROUP = 32,
+    // The most memory for rows. RGB with alpha reaches it from 300,000 pixels in a row on.
+    MAX_BYTES = 256 << 20,
 };
 
 struct darkroom_gaussian {
@@ -45,8 +47,11 @@ struct darkroom_gaussian {
     // The row to be filtered: `columns` pixels or cells, and `radius` more on both sides.
     float *padded;
     int columns;
-    // Horizontally filtered rows. Row y is at y modulo 2 * radius + 1. `next` is the first row that is not filtered.
+    // The rows of pixels or cells before `first` and after `last` equal those rows.
+    int first, last;
+    // Horizontally filtered rows. Row y is at y modulo `ring_rows`. `next` is the first row that is not filtered.
     float *ring[2 * MAX_RADIUS + 1];
+    int ring_rows;
     int next;
     float *sum;
 
@@ -57,7 +62,7 @@ struct darkroom_gaussian {
     int next_enlarged;
 };
 
-static int clamp(int value, int most) { return value < 0 ? 0 : value < most ? value : most; }
+static int clamp(int value, int least, int most) { return value < least ? least : value < most ? value : most; }
 
 static int modulo(int value, int divisor) { return (value % divisor + divisor) % divisor; }
 
@@ -110,10 +115,10 @@ static void gather_rows(struct darkroom_gaussian *g, int row_of_cells) {
     float *sum = g->gathered + (size_t)(margin * raster->bands), *row = g->sum;
     memset(sum, 0, samples * sizeof *sum);
     for (int place = 0; place < 3 * g->scale;) {
-        int y = clamp(top + place, raster->height - 1);
+        int y = clamp(top + place, 0, raster->height - 1);
         float weight = 0;
         do weight += reducing_weight(g, place++);
-        while (place < 3 * g->scale && clamp(top + place, raster->height - 1) == y);
+        while (place < 3 * g->scale && clamp(top + place, 0, raster->height - 1) == y);
         darkroom_row_load(raster, y, row);
         darkroom_row_premultiply(raster, row);
         add_weighted(sum, row, weight, samples);
@@ -158,7 +163,7 @@ static void fetch_row(struct darkroom_gaussian *g, int y) {
     } else {
         size_t bands = (size_t)g->raster->bands;
         float *row = g->padded + (size_t)g->radius * bands;
-        darkroom_row_load(g->raster, clamp(y, g->raster->height - 1), row);
+        darkroom_row_load(g->raster, y, row);
         darkroom_row_premultiply(g->raster, row);
         repeat_edges(g->padded, g->radius, g->columns, g->radius, bands);
     }
@@ -169,14 +174,16 @@ static float *blurred_row(struct darkroom_gaussian *g, int y) {
     int radius = g->radius, rows = 2 * radius + 1;
     size_t bands = (size_t)g->raster->bands, samples = (size_t)g->columns * bands;
     const float *taps[2 * MAX_RADIUS + 1];
-    if (g->next < y - radius) g->next = y - radius;
-    for (; g->next <= y + radius; g->next++) {
+    int top = clamp(y - radius, g->first, g->last), bottom = clamp(y + radius, g->first, g->last);
+    if (g->next < top) g->next = top;
+    for (; g->next <= bottom; g->next++) {
         if (g->interrupt->is_cancelled(g->interrupt->context)) return NULL;
         fetch_row(g, g->next);
         for (int k = 0; k < rows; k++) taps[k] = g->padded + (size_t)k * bands;
-        convolve(taps, g->weights, radius, g->ring[modulo(g->next, rows)], samples);
+        convolve(taps, g->weights, radius, g->ring[modulo(g->next, g->ring_rows)], samples);
     }
-    for (int k = 0; k < rows; k++) taps[k] = g->ring[modulo(y - radius + k, rows)];
+    for (int k = 0; k < rows; k++)
+        taps[k] = g->ring[modulo(clamp(y - radius + k, g->first, g->last), g->ring_rows)];
     convolve(taps, g->weights, radius, g->sum, samples);
     return g->sum;
 }
@@ -225,26 +232,52 @@ static float *make_row(const struct darkroom_gaussian *g, int pixels) {
     return calloc((size_t)pixels * (size_t)g->raster->bands + GROUP, sizeof(float));
 }
 
-struct darkroom_gaussian *darkroom_gaussian_make(
-    const struct darkroom_raster *raster, double sigma, const struct darkroom_interrupt *interrupt) {
+static void choose_rows(struct darkroom_gaussian *g) {
+    const struct darkroom_raster *raster = g->raster;
+    bool cells = g->scale > 1;
+    // One cell more than the raster on both sides. In the second row of cells beyond an edge, all pixels are those of the
+    // edge.
+    g->columns = cells ? (raster->width + g->scale - 1) / g->scale + 2 : raster->width;
+    g->first = cells ? -2 : 0;
+    g->last = cells ? (raster->height + g->scale - 1) / g->scale + 1 : raster->height - 1;
+    g->next = g->first;
+    g->next_enlarged = -1;
+    int window = 2 * g->radius + 1, all = g->last - g->first + 1;
+    g->ring_rows = window < all ? window : all;
+}
+
+static bool fits(const struct darkroom_gaussian *g) {
+    double whole = g->raster->width * (g->scale > 1 ? 5.0 : 1.0), reduced = g->columns * (g->ring_rows + 1.0);
+    return (whole + reduced) * g->raster->bands * (double)sizeof(float) <= MAX_BYTES;
+}
+
+static bool make_rows(struct darkroom_gaussian *g) {
+    int width = g->raster->width;
+    bool cells = g->scale > 1, complete = true;
+    complete &= (g->padded = make_row(g, g->columns + 2 * g->radius)) != NULL;
+    complete &= (g->sum = make_row(g, width > g->columns ? width : g->columns)) != NULL;
+    for (int i = 0; i < g->ring_rows; i++) complete &= (g->ring[i] = make_row(g, g->columns)) != NULL;
+    if (cells) complete &= (g->gathered = make_row(g, width + (2 * g->radius + 5) * g->scale)) != NULL;
+    for (int i = 0; i < 3 && cells; i++) complete &= (g->enlarged[i] = make_row(g, width)) != NULL;
+    return complete;
+}
+
+enum darkroom_status darkroom_gaussian_make(
+    const struct darkroom_raster *raster, double sigma, const struct darkroom_interrupt *interrupt,
+    struct darkroom_gaussian **gaussian) {
+    *gaussian = NULL;
     struct darkroom_gaussian *g = calloc(1, sizeof *g);
-    if (!g) return NULL;
+    if (!g) return DARKROOM_OUT_OF_MEMORY;
     g->raster = raster;
     g->interrupt = interrupt;
     choose_weights(g, sigma);
-    bool cells = g->scale > 1;
-    // One cell more than the raster on both sides.
-    g->columns = cells ? (raster->width + g->scale - 1) / g->scale + 2 : raster->width;
-    g->next = g->next_enlarged = -g->radius - 1;
-    bool complete = true;
-    complete &= (g->padded = make_row(g, g->columns + 2 * g->radius)) != NULL;
-    complete &= (g->sum = make_row(g, raster->width > g->columns ? raster->width : g->columns)) != NULL;
-    for (int i = 0; i < 2 * g->radius + 1; i++) complete &= (g->ring[i] = make_row(g, g->columns)) != NULL;
-    if (cells) complete &= (g->gathered = make_row(g, raster->width + (2 * g->radius + 5) * g->scale)) != NULL;
-    for (int i = 0; i < 3 && cells; i++) complete &= (g->enlarged[i] = make_row(g, raster->width)) != NULL;
-    if (complete) return g;
-    darkroom_gaussian_free(g);
-    return NULL;
+    choose_rows(g);
+    enum darkroom_status status = !fits(g) ? DARKROOM_ROWS_TOO_LONG : make_rows(g) ? DARKROOM_DONE : DARKROOM_OUT_OF_MEMORY;
+    if (status == DARKROOM_DONE)
+        *gaussian = g;
+    else
+        darkroom_gaussian_free(g);
+    return status;
 }
 
 void darkroom_gaussian_free(struct darkroom_gaussian *g) {
@@ -252,7 +285,7 @@ void darkroom_gaussian_free(struct darkroom_gaussian *g) {
     free(g->padded);
     free(g->sum);
     free(g->gathered);
-    for (int i = 0; i < 2 * g->radius + 1; i++) free(g->ring[i]);
+    for (int i = 0; i < g->ring_rows; i++) free(g->ring[i]);
     for (int i = 0; i < 3; i++) free(g->enlarged[i]);
     free(g);
 }

@@ -6,10 +6,11 @@
 // Computes the rows of a blurred raster one after the other.
 struct darkroom_gaussian;
 
-// Sigma is in pixels, 0.1 to 250. The raster and the interrupt must outlive the result. Returns NULL if memory runs
-// out.
-struct darkroom_gaussian *darkroom_gaussian_make(
-    const struct darkroom_raster *raster, double sigma, const struct darkroom_interrupt *interrupt);
+// Sigma is in pixels, 0.1 to 250. The raster and the interrupt must outlive the result. Returns DARKROOM_DONE,
+// DARKROOM_OUT_OF_MEMORY or DARKROOM_ROWS_TOO_LONG. After a failure, the result is NULL.
+enum darkroom_status darkroom_gaussian_make(
+    const struct darkroom_raster *raster, double sigma, const struct darkroom_interrupt *interrupt,
+    struct darkroom_gaussian **gaussian);
 void darkroom_gaussian_free(struct darkroom_gaussian *gaussian);
 
 // Returns a blurred row. If there is alpha, its colours are multiplied by alpha. `y` must increase from call to call;

@@ -18,9 +18,10 @@ enum darkroom_status darkroom_raster_sharpen(
     const struct darkroom_raster *raster, double sigma, double amount, double threshold,
     const struct darkroom_interrupt *interrupt) {
     size_t samples = darkroom_row_samples(raster), bands = (size_t)raster->bands;
-    struct darkroom_gaussian *gaussian = darkroom_gaussian_make(raster, sigma, interrupt);
+    struct darkroom_gaussian *gaussian;
+    enum darkroom_status status = darkroom_gaussian_make(raster, sigma, interrupt, &gaussian);
     float *row = malloc(samples * sizeof *row);
-    enum darkroom_status status = gaussian && row ? DARKROOM_DONE : DARKROOM_OUT_OF_MEMORY;
+    if (!row) status = DARKROOM_OUT_OF_MEMORY;
     for (int y = 0; y < raster->height && status == DARKROOM_DONE; y++) {
         float *blurred = darkroom_gaussian_row(gaussian, y);
         if (blurred) {

@@ -66,9 +66,10 @@ enum darkroom_status darkroom_raster_tilt_shift(
     const struct darkroom_interrupt *interrupt) {
     struct mask mask = make_mask(raster, position, angle, width, fade);
     size_t pixels = (size_t)raster->width, samples = darkroom_row_samples(raster);
-    struct darkroom_gaussian *gaussian = darkroom_gaussian_make(raster, sigma, interrupt);
+    struct darkroom_gaussian *gaussian;
+    enum darkroom_status status = darkroom_gaussian_make(raster, sigma, interrupt, &gaussian);
     float *values = malloc(pixels * sizeof *values), *sharp = malloc(samples * sizeof *sharp);
-    enum darkroom_status status = gaussian && values && sharp ? DARKROOM_DONE : DARKROOM_OUT_OF_MEMORY;
+    if (!values || !sharp) status = DARKROOM_OUT_OF_MEMORY;
     for (int y = 0; y < raster->height && status == DARKROOM_DONE; y++) {
         if (row_stays_sharp(&mask, y, raster->width)) continue;
         float *row = darkroom_gaussian_row(gaussian, y);

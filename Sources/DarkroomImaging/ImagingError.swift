@@ -30,10 +30,10 @@ package struct ImagingError: Error, Equatable, CustomStringConvertible {
 
     package var description: String { "\(code.rawValue): \(detail)" }
 
-    /// The error with the name of the rendition that failed. The name is left out if it is empty, and if the photo is
-    /// damaged.
+    /// The error with the name of the rendition that failed. The name is left out if it is empty, and if the photo
+    /// cannot be decoded.
     func of(rendition: String) -> ImagingError {
-        guard !rendition.isEmpty, code != .damaged else { return self }
+        guard !rendition.isEmpty, code != .damaged, code != .unsupportedFormat else { return self }
         return ImagingError(code: code, detail: "rendition \(rendition): \(detail)")
     }
 }
@@ -62,6 +62,9 @@ extension ImagingError {
             } else {
                 self.init(code: .cancelled, detail: found)
             }
+        case DARKROOM_ROWS_TOO_LONG:
+            self.init(
+                code: .filterFailed, detail: "\(text): the picture is too wide to be blurred; make it smaller first")
         default:
             self.init(code: .filterFailed, detail: text)
         }

@@ -43,6 +43,25 @@ import Testing
         }
     }
 
+    /// The rows that the blur keeps in memory are no more than those of the raster.
+    @Test(arguments: [8, 40.0]) func longRowsNeedLittleMemory(sigma: Double) {
+        let input = Pixels(width: 450_000, height: 1, bands: 3) { x, _, band in x & 1023 < 512 ? 200 : 50 * band }
+        #expect(input.applying { darkroom_raster_blur($0, sigma, $1) }.status == DARKROOM_DONE)
+    }
+
+    @Test func rowsThatNeedTooMuchMemoryAreRefused() {
+        // The pixels are not read.
+        var sample: UInt8 = 0
+        withUnsafeMutableBytes(of: &sample) { bytes in
+            var raster = darkroom_raster(
+                pixels: bytes.baseAddress, width: 10_000_000, height: 10, bands: 3, wide: false)
+            var interrupt = darkroom_interrupt(is_cancelled: { _ in true }, context: nil)
+            #expect(darkroom_raster_blur(&raster, 8, &interrupt) == DARKROOM_ROWS_TOO_LONG)
+            #expect(darkroom_raster_sharpen(&raster, 10, 1, 0, &interrupt) == DARKROOM_ROWS_TOO_LONG)
+            #expect(darkroom_raster_tilt_shift(&raster, 100, 0.5, 0, 0, 1, &interrupt) == DARKROOM_ROWS_TOO_LONG)
+        }
+    }
+
     @Test(arguments: [3.0, 20]) func transparentColoursDoNotBleed(sigma: Double) {
         // Opaque grey beside transparent green.
         let input = Pixels(width: 60, height: 40, bands: 4) { x, _, band in
