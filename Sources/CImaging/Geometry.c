@@ -201,24 +201,22 @@ enum darkroom_status darkroom_mirror(darkroom_picture *picture, bool left_right)
 enum darkroom_status darkroom_render_text(
     struct darkroom_session *session, const char *text, const char *font, int height, darkroom_picture **picture) {
     VipsImage *mask = NULL, *white = NULL, *joined = NULL;
-    char description[256];
-    g_snprintf(description, sizeof description, "%s 72", font);
+    char *description = g_strdup_printf("%s 72", font);
     // libvips interprets the text as Pango markup.
     char *escaped = g_markup_escape_text(text, -1);
     // A font of 72 points has lines of about 1.3 inches.
     bool done = vips_text(&mask, escaped, "font", description, "dpi", (int)(height / 1.3), NULL) == 0;
     g_free(escaped);
+    g_free(description);
     if (!done) return darkroom_failed(session, DARKROOM_FILTER_FAILED);
-    VipsImage *colours[4] = {NULL, NULL, NULL, mask};
-    done = vips_linear1(mask, &white, 0, 255, "uchar", TRUE, NULL) == 0;
-    if (done) {
-        colours[0] = colours[1] = colours[2] = white;
-        done = vips_bandjoin(colours, &joined, 4, NULL) == 0;
-        g_object_unref(white);
-    }
+    done = vips_linear1(mask, &white, 0, 255, "uchar", TRUE, NULL) == 0 && vips_bandjoin2(white, mask, &joined, NULL) == 0;
+    if (white) g_object_unref(white);
     g_object_unref(mask);
     if (!done) return darkroom_failed(session, DARKROOM_FILTER_FAILED);
     enum darkroom_status status = darkroom_wrap(session, joined, picture);
     if (status != DARKROOM_DONE) return status;
-    return darkroom_done_if(*picture, darkroom_mark_usual(*picture));
+    if (darkroom_mark_usual(*picture)) return DARKROOM_DONE;
+    darkroom_free(*picture);
+    *picture = NULL;
+    return darkroom_failed(session, DARKROOM_FILTER_FAILED);
 }

@@ -37,11 +37,11 @@ enum darkroom_status darkroom_wrap(struct darkroom_session *session, VipsImage *
     return DARKROOM_DONE;
 }
 
-darkroom_picture *darkroom_copy(const darkroom_picture *picture) {
+darkroom_picture *darkroom_copy(const darkroom_picture *picture, struct darkroom_session *session) {
     darkroom_picture *copy = NULL;
     g_object_ref(picture->image);
     // Without memory, `copy` stays NULL.
-    (void)darkroom_wrap(picture->session, picture->image, &copy);
+    (void)darkroom_wrap(session, picture->image, &copy);
     return copy;
 }
 
@@ -90,6 +90,12 @@ static struct darkroom_raster raster_of(const VipsImage *image) {
         .bands = image->Bands,
         .wide = darkroom_is_wide(image),
     };
+}
+
+enum darkroom_status darkroom_look(darkroom_picture *picture, struct darkroom_raster *raster) {
+    enum darkroom_status status = darkroom_keep_in_memory(picture);
+    if (status == DARKROOM_DONE) *raster = raster_of(picture->image);
+    return status;
 }
 
 enum darkroom_status darkroom_edit(darkroom_picture *picture, struct darkroom_raster *raster) {
@@ -142,23 +148,34 @@ enum darkroom_status darkroom_frame(const darkroom_picture *picture, int index, 
     return darkroom_wrap(picture->session, single, frame);
 }
 
-enum darkroom_status darkroom_join(
-    darkroom_picture *const *frames, int count, const darkroom_picture *animation, darkroom_picture **joined) {
-    VipsImage **images = malloc((size_t)count * sizeof *images), *rows = NULL, *all = NULL;
-    if (!images) return DARKROOM_OUT_OF_MEMORY;
-    for (int i = 0; i < count; i++) images[i] = frames[i]->image;
-    bool done = vips_arrayjoin(images, &rows, count, "across", 1, NULL) == 0 && vips_copy(rows, &all, NULL) == 0;
-    free(images);
-    if (rows) g_object_unref(rows);
-    if (!done) return darkroom_failed(animation->session, DARKROOM_FILTER_FAILED);
-    vips_image_set_int(all, VIPS_META_PAGE_HEIGHT, frames[0]->image->Ysize);
+enum darkroom_status darkroom_new_animation(
+    const darkroom_picture *like, const darkroom_picture *frame, darkroom_picture **animation) {
+    int count = darkroom_picture_facts(like).frames, width = frame->image->Xsize, height = frame->image->Ysize;
+    if ((int64_t)count * height > VIPS_MAX_COORD) {
+        g_snprintf(like->session->detail, sizeof like->session->detail, "%d frames of %d rows", count, height);
+        return DARKROOM_FILTER_FAILED;
+    }
+    VipsImage *image = darkroom_new_memory(frame->image, width, count * height);
+    if (!image) return darkroom_failed(like->session, DARKROOM_OUT_OF_MEMORY);
+    vips_image_set_int(image, VIPS_META_PAGE_HEIGHT, height);
     static const char *const kept[] = {"loop", "delay", "n-pages", "gif-delay", "gif-loop"};
     for (size_t i = 0; i < G_N_ELEMENTS(kept); i++) {
         GValue value = G_VALUE_INIT;
-        if (!vips_image_get_typeof(animation->image, kept[i])) continue;
-        if (vips_image_get(animation->image, kept[i], &value)) continue;
-        vips_image_set(all, kept[i], &value);
+        if (!vips_image_get_typeof(like->image, kept[i])) continue;
+        if (vips_image_get(like->image, kept[i], &value)) continue;
+        vips_image_set(image, kept[i], &value);
         g_value_unset(&value);
     }
-    return darkroom_wrap(animation->session, all, joined);
+    return darkroom_wrap(like->session, image, animation);
+}
+
+enum darkroom_status darkroom_set_frame(darkroom_picture *animation, int index, darkroom_picture *frame) {
+    struct darkroom_raster all = raster_of(animation->image), one;
+    enum darkroom_status status = darkroom_look(frame, &one);
+    if (status != DARKROOM_DONE) return status;
+    size_t bytes = VIPS_IMAGE_SIZEOF_IMAGE(frame->image);
+    if ((size_t)(index + 1) * bytes > VIPS_IMAGE_SIZEOF_IMAGE(animation->image))
+        return darkroom_failed(animation->session, DARKROOM_FILTER_FAILED);
+    memcpy((uint8_t *)all.pixels + (size_t)index * bytes, one.pixels, bytes);
+    return DARKROOM_DONE;
 }

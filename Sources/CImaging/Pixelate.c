@@ -1,4 +1,3 @@
-#include "CImaging.h"
 #include "Rows.h"
 
 #include <stdlib.h>
@@ -9,17 +8,6 @@ struct sums {
     uint64_t weight, colours[3];
     uint64_t pixels;
 };
-
-static inline uint32_t sample(const void *row, size_t i, bool wide) {
-    return wide ? ((const uint16_t *)row)[i] : ((const uint8_t *)row)[i];
-}
-
-static inline void set_sample(void *row, size_t i, bool wide, uint64_t value) {
-    if (wide)
-        ((uint16_t *)row)[i] = (uint16_t)value;
-    else
-        ((uint8_t *)row)[i] = (uint8_t)value;
-}
 
 static inline uint64_t rounded_quotient(uint64_t sum, uint64_t count) {
     return count == 0 ? 0 : (sum + count / 2) / count;
@@ -35,10 +23,10 @@ static void add_row(const struct darkroom_raster *raster, int y, int size, struc
             left = size;
         }
         size_t first = (size_t)x * bands;
-        uint64_t weight = alpha ? sample(row, first + colours, raster->wide) : 1;
+        uint64_t weight = alpha ? darkroom_sample(row, first + colours, raster->wide) : 1;
         blocks->weight += weight;
         blocks->pixels++;
-        for (size_t i = 0; i < colours; i++) blocks->colours[i] += weight * sample(row, first + i, raster->wide);
+        for (size_t i = 0; i < colours; i++) blocks->colours[i] += weight * darkroom_sample(row, first + i, raster->wide);
     }
 }
 
@@ -51,7 +39,7 @@ static void set_row(const struct darkroom_raster *raster, int y, int size, const
         values[bands - 1] = bands % 2 == 0 ? rounded_quotient(blocks->weight, blocks->pixels) : values[bands - 1];
         int end = raster->width - begin < size ? raster->width : begin + size;
         for (int x = begin; x < end; x++)
-            for (size_t i = 0; i < bands; i++) set_sample(row, (size_t)x * bands + i, raster->wide, values[i]);
+            for (size_t i = 0; i < bands; i++) darkroom_set_sample(row, (size_t)x * bands + i, raster->wide, (uint32_t)values[i]);
     }
 }
 

@@ -13,6 +13,18 @@ static inline void *darkroom_row(const struct darkroom_raster *raster, int y) {
     return (uint8_t *)raster->pixels + darkroom_row_samples(raster) * (size_t)y * (raster->wide ? 2 : 1);
 }
 
+// A sample of a row or of all pixels.
+static inline uint32_t darkroom_sample(const void *samples, size_t i, bool wide) {
+    return wide ? ((const uint16_t *)samples)[i] : ((const uint8_t *)samples)[i];
+}
+
+static inline void darkroom_set_sample(void *samples, size_t i, bool wide, uint32_t value) {
+    if (wide)
+        ((uint16_t *)samples)[i] = (uint16_t)value;
+    else
+        ((uint8_t *)samples)[i] = (uint8_t)value;
+}
+
 void darkroom_row_load(const struct darkroom_raster *raster, int y, float *row);
 
 // Clamps, and rounds to the nearest value.

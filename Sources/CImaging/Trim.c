@@ -1,4 +1,4 @@
-#include "CImaging.h"
+#include "Rows.h"
 
 #include <math.h>
 
@@ -9,19 +9,15 @@ struct search {
     double threshold;
 };
 
-static double sample(const struct darkroom_raster *raster, size_t index) {
-    return raster->wide ? ((const uint16_t *)raster->pixels)[index] : ((const uint8_t *)raster->pixels)[index];
-}
-
 // The samples of a pixel, with the colours multiplied by alpha, so that all transparent pixels are equal.
 static void read_pixel(const struct darkroom_raster *raster, int x, int y, double *samples) {
     int bands = raster->bands;
     size_t start = ((size_t)y * (size_t)raster->width + (size_t)x) * (size_t)bands;
     double white = raster->wide ? 65535 : 255;
-    double alpha = bands % 2 == 0 ? sample(raster, start + (size_t)bands - 1) : white;
+    double alpha = bands % 2 == 0 ? darkroom_sample(raster->pixels, start + (size_t)bands - 1, raster->wide) : white;
     for (int i = 0; i < bands; i++) {
         bool is_alpha = bands % 2 == 0 && i == bands - 1;
-        samples[i] = is_alpha ? alpha : sample(raster, start + (size_t)i) * alpha / white;
+        samples[i] = is_alpha ? alpha : darkroom_sample(raster->pixels, start + (size_t)i, raster->wide) * alpha / white;
     }
 }
 
@@ -42,9 +38,10 @@ static void set_background(struct search *search, const double *background) {
     }
     bool has_alpha = raster->bands % 2 == 0;
     int colours = raster->bands > 2 ? 3 : 1;
-    for (int i = 0; i < colours; i++)
-        search->background[i] = background[i] * scale * (has_alpha ? background[3] / 255 : 1);
-    if (has_alpha) search->background[colours] = background[3] * scale;
+    double white = 255 * scale, alpha = has_alpha ? background[3] * scale : white;
+    // Computed as in read_pixel(), so that equal colours have a difference of 0.
+    for (int i = 0; i < colours; i++) search->background[i] = background[i] * scale * alpha / white;
+    if (has_alpha) search->background[colours] = alpha;
 }
 
 enum darkroom_status darkroom_raster_find_trim(

@@ -21,8 +21,10 @@ package struct DevelopedImage: Sendable {
         buffer = MallocedBuffer(bytes)
     }
 
-    init(format: ImageFormat, width: Int, height: Int, copying bytes: UnsafeRawBufferPointer) {
-        let copy = UnsafeMutableRawBufferPointer(start: malloc(bytes.count), count: bytes.count)
+    /// Returns nil without memory.
+    init?(format: ImageFormat, width: Int, height: Int, copying bytes: UnsafeRawBufferPointer) {
+        guard let memory = malloc(bytes.count) else { return nil }
+        let copy = UnsafeMutableRawBufferPointer(start: memory, count: bytes.count)
         copy.copyMemory(from: bytes)
         self.init(format: format, width: width, height: height, bytes: UnsafeRawBufferPointer(copy))
     }

@@ -44,9 +44,11 @@ struct Development {
         let facts = try decoder.open().facts
         if !isChecked, !options.acceptsDamage { try decoder.check() }
         let isTurned = facts.orientation > 4
-        return DevelopedImage(
+        let image = DevelopedImage(
             format: decoder.format, width: Int(isTurned ? facts.height : facts.width),
             height: Int(isTurned ? facts.width : facts.height), copying: decoder.bytes)
+        guard let image else { throw decoder.session.outOfMemory }
+        return image
     }
 
     // MARK: - Strips
@@ -54,7 +56,14 @@ struct Development {
     /// Returns nil if the photo or an output needs libvips.
     private func developByStrips(_ outputs: [ImageOutput]) throws(ImagingError) -> [DevelopedImage]? {
         guard route == .usual, decoder.format == .jpeg, outputs.allSatisfy(\.suitsStrips) else { return nil }
-        return try decoder.developByStrips(outputs)
+        do throws(ImagingError) {
+            return try decoder.developByStrips(outputs)
+        } catch {
+            // Several outputs are made in one pass, which fails for all of them. Strips are never larger than the photo, so
+            // too many pixels are no failure of an output.
+            guard outputs.count == 1, error.code != .tooManyPixels else { throw error }
+            throw error.of(rendition: outputs[0].rendition)
+        }
     }
 
     // MARK: - libvips
@@ -71,10 +80,11 @@ struct Development {
         // Only scaling and points read the rows from top to bottom, and once.
         let readsOnce = outputs.count == 1 && outputs[0].filters.allSatisfy { $0.point != nil || $0.readsOnce }
         try decoder.decode(photo, shrink: shrink, inMemory: isAnimated || !readsOnce)
+        let watermarks = Watermarks(options.overlays)
         var images: [DevelopedImage] = []
         for output in outputs {
             let picture = outputs.count == 1 ? photo : try photo.copy()
-            let application = ChainApplication(output.filters, overlays: options.overlays, originalSize: size)
+            let application = ChainApplication(output.filters, watermarks, originalSize: size)
             do throws(ImagingError) {
                 let changed =
                     isAnimated
@@ -91,14 +101,16 @@ struct Development {
     private func animation(
         _ picture: Picture, _ application: ChainApplication, _ output: ImageOutput
     ) throws(ImagingError) -> Picture {
-        let formats = output.encoding.candidates.isEmpty ? [decoder.format] : output.encoding.candidates
-        let canMove = formats.allSatisfy { [.gif, .webp].contains($0) }
-        var frames: [Picture] = []
-        for frame in try picture.frames(atMost: canMove ? .max : 1) {
-            frames.append(try application.applied(to: frame))
+        decoder.session.frames = output.canMove(from: decoder.format) ? Int(picture.facts.frames) : 1
+        let first = try application.applied(to: picture.frame(0))
+        guard decoder.session.frames > 1 else { return first }
+        let animation = try picture.animation(of: first)
+        try animation.setFrame(0, to: first)
+        for index in 1..<decoder.session.frames {
+            try decoder.session.checkCancellation()
+            try animation.setFrame(index, to: application.applied(to: picture.frame(index)))
         }
-        guard canMove else { return frames[0] }
-        return try Picture.join(frames, like: picture)
+        return animation
     }
 }
 

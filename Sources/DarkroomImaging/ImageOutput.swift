@@ -34,6 +34,11 @@ package struct ImageOutput: Sendable, Equatable {
         return filters.isEmpty && !isChanged
     }
 
+    /// Whether all frames of an animation of this format are developed: each possible format has animations.
+    func canMove(from source: ImageFormat) -> Bool {
+        encoding.formats(of: source).allSatisfy { [.gif, .webp].contains($0) }
+    }
+
     /// Whether the file for a JPEG can be made in strips.
     var suitsStrips: Bool {
         encoding.isFormat(.jpeg) && encoding.progressive != true && encoding.effort == nil && encoding.maxBytes == nil

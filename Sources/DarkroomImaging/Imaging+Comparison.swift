@@ -25,8 +25,7 @@ extension Imaging {
         _ bytes: UnsafeRawBufferPointer, acceptsDamage: Bool
     ) throws(ImagingError) -> (picture: Picture, format: ImageFormat) {
         let format = try format(of: bytes)
-        let session = PhotoSession(
-            format: format, maxPixels: .max, clock: nil, sizeIsKnown: { _ in }, isCancelled: { false })
+        let session = PhotoSession.unlimited(format: format)
         let decoder = Decoder(bytes: bytes, format: format, session: session, acceptsDamage: acceptsDamage)
         let picture = try decoder.open()
         try decoder.decode(picture, inMemory: true)
@@ -50,7 +49,7 @@ extension Imaging {
         let box = Box(x: 0, y: 0, width: layout.width, height: layout.left.height)
         try left.embed(in: box, background: .white)
         try left.keepInMemory()
-        try left.draw(right, at: [(x: layout.left.width + layout.gap, y: 0)], opacity: 1)
+        try left.draw(right, x: layout.left.width + layout.gap, y: 0)
         var settings = EncodingSettings()
         settings.metadata = MetadataSelection.none
         return try Encoder(settings: settings, source: after.format).encode(left)

@@ -9,7 +9,7 @@ extension Imaging {
     /// Why a file cannot be a watermark; nil if it can. Reads only the header, which is untrusted.
     package static func problem(ofOverlay bytes: [UInt8]) -> String? {
         do throws(ImagingError) {
-            let options = DevelopOptions(outputs: [], maxPixels: Watermark.maxPixels)
+            let options = DevelopOptions(outputs: [], maxPixels: Watermarks.maxPixels)
             try bytes.withBytes { bytes throws(ImagingError) in
                 try withDecoder(bytes, options, isCancelled: { false }) { decoder throws(ImagingError) in
                     _ = try decoder.open()
@@ -18,7 +18,7 @@ extension Imaging {
             return nil
         } catch {
             return error.code == .tooManyPixels
-                ? "it has more than \(Watermark.maxPixels) pixels" : "\(error)"
+                ? "it has more than \(Watermarks.maxPixels) pixels" : "\(error)"
         }
     }
 
@@ -27,8 +27,7 @@ extension Imaging {
     /// - Returns: A PNG file.
     package static func render(_ text: String, font: String?, colour: Colour) throws(ImagingError) -> [UInt8] {
         try start()
-        let session = PhotoSession(
-            format: .png, maxPixels: .max, clock: nil, sizeIsKnown: { _ in }, isCancelled: { false })
+        let session = PhotoSession.unlimited(format: .png)
         var rendered: OpaquePointer?
         try session.check(
             darkroom_render_text(session.c, text, font ?? "sans", Int32(lineHeight), &rendered))

@@ -23,7 +23,7 @@ package struct PixelBuffer: Sendable, Equatable {
 
 /// Pixels for operations that are written in Swift.
 extension Imaging {
-    /// Decodes a picture, rotated to upright. Blocks.
+    /// Decodes a picture, rotated to upright, and converts its colours to sRGB. Blocks.
     package static func pixels(
         of bytes: [UInt8], maxPixels: Int = 100_000_000, isCancelled: @Sendable () -> Bool = { false }
     ) throws(ImagingError) -> PixelBuffer {
@@ -32,12 +32,13 @@ extension Imaging {
             try withDecoder(bytes, options, isCancelled: isCancelled) { decoder throws(ImagingError) in
                 let picture = try decoder.open()
                 try decoder.decode(picture, inMemory: true)
+                try picture.makeSRGB()
                 var buffer: PixelBuffer?
-                try picture.edit { raster, _ in
+                try picture.look { raster, _ in
                     buffer = PixelBuffer(raster)
                     return DARKROOM_DONE
                 }
-                return buffer!  // set by `edit`
+                return buffer!  // set by `look`
             }
         }
     }
@@ -46,8 +47,7 @@ extension Imaging {
     package static func png(of buffer: PixelBuffer) throws(ImagingError) -> [UInt8] {
         precondition(buffer.samples.count == buffer.width * buffer.height * buffer.bands, "wrong number of samples")
         try start()
-        let session = PhotoSession(
-            format: .png, maxPixels: .max, clock: nil, sizeIsKnown: { _ in }, isCancelled: { false })
+        let session = PhotoSession.unlimited(format: .png)
         var created: OpaquePointer?
         try session.check(
             buffer.withRaster { raster in

@@ -91,7 +91,8 @@ extension Imaging {
                 return try body(
                     Decoder(
                         bytes: bytes, format: format, session: session, acceptsDamage: options.acceptsDamage,
-                        keepsAnimation: options.keepsAnimation))
+                        keepsAnimation: options.keepsAnimation
+                            && options.outputs.contains { $0.canMove(from: format) }))
             }
         }.get()
     }

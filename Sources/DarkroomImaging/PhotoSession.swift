@@ -8,10 +8,17 @@ final class PhotoSession {
     private let context: UnsafeMutablePointer<Callbacks>
     private let clock: ProcessorClock?
     private let format: ImageFormat
+    /// The number of pictures to which each filter is applied: the frames of an animation.
+    var frames = 1
 
     private struct Callbacks {
         let sizeIsKnown: (Int) -> Void
         let isOver: @Sendable () -> Bool
+    }
+
+    /// A session without limits, which cannot be cancelled.
+    static func unlimited(format: ImageFormat) -> PhotoSession {
+        PhotoSession(format: format, maxPixels: .max, clock: nil, sizeIsKnown: { _ in }, isCancelled: { false })
     }
 
     /// - Parameters:
@@ -50,6 +57,11 @@ final class PhotoSession {
         darkroom_interrupt(is_cancelled: c.pointee.is_cancelled, context: c.pointee.context)
     }
 
+    /// Throws if the photo is cancelled or has exceeded its processor time.
+    func checkCancellation() throws(ImagingError) {
+        if context.pointee.isOver() { try check(DARKROOM_CANCELLED) }
+    }
+
     /// Throws the error of a status other than `DARKROOM_DONE`.
     func check(_ status: darkroom_status) throws(ImagingError) {
         guard status == DARKROOM_DONE else {
@@ -57,14 +69,16 @@ final class PhotoSession {
         }
     }
 
-    /// Throws if a filter would make a picture with more pixels than allowed; otherwise reports its size.
+    /// Throws if a filter would make more pixels than allowed in all frames; otherwise reports their number.
     func checkSize(width: Int, height: Int) throws(ImagingError) {
-        let (pixels, overflows) = width.multipliedReportingOverflow(by: height)
-        guard !overflows, pixels <= c.pointee.max_pixels else {
+        let (frame, overflows) = width.multipliedReportingOverflow(by: height)
+        let (pixels, allOverflow) = frame.multipliedReportingOverflow(by: frames)
+        guard !overflows, !allOverflow, pixels <= c.pointee.max_pixels else {
+            let each = frames > 1 ? " in each of \(frames) frames" : ""
             throw ImagingError(
                 code: .tooManyPixels,
-                detail: "a filter would make \(width) x \(height) pixels, at most \(c.pointee.max_pixels) are allowed "
-                    + "(--max-pixels)")
+                detail: "a filter would make \(width) x \(height) pixels\(each), at most \(c.pointee.max_pixels) are "
+                    + "allowed (--max-pixels)")
         }
         context.pointee.sizeIsKnown(pixels)
     }

@@ -3,21 +3,21 @@ import DarkroomRecipes
 
 /// Applies the filters of a chain to pictures: to one photo, or to each frame of an animation.
 ///
-/// Positions that depend on the content, such as those of `crop` by attention, are found in the first frame and used
-/// for all frames.
+/// Boxes that depend on the content, such as those of `crop` by attention, the levels of `normalize`, and the scaled
+/// watermarks are those of the first frame for all frames.
 final class ChainApplication {
     private let filters: [Filter]
-    private let overlays: [Filter: [UInt8]]
+    private let watermarks: Watermarks
     private let originalSize: PixelSize
-    /// The boxes that were found in the first frame, by the position of the filter.
-    private var found: [Int: Box?] = [:]
+    // What was found for the first frame, by the position of the filter.
+    private var boxes: [Int: Box?] = [:]
+    private var levels: [Int: darkroom_point?] = [:]
+    private var marks: [Int: Picture] = [:]
 
-    /// - Parameters:
-    ///   - overlays: The pictures of the watermarks, as files.
-    ///   - originalSize: The size of the photo, which the decoder may have shrunk.
-    init(_ filters: [Filter], overlays: [Filter: [UInt8]], originalSize: PixelSize) {
+    /// - Parameter originalSize: The size of the photo, which the decoder may have shrunk.
+    init(_ filters: [Filter], _ watermarks: Watermarks, originalSize: PixelSize) {
         self.filters = filters
-        self.overlays = overlays
+        self.watermarks = watermarks
         self.originalSize = originalSize
     }
 
@@ -29,8 +29,10 @@ final class ChainApplication {
                 points.append(point)
             } else if filter.kind == .normalize {
                 // The levels are those of the filtered pixels, but the pixels are rounded only after the last point.
-                let filtered = try picture.filtered(by: points)
-                if let point = try filtered.normalization(filter) { points.append(point) }
+                let point = try remembered(\.levels, position) { () throws(ImagingError) in
+                    try picture.filtered(by: points).normalization(filter)
+                }
+                if let point { points.append(point) }
             } else {
                 try flush(&points, to: picture)
                 try apply(filter, at: position, to: picture)
@@ -51,7 +53,7 @@ final class ChainApplication {
         case .resize: try resize(picture, filter, at: position)
         case .crop: try crop(picture, filter, at: position)
         case .trim:
-            let box = try remembered(position) { () throws(ImagingError) in
+            let box = try remembered(\.boxes, position) { () throws(ImagingError) in
                 try picture.trimBox(
                     threshold: filter.number("threshold"), background: filter.optionalColour("background"))
             }
@@ -60,18 +62,23 @@ final class ChainApplication {
         case .rotate: try picture.rotate(filter)
         case .flip: try picture.mirror(leftRight: false)
         case .flop: try picture.mirror(leftRight: true)
-        case .watermark: try picture.watermark(filter, overlays[filter])
+        case .watermark:
+            let mark = try remembered(\.marks, position) { () throws(ImagingError) in
+                try watermarks.mark(filter, for: picture)
+            }
+            try picture.draw(mark, filter)
         default: try picture.filterTexture(filter)
         }
     }
 
-    private func remembered(
-        _ position: Int, _ find: () throws(ImagingError) -> Box?
-    ) throws(ImagingError) -> Box? {
-        if let box = found[position] { return box }
-        let box = try find()
-        found[position] = .some(box)
-        return box
+    private func remembered<Value>(
+        _ values: ReferenceWritableKeyPath<ChainApplication, [Int: Value]>, _ position: Int,
+        _ find: () throws(ImagingError) -> Value
+    ) throws(ImagingError) -> Value {
+        if let value = self[keyPath: values][position] { return value }
+        let value = try find()
+        self[keyPath: values][position] = value
+        return value
     }
 
     private func resize(_ picture: Picture, _ filter: Filter, at position: Int) throws(ImagingError) {
@@ -116,7 +123,7 @@ final class ChainApplication {
         of part: PixelSize, in picture: Picture, _ filter: Filter, at position: Int
     ) throws(ImagingError) -> Box? {
         guard filter.dependsOnContent else { return filter.box(of: part, in: picture.size) }
-        return try remembered(position) { () throws(ImagingError) in
+        return try remembered(\.boxes, position) { () throws(ImagingError) in
             try picture.interestingBox(of: part, byAttention: filter.choice("gravity") == "attention")
         }
     }
@@ -150,10 +157,7 @@ extension Filter {
 
     /// The gravity of `contain`. `attention` and `entropy` count as `centre`, because they select a part of a photo, and
     /// `contain` keeps the whole photo.
-    fileprivate var nineGravity: String {
-        let gravity = choice("gravity")
-        return ["attention", "entropy"].contains(gravity) ? "centre" : gravity
-    }
+    fileprivate var nineGravity: String { dependsOnContent ? "centre" : choice("gravity") }
 }
 
 extension Picture {
@@ -169,7 +173,7 @@ extension Picture {
     /// The point that stretches the levels of luminance; nil if the picture is plain.
     func normalization(_ filter: Filter) throws(ImagingError) -> darkroom_point? {
         var (low, high) = (0.0, 1.0)
-        try edit { raster, interrupt in
+        try look { raster, interrupt in
             darkroom_raster_percentiles(
                 &raster, filter.number("lower") / 100, filter.number("upper") / 100, &low, &high, &interrupt)
         }
@@ -216,22 +220,24 @@ extension Picture {
         let share = min(1, longest / Double(max(canvas.width, canvas.height)))
         let small = PixelSize(
             width: max(1, Int(Double(canvas.width) * share)), height: max(1, Int(Double(canvas.height) * share)))
-        let plan = ResizeRules.plan(size, to: (small.width, small.height), fit: "cover", enlarges: true)
-        try resize(by: plan, kernel: DARKROOM_LANCZOS3, linear: false)
-        if let cut = plan.cut { try extract(ResizeRules.box(of: cut, in: size, gravity: "centre")) }
+        let part = ResizeRules.size(size, withRatio: Double(canvas.width) / Double(canvas.height))
+        try extract(ResizeRules.box(of: part, in: size, gravity: "centre"))
+        try resize(to: small, kernel: DARKROOM_LANCZOS3)
         try edit { raster, interrupt in darkroom_raster_blur(&raster, 3, &interrupt) }
         try resize(to: canvas, kernel: DARKROOM_CUBIC)
-        try draw(front, x: box.x, y: box.y, opacity: 1)
+        try draw(front, x: box.x, y: box.y)
     }
 
     /// Draws a picture with the same bands and bits over this picture.
-    func draw(_ top: Picture, x: Int, y: Int, opacity: Double) throws(ImagingError) {
-        try draw(top, at: [(x, y)], opacity: opacity)
+    func draw(_ top: Picture, x: Int, y: Int) throws(ImagingError) {
+        try draw(top, at: CollectionOfOne((x: x, y: y)), opacity: 1)
     }
 
-    func draw(_ top: Picture, at places: [(x: Int, y: Int)], opacity: Double) throws(ImagingError) {
+    func draw(
+        _ top: Picture, at places: some Sequence<(x: Int, y: Int)>, opacity: Double
+    ) throws(ImagingError) {
         var drawn = darkroom_raster()
-        try session.check(darkroom_edit(top.c, &drawn))
+        try session.check(darkroom_look(top.c, &drawn))
         try edit { raster, interrupt in
             for place in places {
                 let status = darkroom_raster_overlay(

@@ -1,48 +1,67 @@
 internal import CImaging
 import DarkroomRecipes
 
-extension Picture {
-    /// Draws a watermark.
-    /// - Parameter file: The picture of the watermark, as a file.
-    func watermark(_ filter: Filter, _ file: [UInt8]?) throws(ImagingError) {
-        guard let file else {
-            throw ImagingError(code: .filterFailed, detail: "\(filter): the picture of the watermark was not loaded")
-        }
-        let mark = try Watermark.decode(file, in: session)
-        if !mark.isGrey { try makeRGB() }
-        try keepInMemory()
-        if !isGrey { try mark.makeRGB() }
-        try mark.setWide(facts.wide)
-        let width = max(1, Int((Double(size.width) * filter.number("scale")).rounded()))
-        let height = max(1, Int((Double(mark.size.height) * Double(width) / Double(mark.size.width)).rounded()))
-        // A narrow mark on a wide photo could be as high as many photos.
-        let share = min(1, Double(size.height) / Double(height))
-        let markSize = PixelSize(
-            width: max(1, Int(Double(width) * share)), height: max(1, Int(Double(height) * share)))
-        try mark.resize(to: markSize, kernel: DARKROOM_LANCZOS3)
-        let margin = filter.whole("margin")
-        let places =
-            filter.flag("tile")
-            ? Watermark.tiles(markSize, over: size, margin: margin)
-            : [Watermark.place(markSize, in: size, filter.choice("position"), margin: margin)]
-        try draw(mark, at: places, opacity: filter.number("opacity"))
-    }
-}
-
-enum Watermark {
+/// The pictures of the watermarks of one photo. Each is decoded once.
+final class Watermarks {
     /// The largest number of pixels of the picture of a watermark.
     static let maxPixels = 4_000_000
 
-    /// Decodes the picture of a watermark.
-    static func decode(_ file: [UInt8], in session: PhotoSession) throws(ImagingError) -> Picture {
+    private let files: [Filter: [UInt8]]
+    private var pictures: [Filter: Picture] = [:]
+
+    /// - Parameter files: The pictures of the watermarks, as files.
+    init(_ files: [Filter: [UInt8]]) { self.files = files }
+
+    /// The watermark with its size on a photo, in sRGB. If its colours are grey, it has the colours of the photo.
+    func mark(_ filter: Filter, for photo: Picture) throws(ImagingError) -> Picture {
+        let mark = try picture(filter, in: photo.session).copy(for: photo.session)
+        if !photo.isGrey { try mark.makeRGB() }
+        try mark.setWide(photo.facts.wide)
+        try mark.resize(
+            to: Self.size(mark.size, on: photo.size, scale: filter.number("scale")), kernel: DARKROOM_LANCZOS3)
+        try mark.keepInMemory()
+        return mark
+    }
+
+    private func picture(_ filter: Filter, in session: PhotoSession) throws(ImagingError) -> Picture {
+        if let picture = pictures[filter] { return picture }
+        guard let file = files[filter] else {
+            throw ImagingError(code: .filterFailed, detail: "\(filter): the picture of the watermark was not loaded")
+        }
+        do throws(ImagingError) {
+            let picture = try Self.decode(file, in: session)
+            pictures[filter] = picture
+            return picture
+        } catch {
+            switch error.code {
+            case .cancelled, .timedOut, .outOfMemory: throw error
+            // The photo itself is not damaged.
+            default: throw ImagingError(code: .filterFailed, detail: "\(filter): \(error)")
+            }
+        }
+    }
+
+    private static func decode(_ file: [UInt8], in session: PhotoSession) throws(ImagingError) -> Picture {
         try file.withBytes { bytes throws(ImagingError) in
             let format = try Imaging.format(of: bytes)
             let decoder = Decoder(
                 bytes: bytes, format: format, session: session.other(format: format, maxPixels: maxPixels))
             let mark = try decoder.open()
             try decoder.decode(mark, inMemory: true)
+            try mark.makeSRGB()
+            try mark.keepInMemory()
             return mark
         }
+    }
+
+    // MARK: - Size and places
+
+    static func size(_ mark: PixelSize, on photo: PixelSize, scale: Double) -> PixelSize {
+        let width = max(1, Int((Double(photo.width) * scale).rounded()))
+        let height = max(1, Int((Double(mark.height) * Double(width) / Double(mark.width)).rounded()))
+        // A narrow mark on a wide photo could be as high as many photos.
+        guard height > photo.height else { return PixelSize(width: width, height: height) }
+        return PixelSize(width: max(1, width * photo.height / height), height: photo.height)
     }
 
     static func place(_ mark: PixelSize, in photo: PixelSize, _ position: String, margin: Int) -> (x: Int, y: Int) {
@@ -52,10 +71,26 @@ enum Watermark {
         return ((photo.width - inside.width) / 2 + box.x, (photo.height - inside.height) / 2 + box.y)
     }
 
-    static func tiles(_ mark: PixelSize, over photo: PixelSize, margin: Int) -> [(x: Int, y: Int)] {
+    static func tiles(
+        _ mark: PixelSize, over photo: PixelSize, margin: Int
+    ) -> some Sequence<(x: Int, y: Int)> {
         let (across, down) = (mark.width + margin, mark.height + margin)
-        return stride(from: margin, to: photo.height, by: down).flatMap { y in
-            stride(from: margin, to: photo.width, by: across).map { (x: $0, y: y) }
+        return stride(from: margin, to: photo.height, by: down).lazy.flatMap { y in
+            stride(from: margin, to: photo.width, by: across).lazy.map { (x: $0, y: y) }
+        }
+    }
+}
+
+extension Picture {
+    /// Draws a watermark with its size on this picture.
+    func draw(_ mark: Picture, _ filter: Filter) throws(ImagingError) {
+        if !mark.isGrey { try makeRGB() }
+        let (margin, opacity) = (filter.whole("margin"), filter.number("opacity"))
+        if filter.flag("tile") {
+            try draw(mark, at: Watermarks.tiles(mark.size, over: size, margin: margin), opacity: opacity)
+        } else {
+            let place = Watermarks.place(mark.size, in: size, filter.choice("position"), margin: margin)
+            try draw(mark, at: CollectionOfOne(place), opacity: opacity)
         }
     }
 }

@@ -21,8 +21,11 @@ final class Picture {
     var hasAlpha: Bool { facts.bands % 2 == 0 }
 
     /// A second picture with the same pixels, which must be in memory.
-    func copy() throws(ImagingError) -> Picture {
-        guard let copy = darkroom_copy(c) else { throw session.outOfMemory }
+    func copy() throws(ImagingError) -> Picture { try copy(for: session) }
+
+    /// A copy that has the limits of another session.
+    func copy(for session: PhotoSession) throws(ImagingError) -> Picture {
+        guard let copy = darkroom_copy(c, session.c) else { throw session.outOfMemory }
         return Picture(copy, session)
     }
 
@@ -30,13 +33,21 @@ final class Picture {
 
     func keepInMemory() throws(ImagingError) { try session.check(darkroom_keep_in_memory(c)) }
 
+    typealias RasterOperation = (inout darkroom_raster, inout darkroom_interrupt) -> darkroom_status
+
     /// Calls an operation that changes the pixels in memory.
-    func edit(
-        _ operation: (inout darkroom_raster, inout darkroom_interrupt) -> darkroom_status
+    func edit(_ operation: RasterOperation) throws(ImagingError) { try call(operation, darkroom_edit) }
+
+    /// Calls an operation that only reads the pixels in memory.
+    func look(_ operation: RasterOperation) throws(ImagingError) { try call(operation, darkroom_look) }
+
+    private func call(
+        _ operation: RasterOperation,
+        _ access: (OpaquePointer, UnsafeMutablePointer<darkroom_raster>) -> darkroom_status
     ) throws(ImagingError) {
         var raster = darkroom_raster()
         var interrupt = session.interrupt
-        try session.check(darkroom_edit(c, &raster))
+        try session.check(access(c, &raster))
         try session.check(operation(&raster, &interrupt))
     }
 
@@ -100,7 +111,7 @@ final class Picture {
     func trimBox(threshold: Double, background: Colour?) throws(ImagingError) -> Box? {
         if let background, !background.isGrey { try makeRGB() }
         var box = darkroom_box()
-        try edit { raster, interrupt in
+        try look { raster, interrupt in
             darkroom_raster_find_trim(&raster, threshold, background?.components, &box, &interrupt)
         }
         return box.width > 0 ? Box(box) : nil
@@ -126,23 +137,23 @@ final class Picture {
 
     // MARK: - Frames
 
-    /// The first frames of an animation whose pixels are in memory.
-    func frames(atMost count: Int) throws(ImagingError) -> [Picture] {
-        var frames: [Picture] = []
-        for index in 0..<min(facts.frames, Int32(clamping: count)) {
-            var frame: OpaquePointer?
-            try session.check(darkroom_frame(c, index, &frame))
-            frames.append(Picture(frame!, session))  // set by a successful call
-        }
-        return frames
+    /// A frame of an animation whose pixels are in memory.
+    func frame(_ index: Int) throws(ImagingError) -> Picture {
+        var frame: OpaquePointer?
+        try session.check(darkroom_frame(c, Int32(index), &frame))
+        return Picture(frame!, session)  // set by a successful call
     }
 
-    /// Joins frames of the same size, with the delays of `animation`.
-    static func join(_ frames: [Picture], like animation: Picture) throws(ImagingError) -> Picture {
-        var joined: OpaquePointer?
-        let pointers = frames.map { Optional($0.c) }
-        try animation.session.check(darkroom_join(pointers, Int32(frames.count), animation.c, &joined))
-        return Picture(joined!, animation.session)  // set by a successful call
+    /// An animation with the delays of this one, whose frames are all of the size and the kind of `frame`. Its pixels must
+    /// be set by ``setFrame(_:to:)``.
+    func animation(of frame: Picture) throws(ImagingError) -> Picture {
+        var animation: OpaquePointer?
+        try session.check(darkroom_new_animation(c, frame.c, &animation))
+        return Picture(animation!, session)  // set by a successful call
+    }
+
+    func setFrame(_ index: Int, to frame: Picture) throws(ImagingError) {
+        try session.check(darkroom_set_frame(c, Int32(index), frame.c))
     }
 
     // MARK: - Encoding

@@ -21,7 +21,8 @@ package final class ProcessorClock: Sendable {
         account = Locked(Account(limit: limit, threads: [pthread_self(): Self.timeOfThread()]))
     }
 
-    package func extend(to limit: Duration) { account.withLock { $0.limit = limit } }
+    /// Raises the limit. A lower limit than before has no effect.
+    package func extend(to limit: Duration) { account.withLock { $0.limit = max($0.limit, limit) } }
 
     /// Adds the CPU time that the calling thread has used since its last call.
     /// - Returns: true if the job has exceeded the limit.
@@ -35,6 +36,9 @@ package final class ProcessorClock: Sendable {
             return account.isExhausted
         }
     }
+
+    /// The CPU time up to the last call of ``check()`` in each thread.
+    package var spent: Duration { account.withLock { $0.spent } }
 
     package var isExhausted: Bool { account.withLock { $0.isExhausted } }
 

@@ -1,3 +1,4 @@
+import DarkroomConcurrency
 import DarkroomRecipes
 import Testing
 
@@ -67,23 +68,28 @@ import Testing
         #expect(Self.near(try decoded(image.bytes)[70, 50], [200, 40, 40], within: 2570), "\(format)")
     }
 
-    @Test(arguments: [
-        ("resize=40x", 40, 30), ("resize=33x33,fit:cover", 33, 33), ("resize=33x33,fit:contain", 33, 33),
-        ("crop=20x20,gravity:attention", 20, 20), ("crop=30x20,gravity:entropy", 30, 20), ("rotate=90", 60, 80),
-        ("flip", 80, 60), ("blur=2", 80, 60), ("tilt-shift", 80, 60), ("extend=5", 90, 70), ("sharpen", 80, 60),
-        ("normalize", 80, 60), ("grayscale", 80, 60), ("pixelate=8 duotone=black,white", 80, 60), ("trim", 80, 60),
-        ("rotate=30", 100, 92),
-    ])
-    func everyFilterKeepsTheFrames(chain: String, width: Int, height: Int) throws {
-        for format in ["gif", "webp"] {
-            let image = try develop(Self.gif, chain, "format=\(format)", keepsAnimation: true)
-            #expect(Animation(image.bytes).delays == Self.delays)
-            let frames = try frames(of: image.bytes)
-            #expect(frames.count == 3)
-            if chain != "trim", chain != "rotate=30" {
-                #expect((image.width, image.height) == (width, height), "\(format)")
+    /// Each frame is filtered as a photo of its own, except for what is found in the first frame.
+    @Test(arguments: Filter.Kind.allCases) func everyFilterKeepsTheFrames(kind: Filter.Kind) throws {
+        let photos = try frames(of: Self.gif).map { PNG.file($0) }
+        for text in [kind.definition.example, try #require(FilterGridTests.others[kind]), "resize=40x"] {
+            let filter = Filter.parsed(text)
+            for settings in ["format=webp; lossless", "format=gif"] {
+                var options = DevelopOptions(
+                    outputs: [ImageOutput(filters: [filter], encoding: try EncodingSettings(parsing: settings))])
+                options.overlays = try FilterGridTests.overlays(filter)
+                options.keepsAnimation = true
+                let image = try develop(Self.gif, options)
+                #expect(Animation(image.bytes).delays == Self.delays, "\(text)")
+                let found = try frames(of: image.bytes)
+                #expect(found.count == 3)
+                // GIF has only 256 colours.
+                guard settings != "format=gif" else { continue }
+                for (index, frame) in found.enumerated() {
+                    if index > 0, kind == .trim || kind == .normalize || text.contains("attention") { continue }
+                    let alone = try FilterGridTests.developed(photos[index], [filter])
+                    #expect(frame.visible == alone.visible, "\(text), frame \(index)")
+                }
             }
-            for frame in frames { #expect((frame.width, frame.height) == (image.width, image.height)) }
         }
     }
 
@@ -143,6 +149,72 @@ import Testing
             }
             #expect(error?.code == .tooManyPixels)
         }
+    }
+
+    @Test func framesThatNoOutputHasDoNotCount() throws {
+        let pixels = 80 * 60
+        #expect(try develop(Self.gif, "sepia", "format=png", keepsAnimation: true, maxPixels: pixels).width == 80)
+        #expect(throws: ImagingError.self) {
+            try develop(Self.gif, "sepia", "format=webp", keepsAnimation: true, maxPixels: pixels)
+        }
+    }
+
+    @Test func pixelsOfAllFramesCountAfterFilters() throws {
+        let pixels = 3 * 160 * 120
+        for chain in ["resize=160x", "extend=top:60,left:80"] {
+            #expect(throws: Never.self) { try develop(Self.gif, chain, keepsAnimation: true, maxPixels: pixels) }
+            let error = #expect(throws: ImagingError.self) {
+                try develop(Self.gif, chain, keepsAnimation: true, maxPixels: pixels - 1)
+            }
+            #expect(error?.code == .tooManyPixels)
+            #expect(error?.detail.contains("160 x 120 pixels in each of 3 frames") == true, "\(error?.detail ?? "")")
+        }
+        // The only frame of the output.
+        #expect(
+            try develop(Self.gif, "resize=160x", "format=png", keepsAnimation: true, maxPixels: pixels / 3).width == 160
+        )
+    }
+
+    /// Otherwise, the brightness would change from frame to frame.
+    @Test func theLevelsOfTheFirstFrameAreUsedForAllFrames() throws {
+        let greys = [50, 100, 150, 200].map { Array(repeating: $0, count: 3) }
+        let moving = GIF.file(
+            width: 8, height: 8, palette: greys, delays: [100, 100], loops: 0,
+            frames: [{ x, _ in x < 4 ? 0 : 3 }, { x, _ in x < 4 ? 1 : 2 }])
+        let settings = "format=webp; lossless"
+        let pixels = try frames(of: develop(moving, "normalize=0,100", settings, keepsAnimation: true).bytes)
+        let levels = pixels.map { [$0[0, 0][0], $0[7, 7][0]] }
+        #expect(levels == [[0, 255], [85, 170]])
+    }
+
+    /// The time is proportional to the number of frames, and each frame is a chance to cancel.
+    @Test func manyFramesAreDevelopedOneByOne() throws {
+        let count = 3000
+        let gif = GIF.file(
+            width: 1, height: 1, palette: Self.palette, delays: Array(repeating: 20, count: count), loops: 0,
+            frames: (0..<count).map { index in { _, _ in index % 5 } })
+        var options = try DevelopOptions(outputs: [ImageOutput(filters: FilterChain(parsing: "invert").filters)])
+        options.keepsAnimation = true
+        let calls = Locked(0)
+        let image = try Imaging.develop(
+            gif, options,
+            isCancelled: {
+                calls.withLock { $0 += 1 }; return false
+            })[0]
+        #expect(Animation(image.bytes).delays.reduce(0, +) == 20 * count)
+        let all = calls.withLock { $0 }
+        #expect(all >= count)
+        let rest = Locked(all / 2)
+        let error = #expect(throws: ImagingError.self) {
+            try Imaging.develop(
+                gif, options,
+                isCancelled: {
+                    rest.withLock {
+                        $0 -= 1; return $0 < 0
+                    }
+                })
+        }
+        #expect(error?.code == .cancelled)
     }
 
     @Test func metadataSelectionKeepsTheFrames() throws {

@@ -91,7 +91,7 @@ enum GIF {
 
 /// The pixels of all frames.
 func frames(of bytes: [UInt8]) throws -> [Pixels] {
-    var options = DevelopOptions(outputs: [])
+    var options = DevelopOptions(outputs: [ImageOutput()])
     options.keepsAnimation = true
     var encoding = EncodingSettings()
     encoding.format = .fixed(.png)
@@ -101,8 +101,8 @@ func frames(of bytes: [UInt8]) throws -> [Pixels] {
             let photo = try decoder.open()
             try decoder.decode(photo, inMemory: true)
             var files: [[UInt8]] = []
-            for frame in try photo.frames(atMost: .max) {
-                files.append(try Encoder(settings: encoding, source: .png).encode(frame).bytes)
+            for index in 0..<Int(photo.facts.frames) {
+                files.append(try Encoder(settings: encoding, source: .png).encode(photo.frame(index)).bytes)
             }
             return files
         }

@@ -33,18 +33,21 @@ import Testing
     }
 
     /// Decodes the photo, calls `begin`, applies the filter and encodes the result as JPEG.
-    private static func run(_ filter: Filter, _ deadline: Deadline, begin: () -> Void) throws -> ImagingError? {
+    private static func run(
+        _ filter: Filter, processorTime: Duration? = nil, isCancelled: @Sendable () -> Bool, begin: () -> Void
+    ) throws -> ImagingError? {
         var options = DevelopOptions(filters: [filter], format: .jpeg)
+        options.processorTime = processorTime
         options.overlays = try FilterGridTests.overlays(filter)
         let photo = try #require(photo)
         do throws(ImagingError) {
             try photo.withBytes { bytes throws(ImagingError) in
-                try Imaging.withDecoder(bytes, options, isCancelled: { deadline.isOver }) {
+                try Imaging.withDecoder(bytes, options, isCancelled: isCancelled) {
                     decoder throws(ImagingError) in
                     let picture = try decoder.open()
                     try decoder.decode(picture, inMemory: true)
                     begin()
-                    let chain = ChainApplication([filter], overlays: options.overlays, originalSize: picture.size)
+                    let chain = ChainApplication([filter], Watermarks(options.overlays), originalSize: picture.size)
                     let changed = try chain.applied(to: picture)
                     _ = try Encoder(settings: options.outputs[0].encoding, source: .jpeg).encode(changed)
                 }
@@ -59,12 +62,29 @@ import Testing
         let filter = Self.slow(kind)
         for milliseconds in [5, 30, 100] {
             let deadline = Deadline()
-            let error = try Self.run(filter, deadline) { deadline.set(after: .milliseconds(milliseconds)) }
+            let error = try Self.run(filter, isCancelled: { deadline.isOver }) {
+                deadline.set(after: .milliseconds(milliseconds))
+            }
             let delay = deadline.delay
             #expect(error == nil ? delay < .milliseconds(200) : error?.code == .cancelled, "\(filter): \(error as Any)")
             // 100 ms on a machine without other work.
             #expect(delay < .milliseconds(200), "\(filter) after \(milliseconds) ms")
         }
+    }
+
+    /// The limit ends in the filter or, if the filter is part of the encoder's pipeline, in the encoder.
+    @Test(arguments: Filter.Kind.allCases) func filterStopsAtTheLimitOfProcessorTime(kind: Filter.Kind) throws {
+        let filter = Self.slow(kind)
+        let clock = ProcessorClock(limit: .seconds(3600))
+        var decoded = Duration.zero
+        let completed = try Self.run(filter, isCancelled: { clock.check() }) {
+            _ = clock.check()
+            decoded = clock.spent
+        }
+        #expect(completed == nil)
+        let limit = decoded + (clock.spent - decoded) / 3
+        let error = try Self.run(filter, processorTime: limit, isCancelled: { false }) {}
+        #expect(error?.code == .timedOut, "\(filter): \(error as Any)")
     }
 
     /// The peak of the memory beyond the decoded photo, in megabytes.
@@ -77,7 +97,7 @@ import Testing
     @Test(arguments: Filter.Kind.allCases) func filterUsesLittleMemory(kind: Filter.Kind) throws {
         let filter = Self.slow(kind)
         var before = 0
-        let error = try Self.run(filter, Deadline()) {
+        let error = try Self.run(filter, isCancelled: { false }) {
             // Resets the peak (proc(5)).
             try? Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs"))
             before = (try? Self.memory("VmRSS")) ?? 0

@@ -114,6 +114,15 @@ import Testing
         for y in [2, 37] { #expect(abs(found[1, y][0] - 50) < 25 && abs(found[38, y][0] - 150) < 25) }
     }
 
+    @Test func extendByBlurAcceptsLongPhotos() throws {
+        let photo = Pixels(width: 1, height: 1000, bands: 3) { _, _, _ in 70 }
+        let image = try develop(
+            PNG.file(photo), "extend=ratio:1:1,background:blur", "format=png", maxPixels: 1_000_000)
+        let found = try PNG.pixels(of: image.bytes)
+        #expect((found.width, found.height) == (1000, 1000))
+        #expect(found.values.allSatisfy { $0 == 70 })
+    }
+
     // MARK: - Rotate, flip, flop
 
     @Test func quarterTurnsAndMirrorsAreExact() throws {

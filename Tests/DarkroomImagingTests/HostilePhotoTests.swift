@@ -140,7 +140,11 @@ import Testing
         let bytes = bomb.make()
         let before = try residentPeak(resetting: true)
         // The picture may fail or succeed; the test checks only the memory.
-        _ = try? develop(bytes)
+        var options = DevelopOptions()
+        for keepsAnimation in [false, true] {
+            options.keepsAnimation = keepsAnimation
+            _ = try? develop(bytes, options)
+        }
         let grown = try residentPeak(resetting: false) - before
         precondition(grown < 400 << 10, "\(bomb) of \(bytes.count) bytes took \(grown) KiB")
     }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// An RGB colour profile (ICC.1, version 2) with the primaries of Display P3 and a gamma of 2 + 51/256.
+/// An RGB colour profile with the primaries of Display P3 and a gamma of 2 + 51/256.
 enum MatrixProfile {
     private static let gamma = 2 + 51.0 / 256
     /// The columns of red, green and blue, adapted to D50, in units of 1/65536.
@@ -11,29 +11,14 @@ enum MatrixProfile {
     ]
 
     static let p3: [UInt8] = {
-        func number(_ value: Int) -> [UInt8] { PNG.bigEndian(Int(UInt32(bitPattern: Int32(value)))) }
-        func xyz(_ values: [Int]) -> [UInt8] { Array("XYZ ".utf8) + number(0) + values.flatMap(number) }
-        let white = [0xF6D6, 0x10000, 0xD32D]
-        let curve = Array("curv".utf8) + number(0) + number(1) + [2, 51, 0, 0]
-        let name =
-            Array("desc".utf8) + number(0) + number(3) + Array("P3\0".utf8)
-            + [UInt8](repeating: 0, count: 4 + 4 + 2 + 1 + 67)
-        let tags = [
-            ("desc", name), ("cprt", Array("text".utf8) + number(0) + Array("test".utf8)), ("wtpt", xyz(white)),
-            ("rXYZ", xyz(primaries[0])), ("gXYZ", xyz(primaries[1])), ("bXYZ", xyz(primaries[2])), ("rTRC", curve),
-            ("gTRC", curve), ("bTRC", curve),
-        ]
-        var table = number(tags.count)
-        var data: [UInt8] = []
-        for (signature, bytes) in tags {
-            table += Array(signature.utf8) + number(128 + 4 + 12 * tags.count + data.count) + number(bytes.count)
-            data += bytes
-            while data.count % 4 != 0 { data.append(0) }
-        }
-        var header = number(128 + table.count + data.count) + Array("none".utf8) + number(0x0210_0000)
-        header += Array("mntrRGB XYZ ".utf8) + [UInt8](repeating: 0, count: 12) + Array("acsp".utf8)
-        header += [UInt8](repeating: 0, count: 28) + white.flatMap(number)
-        return header + [UInt8](repeating: 0, count: 128 - header.count) + table + data
+        let curve = ICCProfile.curve(whole: 2, part: 51)
+        let columns = primaries.map(ICCProfile.xyz)
+        return ICCProfile.file(
+            space: "RGB ",
+            tags: [
+                ("rXYZ", columns[0]), ("gXYZ", columns[1]), ("bXYZ", columns[2]), ("rTRC", curve), ("gTRC", curve),
+                ("bTRC", curve),
+            ])
     }()
 
     /// The colour in sRGB, computed from the definitions.

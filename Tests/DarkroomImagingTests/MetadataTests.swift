@@ -83,26 +83,17 @@ import Testing
         }
     }
 
-    private static func markers() throws -> [(code: UInt8, bytes: [UInt8])] {
+    private static func markers() -> [(code: UInt8, bytes: [UInt8])] {
         [
             (0xE1, JPEG.exif(orientation: 1)),
             (0xE1, Array("http://ns.adobe.com/xap/1.0/\0<x:xmpmeta>kept by darkroom</x:xmpmeta>".utf8)),
-            (0xE2, Array("ICC_PROFILE\0\u{1}\u{1}".utf8) + (try profile())),
+            (0xE2, Array("ICC_PROFILE\0\u{1}\u{1}".utf8) + MatrixProfile.p3),
         ]
     }
 
-    /// The sRGB profile that libvips attaches to converted pictures.
-    private static func profile() throws -> [UInt8] {
-        let grey = TIFF.file(Pixels.gradient(width: 8, height: 8, bands: 1), .grey, profile: GreyProfile.linear)
-        let bytes = try develop(grey, DevelopOptions(format: .jpeg)).bytes
-        let start = try #require(bytes.firstRange(of: Array("ICC_PROFILE\0".utf8)))
-        let length = Int(bytes[start.lowerBound - 2]) << 8 | Int(bytes[start.lowerBound - 1])
-        return Array(bytes[start.lowerBound + 14..<start.lowerBound - 2 + length])
-    }
-
     @Test(arguments: Development.Route.allCases) func jpegKeepsMetadataAndProfile(route: Development.Route) throws {
-        let profile = try Self.profile()
-        let file = JPEG.inserting(try Self.markers(), into: JPEG.file(Self.quarters, .baseline))
+        let profile = MatrixProfile.p3
+        let file = JPEG.inserting(Self.markers(), into: JPEG.file(Self.quarters, .baseline))
         let kept = try develop(file, by: route).bytes
         #expect(kept.contains(Self.model) && kept.contains(profile) && kept.contains(Array("kept by darkroom".utf8)))
         let bare = try develop(file, DevelopOptions(strip: true), by: route).bytes
@@ -116,12 +107,12 @@ import Testing
         (.tiff, [false, true, true]), (.gif, [false, false, false]),
     ])
     func otherFormatsKeepTheirMetadata(format: ImageFormat, kept: [Bool]) throws {
-        let file = JPEG.inserting(try Self.markers(), into: JPEG.file(Self.quarters, .baseline))
+        let file = JPEG.inserting(Self.markers(), into: JPEG.file(Self.quarters, .baseline))
         let bytes = try develop(file, DevelopOptions(format: format)).bytes
         // PNG compresses the profile, so the test converts the picture to JPEG and searches the JPEG for the profile.
         let again = try develop(bytes, DevelopOptions(format: .jpeg)).bytes
-        // JPEG XL stores sRGB as a number, so the result has a different profile.
-        let profile = format == .jxl ? Array("ICC_PROFILE".utf8) : try Self.profile()
+        // JPEG XL stores the profile as numbers, so the result has a different profile.
+        let profile = format == .jxl ? Array("ICC_PROFILE".utf8) : MatrixProfile.p3
         let found = [Self.model, Array("kept by darkroom".utf8), profile].map { again.contains($0) }
         let isOld = Imaging.vipsVersion.hasPrefix("8.14.")
         #expect(found == (format == .jxl && !isOld ? [true, true, true] : kept))

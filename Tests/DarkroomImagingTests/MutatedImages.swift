@@ -113,9 +113,12 @@ struct MutatedImages {
             do throws(ImagingError) {
                 for result in try developAll(image.bytes, image.options, by: image.route) {
                     let found = result.withUnsafeBytes { ContentType(of: $0) }
-                    guard found == .image(result.format), result.width * result.height <= Self.maxPixels else {
+                    let isMoving = [.gif, .webp].contains(result.format)
+                    let frames = isMoving ? max(1, Animation(result.bytes).delays.count) : 1
+                    guard found == .image(result.format), result.width * result.height * frames <= Self.maxPixels
+                    else {
                         throw ImagingError(
-                            code: .cancelled, detail: "made \(found) of \(result.width) x \(result.height)")
+                            code: .cancelled, detail: "made \(found) of \(frames) x \(result.width) x \(result.height)")
                     }
                 }
             } catch {

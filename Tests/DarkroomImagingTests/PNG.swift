@@ -22,6 +22,18 @@ enum PNG {
         return start + chunks.flatMap { chunk($0.type, $0.bytes) } + chunk("PLTE", colours) + data(indexes)
     }
 
+    /// The chunk of a colour profile.
+    static func profile(_ profile: [UInt8]) -> (type: String, bytes: [UInt8]) {
+        ("iCCP", Array("profile\0\0".utf8) + compressed(profile))
+    }
+
+    private static func compressed(_ bytes: [UInt8]) -> [UInt8] {
+        var packed = [UInt8](repeating: 0, count: Int(compressBound(UInt(bytes.count))))
+        var size = UInt(packed.count)
+        precondition(compress(&packed, &size, bytes, UInt(bytes.count)) == Z_OK)
+        return Array(packed.prefix(Int(size)))
+    }
+
     private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
     private static func data(_ pixels: Pixels) -> [UInt8] {
@@ -34,10 +46,7 @@ enum PNG {
                 rows.append(UInt8(value & 255))
             }
         }
-        var packed = [UInt8](repeating: 0, count: Int(compressBound(UInt(rows.count))))
-        var size = UInt(packed.count)
-        precondition(compress(&packed, &size, rows, UInt(rows.count)) == Z_OK)
-        return chunk("IDAT", Array(packed.prefix(Int(size)))) + chunk("IEND", [])
+        return chunk("IDAT", compressed(rows)) + chunk("IEND", [])
     }
 
     static func header(width: Int, height: Int, bands: Int, bits: Int) -> [UInt8] {

@@ -27,6 +27,23 @@ import Testing
         }
     }
 
+    @Test func failedRenditionIsNamed() throws {
+        let photo = try Samples.sample("coffee.jpg")
+        for chain in ["sepia", "flip"] {
+            // In the filters or in the encoder, since the limit ends after the photo is decoded.
+            let filters = try FilterChain(parsing: chain).filters
+            var options = DevelopOptions(outputs: [ImageOutput(filters: filters, rendition: "small")])
+            options.processorTime = .nanoseconds(1)
+            let error = Self.failure(photo, options)
+            #expect(error?.code == .timedOut)
+            let isNamed = error?.detail.hasPrefix("rendition small: ") == true
+            // Only strips decode and filter the photo at the same time.
+            #expect(isNamed == (chain == "sepia"), "\(String(describing: error))")
+        }
+        let error = Self.failure(photo, DevelopOptions(outputs: [ImageOutput(rendition: "small")], maxPixels: 99))
+        #expect(error?.detail.contains("small") == false, "the size is that of the photo")
+    }
+
     @Test func limitGrowsInProportionToLargePictures() {
         let options = DevelopOptions(processorTime: .seconds(60))
         #expect(options.processorTime(pixels: 0) == .seconds(60))
@@ -38,6 +55,8 @@ import Testing
     @Test func extendedClockContinues() {
         let clock = ProcessorClock(limit: .nanoseconds(1))
         clock.extend(to: .seconds(60))
+        // A filter that makes the picture smaller reports its size, too.
+        clock.extend(to: .nanoseconds(1))
         #expect(!clock.check() && !clock.isExhausted)
         let other = ProcessorClock(limit: .nanoseconds(1))
         #expect(other.check() && other.isExhausted)

@@ -123,17 +123,21 @@ struct darkroom_facts darkroom_picture_facts(const darkroom_picture *picture);
 
 // Decodes an opened picture, rotates it to upright, and converts it to grey or RGB with 8 or 16 bits.
 //
-// `shrink` is 1, 2, 4 or 8: JPEG and WebP are decoded with width and height divided by this number and rounded up.
+// `shrink` is 1, 2, 4 or 8: JPEG and WebP are decoded with width and height divided by this number and rounded down.
 // Unless `in_memory` is true, the rows can be read only once, from top to bottom.
 enum darkroom_status darkroom_decode(
     darkroom_picture *picture, const struct darkroom_input *input, int shrink, bool in_memory);
 
-// Returns a second picture with the same pixels. The pixels of the first picture must be in memory. NULL without memory.
-darkroom_picture *darkroom_copy(const darkroom_picture *picture);
+// Returns a second picture with the same pixels, for any session. The pixels of the first picture must be in memory.
+// NULL without memory.
+darkroom_picture *darkroom_copy(const darkroom_picture *picture, struct darkroom_session *session);
 void darkroom_free(darkroom_picture *picture);
 
 // Computes the pixels and keeps them in memory.
 enum darkroom_status darkroom_keep_in_memory(darkroom_picture *picture);
+
+// Computes the pixels in memory. They must not be changed, because other pictures may use them.
+enum darkroom_status darkroom_look(darkroom_picture *picture, struct darkroom_raster *raster);
 
 // Computes the pixels in memory that no other picture uses. They may be changed until the picture is used again.
 enum darkroom_status darkroom_edit(darkroom_picture *picture, struct darkroom_raster *raster);
@@ -198,23 +202,20 @@ enum darkroom_status darkroom_rotate(darkroom_picture *picture, double degrees, 
 // Mirrors left and right, or top and bottom. The pixels must be in memory.
 enum darkroom_status darkroom_mirror(darkroom_picture *picture, bool left_right);
 
-// Draws `top` over `base`, with its top left pixel at `x` and `y`; parts outside of `base` are ignored. Both have the
-// same number of colours and the same `wide`; each may have alpha. `opacity` is 0 to 1.
-enum darkroom_status darkroom_raster_overlay(
-    const struct darkroom_raster *base, const struct darkroom_raster *top, int x, int y, double opacity,
-    const struct darkroom_interrupt *interrupt);
-
 // MARK: Frames
 
 // A picture of one frame of an animation whose pixels are in memory.
 enum darkroom_status darkroom_frame(const darkroom_picture *picture, int index, darkroom_picture **frame);
-// Joins frames of the same size. The delays and the number of loops are those of `animation`.
-enum darkroom_status darkroom_join(
-    darkroom_picture *const *frames, int count, const darkroom_picture *animation, darkroom_picture **joined);
+// Creates an animation in memory whose frames have the size and the kind of `frame`. The number of frames, the delays and
+// the number of loops are those of `like`. The pixels must be set with the function below.
+enum darkroom_status darkroom_new_animation(
+    const darkroom_picture *like, const darkroom_picture *frame, darkroom_picture **animation);
+// Copies the pixels of a frame, which must have the size and the kind of the first.
+enum darkroom_status darkroom_set_frame(darkroom_picture *animation, int index, darkroom_picture *frame);
 
 // MARK: Text
 
-// Renders text in white on a transparent background, `height` pixels per line, in the given font family.
+// Renders text in white on a transparent background, grey and alpha, `height` pixels per line, in the given font family.
 enum darkroom_status darkroom_render_text(
     struct darkroom_session *session, const char *text, const char *font, int height, darkroom_picture **picture);
 

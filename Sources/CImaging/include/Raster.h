@@ -44,7 +44,8 @@ void darkroom_points_apply(
     const struct darkroom_point *points, int count, void *pixels, size_t pixel_count, int bands, bool wide);
 
 // The operations below change the raster in place. They return DARKROOM_DONE, DARKROOM_CANCELLED or
-// DARKROOM_OUT_OF_MEMORY. Beyond the edges, the pixels of the edges repeat.
+// DARKROOM_OUT_OF_MEMORY. The three that blur keep rows in memory, and return DARKROOM_ROWS_TOO_LONG if the rows need more
+// than 256 MiB. Beyond the edges, the pixels of the edges repeat.
 //
 // Blurs with a Gaussian whose standard deviation is `sigma` pixels, 0.1 to 250.
 enum darkroom_status darkroom_raster_blur(
@@ -75,6 +76,12 @@ enum darkroom_status darkroom_raster_pixelate(
 // `amount` in the corners, where the distance from the middle is 1. Grey rasters use r as the grey value. Keeps alpha.
 enum darkroom_status darkroom_raster_vignette(
     const struct darkroom_raster *raster, double amount, double radius, double r, double g, double b,
+    const struct darkroom_interrupt *interrupt);
+
+// Draws `top` over `base`, with its top left pixel at `x` and `y`; parts outside of `base` are ignored. Both have the
+// same number of colours and the same `wide`; each may have alpha. `opacity` is 0 to 1.
+enum darkroom_status darkroom_raster_overlay(
+    const struct darkroom_raster *base, const struct darkroom_raster *top, int x, int y, double opacity,
     const struct darkroom_interrupt *interrupt);
 
 // Finds two luminances, from 0 to 1. `low` is the smallest luminance such that more than `lower` of the pixels are not

@@ -6,7 +6,8 @@ public struct PhotoPixels: Sendable, Equatable {
     public let width: Int
     /// The height in pixels.
     public let height: Int
-    /// The number of samples of a pixel: 1 grey, 2 grey and alpha, 3 red, green and blue, 4 with alpha.
+    /// The number of samples of a pixel: 1 grey, 2 grey and alpha, 3 red, green and blue, 4 with alpha. The colours are
+    /// those of sRGB.
     public let channels: Int
     /// The largest sample: 255 or 65,535.
     public let white: UInt16
@@ -34,7 +35,8 @@ public struct PhotoPixels: Sendable, Equatable {
 }
 
 extension DownloadedPhoto {
-    /// Decodes the photo, rotated to upright, in grey or RGB. Blocks until the pixels are decoded or ``isCancelled`` is
+    /// Decodes the photo, rotated to upright, in grey or RGB. If the photo has a colour profile, such as Display P3, the
+    /// colours are converted to sRGB, and the profile is not kept. Blocks until the pixels are decoded or ``isCancelled`` is
     /// true. May be called on any thread.
     /// - Throws: an error if the bytes are no picture, are damaged or have more pixels than
     ///   ``PhotoWorkerConfiguration/maxPixels`` (100 million for a photo that a program has created). If the operation
