@@ -51,12 +51,13 @@ import Testing
     }
 
     /// A TIFF with its directory in front of the pixels.
-    @Test func truncatedStripsOfTIFFAreAccepted() throws {
+    @Test func truncatedStripsOfTIFFStayDamaged() throws {
         let photo = try Self.photo()
         let whole = TIFF.file(photo, .rgb)
         let truncated = TIFF.withDirectoryFirst(whole).dropLast(photo.values.count / 2)
-        #expect(try Self.code(Array(truncated), "sepia", accepts: false) == .damaged)
-        #expect(try Self.code(Array(truncated), "sepia", accepts: true) == .damaged)
+        for accepts in [true, false] {
+            #expect(try Self.code(Array(truncated), "sepia", accepts: accepts) == .damaged)
+        }
     }
 
     /// The libraries of these formats decode nothing of a truncated file.

@@ -1,5 +1,6 @@
 import CImaging
 import Foundation
+import FuzzSupport
 import Testing
 
 @Suite struct RasterPointsTests {
@@ -69,14 +70,6 @@ import Testing
         }
     }
 
-    struct Generator: RandomNumberGenerator {
-        var state: UInt64
-        mutating func next() -> UInt64 {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return (state ^ (state >> 33)) &* 0xff51_afd7_ed55_8ccd
-        }
-    }
-
     @Test(arguments: [0, 100, 300, 700, 800, 1000], [3, 4])
     func roundsExactHalvesOfOneAffinePointUp(thousandths: Int, bands: Int) {
         let levels = Array(stride(from: 0, through: 255, by: 15))
@@ -99,7 +92,7 @@ import Testing
     }
 
     @Test(arguments: 1...4, [8, 16]) func chainsMatchTheReference(bands: Int, bits: Int) {
-        var random = Generator(state: UInt64(bands * 100 + bits))
+        var random = SeededGenerator(seed: UInt64(bands * 100 + bits))
         for (width, height) in [(1, 1), (3, 1), (31, 9), (300, 1)] {
             for _ in 0..<12 {
                 let input = Pixels.noise(width: width, height: height, bands: bands, bits: bits, seed: UInt32(width))
@@ -109,14 +102,13 @@ import Testing
         }
     }
 
-    @Test func oneAffinePointWithAnyFactorsMatchesTheReference() {
-        var random = Generator(state: 5)
+    @Test func oneAffinePointWithFactorsUpToTheLimitMatchesTheReference() {
+        var random = SeededGenerator(seed: 5)
         let input = Pixels.noise(width: 61, height: 7, bands: 4)
-        for limit in [0.3, 1, 2, 50, 1e6] {
+        for limit in [0.3, 1, 2, 50, 100] {
             for _ in 0..<10 {
                 let rows = (0..<12).map { _ in Double.random(in: -limit...limit, using: &random) }
-                // Single precision has errors of 2^-23 of the largest product.
-                #expect(Self.distance([Self.affine(rows)], input) < 0.501 + limit * 1e-4, "\(rows)")
+                #expect(Self.distance([Self.affine(rows)], input) < 0.51, "\(rows)")
             }
         }
     }
@@ -140,7 +132,7 @@ import Testing
     @Test(.enabled(if: Samples.hasKodak, "the Kodak suite is not at ../shared/photos/kodak"))
     func chainsMatchTheReferenceOnPhotos() throws {
         let files = try FileManager.default.contentsOfDirectory(at: Samples.kodak, includingPropertiesForKeys: nil)
-        var random = Generator(state: 3)
+        var random = SeededGenerator(seed: 3)
         for file in files.sorted(by: { $0.path < $1.path }).prefix(3) {
             let photo = try PNG.pixels(of: Array(try Data(contentsOf: file)))
             let wide = Pixels(

@@ -117,12 +117,7 @@ import Testing
     }
 
     @Test func outputBufferGrowsIfTheFileIsLargerThanExpected() throws {
-        var state: UInt32 = 1
-        let noise = Pixels(width: 300, height: 200, bands: 3) { _, _, _ in
-            state = state &* 1_664_525 &+ 1_013_904_223
-            return Int(state >> 24)
-        }
-        let file = JPEG.file(noise, .fullColour, quality: 5)
+        let file = JPEG.file(.noise(width: 300, height: 200, bands: 3), .fullColour, quality: 5)
         let developed = try develop(file, DevelopOptions(filters: [.sepia(intensity: 0)], quality: 100))
         let again = try develop(developed.bytes)
         #expect((again.width, again.height) == (300, 200))
