@@ -28,7 +28,8 @@ static bool convert_to_srgb(darkroom_picture *picture) {
     VipsImage *next = NULL;
     bool wide = darkroom_is_wide(picture->image);
     if (has_profile(picture->image)) {
-        if (APPLY(picture, vips_icc_transform, "srgb", "embedded", TRUE, "depth", wide ? 16 : 8)) return drop_profile(picture);
+        if (APPLY(picture, vips_icc_transform, "srgb", "embedded", TRUE, "depth", wide ? 16 : 8))
+            return drop_profile(picture);
         // The profile cannot be used, so the values are interpreted in the default colour space.
         vips_error_clear();
         if (!drop_profile(picture)) return false;

@@ -272,7 +272,8 @@ enum darkroom_status darkroom_gaussian_make(
     g->interrupt = interrupt;
     choose_weights(g, sigma);
     choose_rows(g);
-    enum darkroom_status status = !fits(g) ? DARKROOM_ROWS_TOO_LONG : make_rows(g) ? DARKROOM_DONE : DARKROOM_OUT_OF_MEMORY;
+    enum darkroom_status status = DARKROOM_ROWS_TOO_LONG;
+    if (fits(g)) status = make_rows(g) ? DARKROOM_DONE : DARKROOM_OUT_OF_MEMORY;
     if (status == DARKROOM_DONE)
         *gaussian = g;
     else

@@ -209,7 +209,8 @@ enum darkroom_status darkroom_render_text(
     g_free(escaped);
     g_free(description);
     if (!done) return darkroom_failed(session, DARKROOM_FILTER_FAILED);
-    done = vips_linear1(mask, &white, 0, 255, "uchar", TRUE, NULL) == 0 && vips_bandjoin2(white, mask, &joined, NULL) == 0;
+    done = vips_linear1(mask, &white, 0, 255, "uchar", TRUE, NULL) == 0 &&
+           vips_bandjoin2(white, mask, &joined, NULL) == 0;
     if (white) g_object_unref(white);
     g_object_unref(mask);
     if (!done) return darkroom_failed(session, DARKROOM_FILTER_FAILED);

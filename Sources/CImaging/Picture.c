@@ -174,7 +174,8 @@ enum darkroom_status darkroom_set_frame(darkroom_picture *animation, int index, 
     enum darkroom_status status = darkroom_look(frame, &one);
     if (status != DARKROOM_DONE) return status;
     size_t bytes = VIPS_IMAGE_SIZEOF_IMAGE(frame->image);
-    if ((size_t)(index + 1) * bytes > VIPS_IMAGE_SIZEOF_IMAGE(animation->image))
+    int count = darkroom_picture_facts(animation).frames;
+    if (index >= count || bytes * (size_t)count != VIPS_IMAGE_SIZEOF_IMAGE(animation->image))
         return darkroom_failed(animation->session, DARKROOM_FILTER_FAILED);
     memcpy((uint8_t *)all.pixels + (size_t)index * bytes, one.pixels, bytes);
     return DARKROOM_DONE;

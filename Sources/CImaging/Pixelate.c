@@ -39,7 +39,8 @@ static void set_row(const struct darkroom_raster *raster, int y, int size, const
         values[bands - 1] = bands % 2 == 0 ? rounded_quotient(blocks->weight, blocks->pixels) : values[bands - 1];
         int end = raster->width - begin < size ? raster->width : begin + size;
         for (int x = begin; x < end; x++)
-            for (size_t i = 0; i < bands; i++) darkroom_set_sample(row, (size_t)x * bands + i, raster->wide, (uint32_t)values[i]);
+            for (size_t i = 0; i < bands; i++)
+                darkroom_set_sample(row, (size_t)x * bands + i, raster->wide, (uint32_t)values[i]);
     }
 }
 

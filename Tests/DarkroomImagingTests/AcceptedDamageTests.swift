@@ -1,4 +1,5 @@
 import DarkroomRecipes
+import ErrorExpectations
 import Testing
 
 @testable import DarkroomImaging
@@ -79,7 +80,7 @@ import Testing
 
     @Test func limitOfPixelsStaysInForce() throws {
         let whole = try Samples.sample("coffee.jpg")
-        let error = #expect(throws: ImagingError.self) {
+        let error = expectError(ImagingError.self) {
             try develop(Array(whole.prefix(whole.count / 2)), "sepia", acceptsDamage: true, maxPixels: 1000)
         }
         #expect(error?.code == .tooManyPixels)

@@ -1,5 +1,6 @@
 import DarkroomConcurrency
 import DarkroomRecipes
+import ErrorExpectations
 import Testing
 
 @testable import DarkroomImaging
@@ -65,7 +66,7 @@ import Testing
     func otherFormatsGetTheFirstFrame(format: ImageFormat) throws {
         let image = try develop(Self.gif, "none", "format=\(format.rawValue)", keepsAnimation: true)
         #expect((image.format, image.width, image.height) == (format, 80, 60))
-        #expect(Self.near(try decoded(image.bytes)[70, 50], [200, 40, 40], within: 2570), "\(format)")
+        #expect(try Self.near(decoded(image.bytes)[70, 50], [200, 40, 40], within: 2570), "\(format)")
     }
 
     /// Each frame is filtered as a photo of its own, except for what is found in the first frame.
@@ -144,7 +145,7 @@ import Testing
         for file in [Self.gif, try Self.webp.get()] {
             #expect(throws: Never.self) { try develop(file, "sepia", maxPixels: pixels) }
             #expect(throws: Never.self) { try develop(file, "sepia", keepsAnimation: true, maxPixels: 3 * pixels) }
-            let error = #expect(throws: ImagingError.self) {
+            let error = expectError(ImagingError.self) {
                 try develop(file, "sepia", keepsAnimation: true, maxPixels: 3 * pixels - 1)
             }
             #expect(error?.code == .tooManyPixels)
@@ -163,7 +164,7 @@ import Testing
         let pixels = 3 * 160 * 120
         for chain in ["resize=160x", "extend=top:60,left:80"] {
             #expect(throws: Never.self) { try develop(Self.gif, chain, keepsAnimation: true, maxPixels: pixels) }
-            let error = #expect(throws: ImagingError.self) {
+            let error = expectError(ImagingError.self) {
                 try develop(Self.gif, chain, keepsAnimation: true, maxPixels: pixels - 1)
             }
             #expect(error?.code == .tooManyPixels)
@@ -205,7 +206,7 @@ import Testing
         let all = calls.withLock { $0 }
         #expect(all >= count)
         let rest = Locked(all / 2)
-        let error = #expect(throws: ImagingError.self) {
+        let error = expectError(ImagingError.self) {
             try Imaging.develop(
                 gif, options,
                 isCancelled: {

@@ -1,4 +1,5 @@
 import DarkroomRecipes
+import ErrorExpectations
 import Testing
 
 @testable import DarkroomImaging
@@ -70,7 +71,7 @@ import Testing
     @Test(arguments: ImageFormat.allCases) func damagedPhotoFailsUnlessItIsAccepted(format: ImageFormat) throws {
         let whole = try develop(Samples.sample("coffee.jpg"), "resize=300x", "format=\(format.rawValue)").bytes
         let half = Array(whole.prefix(whole.count * 6 / 10))
-        let error = #expect(throws: ImagingError.self) { try develop(half, "none") }
+        let error = expectError(ImagingError.self) { try develop(half, "none") }
         #expect(error?.code == .damaged)
         // Its header must be readable.
         guard [.jpeg, .png, .gif, .jxl].contains(format) else { return }
@@ -91,7 +92,7 @@ import Testing
     }
 
     @Test func hugePhotoIsRefusedAlsoIfItIsKept() throws {
-        let error = #expect(throws: ImagingError.self) { try develop(Self.file(.jpeg), "none", maxPixels: 100) }
+        let error = expectError(ImagingError.self) { try develop(Self.file(.jpeg), "none", maxPixels: 100) }
         #expect(error?.code == .tooManyPixels)
     }
 }

@@ -27,21 +27,18 @@ import Testing
         }
     }
 
-    @Test func failedRenditionIsNamed() throws {
+    @Test func failureInStripsNamesTheRendition() throws {
         let photo = try Samples.sample("coffee.jpg")
-        for chain in ["sepia", "flip"] {
-            // In the filters or in the encoder, since the limit ends after the photo is decoded.
-            let filters = try FilterChain(parsing: chain).filters
-            var options = DevelopOptions(outputs: [ImageOutput(filters: filters, rendition: "small")])
-            options.processorTime = .nanoseconds(1)
-            let error = Self.failure(photo, options)
-            #expect(error?.code == .timedOut)
-            let isNamed = error?.detail.hasPrefix("rendition small: ") == true
-            // Only strips decode and filter the photo at the same time.
-            #expect(isNamed == (chain == "sepia"), "\(String(describing: error))")
-        }
-        let error = Self.failure(photo, DevelopOptions(outputs: [ImageOutput(rendition: "small")], maxPixels: 99))
-        #expect(error?.detail.contains("small") == false, "the size is that of the photo")
+        var options = DevelopOptions(outputs: [ImageOutput(filters: [.standard], rendition: "small")])
+        options.processorTime = .nanoseconds(1)
+        let late = Self.failure(photo, options)
+        #expect(late?.code == .timedOut)
+        #expect(late?.detail.hasPrefix("rendition small: ") == true, "\(String(describing: late))")
+        // Its size is that of the photo.
+        options.maxPixels = 99
+        let large = Self.failure(photo, options)
+        #expect(large?.code == .tooManyPixels)
+        #expect(large?.detail.contains("small") == false, "\(String(describing: large))")
     }
 
     @Test func limitGrowsInProportionToLargePictures() {

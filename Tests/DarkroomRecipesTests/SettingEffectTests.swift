@@ -1,3 +1,4 @@
+import ErrorExpectations
 import Testing
 
 @testable import DarkroomRecipes
@@ -70,7 +71,7 @@ import Testing
 
     @Test func errorOfARecipePointsAtTheSetting() throws {
         let recipe = try Recipe(parsing: "a = none\nb = sepia; format=webp; progressive\n")
-        let error = #expect(throws: ChainSyntaxError.self) { try recipe.checkSettings(over: EncodingSettings()) }
+        let error = expectError(ChainSyntaxError.self) { try recipe.checkSettings(over: EncodingSettings()) }
         #expect(error?.text == "b = sepia=0.8; format=webp; progressive=yes")
         #expect(error?.offset == 28 && error?.length == 11)
     }
