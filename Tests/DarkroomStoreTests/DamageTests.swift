@@ -54,14 +54,22 @@ import Testing
         let test = try TestStore()
         let id = try test.submit("batch", operations: 1)
         let key = test.store.keys.batch(id)
-        let notUTF8 = RedisCommand(arguments: [Array("HSET".utf8), Array(key.utf8), Array("size".utf8), [0xFF]])
-        _ = try test.store.connection.call(notUTF8)
-        #expect(try test.store.facts(of: id)?.damage == ["size is not a number"])
         try test.command("HDEL", key, "size")
         #expect(try test.store.facts(of: id)?.damage == ["size is not a number"])
         try test.command("UNLINK", key)
         try test.command("SET", key, "x")
         #expect(try test.store.facts(of: id)?.damage == ["its hash has another type"])
+    }
+
+    @Test(arguments: [("size", "size is \"\u{FFFD}\""), ("renditions", "its recipe: "), ("encoding", "its recipe: ")])
+    func bytesThatAreNoTextAreDamage(field: String, damage: String) throws {
+        let test = try TestStore()
+        let id = try test.submit("batch", operations: 1)
+        let key = test.store.keys.batch(id)
+        let command = RedisCommand(arguments: [Array("HSET".utf8), Array(key.utf8), Array(field.utf8), [0xFF]])
+        _ = try test.store.connection.call(command)
+        let found = try test.store.facts(of: id)?.damage ?? []
+        #expect(found.count == 1 && found.allSatisfy { $0.hasPrefix(damage) }, "\(found)")
     }
 
     @Test func damagedRetentionOrRoundDoesNotPreventTheEnd() throws {

@@ -44,10 +44,11 @@ package struct CommandPhoto: Sendable {
     }
 
     /// The line before the bytes of this photo on the standard input of a `stream` command.
-    var header: [UInt8] {
+    /// - Parameter number: the number of the photo among those of the process, from 1.
+    func header(number: Int) -> [UInt8] {
         var line: [UInt8] = []
         let header: JSON = [
-            "bytes": .int(bytes.count), "name": .string(record.name), "url": .string(record.url),
+            "photo": .int(number), "bytes": .int(bytes.count), "name": .string(record.name), "url": .string(record.url),
             "index": .int(record.index), "batch": .string(batch.description), "rendition": .string(rendition),
             "arguments": .string(arguments),
         ]

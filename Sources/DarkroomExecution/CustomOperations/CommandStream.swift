@@ -21,9 +21,10 @@ final class CommandStream: @unchecked Sendable {  // used by one thread at a tim
     func develop(
         _ photo: CommandPhoto, _ limits: CommandLimits, isCancelled: () -> Bool
     ) throws(RunningCommand.Stop) -> StreamAnswer? {
-        var reader = StreamAnswerReader(maxBytes: limits.resultBytes)
+        let number = photos + 1
+        var reader = StreamAnswerReader(photo: number, maxBytes: limits.resultBytes)
         try command.exchange(
-            [photo.header, photo.bytes], closesInput: false,
+            [photo.header(number: number), photo.bytes], closesInput: false,
             within: RunningCommand.Allowance(time: limits.time, processorTime: limits.processorTime),
             isCancelled: isCancelled
         ) { bytes throws(RunningCommand.Stop) in

@@ -8,9 +8,11 @@ enum StreamAnswer {
     case error(String)
 }
 
-/// Reads an answer: `{"bytes":N}`, a line feed and N bytes, or `{"error":"text"}` and a line feed.
+/// Reads an answer: `{"photo":P,"bytes":N}`, a line feed and N bytes, or `{"photo":P,"error":"text"}` and a line feed. P is
+/// the number of the photo, so that a surplus answer does not count as the answer for the next photo.
 struct StreamAnswerReader {
     private struct Header: Decodable {
+        var photo: Int?
         var bytes: Int?
         var error: String?
     }
@@ -21,13 +23,19 @@ struct StreamAnswerReader {
     private var bytes: [UInt8] = []
     /// The number of bytes after the line; nil until the line is complete.
     private var count: Int?
+    private let photo: Int
     private let maxBytes: Int
 
     /// The longest line in bytes.
     private static let maxLineBytes = 64 << 10
 
-    /// - Parameter maxBytes: the largest number of bytes after the line.
-    init(maxBytes: Int) { self.maxBytes = maxBytes }
+    /// - Parameters:
+    ///   - photo: the number of the photo.
+    ///   - maxBytes: the largest number of bytes after the line.
+    init(photo: Int, maxBytes: Int) {
+        self.photo = photo
+        self.maxBytes = maxBytes
+    }
 
     /// - Throws: `invalid` if the bytes are no answer, or continue after its end.
     mutating func receive(_ received: UnsafeRawBufferPointer) throws(RunningCommand.Stop) {
@@ -51,6 +59,10 @@ struct StreamAnswerReader {
         guard let header = try? UntrustedJSON().decode(Header.self, from: line) else {
             let start = PrintableText.line(String(decoding: line.prefix(80), as: UTF8.self))
             throw .invalid("its answer is not a JSON object with \"bytes\" or \"error\": \(start)")
+        }
+        guard header.photo == photo else {
+            let found = header.photo.map { "is for photo \($0)" } ?? "has no number \"photo\""
+            throw .invalid("its answer \(found), expected is \(photo)")
         }
         if let error = header.error {
             answer = .error(error)

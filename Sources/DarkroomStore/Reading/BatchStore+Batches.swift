@@ -125,12 +125,14 @@ extension BatchStore {
         try read(RedisCommand("HGET", keys.control, "dependencies")).number ?? 0
     }
 
-    /// The fields of a hash from the reply of HGETALL. Values that are not valid text are omitted.
+    /// The fields of a hash from the reply of HGETALL. Bytes that are no text become U+FFFD, so that a damaged value does
+    /// not count as missing.
     static func fields(_ value: RedisValue) -> [String: String] {
         let list = value.array ?? []
         var fields: [String: String] = [:]
         for at in stride(from: 0, to: list.count - 1, by: 2) {
-            if let field = list[at].string, let text = list[at + 1].string { fields[field] = text }
+            guard let field = list[at].string, let bytes = list[at + 1].bytes else { continue }
+            fields[field] = String(decoding: bytes, as: UTF8.self)
         }
         return fields
     }

@@ -26,9 +26,10 @@ def answer(header, result=b""):
 
 
 for line in sys.stdin.buffer:
-    photo = sys.stdin.buffer.read(json.loads(line)["bytes"])
+    header = json.loads(line)
+    photo = sys.stdin.buffer.read(header["bytes"])
     try:
         result = shrink(photo)
-        answer({"bytes": len(result)}, result)
+        answer({"photo": header["photo"], "bytes": len(result)}, result)
     except Exception as error:
-        answer({"error": str(error)})
+        answer({"photo": header["photo"], "error": str(error)})

@@ -286,7 +286,7 @@ import Testing
             guard unshare(0x400) == 0 else { return }  // CLONE_FILES
             let fixture = try? CommandFixture(
                 style == .process
-                    ? "cat" : "read line; head -c 5 >/dev/null; printf '{\"bytes\":5}\\nphoto'; sleep 1000",
+                    ? "cat" : "read line; head -c 5 >/dev/null; printf '{\"photo\":1,\"bytes\":5}\\nphoto'; sleep 1000",
                 style: style)
             // The limit of the process would affect the other tests.
             let taken = Locked<[Int32]>([])

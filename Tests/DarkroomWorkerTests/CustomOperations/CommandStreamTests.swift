@@ -11,8 +11,8 @@ import Testing
     private static let program = """
         import json, os, signal, subprocess, sys, time
         read, write = sys.stdin.buffer, sys.stdout.buffer
-        def answer(header, result=b""):
-            write.write(json.dumps(header).encode() + b"\\n" + result)
+        def answer(answer, result=b""):
+            write.write(json.dumps({"photo": header["photo"]} | answer).encode() + b"\\n" + result)
             write.flush()
         for count, line in enumerate(read):
             header = json.loads(line)
@@ -33,6 +33,12 @@ import Testing
             elif wish == "huge": answer({"bytes": 1 << 60})
             elif wish == "negative": answer({"bytes": -1})
             elif wish == "neither": answer({})
+            elif wish == "other": answer({"photo": 7, "bytes": 1}, b"1")
+            elif wish == "nameless": answer({"photo": None, "bytes": 1}, b"1")
+            elif wish == "twice":
+                answer({"bytes": 1}, b"1")
+                while not os.path.exists(sys.argv[1]): time.sleep(0.001)
+                answer({"bytes": 1}, b"2")
             elif wish == "extra": answer({"bytes": 1}, b"12")
             elif wish == "later": 
                 answer({"bytes": 1}, b"1")
@@ -84,7 +90,7 @@ import Testing
         let text = try fixture().text(CommandFixture.photo([1, 2], name: "a\n\"\0é", arguments: "header"))
         #expect(
             text == """
-                {"bytes":2,"name":"a\\n\\"\\u0000é","url":"http://h/a.jpg?x=1","index":7,"batch":"batch-1",\
+                {"photo":1,"bytes":2,"name":"a\\n\\"\\u0000é","url":"http://h/a.jpg?x=1","index":7,"batch":"batch-1",\
                 "rendition":"","arguments":"header"}
 
                 """)
@@ -100,6 +106,8 @@ import Testing
         ("rubbish", "its answer is not a JSON object with \"bytes\" or \"error\": thank you"),
         ("control", "\\u{1b}[2J"), ("long", "the line of its answer is too long"), ("endless", "too long"),
         ("empty", "its answer has 0 bytes, allowed are 1 to 268435456"), ("huge", "allowed are 1 to"),
+        ("other", "its answer is for photo 7, expected is 1"),
+        ("nameless", "its answer has no number \"photo\", expected is 1"),
         ("negative", "its answer has -1 bytes"), ("neither", "neither \"bytes\" nor \"error\""),
         ("extra", "it printed more than its answer"), ("part", "ended with status 4: too tired"),
         ("end", "ended with status 0 before its answer"), ("crash", "ended by signal 11"),
@@ -145,6 +153,18 @@ import Testing
             try #require(.now < deadline)
             usleep(1000)
         }
+        #expect(try fixture.text(photo("count")) == "0")
+    }
+
+    @Test func aSurplusAnswerIsNotThatOfTheNextPhoto() throws {
+        let fixture = try fixture()
+        #expect(try fixture.text(photo("twice")) == "1")
+        // The process prints its second answer while it has the next photo.
+        let failure = try fixture.failure(photo("")) {
+            #expect(throws: Never.self) { try folder.write("printed", "") }
+            return false
+        }
+        #expect(failure.detail.contains("its answer is for photo 1, expected is 2"))
         #expect(try fixture.text(photo("count")) == "0")
     }
 

@@ -34,7 +34,12 @@ private struct Nothing: PhotoOperation {
 
     @Test(arguments: [
         (CommandOperation.Style.process, "cat; echo \" $DARKROOM_BATCH\""),
-        (.stream, "while read line; do head -c 5 >/dev/null; printf '{\"bytes\":5}\\nhello'; done"),
+        (
+            .stream,
+            #"""
+            while read line; do head -c 5 >/dev/null; i=$((i + 1)); printf '{"photo":%d,"bytes":5}\nhello' $i; done
+            """#
+        ),
     ])
     func runsTheCommandForEveryPhoto(_ style: CommandOperation.Style, _ command: String) throws {
         // The processes of a stream have no variables of a batch.
