@@ -9,6 +9,15 @@ struct ArgumentParser {
     private let definitions: [ArgumentDefinition]
     private var given: Set<String> = []
     private var problems: [String] = []
+    /// The option whose value is the word before the current word; nil if that word is no value of an option.
+    private var optionBefore: String?
+
+    /// A value without an option.
+    private struct PositionalValue {
+        let text: String
+        /// The option whose value is directly before this value.
+        let optionBefore: String?
+    }
 
     init(_ definitions: [ArgumentDefinition]) { self.definitions = definitions }
 
@@ -19,17 +28,19 @@ struct ArgumentParser {
         _ arguments: [String], environment: [String: String]
     ) throws(HelpRequest) -> [String] {
         var rest = arguments[...]
-        var values: [String] = []
+        var values: [PositionalValue] = []
         while let word = rest.popFirst() {
+            let before = optionBefore
+            optionBefore = nil
             if word == "--" {
-                values += rest
+                values += rest.map { PositionalValue(text: $0, optionBefore: nil) }
                 break
             } else if word.hasPrefix("--") {
                 try parseLong(word, &rest)
             } else if word.hasPrefix("-"), word != "-" {
                 try parseShort(word, &rest)
             } else {
-                values.append(word)
+                values.append(PositionalValue(text: word, optionBefore: before))
             }
         }
         place(values)
@@ -78,6 +89,7 @@ struct ArgumentParser {
     private mutating func takeValue(
         _ attached: String?, _ rest: inout ArraySlice<String>, of definition: ArgumentDefinition, as name: String
     ) {
+        optionBefore = name
         if let attached {
             store(attached, in: definition, from: name)
         } else if let next = rest.first, isValue(next) {
@@ -105,16 +117,19 @@ struct ArgumentParser {
     }
 
     /// Assigns the values to the positional arguments in order.
-    private mutating func place(_ values: [String]) {
+    private mutating func place(_ values: [PositionalValue]) {
         var rest = values[...]
         for definition in definitions where definition.kind == .positional {
             repeat {
                 guard let value = rest.popFirst() else { break }
-                store(value, in: definition, from: definition.displayName)
+                store(value.text, in: definition, from: definition.displayName)
             } while definition.isRepeating
         }
         if let extra = rest.first {
-            problems.append("unexpected argument \"\(extra)\"")
+            let advice = extra.optionBefore.map {
+                "; if it is part of the value of \($0), put the whole value in quotes"
+            }
+            problems.append("unexpected argument \"\(extra.text)\"\(advice ?? "")")
         }
     }
 

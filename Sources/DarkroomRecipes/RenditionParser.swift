@@ -12,13 +12,24 @@ struct RenditionParser {
         if let problem = Rendition.problem(ofName: scanner.text(name)) { throw scanner.error(name, problem) }
         try takeEqualSign("no \"=\" after the name; write NAME = FILTERS")
 
-        var parser = ChainParser(scanner)
-        let chain = try parser.chain()
-        scanner = parser.scanner
-
+        let chain = try chain()
         var settings = EncodingSettings()
         while scanner.take(";") { try setting(of: &settings) }
         return Rendition(name: scanner.text(name), chain: chain, settings: settings)
+    }
+
+    private mutating func chain() throws(ChainSyntaxError) -> FilterChain {
+        var parser = ChainParser(scanner)
+        do throws(ChainSyntaxError) {
+            let chain = try parser.chain()
+            scanner = parser.scanner
+            return chain
+        } catch {
+            guard let filter = Filter.Kind(rawValue: scanner.text(name)) else { throw error }
+            let range = error.offset..<error.offset + error.length
+            let advice = "\(filter.rawValue) is the name of a filter; write NAME = \(filter.rawValue)=..."
+            throw scanner.error(range, filter: error.filter, "\(error.problem); \(advice)")
+        }
     }
 
     /// Parses settings that are separated by semicolons; an empty text has none.

@@ -50,6 +50,14 @@ import Testing
                 == true)
     }
 
+    @Test func valueThatTheShellHasSplitGetsAdvice() throws {
+        #expect(
+            try problems("submit", "list", "-o", "my", "folder")
+                == ["unexpected argument \"folder\"; if it is part of the value of -o, put the whole value in quotes"])
+        #expect(try problems("submit", "-o", "x", "list", "more") == ["unexpected argument \"more\""])
+        #expect(try problems("submit", "list", "-o", "x", "--", "more") == ["unexpected argument \"more\""])
+    }
+
     @Test func missingValues() throws {
         #expect(try problems("submit", "list", "--output") == ["--output needs a value: --output <folder>"])
         #expect(try problems("submit", "list", "-o", "--wait") == ["-o needs a value: -o <folder>"])

@@ -71,6 +71,13 @@ import Testing
         ("Manifest = sepia", "character 1: the name manifest belongs to Darkroom; write another name"),
         ("a =", "character 4: no filter; write none for an empty chain"),
         ("a = spia; quality=70", #"character 5: there is no filter "spia"; did you mean sepia?"#),
+        (
+            "resize=800; quality=70",
+            """
+            character 8: there is no filter "800"; "darkroom filters" lists all filters; resize is the name of a filter; \
+            write NAME = resize=...
+            """
+        ),
         ("a = sepia;", #"character 11: no setting after ";"; write SETTING=VALUE"#),
         ("a = sepia; qualty=70", #"character 12: there is no setting "qualty"; did you mean quality?"#),
         (
