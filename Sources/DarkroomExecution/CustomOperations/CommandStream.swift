@@ -23,13 +23,22 @@ final class CommandStream: @unchecked Sendable {  // used by one thread at a tim
     ) throws(RunningCommand.Stop) -> StreamAnswer? {
         let number = photos + 1
         var reader = StreamAnswerReader(photo: number, maxBytes: limits.resultBytes)
-        try command.exchange(
-            [photo.header(number: number), photo.bytes], closesInput: false,
-            within: RunningCommand.Allowance(time: limits.time, processorTime: limits.processorTime),
-            isCancelled: isCancelled
-        ) { bytes throws(RunningCommand.Stop) in
-            try reader.receive(bytes)
-            return reader.answer != nil
+        var hasPrinted = photos > 0
+        do throws(RunningCommand.Stop) {
+            try command.exchange(
+                [photo.header(number: number), photo.bytes], closesInput: false,
+                within: RunningCommand.Allowance(time: limits.time, processorTime: limits.processorTime),
+                isCancelled: isCancelled
+            ) { bytes throws(RunningCommand.Stop) in
+                hasPrinted = true
+                try reader.receive(bytes)
+                return reader.answer != nil
+            }
+        } catch {
+            guard case .late(let limit) = error, !hasPrinted else { throw error }
+            throw .late(
+                "\(limit); it has printed no line of JSON: a program that reads to the end of its input needs "
+                    + "--operation-style process")
         }
         if reader.answer != nil { photos += 1 }
         return reader.answer

@@ -127,6 +127,16 @@ import Testing
         #expect(try fixture.text(photo("count")) == "0")
     }
 
+    @Test func programThatReadsToTheEndOfItsInputGetsAdvice() throws {
+        let advice =
+            "printed no line of JSON: a program that reads to the end of its input needs --operation-style process"
+        let fixture = try fixture { $0.time = .milliseconds(500) }
+        #expect(try fixture.failure(photo("hang")).detail.contains(advice))
+        // A process that has answered once knows the protocol.
+        #expect(try fixture.text(photo("count")) == "0")
+        #expect(try !fixture.failure(photo("hang")).detail.contains(advice))
+    }
+
     @Test func limitsTheProcessorTimeOfEachPhoto() throws {
         let fixture = try fixture { $0.processorTime = .seconds(1) }
         let failure = try fixture.failure(photo("compute"))
