@@ -9,7 +9,16 @@ import Foundation
 package enum Overlays {
     /// Why a picture cannot be used.
     package struct Failure: Error, CustomStringConvertible {
-        package let description: String
+        /// The rendition with the watermark; empty if the batch has no renditions.
+        package let rendition: String
+        private let problem: String
+
+        init(_ problem: String, in rendition: String) {
+            self.rendition = rendition
+            self.problem = problem
+        }
+
+        package var description: String { rendition.isEmpty ? problem : "rendition \(rendition): \(problem)" }
     }
 
     /// The largest file of a watermark, in bytes.
@@ -28,49 +37,54 @@ package enum Overlays {
         var pictures: [OverlaySource: [UInt8]] = [:]
         var files: [Filter: [UInt8]] = [:]
         var total = 0
-        for filter in outputs.flatMap(\.chain.filters) {
-            guard let source = OverlaySource(filter) else { continue }
-            if pictures[source] == nil {
-                let picture = try picture(source, below: folder)
-                pictures[source] = picture
-                total += picture.count
-                guard total <= maxBytesOfBatch else {
-                    let limit = HumanText.bytes(maxBytesOfBatch)
-                    throw Failure(description: "the watermarks of the batch have more than \(limit) together")
+        for output in outputs {
+            for filter in output.chain.filters {
+                guard let source = OverlaySource(filter) else { continue }
+                if pictures[source] == nil {
+                    let picture = try picture(source, of: output.rendition, below: folder)
+                    pictures[source] = picture
+                    total += picture.count
+                    guard total <= maxBytesOfBatch else {
+                        let limit = HumanText.bytes(maxBytesOfBatch)
+                        throw Failure(
+                            "the watermarks of the batch have more than \(limit) together", in: output.rendition)
+                    }
                 }
+                files[filter] = pictures[source]
             }
-            files[filter] = pictures[source]
         }
         return files
     }
 
     private static func picture(
-        _ source: OverlaySource, below folder: (_ path: String) throws -> String
+        _ source: OverlaySource, of rendition: String, below folder: (_ path: String) throws -> String
     ) throws -> [UInt8] {
         switch source {
-        case .file(let path): return try file(path, below: try folder(path))
+        case .file(let path): return try file(path, of: rendition, below: try folder(path))
         case .text(let text, let font, let colour):
             do throws(ImagingError) {
                 return try Imaging.render(text, font: font, colour: colour)
             } catch {
-                throw Failure(description: "the watermark \"\(text)\" cannot be rendered: \(error.detail)")
+                throw Failure("the watermark \"\(text)\" cannot be rendered: \(error.detail)", in: rendition)
             }
         }
     }
 
-    private static func file(_ path: String, below folder: String) throws(Failure) -> [UInt8] {
+    private static func file(
+        _ path: String, of rendition: String, below folder: String
+    ) throws(Failure) -> [UInt8] {
         guard let relative = Folder.part(of: path, below: folder) else {
-            throw Failure(description: "the watermark \(path) is not below \(folder)")
+            throw Failure("the watermark \(path) is not below \(folder)", in: rendition)
         }
         let bytes: [UInt8]
         do throws(SystemFailure) {
             bytes = try Folder(trusted: folder).contents(of: relative, maxBytes: maxBytes)
         } catch {
             let found = error.error == EFBIG ? "it is larger than \(HumanText.bytes(maxBytes))" : error.text
-            throw Failure(description: "the watermark \(path) cannot be read: \(found)")
+            throw Failure("the watermark \(path) cannot be read: \(found)", in: rendition)
         }
         if let problem = Imaging.problem(ofOverlay: bytes) {
-            throw Failure(description: "the watermark \(path) cannot be used: \(problem)")
+            throw Failure("the watermark \(path) cannot be used: \(problem)", in: rendition)
         }
         return bytes
     }

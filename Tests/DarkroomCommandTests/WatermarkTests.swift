@@ -63,16 +63,20 @@ import Testing
         case "large": try scratch.write(kind, [UInt8](repeating: 0, count: 4 << 20 + 1))
         default: break
         }
-        let filter = ["--filter", "watermark=image:\(path)"]
+        let watermark = "watermark=image:\(path)"
         for command in [
             ["submit", list, "-o", scratch.path("out"), "--namespace", queue.namespace],
             ["run", list, "-o", scratch.path("out")], ["run", list, "-o", scratch.path("out"), "--dry-run"],
             ["develop", Self.samples + "/flower.jpg", scratch.path("out")],
         ] {
-            let outcome = try program(command + filter)
-            #expect(outcome.status == 1 && outcome.standardError.contains("the watermark \(path) can"), "\(outcome)")
+            let outcome = try program(command + ["--filter", watermark])
+            #expect(outcome.status == 1, "\(outcome)")
+            #expect(outcome.standardError.contains("--filter: the watermark \(path) can"), "\(outcome)")
             #expect(!scratch.exists("out"))
         }
+        let renditions = ["--rendition", "a = none", "--rendition", "b = \(watermark)"]
+        let outcome = try program(["run", list, "-o", scratch.path("out")] + renditions)
+        #expect(outcome.standardError.contains("error: rendition b: the watermark \(path) can"), "\(outcome)")
     }
 
     @Test func workerReadsPicturesOnlyBelowFilesUnder() throws {

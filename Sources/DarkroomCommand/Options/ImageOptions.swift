@@ -165,7 +165,7 @@ extension ImageOptions {
         do {
             return try Overlays.load(for: outputs()) { path in Path.split(path).folder ?? "/" }
         } catch let failure as Overlays.Failure {
-            throw CommandError("\(failure)")
+            throw CommandError((failure.rendition.isEmpty ? "--filter: " : "") + "\(failure)")
         }
     }
 
