@@ -10,6 +10,9 @@ struct FiltersCommand: ParsableCommand {
             In a filter chain, a filter is written as NAME or NAME=ARGUMENT,... with an argument for each parameter. \
             An argument is VALUE or PARAMETER:VALUE. Values with spaces, commas or other special characters are \
             written in double quotes.
+
+            none is the empty chain: the photo is only converted. x:NAME and x:NAME=ARGUMENTS are custom operations of \
+            the workers (worker and run, --operation).
             """,
         group: "This machine", synonyms: ["effects"],
         examples: ["darkroom filters", "darkroom filters resize"])
@@ -31,7 +34,7 @@ struct FiltersCommand: ParsableCommand {
 
     private func write(_ definitions: [FilterDefinition], to output: StandardOutput) throws {
         var table = Table(
-            [Table.Column("group", rank: 2), "filter", Table.Column("example", rank: 1), "summary"], to: output)
+            [Table.Column("group", rank: 1), "filter", "example", "summary"], to: output)
         for group in FilterDefinition.Group.allCases {
             for filter in definitions where filter.group == group {
                 try table.add([group.rawValue, filter.name, filter.example, filter.summary].map(Cell.text))

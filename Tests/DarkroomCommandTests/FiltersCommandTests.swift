@@ -14,6 +14,13 @@ import Testing
         #expect(json.map { $0["name"] as? String } == Filter.Kind.allCases.map(\.rawValue))
     }
 
+    @Test func narrowTerminalShowsTheExamples() throws {
+        let terminal = try PseudoTerminal(Program.executable, ["filters"], environment: [:])
+        try terminal.waitFor("FILTER      EXAMPLE")
+        try terminal.waitFor("tilt-shift=radius:6,position:60%,angle:10  Blurs the photo")
+        #expect(try terminal.status() == 0)
+    }
+
     @Test func describesAFilter() throws {
         let outcome = try Program.run("filters", "blur")
         #expect(outcome.status == 0)
