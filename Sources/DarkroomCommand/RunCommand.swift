@@ -81,8 +81,8 @@ struct RunCommand: ParsableCommand {
         let progress = LiveProgress()
         if geteuid() == 0, !dryRun {
             progress.note(
-                "warning: this run works as root, a user who can write the output folder is enough: an attacker who takes over "
-                    + "this process controls the whole machine")
+                "warning: this run works as root: an attacker who takes over this process controls the whole machine; use a "
+                    + "user who can write the output folder")
         }
         let selection = reading.selection(earlier: RunFolder.earlier(inOutput: absolutePath(output))?.identity.sample)
         let photos = try reading.open(list, output: output, selection) { progress.note($0) }

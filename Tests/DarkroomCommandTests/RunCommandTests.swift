@@ -49,7 +49,7 @@ import Testing
         let written = try scratch.contents("out").filter { $0 != "manifest" }
         #expect(written == photos.enumerated().map { String(format: "%06d", $0) + "-\($1)" })
         #expect(outcome.standardError.contains("from another terminal: darkroom watch \(scratch.path("out"))"))
-        #expect(outcome.standardError.contains("warning: this run works as root, ") == (geteuid() == 0))
+        #expect(outcome.standardError.contains("warning: this run works as root: ") == (geteuid() == 0))
         #expect(try scratch.contents("run") == [])
     }
 
@@ -157,6 +157,8 @@ import Testing
         ] {
             #expect(other.standardError.contains(text), "\(other.standardError)")
         }
+        let converting = try run(list, "--filter", "none")
+        #expect(converting.standardError.contains("the filters then sepia=0.8, now none"), "\(converting)")
         _ = try scratch.write("list.txt", "ftp://b\n")
         let changed = try run(list)
         #expect(changed.status == 1)

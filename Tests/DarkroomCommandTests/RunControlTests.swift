@@ -133,6 +133,7 @@ import Testing
             let after = try Program(["status", name, "--redis", "redis://127.0.0.1:1"], at: scratch.path("")).outcome()
             #expect(after.status == 1)
             #expect(after.standardError.contains("no run is using it"), "\(after)")
+            #expect(after.standardError.contains("to run its failed photos again: darkroom run ... -o "), "\(after)")
         }
     }
 

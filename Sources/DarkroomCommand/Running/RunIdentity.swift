@@ -47,6 +47,7 @@ struct RunIdentity: Codable, Equatable {
     func differences(from before: RunIdentity) -> [String] {
         func text(redacted: Bool?) -> String { redacted == true ? "redacted" : "whole" }
         func text(_ renditions: [String]?) -> String { renditions?.joined(separator: ", ") ?? "none" }
+        func text(filters: [String]) -> String { filters.isEmpty ? "none" : filters.joined(separator: " ") }
         func text(accepted: Bool?) -> String { accepted == true ? "accepted" : "failed" }
         func text(kept: Bool?) -> String { kept == true ? "kept" : "not kept" }
         let pairs = [
@@ -54,7 +55,7 @@ struct RunIdentity: Codable, Equatable {
             ("the sample", before.sample?.description ?? "none", sample?.description ?? "none"),
             ("the Redis", before.redis, redis),
             ("the output folder", before.output, output),
-            ("the filters", before.filters.joined(separator: " "), filters.joined(separator: " ")),
+            ("the filters", text(filters: before.filters), text(filters: filters)),
             ("the renditions", text(before.renditions), text(renditions)),
             ("the encoding", before.encoding ?? "the default", encoding ?? "the default"),
             ("damaged photos", text(accepted: before.acceptsDamage), text(accepted: acceptsDamage)),

@@ -27,7 +27,8 @@ struct RunReference {
         }
         guard let url = PrivateRedis.url(in: folder) else {
             throw CommandError(
-                "folder \(name): no run is using it; to list its photos: darkroom manifest \(ShellWord.quoted(name))")
+                "folder \(name): no run is using it; to list its photos: darkroom manifest \(ShellWord.quoted(name)); to run "
+                    + "its failed photos again: darkroom run ... -o \(ShellWord.quoted(name)) --retry")
         }
         redis = try RedisConfiguration(url: url, password: nil)
     }
