@@ -149,7 +149,8 @@ struct RunCommand: ParsableCommand {
                     "nothing to do, an earlier run has finished this list (\(advice)--again develops all photos "
                         + "again):")
             }
-            for line in BatchSummary(batch, now: outcome.now).lines { try output.line(line) }
+            let summary = BatchSummary(batch, now: outcome.now, examples: outcome.failures)
+            for line in summary.lines { try output.line(line) }
         }
         try output.flush()
         if batch.cancelled { printToStandardError("\(batch.cancellation); \(adviceToBeginAgain)") }

@@ -134,7 +134,11 @@ struct SubmitCommand: ParsableCommand {
         }
         if batch.cancelled { printToStandardError(batch.cancellation) }
         if wait {
-            for line in BatchSummary(batch, now: now).lines where !json { printToStandardError(line) }
+            // If Redis is unreachable now, the summary has no examples.
+            let examples = (try? client.store.firstFailures(of: batch)) ?? [:]
+            for line in BatchSummary(batch, now: now, examples: examples).lines where !json {
+                printToStandardError(line)
+            }
             try finish.finish(batch, now: now, redis: redis.configuration().displayName, namespace: redis.namespace)
         }
         if wait || batch.cancelled { throw ExitCode(of: batch) }

@@ -63,8 +63,10 @@ import Testing
             let outcome = try run(list)
             #expect(outcome.status == 3, "\(outcome)")
             #expect(outcome.standardOutput.contains("4 photos: 1 filtered, 3 failed"))
-            #expect(outcome.standardOutput.contains("not-a-url"))
-            #expect(outcome.standardOutput.contains("scheme-denied"))
+            let reasons = outcome.lines.filter { $0.contains(", such as photo ") }
+            #expect(reasons.count == 2, "\(outcome)")
+            #expect(reasons.first?.hasPrefix("  scheme-denied       2, such as photo 1: ") == true, "\(reasons)")
+            #expect(reasons.last?.hasPrefix("  not-a-url           1, such as photo 0: ") == true, "\(reasons)")
             #expect(outcome.standardOutput.contains("nothing to do") == again)
         }
         let json = try run(list, "--json")

@@ -1,22 +1,29 @@
 import Darkroom
+import DarkroomStore
 import DarkroomText
 
-/// The summary of a finished or cancelled batch: counts, failures by reason, and the folder of the photos.
+/// The summary of a finished or cancelled batch: counts, failures by reason with an example, and the folder of the
+/// photos.
 struct BatchSummary {
     private let batch: BatchFacts
     private let now: Int
+    private let examples: [FailureReason: PhotoFailure]
 
-    /// - Parameter now: The Redis time, in milliseconds since 1970.
-    init(_ batch: BatchFacts, now: Int) {
+    /// - Parameters:
+    ///   - now: The Redis time, in milliseconds since 1970.
+    ///   - examples: A failed photo for each reason.
+    init(_ batch: BatchFacts, now: Int, examples: [FailureReason: PhotoFailure] = [:]) {
         self.batch = batch
         self.now = now
+        self.examples = examples
     }
 
     var lines: [String] {
         var lines = [headline]
         for (reason, count) in batch.failuresByCount {
             lines.append(
-                "  \(reason.word)" + String(repeating: " ", count: 20 - reason.word.count) + HumanText.count(count))
+                "  \(reason.word)" + String(repeating: " ", count: 20 - reason.word.count) + HumanText.count(count)
+                    + example(of: reason))
         }
         if !batch.options.output.isEmpty {
             let folder = batch.options.output
@@ -24,6 +31,11 @@ struct BatchSummary {
             lines.append("to list each photo: darkroom manifest \(ShellWord.quoted(folder))")
         }
         return lines
+    }
+
+    private func example(of reason: FailureReason) -> String {
+        guard let example = examples[reason], let detail = example.detail else { return "" }
+        return ", such as photo \(example.index): \(HumanText.safe(detail))"
     }
 
     private var headline: String {
@@ -38,5 +50,18 @@ struct BatchSummary {
         }
         return parts.joined(separator: ", ")
             + "\(time ?? ""); \(HumanText.bytes(batch.bytesIn)) in, \(HumanText.bytes(batch.bytesOut)) out"
+    }
+}
+
+extension BatchStore {
+    /// The first failed photo of each reason, as far as Redis keeps the details.
+    func firstFailures(of batch: BatchFacts) throws(StoreError) -> [FailureReason: PhotoFailure] {
+        guard batch.counts.failed > 0 else { return [:] }
+        var first: [FailureReason: PhotoFailure] = [:]
+        for (index, json) in try failures(of: batch.id) where first.count < batch.failures.count {
+            guard let failure = PhotoFailure(index: index, json: json), first[failure.reason] == nil else { continue }
+            first[failure.reason] = failure
+        }
+        return first
     }
 }

@@ -19,6 +19,8 @@ final class RunSession {
         let wasFinished: Bool
         /// Whether the run was interrupted before the batch had finished.
         let isInterrupted: Bool
+        /// A failed photo for each reason.
+        let failures: [FailureReason: PhotoFailure]
     }
 
     private let folder: RunFolder
@@ -117,8 +119,9 @@ final class RunSession {
         }
         if batch.state == .finished, !batch.cancelled { reportLeftOver(batch) }
         return Outcome(
-            batch: batch, now: try client.store.time(), wasFinished: !isWorking, isInterrupted: batch.state != .finished
-        )
+            batch: batch, now: try client.store.time(), wasFinished: !isWorking,
+            isInterrupted: batch.state != .finished,
+            failures: try client.store.firstFailures(of: batch))
     }
 
     /// Reports the files that the earlier batch has written and this batch has not.
