@@ -90,6 +90,7 @@ struct RunCommand: ParsableCommand {
         try image.apply(to: &options)
         _ = try image.overlays()
         try image.requireFormats()
+        if let note = try image.filterNote() { progress.note(note) }
         try files.apply(to: &options, output: output, list: photos.list)
         if dryRun { return try describe(photos, options, progress) }
         if redis == nil { options.retain = nil }

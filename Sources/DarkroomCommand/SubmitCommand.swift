@@ -17,6 +17,8 @@ struct SubmitCommand: ParsableCommand {
             larger than the window, it returns near the end of the work. Workers develop the fed photos without this \
             command; --resume continues an interrupted feed. If the batch is cancelled while it is fed, the exit \
             status is 4.
+
+            --filter x:NAME and x:NAME=ARGUMENTS are custom operations of the workers.
             """,
         group: "Coordinator", synonyms: ["start", "add", "enqueue", "queue"],
         examples: [
@@ -93,6 +95,7 @@ struct SubmitCommand: ParsableCommand {
         let selection = reading.selection()
         let interruption = FeedInterruption(list: listName, selection)
         StopSignals.handle { _ in interruption.leave() }
+        if let note = try image.filterNote() { printToStandardError(note) }
         if dryRun { return try describe() }
         let progress = LiveProgress(feedOnly: !wait)
         let photos = try reading.open(list, output: output, selection) { progress.note($0) }

@@ -33,6 +33,19 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == ["again", name].sorted())
     }
 
+    @Test(arguments: [
+        ("out.jpg", [], false), ("out", [], false), ("out.avif", ["--filter", "none"], false), ("out.webp", [], true),
+        ("out.jpeg", ["--quality", "70"], true), ("out", ["--format", "png"], true), ("out.jpg", ["--strip"], true),
+    ])
+    func conversionWithTheStandardFiltersIsNoted(_ name: String, _ options: [String], _ isNoted: Bool) throws {
+        let arguments = ["develop", "\(Self.samples)/moon.png", scratch.path("moon.jpg"), "--filter", "none"]
+        #expect(try Program(arguments).outcome().standardError.isEmpty)
+        let outcome = try Program(["develop", scratch.path("moon.jpg"), scratch.path(name), "--force"] + options)
+            .outcome()
+        let note = "filters: sepia=0.8, the default; --filter none only converts\n"
+        #expect(outcome.status == 0 && outcome.standardError == (isNoted ? note : ""), "\(outcome)")
+    }
+
     /// If one of the files of a photo exists, none is written.
     @Test(arguments: [[], ["-o"]]) func existingComparisonKeepsThePhotoFromBeingWritten(option: [String]) throws {
         let existing = try scratch.write("moon.compare.png", "earlier")

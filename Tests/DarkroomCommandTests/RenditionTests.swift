@@ -74,6 +74,20 @@ import Testing
         return Set(paths)
     }
 
+    @Test func onlyConversionsWithTheStandardFiltersAreNoted() throws {
+        let list = try scratch.write("list.txt", "file://\(Self.samples)/flower.jpg\n")
+        let note = "filters: sepia=0.8, the default; --filter none only converts"
+        for (options, isNoted) in [
+            (["--format", "webp"], true), ([], false), (["--format", "webp", "--filter", "sepia"], false),
+            (["--quality", "70"] + Self.two, false),
+        ] {
+            for command in [["run"], ["submit", "--redis", "redis://127.0.0.1:1"]] {
+                let outcome = try Program(command + [list, "-o", out, "--dry-run"] + options).outcome()
+                #expect(outcome.status == 0 && outcome.standardError.contains(note) == isNoted, "\(outcome)")
+            }
+        }
+    }
+
     @Test func makesAllFilesOfOneDownload() throws {
         let (server, list) = try serve(5)
         defer { server.stop() }

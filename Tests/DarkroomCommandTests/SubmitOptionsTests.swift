@@ -94,7 +94,7 @@ import Testing
 
     @Test func customOperationsRequireWorkersThatHaveThem() throws {
         for (line, message) in [
-            ("develop a b --filter x:mine", "only a worker that has this operation can run it"),
+            ("develop a b --filter x:mine", "develop runs no custom operations"),
             ("run a -o b --filter x:mine", "the worker of this run has no such operation"),
         ] {
             let end = try requireError(CommandExit.self) {

@@ -63,6 +63,15 @@ import Testing
             "develop a b --filter sepa",
             "--filter \"sepa\": character 1: there is no filter \"sepa\"; did you mean sepia?"
         ),
+        (
+            "develop a b --filter x:border",
+            "--filter x:border: develop runs no custom operations; to try one: darkroom run <folder> --limit 1 -o <folder> "
+                + "--filter x:border --operation border='<command>'"
+        ),
+        (
+            "run l -o d --rendition a=resize=100 sharpen",
+            "unexpected argument \"sharpen\"; if it is part of the value of --rendition, put the whole value in quotes"
+        ),
         ("develop a b --format bmp", "--format bmp: write one of jpeg, png"),
         ("develop a", "name the file that is written, as in: darkroom develop IN OUT; or a folder with -o <folder>"),
         ("develop a b c", "3 names: darkroom develop IN OUT takes two; for many photos name a folder with -o <folder>"),

@@ -48,7 +48,8 @@ struct DevelopCommand: ParsableCommand {
     func validate() throws {
         if let operation = try image.outputs().flatMap(\.chain.customNames).first {
             throw ValidationError(
-                "--filter x:\(operation): only a worker that has this operation can run it; submit the photo in a list")
+                "--filter x:\(operation): develop runs no custom operations; to try one: darkroom run <folder> --limit 1 "
+                    + "-o <folder> --filter x:\(operation) --operation \(operation)='<command>'")
         }
         try require(1...1024, jobs ?? 1, "--jobs")
         if output == "" { throw ValidationError("--output \"\": the folder's path is empty") }
@@ -101,6 +102,7 @@ struct DevelopCommand: ParsableCommand {
     func run() throws {
         let output = StandardOutput()
         try image.requireFormats()
+        if let note = try image.filterNote(changesFormat: changesFormat) { printToStandardError(note) }
         if let folder = self.output { return try developAll(into: folder, output) }
         let format = Self.format(ofEnding: names[1])
         if let format, let problem = Imaging.problem(saving: [format]) { throw CommandError("\(names[1]): \(problem)") }
@@ -115,6 +117,14 @@ struct DevelopCommand: ParsableCommand {
         if json { return try output.document(photo.json(photo.images[0], names[1])) }
         try output.line(photo.text(photo.images[0], names[1]))
         try output.flush()
+    }
+
+    /// Whether the ending of OUT is that of another format than the ending of IN.
+    private var changesFormat: Bool {
+        guard output == nil, let old = Self.format(ofEnding: names[0]), let new = Self.format(ofEnding: names[1]) else {
+            return false
+        }
+        return old != new
     }
 
     /// The path of the comparison for a written photo: `NAME.compare.EXT`.

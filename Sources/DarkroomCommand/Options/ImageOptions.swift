@@ -12,8 +12,7 @@ struct ImageOptions: ParsableArguments {
     @Option(
         help: """
             A filter such as sepia, resize=800x600 or tilt-shift=radius:3, or several, separated by spaces. Filters are \
-            applied in the given order; by default sepia=0.8; none changes nothing. darkroom filters lists them. \
-            x:NAME=ARGUMENTS is a custom operation of the workers.
+            applied in the given order; by default sepia=0.8; none changes nothing. darkroom filters lists them.
             """,
         valueName: "filter")
     var filter: [ChainArgument]
@@ -103,6 +102,14 @@ struct ImageOptions: ParsableArguments {
             }
         }
         return settings
+    }
+
+    /// A line about the filters by default; nil unless the options ask for a conversion and name no filters.
+    /// - Parameter changesFormat: Whether the name of the output file asks for another format.
+    func filterNote(changesFormat: Bool = false) throws -> String? {
+        guard filter.isEmpty, try renditions() == nil else { return nil }
+        guard try changesFormat || settings() != EncodingSettings() else { return nil }
+        return "filters: \(FilterChain.standard), the default; --filter none only converts"
     }
 
     /// The renditions; nil if none are given.
