@@ -43,6 +43,21 @@ import Testing
     }
 
     @Test(arguments: [
+        (
+            #"label=convert - -font DejaVu-Sans -gravity south -annotate 0 "$DARKROOM_INDEX" jpg:-"#, "x:label"
+        ), (#"small=convert - -resize "$DARKROOM_ARGUMENTS" jpg:-"#, "x:small=50x50"),
+    ])
+    func examplesOfTheDocumentationRun(_ operation: String, _ filter: String) throws {
+        let pages = Self.tests.deletingLastPathComponent().appendingPathComponent("Sources/Darkroom/Darkroom.docc")
+        let page = try String(contentsOf: pages.appendingPathComponent("CustomOperations.md"), encoding: .utf8)
+        #expect(page.contains(operation.replacing("=convert", with: "='convert") + "'"))
+        let outcome = try Program(
+            ["run", Self.samples, "-o", scratch.path("out"), "--operation", operation, "--filter", filter]
+        ).outcome()
+        #expect(outcome.standardOutput.contains("9 photos: 9 filtered"), "\(outcome)")
+    }
+
+    @Test(arguments: [
         (["--operation", "a"], "write NAME='COMMAND'"), (["--operation", "=cat"], "\"\" is not a name"),
         (["--operation", "a b=cat"], "\"a b\" is not a name"), (["--operation", "a="], "the command is empty"),
         (["--operation", "a=no-such-program -x"], "no program \"no-such-program\" was found in PATH"),
