@@ -142,7 +142,9 @@ static enum darkroom_status encode(
     *file = (struct darkroom_file){.width = facts.width, .height = facts.height, .format = encoding->format};
     int longest = darkroom_longest_side(encoding->format);
     if (VIPS_MAX(facts.width, facts.height) > longest) {
-        g_snprintf(session->detail, sizeof session->detail, "the output format allows at most %d pixels per side", longest);
+        g_snprintf(session->detail, sizeof session->detail,
+                   "the result has %d x %d pixels, but its format allows at most %d pixels per side", facts.width,
+                   facts.height, longest);
         return DARKROOM_FILTER_FAILED;
     }
     if (!fit(picture, encoding) ||

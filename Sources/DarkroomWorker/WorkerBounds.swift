@@ -7,6 +7,8 @@ package enum WorkerBounds {
     package static let slots = 1...10_000
     /// The size of a download, or of all downloads that wait for filtration.
     package static let bytes = 1...1 << 40
+    /// The address space of a command. A program cannot even start with less.
+    package static let commandMemory = 16 << 20...1 << 40
     /// The pixels of a photo.
     package static let pixels = 1...1_000_000_000_000
     /// The minimum transfer rate in bytes per second; 0 for no minimum.

@@ -63,7 +63,8 @@ import Testing
         (["--operation", "a=no-such-program -x"], "no program \"no-such-program\" was found in PATH"),
         (["--operation", "a=/none/x"], "/none/x does not exist or cannot be executed"),
         (["--operation", "a=cat", "--operation", "a=tac"], "--operation a=...: the name was given before"),
-        (["--operation-style", "batch"], "--operation-style"), (["--operation-memory", "0"], "--operation-memory"),
+        (["--operation-style", "batch"], "--operation-style"),
+        (["--operation-memory", "1MiB"], "--operation-memory 1MiB: at least 16"),
         (["--operation-timeout", "1ms"], "--operation-timeout 1ms: at least 1s"),
     ])
     func namesTheProblemBeforeAnythingRuns(_ options: [String], _ problem: String) throws {

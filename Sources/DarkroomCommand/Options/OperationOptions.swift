@@ -44,7 +44,7 @@ struct OperationOptions: ParsableArguments {
     var operationTimeout: Duration = CommandLimits().time
 
     func validate() throws {
-        try require(WorkerBounds.bytes, operationMemory, "--operation-memory")
+        try require(WorkerBounds.commandMemory, operationMemory, "--operation-memory")
         try require(WorkerBounds.photoTimeouts, operationTimeout, "--operation-timeout")
         var names: Set<String> = []
         for operation in operation {
