@@ -1,7 +1,7 @@
 internal import CImaging
 import DarkroomRecipes
 
-/// Draws a photo and its developed version next to each other.
+/// Makes one picture with the original photo on the left and the developed photo on the right.
 extension Imaging {
     /// The largest width and height of a comparison, in pixels.
     private static let longestSide = 16_000

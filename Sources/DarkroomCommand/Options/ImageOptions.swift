@@ -104,7 +104,7 @@ struct ImageOptions: ParsableArguments {
         return settings
     }
 
-    /// A line about the filters by default; nil unless the options ask for a conversion and name no filters.
+    /// A line that names the default filter; nil unless the options ask for a conversion and give no filters.
     /// - Parameter changesFormat: Whether the name of the output file asks for another format.
     func filterNote(changesFormat: Bool = false) throws -> String? {
         guard filter.isEmpty, try renditions() == nil else { return nil }

@@ -5,7 +5,7 @@ import DarkroomRecipes
 import DarkroomText
 import Foundation
 
-/// A custom operation that is a command of the user, in any language. Safe on any thread.
+/// A custom operation that runs a command of the user, in any language. Can be used by several threads at once.
 ///
 /// DESIGN. The worker keeps supervisors, or `stream` commands with their supervisors, in a pool. A thread that runs a
 /// photo takes one out of the pool, and no other thread uses it until the thread puts it back. A supervisor or command
