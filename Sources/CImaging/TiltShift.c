@@ -48,7 +48,7 @@ static inline void mix_bands(float *blurred, const float *sharp, const float *ma
         for (size_t j = i * bands; j < (i + 1) * bands; j++) blurred[j] = sharp[j] + mask[i] * (blurred[j] - sharp[j]);
 }
 
-VECTORISED static void mix(float *blurred, const float *sharp, const float *mask, size_t pixels, int bands) {
+VECTORISED static void mix_sharp(float *blurred, const float *sharp, const float *mask, size_t pixels, int bands) {
     switch (bands) {
     case 1:
         return mix_bands(blurred, sharp, mask, pixels, 1);
@@ -77,7 +77,7 @@ enum darkroom_status darkroom_raster_tilt_shift(
             mask_row(&mask, y, values, raster->width);
             darkroom_row_load(raster, y, sharp);
             darkroom_row_premultiply(raster, sharp);
-            mix(row, sharp, values, pixels, raster->bands);
+            mix_sharp(row, sharp, values, pixels, raster->bands);
             darkroom_row_unpremultiply(raster, row);
             darkroom_row_store(raster, y, row);
         } else {

@@ -5,6 +5,9 @@
 // The dynamic loader selects the AVX2 code if the CPU supports it, so a single binary without build flags is enough.
 // Under the thread sanitizer this selection is disabled, since the loader selects the code before the sanitizer is
 // ready.
+//
+// The names of vectorised functions must be unique in the library: clang 17 names the code that selects a function after
+// the function, even if the function is static, and the linker keeps only one of several with the same name.
 #define VECTORISED __attribute__((target_clones("default", "avx2")))
 #else
 #define VECTORISED

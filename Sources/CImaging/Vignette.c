@@ -28,7 +28,7 @@ VECTORISED static void amounts_of_row(const struct vignette *vignette, int y, fl
     }
 }
 
-VECTORISED static void mix(float *row, const float *amounts, const float *colour, size_t pixels, size_t bands) {
+VECTORISED static void mix_colour(float *row, const float *amounts, const float *colour, size_t pixels, size_t bands) {
     size_t colours = bands > 2 ? 3 : 1;
     for (size_t i = 0; i < pixels; i++)
         for (size_t j = 0; j < colours; j++) row[i * bands + j] += amounts[i] * (colour[j] - row[i * bands + j]);
@@ -53,7 +53,7 @@ enum darkroom_status darkroom_raster_vignette(
     for (int y = 0; y < raster->height && status == DARKROOM_DONE; y++) {
         amounts_of_row(&vignette, y, amounts, raster->width);
         darkroom_row_load(raster, y, row);
-        mix(row, amounts, colour, pixels, (size_t)raster->bands);
+        mix_colour(row, amounts, colour, pixels, (size_t)raster->bands);
         darkroom_row_store(raster, y, row);
         if (interrupt->is_cancelled(interrupt->context)) status = DARKROOM_CANCELLED;
     }
