@@ -62,7 +62,6 @@ struct darkroom_gaussian {
     int next_enlarged;
 };
 
-static int clamp(int value, int least, int most) { return value < least ? least : value < most ? value : most; }
 
 static int modulo(int value, int divisor) { return (value % divisor + divisor) % divisor; }
 
@@ -115,10 +114,10 @@ static void gather_rows(struct darkroom_gaussian *g, int row_of_cells) {
     float *sum = g->gathered + (size_t)(margin * raster->bands), *row = g->sum;
     memset(sum, 0, samples * sizeof *sum);
     for (int place = 0; place < 3 * g->scale;) {
-        int y = clamp(top + place, 0, raster->height - 1);
+        int y = darkroom_limited(top + place, 0, raster->height - 1);
         float weight = 0;
         do weight += reducing_weight(g, place++);
-        while (place < 3 * g->scale && clamp(top + place, 0, raster->height - 1) == y);
+        while (place < 3 * g->scale && darkroom_limited(top + place, 0, raster->height - 1) == y);
         darkroom_row_load(raster, y, row);
         darkroom_row_premultiply(raster, row);
         add_weighted(sum, row, weight, samples);
@@ -174,7 +173,7 @@ static float *blurred_row(struct darkroom_gaussian *g, int y) {
     int radius = g->radius, rows = 2 * radius + 1;
     size_t bands = (size_t)g->raster->bands, samples = (size_t)g->columns * bands;
     const float *taps[2 * MAX_RADIUS + 1];
-    int top = clamp(y - radius, g->first, g->last), bottom = clamp(y + radius, g->first, g->last);
+    int top = darkroom_limited(y - radius, g->first, g->last), bottom = darkroom_limited(y + radius, g->first, g->last);
     if (g->next < top) g->next = top;
     for (; g->next <= bottom; g->next++) {
         if (g->interrupt->is_cancelled(g->interrupt->context)) return NULL;
@@ -183,7 +182,7 @@ static float *blurred_row(struct darkroom_gaussian *g, int y) {
         convolve(taps, g->weights, radius, g->ring[modulo(g->next, g->ring_rows)], samples);
     }
     for (int k = 0; k < rows; k++)
-        taps[k] = g->ring[modulo(clamp(y - radius + k, g->first, g->last), g->ring_rows)];
+        taps[k] = g->ring[modulo(darkroom_limited(y - radius + k, g->first, g->last), g->ring_rows)];
     convolve(taps, g->weights, radius, g->sum, samples);
     return g->sum;
 }

@@ -15,6 +15,8 @@ static void take_error(char *detail, size_t capacity) {
 enum darkroom_status darkroom_failed(struct darkroom_session *session, enum darkroom_status status) {
     enum darkroom_status noted = darkroom_noted(session);
     if (noted != DARKROOM_DONE) status = noted;
+    // libvips' text may be of another thread, so it must not change this status.
+    if (status == DARKROOM_CANCELLED) return status;
     char *detail = session->detail;
     // If the JPEG decoder in Strips.c failed, `detail` already contains its message.
     if (detail[0] == 0) take_error(detail, sizeof session->detail);

@@ -13,6 +13,10 @@ static inline void *darkroom_row(const struct darkroom_raster *raster, int y) {
     return (uint8_t *)raster->pixels + darkroom_row_samples(raster) * (size_t)y * (raster->wide ? 2 : 1);
 }
 
+static inline int darkroom_limited(int value, int least, int most) {
+    return value < least ? least : value < most ? value : most;
+}
+
 // A sample of a row or of all pixels.
 static inline uint32_t darkroom_sample(const void *samples, size_t i, bool wide) {
     return wide ? ((const uint16_t *)samples)[i] : ((const uint8_t *)samples)[i];

@@ -73,20 +73,18 @@ static double weight(enum darkroom_kernel kernel, double x) {
     return 0;
 }
 
-static int limited(int value, int most) { return value < 0 ? 0 : value > most ? most : value; }
-
 // Computes the weights of one scaled pixel. `shrink` is the number of blocks per scaled pixel, and `centre` the position
 // of the scaled pixel among the blocks.
 static void set_weights(struct axis *axis, int index, enum darkroom_kernel kernel, double shrink, double centre) {
     double reach = reach_of(kernel) * shrink, sum = 0;
     int from = (int)ceil(centre - reach), last = axis->length - 1;
     float *weights = axis->weights + (size_t)index * (size_t)axis->taps;
-    int first = limited(from, axis->length - axis->taps);
+    int first = darkroom_limited(from, 0, axis->length - axis->taps);
     axis->first[index] = first;
     for (int i = from; i <= centre + reach; i++) {
         double value = weight(kernel, (i - centre) / shrink);
         // Beyond the edges, the blocks of the edges repeat.
-        int tap = limited(limited(i, last) - first, axis->taps - 1);
+        int tap = darkroom_limited(darkroom_limited(i, 0, last) - first, 0, axis->taps - 1);
         weights[tap] += (float)value;
         sum += value;
     }

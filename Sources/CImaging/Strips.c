@@ -137,10 +137,19 @@ static void on_progress(j_common_ptr codec) {
     if (strips->session->is_cancelled(strips->session->context)) fail(strips, DARKROOM_CANCELLED);
 }
 
+// The bytes of the markers that the output may keep.
+static size_t marker_bytes(const struct strips_output *output) {
+    size_t bytes = 0;
+    if (output->job->strips_metadata) return 0;
+    for (jpeg_saved_marker_ptr marker = output->strips->in.marker_list; marker; marker = marker->next)
+        bytes += marker->data_length + 4;
+    return bytes;
+}
+
 static void begin_output(j_compress_ptr out) {
     struct strips_output *output = (struct strips_output *)(void *)out->dest;
-    // Nearly every photo at quality 85 fits into this capacity, so the buffer is rarely reallocated.
-    output->capacity = (size_t)out->image_width * out->image_height / 3 + output->strips->input->byte_count + 4096;
+    // Nearly every photo at quality 85 fits into this capacity with its metadata, so the buffer is rarely reallocated.
+    output->capacity = (size_t)out->image_width * out->image_height / 3 + marker_bytes(output) + 4096;
     output->bytes = malloc(output->capacity);
     if (!output->bytes) fail(output->strips, DARKROOM_OUT_OF_MEMORY);
     output->destination.next_output_byte = output->bytes;

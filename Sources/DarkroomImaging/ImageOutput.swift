@@ -84,6 +84,9 @@ extension EncodingSettings {
         }
     }
 
+    /// Whether a JPEG is encoded in several passes: progressively, or with optimized Huffman tables.
+    var needsSeveralPassesOfJPEG: Bool { progressive == true || effort ?? 0 > 4 }
+
     /// The C settings for one of the formats.
     func c(_ format: ImageFormat, quality: Int) -> darkroom_encoding {
         let background = background ?? .white

@@ -51,13 +51,13 @@ package enum Imaging {
         }
     }
 
-    /// Whether `isCancelled` is called regularly, whatever the picture contains. libjpeg can stop at any row. The other
-    /// libraries decode or encode whole pictures in one call.
+    /// Whether `isCancelled` is called regularly, whatever the picture contains. libjpeg can stop at any row, unless it
+    /// needs several passes over the whole picture. The other libraries decode or encode whole pictures in one call.
     package static func canAlwaysStop(_ bytes: [UInt8], _ options: DevelopOptions) -> Bool {
         let isJPEG = bytes.withUnsafeBytes { ImageFormat(contentOf: $0) == .jpeg }
         return isJPEG
             && options.outputs.allSatisfy { output in
-                output.encoding.isFormat(.jpeg)
+                output.encoding.isFormat(.jpeg) && !output.encoding.needsSeveralPassesOfJPEG
                     && output.filters.allSatisfy { $0.kind != .watermark }
             }
     }

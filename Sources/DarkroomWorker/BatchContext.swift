@@ -139,7 +139,7 @@ final class BatchContext: Sendable {
         limits.keepsAnimation = options.keepsAnimations
         limits.overlays = try Overlays.load(for: outputs) { path throws(Refusal) in
             let folders = configuration.transfer.fileFolders + configuration.watermarkFolders
-            guard let folder = folders.first(where: { Folder.part(of: path, below: $0) != nil }) else {
+            guard let folder = longest(of: folders, containing: path) else {
                 throw Refusal(reason: "its watermark \(path) is not below a folder of --files-under")
             }
             willAccess(folder)
@@ -167,11 +167,17 @@ final class BatchContext: Sendable {
     /// Returns the longest path of `folders` that contains `path`. If `folders` is empty, returns `path`.
     /// - Throws: ``Refusal`` if this worker is not allowed to write to `path`.
     private static func trusted(_ path: String, _ folders: [String], _ what: String) throws(Refusal) -> String {
-        let above = folders.filter { Folder.part(of: path, below: $0) != nil }.max { $0.utf8.count < $1.utf8.count }
+        let above = longest(of: folders, containing: path)
         guard Path.isAbsolute(path), !Path.climbs(path), let trusted = folders.isEmpty ? path : above else {
             throw Refusal(reason: "its \(what) \(path) is not below a folder of --outputs-under")
         }
         return trusted
+    }
+
+    /// The longest path of `folders` that contains `path`. Links are followed only in the path of a trusted folder, so a
+    /// shorter path may contain a link that is not followed.
+    private static func longest(of folders: [String], containing path: String) -> String? {
+        folders.filter { Folder.part(of: path, below: $0) != nil }.max { $0.utf8.count < $1.utf8.count }
     }
 
     /// - Throws: ``Refusal`` if this worker is not allowed to read the folder of the photos, or cannot access it.

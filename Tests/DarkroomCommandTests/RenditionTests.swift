@@ -10,6 +10,8 @@ import Testing
 /// Batches with several renditions, with the real program, HTTP servers and photos.
 @Suite(.redisServer, .serialized, .timeLimit(.minutes(5))) struct RenditionTests {
     private static let samples = RunCommandTests.samples
+    // Swift 6.0 cannot compile a closure in the arguments of a test.
+    private static let tooMany = (0...64).map { "r\($0) = none\n" }.joined()
     private static let two = ["--rendition", "small = resize=100; format=webp", "--rendition", "grey = grayscale"]
 
     let queue: Queue
@@ -323,7 +325,7 @@ import Testing
         (".x = none", "a name is 1 to 64 letters"), ("Manifest = none", "the name manifest belongs to Darkroom"),
         ("a = none\nA = sepia", "line 2, character 1: the name differs from a only by case"),
         ("a = none\na = sepia", "line 2, character 1: the rendition a is given twice"),
-        ((0...64).map { "r\($0) = none\n" }.joined(), "line 65, character 1: more than 64 renditions"),
+        (tooMany, "line 65, character 1: more than 64 renditions"),
         ("# nothing\n", "no rendition"), ("a = sepai", "sepia"), ("a = none; format=bmp", "format \"bmp\""),
         (String(repeating: "#", count: 65_537), "it has more than 65,536 bytes"),
     ]) func badRecipeIsAnErrorBeforeAnythingIsStored(text: String, message: String) throws {

@@ -47,6 +47,23 @@ import Testing
         #expect(made == own && made != plain)
     }
 
+    /// The folder of the list contains the link, and links below it are not followed.
+    @Test func runFollowsALinkInTheFolderOfThePicture() throws {
+        try FileManager.default.createSymbolicLink(
+            atPath: scratch.path("lists/brand"), withDestinationPath: scratch.path("pictures"))
+        let run = try program(
+            ["run", list, "-o", scratch.path("out"), "--files-under", Self.samples, "--filter"]
+                + ["watermark=image:lists/brand/logo.png"])
+        #expect(run.status == 0, "\(run)")
+    }
+
+    @Test func pictureInTheRootFolderIsFound() throws {
+        let outcome = try program(
+            ["develop", Self.samples + "/flower.jpg", scratch.path("new.png"), "--filter", "watermark=image:/none.png"])
+        #expect(outcome.status != 0)
+        #expect(outcome.errors.contains("/none.png cannot be read: No such file"), "\(outcome)")
+    }
+
     @Test func submitStoresTheAbsolutePath() throws {
         let submitted = try program(
             ["submit", list, "-o", scratch.path("out"), "--namespace", queue.namespace] + Self.relative)

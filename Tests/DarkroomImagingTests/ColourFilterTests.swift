@@ -74,7 +74,7 @@ import Testing
         #expect(tested == Set(FilterDefinition.colourNames))
     }
 
-    /// The issue allows 1 step of 255 and 2 of 65,535. One rounding gives a distance of 0.5.
+    /// At most 1 step of 255 and 2 of 65,535 are allowed. One rounding gives a distance of 0.5.
     @Test(arguments: [8, 16]) func filtersMatchTheReference(bits: Int) throws {
         let photos = try Self.photos(bits: bits)
         for filter in Self.filters {

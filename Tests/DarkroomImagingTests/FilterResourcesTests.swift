@@ -60,16 +60,20 @@ import Testing
 
     @Test(arguments: Filter.Kind.allCases) func filterIsCancelledQuickly(kind: Filter.Kind) throws {
         let filter = Self.slow(kind)
-        for milliseconds in [5, 30, 100] {
+        var cancelled = 0
+        for milliseconds in [2, 30, 100] {
             let deadline = Deadline()
             let error = try Self.run(filter, isCancelled: { deadline.isOver }) {
                 deadline.set(after: .milliseconds(milliseconds))
             }
             let delay = deadline.delay
-            #expect(error == nil ? delay < .milliseconds(200) : error?.code == .cancelled, "\(filter): \(error as Any)")
+            if error != nil { cancelled += 1 }
+            #expect(error == nil || error?.code == .cancelled, "\(filter): \(error as Any)")
             // 100 ms on a machine without other work.
             #expect(delay < .milliseconds(200), "\(filter) after \(milliseconds) ms")
         }
+        // Fast filters end before the later deadlines.
+        #expect(cancelled > 0, "\(filter)")
     }
 
     /// The limit ends in the filter or, if the filter is part of the encoder's pipeline, in the encoder.
@@ -87,7 +91,7 @@ import Testing
         #expect(error?.code == .timedOut, "\(filter): \(error as Any)")
     }
 
-    /// The peak of the memory beyond the decoded photo, in megabytes.
+    /// A field of /proc/self/status, in megabytes.
     private static func memory(_ field: String) throws -> Int {
         let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
         let line = try #require(status.split(separator: "\n").first { $0.hasPrefix(field + ":") })
@@ -98,11 +102,14 @@ import Testing
         let filter = Self.slow(kind)
         var before = 0
         let error = try Self.run(filter, isCancelled: { false }) {
-            // Resets the peak (proc(5)).
-            try? Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs"))
-            before = (try? Self.memory("VmRSS")) ?? 0
+            // Resets the peak (proc(5)). If it fails, `before` stays 0, and the test fails.
+            do {
+                try Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs"))
+                before = try Self.memory("VmRSS")
+            } catch {}
         }
         #expect(error == nil)
+        try #require(before > 0)
         let used = try Self.memory("VmHWM") - before
         #expect(used <= 150, "\(filter)")
     }

@@ -50,7 +50,7 @@ import Testing
         return Pixels(width: 300, height: 200, bands: bands + 2, values: values)
     }
 
-    /// The sizes of the table in the issue: to 1/2, 1/3, 1/5, 1/10 and 1/30, and enlarged.
+    /// The sizes: to 1/2, 1/3, 1/5, 1/10 and 1/30, and enlarged.
     private static let boxes = [(150, 150), (100, 67), (60, 60), (61, 44), (30, 30), (10, 10), (310, 320)]
 
     enum Kind: CaseIterable {

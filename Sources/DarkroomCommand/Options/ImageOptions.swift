@@ -56,6 +56,9 @@ struct ImageOptions: ParsableArguments {
         if !filter.isEmpty, recipe != nil || !rendition.isEmpty {
             throw ValidationError("--filter: each rendition has filters of its own; write the filter there")
         }
+        if filter.count > 1, filter.contains(where: \.chain.steps.isEmpty) {
+            throw ValidationError("--filter none: none stands alone; leave it or the other filters out")
+        }
         _ = try options()
     }
 
@@ -170,16 +173,22 @@ extension ImageOptions {
     /// - Throws: `CommandError` if a file is missing or is not a picture.
     func overlays() throws -> [Filter: [UInt8]] {
         do {
-            return try Overlays.load(for: outputs()) { path in Path.split(path).folder ?? "/" }
+            return try Overlays.load(for: outputs()) { Self.folder(of: $0) }
         } catch let failure as Overlays.Failure {
             throw CommandError((failure.rendition.isEmpty ? "--filter: " : "") + "\(failure)")
         }
     }
 
+    /// The folder of the file at an absolute path.
+    private static func folder(of path: String) -> String {
+        let folder = Path.split(path).folder ?? ""
+        return folder.isEmpty ? "/" : folder
+    }
+
     /// The folders of the watermarks.
     func watermarkFolders() throws -> [String] {
         try outputs().flatMap(\.chain.filters).filter { $0.kind == .watermark }
-            .compactMap { $0.text("image").flatMap { Path.split($0).folder } }
+            .compactMap { $0.text("image").map(Self.folder) }
     }
 }
 

@@ -28,10 +28,9 @@ package final class CommandOperation: Sendable {
     private let idleSupervisors = Locked<[CommandSupervisor]>([])
     private let idleStreams = Locked<[CommandStream]>([])
 
-    /// The number of attempts to start a process if the system has too many, one per second.
-    private static let startAttempts = 30
-    /// The errors of a machine that has too many processes or open files for the moment.
-    private static let passingErrors: Set = [EAGAIN, EMFILE, ENFILE]
+    /// The errors of a machine that has too many processes or open files for the moment, or no space for the folder of a
+    /// command.
+    private static let passingErrors: Set = [EAGAIN, EMFILE, ENFILE, ENOSPC, EDQUOT, EROFS]
     private static let childrenList = "/proc/thread-self/children"
     /// The variables of the worker that a command gets, in addition to all that begin with `LC_`.
     private static let inherited: Set = ["PATH", "HOME", "LANG", "TZ"]
@@ -185,15 +184,12 @@ package final class CommandOperation: Sendable {
                 used?.end()
                 if isCancelled() { throw PhotoProduct.Failure.cancelled }
                 let mayPass = Self.passingErrors.contains(error.error) || error.isOfSupervisor
-                // A lack of processes or files is a temporary state of the machine, not a failure of the photo.
-                guard mayPass, attempt < Self.startAttempts else {
+                guard mayPass, attempt < StartAttempts.most else {
                     throw PhotoProduct.Failure(
                         reason: error.error == ENOMEM ? .outOfMemory : .filterFailed,
                         detail: "operation \(name): the command cannot be started: \(error.detail)")
                 }
-                // A cancellation does not wake this thread, so the thread polls for it.
-                let next = ContinuousClock.now + (error.isOfSupervisor ? .zero : .seconds(1))
-                while .now < next, !isCancelled() { Thread.sleep(forTimeInterval: 0.02) }
+                if !error.isOfSupervisor { StartAttempts.pause(unless: isCancelled) }
             }
         }
         preconditionFailure("attempts end by returning or throwing")

@@ -53,8 +53,7 @@ final class CommandSupervisor: Sendable {
         let environment = ProcessInfo.processInfo.environment.filter { HelperEnvironment.names.contains($0.key) }
         var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
         defer { for text in variables { free(text) } }
-        let folder = ProcessInfo.processInfo.environment["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
-        identifier = csystem_spawn_supervisor(folder, &variables, ends[1])
+        identifier = csystem_spawn_supervisor(Self.parentFolder, &variables, ends[1])
         socket = ends[0]
         guard identifier > 0 else {
             let error = errno
@@ -65,6 +64,11 @@ final class CommandSupervisor: Sendable {
     }
 
     deinit { end() }
+
+    /// The folder in which each command gets a folder of its own.
+    private static var parentFolder: String {
+        ProcessInfo.processInfo.environment["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
+    }
 
     /// Starts a command. Blocks until its process exists.
     /// - Parameters:
@@ -94,7 +98,7 @@ final class CommandSupervisor: Sendable {
                 &command)
         }
         pipes.closeCommandEnds()
-        if error > 0 { throw StartFailure("no process", error) }
+        if error > 0 { throw StartFailure("no process with a folder in \(Self.parentFolder)", error) }
         if error < 0 {
             throw wait.isOver() ? StartFailure("its supervisor does not answer", ETIMEDOUT) : .supervisorEnded
         }

@@ -15,7 +15,6 @@ package final class PhotoHelpers: Sendable {
 
     /// After this number of photos a helper is replaced, because libraries may leak memory.
     private static let maxPhotos = 5000
-    private static let startAttempts = 30
     private static let margin = Duration.seconds(2)
 
     /// - Parameters:
@@ -145,13 +144,10 @@ package final class PhotoHelpers: Sendable {
                 return try HelperProcess(program) { photo.cancellation.isCancelled }
             } catch {
                 if photo.cancellation.isCancelled { throw PhotoProduct.Failure.cancelled }
-                // A lack of processes or memory is a temporary state of the machine, not a failure of the photo.
-                guard error.mayPass, attempt < Self.startAttempts else {
+                guard error.mayPass, attempt < StartAttempts.most else {
                     throw PhotoProduct.Failure(reason: .other, detail: "no helper process starts: \(error.detail)")
                 }
-                // A cancellation does not wake this thread, so the thread polls for it.
-                let next = ContinuousClock.now + .seconds(1)
-                while .now < next, !photo.cancellation.isCancelled { Thread.sleep(forTimeInterval: 0.02) }
+                StartAttempts.pause { photo.cancellation.isCancelled }
                 if photo.cancellation.isCancelled { throw PhotoProduct.Failure.cancelled }
             }
         }
