@@ -320,6 +320,11 @@ import Testing
 
     // MARK: - Bad input
 
+    @Test func noneExcludesOtherFilters() throws {
+        let outcome = try run(Self.samples, ["--filter", "none", "--filter", "sepia"])
+        #expect(outcome.status == 2 && outcome.standardError.contains("none stands alone"), "\(outcome)")
+    }
+
     @Test(arguments: [
         ("../x = none", "a name is 1 to 64 letters"), ("x/y = none", "a name is 1 to 64 letters"),
         (".x = none", "a name is 1 to 64 letters"), ("Manifest = none", "the name manifest belongs to Darkroom"),

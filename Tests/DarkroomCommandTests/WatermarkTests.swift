@@ -57,11 +57,9 @@ import Testing
         #expect(run.status == 0, "\(run)")
     }
 
-    @Test func pictureInTheRootFolderIsFound() throws {
-        let outcome = try program(
-            ["develop", Self.samples + "/flower.jpg", scratch.path("new.png"), "--filter", "watermark=image:/none.png"])
-        #expect(outcome.status != 0)
-        #expect(outcome.errors.contains("/none.png cannot be read: No such file"), "\(outcome)")
+    @Test func pictureMayBeInTheRootFolder() {
+        #expect(ImageOptions.folder(of: "/logo.png") == "/")
+        #expect(ImageOptions.folder(of: "/pictures/logo.png") == "/pictures")
     }
 
     @Test func submitStoresTheAbsolutePath() throws {

@@ -47,6 +47,17 @@ import Testing
         if [.jpeg, .png, .webp].contains(format) { #expect(slow.byteCount < fast.byteCount) }
     }
 
+    /// Only these run in the worker process. libjpeg cannot be stopped during passes over the whole picture.
+    @Test(arguments: [
+        ("", true), ("quality=95; chroma=444", true), ("effort=4", true), ("effort=5", false), ("progressive", false),
+        ("format=webp", false),
+    ])
+    func onlyJPEGsOfOnePassCanAlwaysStop(settings: String, canStop: Bool) throws {
+        let output = ImageOutput(encoding: try EncodingSettings(parsing: settings))
+        let options = DevelopOptions(outputs: [output])
+        #expect(Imaging.canAlwaysStop(try Self.photo.get(), options) == canStop)
+    }
+
     @Test func progressiveWritesScansAndInterlacedRows() throws {
         for isProgressive in [true, false] {
             let setting = isProgressive ? "progressive" : ""

@@ -180,7 +180,7 @@ extension ImageOptions {
     }
 
     /// The folder of the file at an absolute path.
-    private static func folder(of path: String) -> String {
+    static func folder(of path: String) -> String {
         let folder = Path.split(path).folder ?? ""
         return folder.isEmpty ? "/" : folder
     }
