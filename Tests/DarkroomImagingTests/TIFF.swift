@@ -56,7 +56,7 @@ enum TIFF {
                 moved.replaceSubrange(entry + 8..<entry + 12, with: little(number(8, 4) + directory.count, 4))
             }
         }
-        return Array(file[..<4]) + little(8, 4) + moved + file[8..<start]
+        return Array(file[..<4]) + little(8, 4) + Array(moved) + Array(file[8..<start])
     }
 
     private static func file(
