@@ -10,6 +10,8 @@ struct ChangeAudit {
     let after: StoreState
     let notices: [Listener.Message]
     let events: [Listener.Message]
+    /// A Redis time after the step, in milliseconds since 1970.
+    let now: Int
 
     /// Descriptions of the differences.
     func differences() -> [String] {
@@ -198,11 +200,8 @@ struct ChangeAudit {
                 found.append("\(notice) names no priority")
                 continue
             }
-            // Redis counts the workers that sent a heartbeat in the last 10 s. The test knows the time of the step only
-            // to within a few seconds.
-            let times = [after.seen ?? 0, after.workers.values.max() ?? 0] + events.compactMap { $0.int("time") }
-            let now = times.max() ?? 0
-            let latest = after.workers.values.filter { $0 >= now - 5_000 }.count
+            // Redis counts the workers that sent a heartbeat in the last 10 s before the step.
+            let latest = after.workers.values.filter { $0 >= now - 10_000 }.count
             if !(latest...after.workers.count).contains(notice.int("workers") ?? -1) {
                 found.append("\(notice), but there are \(latest) to \(after.workers.count) workers")
             }

@@ -48,7 +48,9 @@ final class ModelBench {
         let violations = redis.violations(since: before)
         if !violations.isEmpty { throw failure(violations) }
         let (notices, events) = try listener.upToNow()
-        let differences = ChangeAudit(before: before, after: redis, notices: notices, events: events).differences()
+        let audit = ChangeAudit(
+            before: before, after: redis, notices: notices, events: events, now: try store.time())
+        let differences = audit.differences()
         if !differences.isEmpty { throw failure(differences + ["Published: \(notices) \(events)"]) }
         if redis.claims != before.claims {
             if redis.claims <= newestToken { throw failure(["the fencing token \(redis.claims) was used before"]) }
