@@ -115,9 +115,11 @@ package final class ReportLoop: Sendable {
         if report.hasPast { worker.removeOtherManifests(of: held, report.resources) }
     }
 
-    /// Releases the operations whose release is due.
+    /// Releases the operations whose release is due. After ``Coordination/leaving`` is set, releases nothing: a worker
+    /// that leaves at once aborts its photos, which would make their operations due.
     /// - Returns: false if a release must be tried again later.
     private func release() -> Bool {
+        guard !coordination.leaving.isSet else { return true }
         let effects = worker.effects(of: .releasesDue(now: .now))
         let releases = effects.compactMap { effect in
             if case .release(let held, let resources, let hasPast) = effect { (held, resources, hasPast) } else { nil }

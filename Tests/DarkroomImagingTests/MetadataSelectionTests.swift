@@ -67,7 +67,7 @@ import Testing
         case .png: all.subtracting([.iptc])
         case .webp, .avif, .heic: all.subtracting([.iptc])
         case .jxl: isOld ? [.icc] : all.subtracting([.iptc])
-        case .tiff: isOld ? [.xmp, .icc] : all
+        case .tiff: [.xmp, .icc]
         case .gif: []
         }
     }
