@@ -79,15 +79,19 @@ import Testing
     /// The limit ends in the filter or, if the filter is part of the encoder's pipeline, in the encoder.
     @Test(arguments: Filter.Kind.allCases) func filterStopsAtTheLimitOfProcessorTime(kind: Filter.Kind) throws {
         let filter = Self.slow(kind)
-        let clock = ProcessorClock(limit: .seconds(3600))
-        var decoded = Duration.zero
-        let completed = try Self.run(filter, isCancelled: { clock.check() }) {
-            _ = clock.check()
-            decoded = clock.spent
+        var error: ImagingError?
+        // If the machine becomes faster after the limit was measured, the filter completes; then it is measured again.
+        for _ in 1...3 where error == nil {
+            let clock = ProcessorClock(limit: .seconds(3600))
+            var decoded = Duration.zero
+            let completed = try Self.run(filter, isCancelled: { clock.check() }) {
+                _ = clock.check()
+                decoded = clock.spent
+            }
+            #expect(completed == nil)
+            let limit = decoded + (clock.spent - decoded) / 3
+            error = try Self.run(filter, processorTime: limit, isCancelled: { false }) {}
         }
-        #expect(completed == nil)
-        let limit = decoded + (clock.spent - decoded) / 3
-        let error = try Self.run(filter, processorTime: limit, isCancelled: { false }) {}
         #expect(error?.code == .timedOut, "\(filter): \(error as Any)")
     }
 
