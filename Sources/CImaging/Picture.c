@@ -18,7 +18,7 @@ enum darkroom_status darkroom_failed(struct darkroom_session *session, enum dark
     // libvips' text may be of another thread, so it must not change this status.
     if (status == DARKROOM_CANCELLED) return status;
     char *detail = session->detail;
-    // If the JPEG decoder in Strips.c failed, `detail` already contains its message.
+    // If the work in Strips.c or StripsOutput.c failed, `detail` already contains its message.
     if (detail[0] == 0) take_error(detail, sizeof session->detail);
     if (strstr(detail, "out of memory")) return DARKROOM_OUT_OF_MEMORY;
     // The libraries report an exceeded limit or a missing codec only in the error text.

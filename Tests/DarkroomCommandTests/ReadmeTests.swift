@@ -15,7 +15,7 @@ import Testing
         let script = try scratch.write("script", "set -ex\n" + commands.joined())
         let printed = try scratch.write("printed", "")
         let output = try #require(FileHandle(forWritingAtPath: printed))
-        defer { try? output.close() }
+        defer { try? output.close() }  // the test reads the file by its path; an error would show there
         let shell = Process()
         shell.executableURL = URL(fileURLWithPath: "/bin/bash")
         shell.arguments = [script]

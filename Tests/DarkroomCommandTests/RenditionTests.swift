@@ -291,7 +291,8 @@ import Testing
         try check(photos: 4, ["small", "grey"])
     }
 
-    /// All files together are larger than the limit for a helper: 64 MiB, and 12 bytes for each of 0.9 million pixels.
+    /// The files that a helper returns for a photo may have 64 MiB plus 12 bytes for each pixel of `--max-pixels`. The 64
+    /// files of this photo have more.
     @Test func filesOfAPhotoTogetherHaveALimitInHelpers() throws {
         let list = try scratch.write("list.txt", "file://\(Self.samples)/hubble_deep_field.jpg\n")
         func recipe(_ count: Int) throws -> String {

@@ -9,12 +9,13 @@ import Testing
 private enum BlockedEncoder {
     static let photo = RunCommandTests.samples + "/moon.png"
     static let environment = ["VIPS_BLOCK_UNTRUSTED": "1"]
+    /// False if the program cannot be started, too: then the other tests of the program fail.
     static let isAvailable =
         (try? Program.run("develop", photo, "/dev/null/none.jxl", environment: environment))
         .map { $0.standardError.contains("jxl") } ?? false
 }
 
-/// Formats that the installed libvips cannot write.
+/// The messages of the commands if the installed libvips cannot write the wanted format.
 @Suite(.redisServer, .enabled(if: BlockedEncoder.isAvailable, "this libvips does not block the encoder of JPEG XL"))
 struct UnwritableFormatTests {
     let scratch: ScratchFolder

@@ -76,7 +76,8 @@ import Testing
         #expect(cancelled > 0, "\(filter)")
     }
 
-    /// The limit ends in the filter or, if the filter is part of the encoder's pipeline, in the encoder.
+    /// The limit is reached while the filter runs. Some filters run only when the encoder asks for their pixels; then it is
+    /// reached in the encoder.
     @Test(arguments: Filter.Kind.allCases) func filterStopsAtTheLimitOfProcessorTime(kind: Filter.Kind) throws {
         let filter = Self.slow(kind)
         var error: ImagingError?

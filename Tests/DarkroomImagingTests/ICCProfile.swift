@@ -5,7 +5,7 @@ enum ICCProfile {
 
     /// - Parameters:
     ///   - space: The signature of the colour space, of four characters.
-    ///   - tags: The elements, besides the description, the copyright and the white.
+    ///   - tags: The tags of the profile. The tags for description, copyright and white point are added.
     static func file(space: String, tags: [(signature: String, bytes: [UInt8])]) -> [UInt8] {
         let description =
             Array("desc".utf8) + number(0) + number(5) + Array("test\0".utf8)

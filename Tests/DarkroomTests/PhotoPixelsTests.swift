@@ -23,7 +23,7 @@ private struct Late: PhotoOperation {
 
     func main(_ photo: DownloadedPhoto) throws -> [UInt8] {
         began.signal()
-        while !photo.isCancelled { usleep(1000) }
+        while !photo.isCancelled { usleep(1000) }  // an operation can only poll for this
         do {
             return try photo.pixels().png()
         } catch {

@@ -117,7 +117,7 @@ import Testing
         func main(_ photo: DownloadedPhoto) throws -> [UInt8] {
             guard photo.record.index > 0 else { return photo.bytes }
             began.signal()
-            while !photo.isCancelled { usleep(1000) }
+            while !photo.isCancelled { usleep(1000) }  // an operation can only poll for this
             return photo.bytes
         }
     }

@@ -43,7 +43,8 @@ struct csystem_command_limits {
     unsigned long open_files;
 };
 
-/// When to give up a wait. `is_over` gets `context`, and returns true to end the wait.
+/// The condition under which a waiting function gives up. The function calls `is_over` with `context` again and again, and
+/// stops waiting when it returns true.
 struct csystem_wait {
     bool (*is_over)(void *context);
     void *context;

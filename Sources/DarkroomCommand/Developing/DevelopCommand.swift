@@ -119,7 +119,7 @@ struct DevelopCommand: ParsableCommand {
         try output.flush()
     }
 
-    /// Whether the ending of OUT is that of another format than the ending of IN.
+    /// Whether the names IN and OUT have endings of two formats, as in `moon.png moon.webp`.
     private var changesFormat: Bool {
         guard output == nil, let old = Self.format(ofEnding: names[0]), let new = Self.format(ofEnding: names[1]) else {
             return false

@@ -54,7 +54,8 @@ struct BatchSummary {
 }
 
 extension BatchStore {
-    /// The first failed photo of each reason, as far as Redis keeps the details.
+    /// For each reason, the failed photo with the lowest index. Redis keeps details of 10,000 failed photos; a reason that
+    /// none of them has is missing.
     func firstFailures(of batch: BatchFacts) throws(StoreError) -> [FailureReason: PhotoFailure] {
         guard batch.counts.failed > 0 else { return [:] }
         var first: [FailureReason: PhotoFailure] = [:]

@@ -259,14 +259,14 @@ import Testing
             sigaddset(&signals, SIGUSR1)
             pthread_sigmask(SIG_UNBLOCK, &signals, nil)
             thread.withLock { $0 = pthread_self() }
-            let found = try? fixture.failure()
+            let found = try? fixture.failure()  // nil if the command succeeds; then the detail below is missing
             failure.withLock { $0 = found }
             hasEnded.set()
             mayEnd.wait()  // the thread must exist while signals are sent to it
         }
         while !hasEnded.isSet {
             if let thread = thread.withLock({ $0 }) { pthread_kill(thread, SIGUSR1) }
-            usleep(1000)
+            usleep(1000)  // the interval of the signals
         }
         mayEnd.signal()
         runner.join()
@@ -283,6 +283,7 @@ import Testing
         let unshare = unsafeBitCast(try #require(dlsym(nil, "unshare")), to: Unshare.self)
         let result = Locked<[UInt8]?>(nil)
         let thread = OwnedThread("files") {
+            // A closure of a thread cannot throw. After any error, there is no result, and the test fails.
             guard unshare(0x400) == 0 else { return }  // CLONE_FILES
             let fixture = try? CommandFixture(
                 style == .process

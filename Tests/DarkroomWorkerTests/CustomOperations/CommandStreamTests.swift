@@ -161,7 +161,7 @@ import Testing
         let deadline = ContinuousClock.now + .seconds(20)
         while !folder.exists("printed") {
             try #require(.now < deadline)
-            usleep(1000)
+            usleep(1000)  // the process gives no signal when it has printed
         }
         #expect(try fixture.text(photo("count")) == "0")
     }
@@ -189,12 +189,15 @@ import Testing
     @Test func aPhotoThatCrashesItsProcessEndsOneIdleProcess() throws {
         let fixture = try fixture()
         // The second photo runs while the first waits, so there are two processes.
-        let second = Locked<String?>(nil)
+        let (second, isWaiting) = (Locked<String?>(nil), Locked(true))
         let answer = try fixture.run(photo("wait")) {
-            if second.withLock({ $0 }) == nil {
-                let text = try? fixture.text(photo("count"))
-                second.withLock { $0 = text ?? "failed" }
-                _ = try? folder.write("printed", "")
+            if isWaiting.exchange(false) {
+                // This closure cannot throw.
+                #expect(throws: Never.self) {
+                    let text = try fixture.text(photo("count"))
+                    second.withLock { $0 = text }
+                }
+                #expect(throws: Never.self) { try folder.write("printed", "") }
             }
             return false
         }
