@@ -147,7 +147,8 @@ static void start_reading(struct strips *strips) {
     jpeg_start_decompress(in);
     in->progress = NULL;
 
-    strips->memory = darkroom_strips_make_rows(strips, (size_t)in->output_width * (size_t)in->output_components, strips->rows);
+    size_t row_bytes = (size_t)in->output_width * (size_t)in->output_components;
+    strips->memory = darkroom_strips_make_rows(strips, row_bytes, strips->rows);
 }
 
 // Reads the next rows. Returns the number of rows; 0 after the last row.
@@ -209,9 +210,10 @@ static void develop(struct strips *strips) {
 
 static void hand_out_rows(struct strips *strips) {
     start_reading(strips);
+    const struct jpeg_decompress_struct *in = &strips->in;
     for (JDIMENSION rows, y = 0; (rows = read_rows(strips)) > 0; y += rows) {
         for (int i = 0; i < strips->job_count; i++)
-            darkroom_strips_filter(&strips->jobs[i], strips->rows, rows, strips->in.output_width, strips->in.output_components);
+            darkroom_strips_filter(&strips->jobs[i], strips->rows, rows, in->output_width, in->output_components);
         for (JDIMENSION row = 0; row < rows && strips->reader.take_row; row++)
             strips->reader.take_row(strips->reader.context, (int)(y + row), strips->rows[row]);
     }

@@ -152,7 +152,8 @@ void darkroom_strips_prepare(struct strips_output *output) {
         if (!output->scaler) darkroom_strips_fail(strips, DARKROOM_OUT_OF_MEMORY);
         width = (size_t)output->scaling.scaling.scaled_width;
     }
-    if (output->scaler || strips->job_count > 1) output->memory = darkroom_strips_make_rows(strips, width * bands, output->rows);
+    bool has_rows = output->scaler || strips->job_count > 1;
+    if (has_rows) output->memory = darkroom_strips_make_rows(strips, width * bands, output->rows);
     start_writing(output);
 }
 
