@@ -14,9 +14,9 @@ void darkroom_scaler_free(struct darkroom_scaler *scaler);
 // Takes the next row of the picture.
 void darkroom_scaler_take(struct darkroom_scaler *scaler, const void *row);
 
-// Writes the next row of the scaled picture, and returns true, if enough rows have been taken for it. After each taken
-// row, the caller must call this function until it returns false. After the last row of the picture, all rows of the
-// scaled picture have been written.
+// If enough rows have been taken for the next row of the scaled picture, writes it to `row` and returns true; otherwise
+// returns false. After each taken row, the caller must call this function until it returns false. The scaled picture is
+// complete after these calls for the last row of the picture.
 bool darkroom_scaler_give(struct darkroom_scaler *scaler, void *row);
 
 #endif

@@ -38,7 +38,7 @@ struct strips_output {
     // NULL if the picture is not scaled.
     struct darkroom_scaler *scaler;
     struct darkroom_strips_scaling scaling;
-    // The rows that the scaler has taken, and those that it has given.
+    // How many rows of the picture the scaler has read, and how many rows of the scaled picture it has written.
     int taken, given;
 };
 
@@ -75,7 +75,8 @@ void *darkroom_strips_make_rows(struct strips *strips, size_t row_bytes, JSAMPRO
 void darkroom_strips_filter(
     const struct darkroom_strips_job *job, JSAMPROW *rows, JDIMENSION count, JDIMENSION width, int bands);
 
-// Whether the segment contains a profile. Other APP2 segments contain further pictures.
+// Whether an APP2 segment contains a part of the colour profile. APP2 segments may also contain other data, such as
+// further pictures.
 bool darkroom_strips_is_profile(const struct jpeg_marker_struct *marker);
 
 // Starts the file of an output. The header of the picture must have been read.

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Repeated attempts to start a process for a photo. A lack of processes, files, memory or space is a temporary state of
-/// the machine, not a failure of the photo.
+/// The rules for starting a process for a photo again after a failed start. If the machine lacks processes, open files,
+/// memory or disk space, another attempt may succeed, and the photo does not fail.
 enum StartAttempts {
-    /// How often a start is tried before the photo fails. There is a second between two attempts.
+    /// The number of attempts before the photo fails. There is a second between two attempts.
     static let most = 30
 
     /// Waits for a second, or until `isCancelled` returns true. A cancellation does not wake this thread, so the thread

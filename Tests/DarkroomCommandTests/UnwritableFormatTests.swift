@@ -9,7 +9,7 @@ import Testing
 private enum BlockedEncoder {
     static let photo = RunCommandTests.samples + "/moon.png"
     static let environment = ["VIPS_BLOCK_UNTRUSTED": "1"]
-    /// False if the program cannot be started, too: then the other tests of the program fail.
+    /// Whether the variable blocks the encoder. Also false if the program cannot be started, which other tests report.
     static let isAvailable =
         (try? Program.run("develop", photo, "/dev/null/none.jxl", environment: environment))
         .map { $0.standardError.contains("jxl") } ?? false

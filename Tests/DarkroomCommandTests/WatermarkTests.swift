@@ -47,7 +47,8 @@ import Testing
         #expect(made == own && made != plain)
     }
 
-    /// The folder of the list contains the link, and links below it are not followed.
+    /// The path of the picture's folder contains a link. `run` trusts this folder, so the link is followed. It is also
+    /// below the folder of the list, where links are not followed.
     @Test func runFollowsALinkInTheFolderOfThePicture() throws {
         try FileManager.default.createSymbolicLink(
             atPath: scratch.path("lists/brand"), withDestinationPath: scratch.path("pictures"))

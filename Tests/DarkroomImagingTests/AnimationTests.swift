@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomImaging
 
 @Suite struct AnimationTests {
-    // Swift 6.0 cannot compile a closure in the arguments of a test.
+    // Not written in the arguments of `@Test`, because Swift 6.0 cannot compile a closure there.
     private static let formatsWithoutAnimation = ImageFormat.allCases.filter { ![.gif, .webp].contains($0) }
 
     private static let palette = [[200, 40, 40], [40, 180, 60], [50, 60, 200], [240, 240, 240], [10, 10, 10]]

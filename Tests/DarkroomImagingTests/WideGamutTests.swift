@@ -9,7 +9,7 @@ import Testing
         colours[(y < 24 ? 0 : 2) + (x < 32 ? 0 : 1)][band]
     }
 
-    // Swift 6.0 cannot compile a closure in the arguments of a test.
+    // Not written in the arguments of `@Test`, because Swift 6.0 cannot compile a closure there.
     private static let formatsWithProfile = ImageFormat.allCases.filter { $0 != .gif && $0 != .jxl }
 
     /// A PNG whose colours have the profile.

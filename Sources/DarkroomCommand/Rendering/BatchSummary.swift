@@ -54,8 +54,8 @@ struct BatchSummary {
 }
 
 extension BatchStore {
-    /// For each reason, the failed photo with the lowest index. Redis keeps details of 10,000 failed photos; a reason that
-    /// none of them has is missing.
+    /// For each reason, the failed photo with the lowest index. A reason may be missing, because Redis keeps the details
+    /// of only 10,000 failed photos of a batch.
     func firstFailures(of batch: BatchFacts) throws(StoreError) -> [FailureReason: PhotoFailure] {
         guard batch.counts.failed > 0 else { return [:] }
         var first: [FailureReason: PhotoFailure] = [:]

@@ -65,7 +65,7 @@ final class CommandSupervisor: Sendable {
 
     deinit { end() }
 
-    /// The folder in which each command gets a folder of its own.
+    /// The folder for temporary files. Each command runs in a new folder in it.
     private static var parentFolder: String {
         ProcessInfo.processInfo.environment["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
     }

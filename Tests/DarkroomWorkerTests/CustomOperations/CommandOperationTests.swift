@@ -266,7 +266,7 @@ import Testing
         }
         while !hasEnded.isSet {
             if let thread = thread.withLock({ $0 }) { pthread_kill(thread, SIGUSR1) }
-            usleep(1000)  // the interval of the signals
+            usleep(1000)  // not a wait for anything: the interval at which signals interrupt the calls of the thread
         }
         mayEnd.signal()
         runner.join()
