@@ -45,6 +45,9 @@ let package = Package(
         // Formats texts, numbers, durations and system errors. Does not depend on any other target.
         .target(name: "DarkroomText"),
 
+        // Writes metrics in the text format of Prometheus. Does not depend on any other target.
+        .target(name: "DarkroomMetrics"),
+
         // The texts of filter chains, encoding settings and renditions, and the catalogue of filters.
         .target(name: "DarkroomRecipes", dependencies: ["DarkroomText"]),
 
@@ -61,6 +64,7 @@ let package = Package(
             name: "DarkroomTransfer",
             dependencies: ["CCurl", "DarkroomConcurrency", "DarkroomFiles", "DarkroomText"]),
         .target(name: "DarkroomImaging", dependencies: ["CImaging", "DarkroomConcurrency", "DarkroomRecipes"]),
+        .target(name: "DarkroomHTTP", dependencies: ["CMicrohttpd", "DarkroomConcurrency", "DarkroomText"]),
         .target(name: "DarkroomPhotoServer", dependencies: ["CMicrohttpd", "DarkroomConcurrency", "DarkroomText"]),
 
         // Darkroom itself.
@@ -114,14 +118,35 @@ let package = Package(
                 "DarkroomTransfer", "DarkroomImaging", "DarkroomFileNames", "DarkroomLogging", "DarkroomConcurrency",
                 "DarkroomFiles", "DarkroomText",
             ]),
+        .target(
+            name: "DarkroomWeb",
+            dependencies: [
+                "Darkroom", "DarkroomHTTP", "DarkroomStore", "DarkroomRedis", "DarkroomCoordinator", "DarkroomModel",
+                "DarkroomOutput", "DarkroomExecution", "DarkroomImaging", "DarkroomMetrics", "DarkroomRecipes",
+                "DarkroomFiles",
+                "DarkroomCoding", "DarkroomConcurrency", "DarkroomText",
+            ],
+            resources: [
+                .embedInCode("Assets/style.css"), .embedInCode("Assets/page.js"), .embedInCode("Assets/sheet.js"),
+                .embedInCode("Assets/grid.js"), .embedInCode("Assets/live.js"), .embedInCode("Assets/photo.js"),
+                .embedInCode("Assets/states.js"), .embedInCode("Assets/facts.js"), .embedInCode("Assets/text.js"),
+                .embedInCode("Assets/icon.svg"), .embedInCode("Assets/openapi.json"),
+            ]),
+        .target(
+            name: "DarkroomTelemetry",
+            dependencies: [
+                "DarkroomMetrics", "DarkroomWorker", "DarkroomWorkerState", "DarkroomStore", "DarkroomModel",
+                "DarkroomHTTP", "DarkroomTransfer", "DarkroomLogging", "DarkroomConcurrency", "DarkroomText",
+            ]),
         .target(name: "ArgumentParsing", dependencies: ["DarkroomText"]),
         .executableTarget(
             name: "DarkroomCommand",
             dependencies: [
-                "Darkroom", "DarkroomCoordinator", "DarkroomStore", "DarkroomRedis", "DarkroomWorker",
+                "Darkroom", "DarkroomWeb", "DarkroomHTTP", "DarkroomCoordinator", "DarkroomStore", "DarkroomRedis",
+                "DarkroomWorker",
                 "DarkroomExecution", "DarkroomOutput", "DarkroomWorkerState", "DarkroomTransfer", "DarkroomImaging",
                 "DarkroomRecipes", "DarkroomFileNames", "DarkroomLogging", "DarkroomConcurrency", "DarkroomFiles",
-                "DarkroomText",
+                "DarkroomText", "DarkroomTelemetry",
                 "ArgumentParsing", "CSystem",
             ]),
         .executableTarget(
@@ -153,6 +178,13 @@ let package = Package(
             name: "HostileWorker", dependencies: ["Darkroom", "DarkroomRedis", "DarkroomWorker", "CAttacks"],
             path: "Tests/HostileWorker"),
         .testTarget(name: "DarkroomTextTests", dependencies: ["DarkroomText", "FuzzSupport"]),
+        .testTarget(name: "DarkroomMetricsTests", dependencies: ["DarkroomMetrics"]),
+        .testTarget(
+            name: "DarkroomTelemetryTests",
+            dependencies: [
+                "DarkroomTelemetry", "DarkroomWorkerState", "DarkroomWorker", "DarkroomStore", "DarkroomModel",
+                "DarkroomLogging", "DarkroomConcurrency", "DarkroomTestSupport",
+            ]),
         .testTarget(
             name: "DarkroomRecipesTests", dependencies: ["DarkroomRecipes", "FuzzSupport", "ErrorExpectations"]),
         .testTarget(name: "ArgumentParsingTests", dependencies: ["ArgumentParsing", "ErrorExpectations"]),
@@ -167,6 +199,11 @@ let package = Package(
             dependencies: [
                 "DarkroomTransfer", "DarkroomPhotoServer", "DarkroomConcurrency", "DarkroomTestSupport",
                 "ErrorExpectations",
+            ]),
+        .testTarget(
+            name: "DarkroomHTTPTests",
+            dependencies: [
+                "DarkroomHTTP", "DarkroomConcurrency", "DarkroomTestSupport", "ErrorExpectations", "FuzzSupport",
             ]),
         .testTarget(
             name: "DarkroomImagingTests",
@@ -215,11 +252,20 @@ let package = Package(
         .testTarget(
             name: "DarkroomCommandTests",
             dependencies: [
-                "Darkroom", "DarkroomCoordinator", "DarkroomStore", "DarkroomRedis", "DarkroomWorker",
+                "Darkroom", "DarkroomWeb", "DarkroomHTTP", "DarkroomCoordinator", "DarkroomStore", "DarkroomRedis",
+                "DarkroomWorker",
                 "DarkroomExecution", "DarkroomOutput", "DarkroomTransfer", "DarkroomImaging", "DarkroomRecipes",
                 "DarkroomFileNames", "DarkroomLogging", "DarkroomCoding", "DarkroomFiles", "DarkroomCommand",
                 "StoreInspection",
                 "DarkroomTestSupport", "ErrorExpectations", "HostileWorker", "FuzzSupport",
+            ]),
+        .testTarget(
+            name: "DarkroomWebTests",
+            dependencies: [
+                "DarkroomWeb", "DarkroomHTTP", "Darkroom", "DarkroomStore", "DarkroomWorker", "DarkroomModel",
+                "DarkroomFiles", "DarkroomCoding", "DarkroomCoordinator", "DarkroomCommand", "DarkroomLogging",
+                "DarkroomPhotoServer", "DarkroomConcurrency", "StoreInspection", "DarkroomTestSupport",
+                "ErrorExpectations",
             ]),
         .testTarget(
             name: "DarkroomTortureTests",

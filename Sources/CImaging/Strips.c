@@ -123,9 +123,9 @@ static void require_file_for_strips(struct strips *strips) {
         profile = profile || darkroom_strips_is_profile(marker);
     }
     bool colour = in->jpeg_color_space == JCS_YCbCr || in->jpeg_color_space == JCS_RGB;
-    bool strips_metadata = false;
-    for (int i = 0; i < strips->job_count; i++) strips_metadata = strips_metadata || strips->jobs[i].strips_metadata;
-    bool converts = profile && (grey || strips_metadata);
+    bool removes_profile = false;
+    for (int i = 0; i < strips->job_count; i++) removes_profile = removes_profile || strips->jobs[i].metadata == 0;
+    bool converts = profile && (grey || removes_profile);
     if (orientation > 1 || !(colour || grey) || converts) darkroom_strips_fail(strips, DARKROOM_NOT_FOR_STRIPS);
     strips->in.out_color_space = JCS_EXT_RGBX;
 }

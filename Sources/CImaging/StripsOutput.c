@@ -12,7 +12,7 @@
 // The bytes of the markers that the output may keep.
 static size_t marker_bytes(const struct strips_output *output) {
     size_t bytes = 0;
-    if (output->job->strips_metadata) return 0;
+    if (output->job->metadata == 0) return 0;
     for (jpeg_saved_marker_ptr marker = output->strips->in.marker_list; marker; marker = marker->next)
         bytes += marker->data_length + 4;
     return bytes;
@@ -53,8 +53,10 @@ static void end_output(j_compress_ptr out) {
 static void write_markers(struct strips_output *output) {
     const struct jpeg_compress_struct *out = &output->out;
     for (jpeg_saved_marker_ptr marker = output->strips->in.marker_list; marker; marker = marker->next) {
+        bool is_profile = darkroom_strips_is_profile(marker);
+        if (output->job->metadata == DARKROOM_ICC && !is_profile) continue;
         // Other kinds of APP2 markers are omitted, because they contain offsets into the original file.
-        if (marker->marker == APP2_ICC && !darkroom_strips_is_profile(marker)) continue;
+        if (marker->marker == APP2_ICC && !is_profile) continue;
         if (marker->marker == APP1_EXIF_OR_XMP) {
             darkroom_exif_unlink_thumbnail(marker->data, marker->data_length);
             darkroom_exif_set_size(marker->data, marker->data_length, (int)out->image_width, (int)out->image_height);
@@ -89,7 +91,7 @@ static void start_writing(struct strips_output *output) {
         out->Y_density = in->Y_density;
     }
     jpeg_start_compress(out, TRUE);
-    if (!job->strips_metadata) write_markers(output);
+    if (job->metadata != 0) write_markers(output);
 }
 
 // Filters and writes the rows of the output.

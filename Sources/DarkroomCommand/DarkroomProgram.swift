@@ -25,6 +25,7 @@ struct DarkroomProgram: ParsableCommand {
             PrioritizeCommand.self, DependCommand.self, FocusCommand.self, RetryCommand.self, LimitsCommand.self,
             ForgetCommand.self, WorkerCommand.self, BatchesCommand.self, StatusCommand.self, WatchCommand.self,
             PhotosCommand.self, OperationsCommand.self, WorkersCommand.self, WaitCommand.self,
+            ServeCommand.self,
             DevelopCommand.self, FiltersCommand.self, ManifestCommand.self, DoctorCommand.self,
         ])
 }

@@ -30,7 +30,7 @@ struct PhotosCommand: ParsableCommand {
         let output = StandardOutput()
         if json {
             var array = JSONArrayWriter(output)
-            try photos.forEach { try array.add(Self.json($0)) }
+            try photos.forEach { try array.add(JSON($0)) }
             try array.finish()
         } else {
             var table = Table(
@@ -49,13 +49,5 @@ struct PhotosCommand: ParsableCommand {
         if let reason = photos.whyNamesAreMissing {
             printToStandardError("warning: the names of some photos are not shown: \(reason)")
         }
-    }
-
-    private static func json(_ photo: PhotoListing.Photo) -> JSON {
-        [
-            "index": .int(photo.index), "state": .string(photo.state.word), "reason": JSON(photo.reason),
-            "name": JSON(photo.name), "url": JSON(photo.url), "files": .array(photo.files.map(JSON.string)),
-            "detail": JSON(photo.detail),
-        ]
     }
 }

@@ -1,6 +1,8 @@
 import ArgumentParsing
 import Darkroom
 import DarkroomCoordinator
+import DarkroomLogging
+import DarkroomTelemetry
 import DarkroomWorker
 import Foundation
 
@@ -39,6 +41,11 @@ struct RunCommand: ParsableCommand {
     @Flag(help: "When all photos are done, run the failed photos once more.") var retry: Bool
     @Flag(help: "Print what the command would do, and store nothing.") var dryRun: Bool
     @Flag(help: "Print the facts of the batch as JSON.") var json: Bool
+    @Flag(
+        help: """
+            Show the photos in the browser while the command runs, and print the address. On a terminal, the command then             runs until Ctrl-C.
+            """)
+    var serve: Bool
     @OptionGroup(title: "When it has finished") var finish: FinishOptions
     @OptionGroup(title: "List options") var reading: ListReadingOptions
     @OptionGroup(title: "Image options") var image: ImageOptions
@@ -95,7 +102,7 @@ struct RunCommand: ParsableCommand {
         if dryRun { return try describe(photos, options, progress) }
         if redis == nil { options.retain = nil }
 
-        let worker = try workerConfiguration()
+        var worker = try workerConfiguration()
         let folder = try RunFolder(output: options.output, overwrite: files.overwrite)
         let session = try RunSession(
             folder: folder, identity: identity(photos, options), options: options, overwrite: files.overwrite,
@@ -103,7 +110,14 @@ struct RunCommand: ParsableCommand {
             shared: redis.map { try access.configuration(url: $0) }, keys: Keys(namespace: namespace),
             progress: progress)
         defer { session.close() }
+        let server = serve ? try RunServer(session.client, of: options) : nil
+        defer { server?.stop() }
         defer { progress.end() }
+        if let server { progress.note("the photos are shown at \(server.url)") }
+        let traceLog = Logger(label: "traces", level: .warning, handler: NoteLog(note: progress.note))
+        let telemetry = WorkerTelemetry(hasMetrics: false, logger: traceLog) { progress.note("warning: \($0)") }
+        defer { telemetry.stop() }
+        worker.observer = telemetry.observer
         let outcome = try session.develop(
             photos, worker: worker, retry: retry, replicas: replicas, interruption: interruption)
         progress.end()
@@ -111,6 +125,7 @@ struct RunCommand: ParsableCommand {
         interruption.onFirst(nil)
         try finish.finish(
             outcome.batch, now: outcome.now, redis: session.redisURL, namespace: namespace)
+        if let server, isatty(STDERR_FILENO) == 1 { server.waitForInterrupt(interruption) }
         throw ExitCode(of: outcome.batch)
     }
 

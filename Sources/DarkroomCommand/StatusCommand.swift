@@ -25,12 +25,12 @@ struct StatusCommand: ParsableCommand {
             if json {
                 try output.document(JSON(named, now: now, problems: found))
             } else {
-                try BatchStatus(named, now: now, problems: found).write(to: output)
+                try BatchSheet(named, now: now, problems: found).sheet.write(to: output)
             }
             (batches, problems) = ([named], found)
         } else {
-            let cluster = try ClusterStatus(client, redis)
-            if json { try output.document(cluster.json) } else { try cluster.write(to: output) }
+            let cluster = try ClusterStatus(client)
+            if json { try output.document(cluster.json) } else { try cluster.sheet.write(to: output) }
             (batches, problems) = (cluster.batches, cluster.problems.of(cluster.batches))
         }
         for problem in problems { printToStandardError("warning: \(problem.sentence(among: batches))") }

@@ -182,15 +182,18 @@ struct SubmitCommand: ParsableCommand {
     }
 
     /// Starts feeding a new batch or continues feeding an existing one.
-    /// - Parameter onBegun: Called by the feeding thread with the id of the batch, before `waitUntilBegun` returns.
-    private func begin(
+    /// - Parameters:
+    ///   - onEnd: Called by the feeding thread with the result.
+    ///   - onBegun: Called by the feeding thread with the id of the batch, before `waitUntilBegun` returns.
+    func begin(
         _ photos: SelectedPhotos, _ client: DarkroomClient, _ coordinator: Coordinator,
+        onEnd: @escaping @Sendable (Result<BatchFacts, any Error>) -> Void = { _ in },
         onBegun: @escaping @Sendable (BatchID) -> Void
     ) throws -> BatchFeed {
         // From here on only the feeding thread uses the list.
         nonisolated(unsafe) let photos = photos
         if let resume, let id = try begun(resume, client) {
-            return BatchFeed(coordinator) { coordinator, onResumed in
+            return BatchFeed(coordinator, onEnd: onEnd) { coordinator, onResumed in
                 try coordinator.resume(id, photos) { id in
                     onBegun(id)
                     onResumed(id)
@@ -200,7 +203,7 @@ struct SubmitCommand: ParsableCommand {
         let options = try options(for: photos.list)
         let before = try queue.batchesBefore(in: client)
         let lost = resume.flatMap { BatchID($0) }
-        return BatchFeed(coordinator) { [files] coordinator, onSubmitted in
+        return BatchFeed(coordinator, onEnd: onEnd) { [files] coordinator, onSubmitted in
             try coordinator.submit(photos, as: lost, options: options, after: before, overwrite: files.overwrite) {
                 id in
                 onBegun(id)

@@ -1,8 +1,10 @@
 import ArgumentParsing
 import Darkroom
 import DarkroomConcurrency
+import DarkroomHTTP
 import DarkroomLogging
 import DarkroomStore
+import DarkroomTelemetry
 import DarkroomWorker
 import Foundation
 
@@ -25,6 +27,13 @@ struct WorkerCommand: ParsableCommand {
         help: "Write only below this folder. Other workers run the batches with another output folder.",
         valueName: "folder")
     var outputsUnder: [String]
+    @Option(
+        help: """
+            Serve metrics for Prometheus at /metrics, and /healthz and /readyz, on this address. A port alone is a \
+            port of 127.0.0.1.
+            """,
+        valueName: "[host:]port")
+    var metrics: String?
     @OptionGroup(title: "Worker options") var slots: SlotOptions
     @OptionGroup(title: "Operation options") var operations: OperationOptions
     @OptionGroup(title: "Disk options") var disk: DiskOptions
@@ -32,6 +41,8 @@ struct WorkerCommand: ParsableCommand {
     @OptionGroup(title: "Webhook options") var webhooks: WebhookOptions
     @OptionGroup(title: "Redis options") var redis: RedisOptions
     @OptionGroup(title: "Log options") var logging: LogOptions
+
+    func validate() throws { _ = try metricsAddress() }
 
     func run() throws {
         // Signals must be handled before the first thread starts; at this point, the worker does not exist yet.
@@ -61,13 +72,37 @@ struct WorkerCommand: ParsableCommand {
                 "this worker may write to every folder, limit it with --outputs-under FOLDER",
                 ["detail": .text("every user who may submit a batch can choose the folder that this worker writes to")])
         }
-        let configuration = try workerConfiguration(logger)
+        var configuration = try workerConfiguration(logger)
+        let metricsAddress = try metricsAddress()
+        let telemetry = WorkerTelemetry(hasMetrics: metricsAddress != nil, logger: logger) { warning in
+            logger.warning("a variable of OpenTelemetry is ignored", ["detail": .text(warning)])
+        }
+        configuration.observer = telemetry.observer
         let worker = try Worker(redis: address, keys: redis.keys(), configuration: configuration, logger: logger)
         running.withLock { $0 = worker }
+        let server = try metricsAddress.map { try telemetry.serve(worker, at: $0) }
+        if let server {
+            logger.info("metrics are served", ["url": .text("http://\(server.address)/metrics")])
+        }
         try worker.start()
         worker.wait()
+        server?.stop()
+        telemetry.stop(patience: left.withLock { $0 } ? .zero : .seconds(1))
         if left.withLock({ $0 }) { throw ExitCode.interrupted }
     }
+
+    /// The address of `--metrics`; nil if the option is not given.
+    private func metricsAddress() throws -> ListenAddress? {
+        guard let metrics else { return nil }
+        guard let address = ListenAddress(metrics, defaultPort: Self.defaultMetricsPort) else {
+            throw ValidationError(
+                "--metrics \(metrics): not an IP address and a port, such as 9464, 0.0.0.0:9464 or [::1]:9464")
+        }
+        return address
+    }
+
+    /// The port of OpenTelemetry's exporter for Prometheus.
+    private static let defaultMetricsPort: UInt16 = 9464
 
     /// The configuration from the options; warnings about them are logged.
     func workerConfiguration(_ logger: Logger = .silent) throws -> WorkerConfiguration {

@@ -28,9 +28,13 @@ package final class Coordination: Sendable {
     package let refusals = Locked(Refusals())
     let leaseGuard = LeaseGuard()
     package let events: PhotoEvents
+    /// Why the last heartbeat failed; nil if it succeeded.
+    package let redisProblem = Locked<String?>("Redis has not replied yet")
+    let observer: WorkerObserver?
 
-    package init(id: String, store: BatchStore, logger: Logger) {
+    package init(id: String, store: BatchStore, logger: Logger, observer: WorkerObserver? = nil) {
         self.id = id
+        self.observer = observer
         self.store = store
         self.logger = logger
         events = PhotoEvents(worker: id, channel: store.keys.eventsChannel, connection: store.connection)
@@ -121,6 +125,7 @@ extension CoordinatedWorker {
             logger.warning(
                 "lease lost, this worker no longer holds the operation", key: held.batch.description,
                 LogMetadata(held).adding(["fencingToken": .number(held.fencingToken)]))
+            coordination.observer?(.leaseLost)
         }
         noteEnd(of: ending)
     }

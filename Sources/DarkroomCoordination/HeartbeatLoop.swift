@@ -33,6 +33,7 @@ package final class HeartbeatLoop: Sendable {
                     coordination.readyTurn.withLock { $0 = -1 }
                 }
                 isAway = false
+                coordination.redisProblem.withLock { $0 = nil }
                 coordination.isConnected.withLock { $0 = true }
                 // Wakes the report loop, which reports all changes every 3 s, and the claim loop.
                 coordination.reportSignal.raise()
@@ -42,6 +43,7 @@ package final class HeartbeatLoop: Sendable {
                     coordination.logger.warning("Redis cannot be used, waiting until it can", ["detail": .text(error)])
                 }
                 isAway = true
+                coordination.redisProblem.withLock { $0 = "Redis cannot be used: \(error)" }
                 coordination.isConnected.withLock { $0 = false }
             }
             coordination.leaseGuard.asked(at: began)

@@ -60,6 +60,7 @@ package final class ReportLoop: Sendable {
             // The manifest of a cancelled batch is not written again after a failure, for example on a full disk, so it
             // may lack lines.
             files.failures[report.held] = nil
+            observeCancelled(report.finished.count)
             worker.handle(.reported(report, now: .now))
         }
         let ready = reports.filter {
@@ -77,16 +78,54 @@ package final class ReportLoop: Sendable {
         }
         var isComplete = files.failures.isEmpty
         let highest = worker.read { $0.controlsVersion }
-        for (report, result) in zip(ready, coordination.store.results(of: calls)) {
+        let began = ContinuousClock.now
+        let results = coordination.store.results(of: calls)
+        let ended = ContinuousClock.now
+        if results.contains(where: { (try? $0.get()) != nil }) {  // the errors are handled below
+            coordination.observer?(.reportsAnswered(ended - began))
+        }
+        for (report, result) in zip(ready, results) {
             waiting.remove(report.held)
             do throws(StoreError) {
-                apply(try result.get(), to: report, highest)
+                let reply = try result.get()
+                observe(reply, to: report, began, ended)
+                apply(reply, to: report, highest)
             } catch {
                 coordination.redisFailed(error)  // Redis counts a repeated report only once
                 isComplete = false
             }
         }
         return isComplete
+    }
+
+    /// Passes the photos whose results Redis accepted or refused to the observer.
+    private func observe(
+        _ reply: ReportReply, to report: WorkerState.Report, _ began: ContinuousClock.Instant,
+        _ ended: ContinuousClock.Instant
+    ) {
+        guard let observer = coordination.observer, !report.finished.isEmpty else { return }
+        let stored: [UInt8]?
+        switch reply {
+        case .accepted(_, let stateCodes, _): stored = stateCodes
+        case .ended(let stateCodes): stored = stateCodes
+        case .cancelled: return observeCancelled(report.finished.count)
+        case .gone, .lost: return
+        }
+        // If a photo became final in Redis before this report, Redis keeps its state code.
+        func code(of photo: FinishedPhoto) -> UInt8? {
+            stored.map { $0.dropFirst(photo.position).first } ?? photo.state.stateCode
+        }
+        let photos = report.finished.filter { code(of: $0) == $0.state.stateCode }
+        observeCancelled(report.finished.count { code(of: $0) == PhotoState.cancelled.stateCode })
+        observer(
+            .accepted(
+                AcceptedPhotos(
+                    operation: report.held, photos: photos, claimed: report.claimed, reportBegan: began,
+                    reportEnded: ended)))
+    }
+
+    private func observeCancelled(_ photos: Int) {
+        if photos > 0 { coordination.observer?(.cancelled(photos: photos)) }
     }
 
     private func apply(_ reply: ReportReply, to report: WorkerState.Report, _ highest: Int) {
@@ -102,6 +141,7 @@ package final class ReportLoop: Sendable {
             worker.handle(.batchCancelled(report.held.batch))
         case .ended: end(report.held, report)
         case .gone, .lost:
+            if case .lost = reply { coordination.observer?(.leaseLost) }
             coordination.logger.warning(
                 "report refused, this worker no longer holds the operation", key: report.held.batch.description,
                 LogMetadata(report.held).adding(["fencingToken": .number(report.held.fencingToken)]))

@@ -75,7 +75,7 @@ extension CoordinatorError {
                 + "or give --overwrite to overwrite its photos")
     }
 
-    static func gone(_ id: BatchID) -> CoordinatorError {
+    package static func gone(_ id: BatchID) -> CoordinatorError {
         CoordinatorError(
             .batchGone,
             "batch \(id) is not in Redis: it was forgotten or never submitted; \"darkroom batches\" lists those that are"

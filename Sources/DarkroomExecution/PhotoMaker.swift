@@ -66,7 +66,7 @@ package struct PhotoMaker {
         _ bytes: [UInt8], _ outputs: [ImageOutput]
     ) throws(PhotoProduct.Failure) -> [PhotoProduct] {
         if let helpers, isolatesEverything || !recipe.canAlwaysStop(bytes, outputs) {
-            return try helpers.develop(photo, recipe.options(outputs), bytes)
+            return try helpers.develop(recipe.options(outputs), bytes) { photo.cancellation.isCancelled }
         }
         let cancellation = photo.cancellation
         return try Self.develop(bytes, recipe.options(outputs), isCancelled: { cancellation.isCancelled })

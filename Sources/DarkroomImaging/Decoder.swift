@@ -70,7 +70,7 @@ struct Decoder {
                     keeps_grey: output.points.allSatisfy(\.keepsGrey),
                     quality: Int32(output.encoding.quality ?? ImageOutput.standardQuality),
                     chroma: output.encoding.chroma.c,
-                    strips_metadata: output.encoding.metadata == MetadataSelection.none)
+                    metadata: output.encoding.metadataKinds)
             }
             return withInput { input in jobs.withUnsafeBufferPointer { body(input, $0.baseAddress!) } }  // not empty
         }

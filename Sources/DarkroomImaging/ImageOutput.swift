@@ -43,7 +43,7 @@ package struct ImageOutput: Sendable, Equatable {
     var suitsStrips: Bool {
         encoding.isFormat(.jpeg) && encoding.progressive != true && encoding.effort == nil && encoding.maxBytes == nil
             && encoding.srgb != true
-            && (encoding.metadata ?? .all == .all || encoding.metadata == MetadataSelection.none)
+            && [.all, .profile, .none].contains(encoding.metadata ?? .all)
             && filters.dropFirst(isScaledInStrips ? 1 : 0).allSatisfy { $0.point != nil }
     }
 

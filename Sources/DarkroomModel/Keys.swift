@@ -3,6 +3,7 @@
 ///
 /// These names are a public interface, because users read the keys for monitoring.
 package struct Keys: Sendable, Hashable {
+    package let namespace: String
     /// The prefix of every key: `{<namespace>}:`.
     package let prefix: String
 
@@ -11,6 +12,7 @@ package struct Keys: Sendable, Hashable {
     package init(namespace: String = "darkroom") throws(InvalidNamespace) {
         let allowed = namespace.utf8.allSatisfy { Byte.isAlphanumeric($0) || "_.-".utf8.contains($0) }
         guard allowed, !namespace.isEmpty else { throw InvalidNamespace(namespace: namespace) }
+        self.namespace = namespace
         prefix = "{\(namespace)}:"
     }
 
@@ -67,6 +69,12 @@ package struct Keys: Sendable, Hashable {
     /// workers may have left temporary files of these operations. The set contains the latest 1,000. The score is the
     /// time from which a worker tries to remove the files.
     package var staleFiles: String { prefix + "stale.files" }
+    /// A hash with the numbers of all photos that became final, and of their bytes, since the first batch. A photo that
+    /// is retried counts again.
+    package var totals: String { prefix + "totals" }
+    /// A sorted set of samples of the last hour, 10 s apart: `<time> <filtered> <failed> <cancelled> <bytes in> <bytes
+    /// out> <queued photos>`. All numbers but the last are those of ``totals``. The score is the time.
+    package var history: String { prefix + "history" }
     /// The channel of change notices.
     package var controlChannel: String { prefix + "control" }
     /// The channel of all events; see ``BatchEvent``.

@@ -13,6 +13,8 @@ package struct MetadataSelection: Sendable, Hashable {
     package let keepsGPS: Bool
 
     package static let all = MetadataSelection(Set(Item.allCases), keepsGPS: true)
+    /// The colour profile only.
+    package static let profile = MetadataSelection([.icc], keepsGPS: false)
     package static let none = MetadataSelection([], keepsGPS: false)
     private static let noGPS = "no-gps"
 

@@ -15,6 +15,8 @@ final class ConnectionLoop {
     private let scripts: [RedisScript]
     private let scriptsBySHA1: [[UInt8]: RedisScript]
     private let mailbox: ConnectionMailbox
+    private let onReconnect: () -> Void
+    private var hasConnected = false
 
     private var finder: ServerFinder
     private var session: Session?
@@ -36,7 +38,12 @@ final class ConnectionLoop {
     /// When this many bytes are queued for sending, the loop reads replies before it queues more.
     private static let batchBytes = 256 * 1024
 
-    init(_ configuration: RedisConfiguration, scripts: [RedisScript], mailbox: ConnectionMailbox) {
+    /// - Parameter onReconnect: called after each connection except the first.
+    init(
+        _ configuration: RedisConfiguration, scripts: [RedisScript], mailbox: ConnectionMailbox,
+        onReconnect: @escaping () -> Void
+    ) {
+        self.onReconnect = onReconnect
         self.configuration = configuration
         self.scripts = scripts
         scriptsBySHA1 = Dictionary(scripts.map { (Array($0.sha1.utf8), $0) }) { first, _ in first }
@@ -90,6 +97,8 @@ final class ConnectionLoop {
             session = try finder.connect(scripts: scripts)
             isProven = false
             isMisplaced = false
+            if hasConnected { onReconnect() }
+            hasConnected = true
         } catch {
             backoff.failed(at: .now)
             handle(mailbox.take())  // calls made during the attempt also fail

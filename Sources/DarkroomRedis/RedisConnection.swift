@@ -22,13 +22,19 @@ package final class RedisConnection: Sendable {
     private let configuration: RedisConfiguration
     private let mailbox = ConnectionMailbox()
     private let thread: OwnedThread
+    private let observer: (@Sendable (ConnectionObservation) -> Void)?
 
     /// Creates a connection that connects when the first command is sent.
-    package init(_ configuration: RedisConfiguration, scripts: [RedisScript] = []) {
+    /// - Parameter observer: called on the connection's thread. Must not block.
+    package init(
+        _ configuration: RedisConfiguration, scripts: [RedisScript] = [],
+        observer: (@Sendable (ConnectionObservation) -> Void)? = nil
+    ) {
         self.configuration = configuration
+        self.observer = observer
         let mailbox = mailbox
         thread = OwnedThread("redis") {
-            ConnectionLoop(configuration, scripts: scripts, mailbox: mailbox).run()
+            ConnectionLoop(configuration, scripts: scripts, mailbox: mailbox) { observer?(.reconnected) }.run()
         }
     }
 
@@ -47,8 +53,21 @@ package final class RedisConnection: Sendable {
         _ commands: [RedisCommand], completion: @escaping @Sendable ([Result<RedisValue, RedisError>]) -> Void
     ) {
         guard !commands.isEmpty else { return completion([]) }
+        let completion = observed(completion)
         if !mailbox.post(.call(RedisCall(commands, completion: completion))) {
             completion(Array(repeating: .failure(.closed(configuration)), count: commands.count))
+        }
+    }
+
+    /// Returns a completion that also passes the time until the replies of the server to the observer.
+    private func observed(
+        _ completion: @escaping @Sendable ([Result<RedisValue, RedisError>]) -> Void
+    ) -> @Sendable ([Result<RedisValue, RedisError>]) -> Void {
+        guard let observer else { return completion }
+        let began = ContinuousClock.now
+        return { results in
+            if results.allSatisfy(\.isReply) { observer(.answered(.now - began)) }
+            completion(results)
         }
     }
 
@@ -77,5 +96,15 @@ package final class RedisConnection: Sendable {
     package func close() {
         mailbox.post(.close)
         thread.join()
+    }
+}
+
+extension Result<RedisValue, RedisError> {
+    /// Whether this is a reply of the server, which may be an error reply.
+    fileprivate var isReply: Bool {
+        switch self {
+        case .success: true
+        case .failure(let error): error.serverReply != nil
+        }
     }
 }

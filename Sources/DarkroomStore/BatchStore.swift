@@ -12,9 +12,13 @@ package final class BatchStore: Sendable {
     let keyPrefix: [UInt8]
 
     /// Creates a store for the namespace of `keys`. It connects with the first command or `connection.connect()`.
-    package init(_ configuration: RedisConfiguration, keys: Keys) {
+    /// - Parameter observer: called on the connection's thread. Must not block.
+    package init(
+        _ configuration: RedisConfiguration, keys: Keys,
+        observer: (@Sendable (ConnectionObservation) -> Void)? = nil
+    ) {
         self.keys = keys
-        connection = RedisConnection(configuration, scripts: StoreScripts.all)
+        connection = RedisConnection(configuration, scripts: StoreScripts.all, observer: observer)
         keyPrefix = Array(keys.prefix.utf8)
     }
 

@@ -55,7 +55,9 @@ enum PhotoDevelopment {
                 }
                 guard isWritten else { return nil }
             } catch {
-                return failure(photo, error.reason, error.detail, image)
+                var outcome = failure(photo, error.reason, error.detail, image)
+                outcome.writeBegan = filtered
+                return outcome
             }
         }
         var line = ManifestLine(batch: photo.context.id, record: photo.record, state: .filtered)
@@ -63,9 +65,11 @@ enum PhotoDevelopment {
         line.downloadMilliseconds = image.duration.wholeMilliseconds
         line.filterMilliseconds = (filtered - began).wholeMilliseconds
         line.writeMilliseconds = (clock.now - filtered).wholeMilliseconds
-        return PhotoOutcome(
+        var outcome = PhotoOutcome(
             state: .filtered, line: line, bytesIn: image.transferredBytes,
             bytesOut: products.reduce(0) { $0 + $1.byteCount })
+        if output.place != nil { outcome.writeBegan = filtered }
+        return outcome
     }
 
     /// The outcome of a photo that failed after its download.

@@ -49,7 +49,7 @@ package final class Worker: Sendable {
         if configuration.work == .photos { try Imaging.start() }
         var commands = redis
         commands.replyTimeout = min(redis.replyTimeout, HeartbeatLoop.replyTimeout)
-        let store = BatchStore(commands, keys: keys)
+        let store = BatchStore(commands, keys: keys, observer: configuration.observer.map(Self.ofConnection))
         let logger = logger.with([.worker: .text(id)])
         webhooks = WebhookDelivery(store, configuration, logger: logger)
         core = WorkerCore(
@@ -59,6 +59,18 @@ package final class Worker: Sendable {
         reports = ReportLoop(core)
         heartbeats = HeartbeatLoop(core)
         storage = StorageMonitor(core)
+    }
+
+    /// Returns an observer of a connection that passes its observations to the observer of the worker.
+    private static func ofConnection(
+        _ observer: @escaping WorkerObserver
+    ) -> @Sendable (ConnectionObservation) -> Void {
+        { observation in
+            switch observation {
+            case .answered(let time): observer(.redisAnswered(time))
+            case .reconnected: observer(.redisReconnected)
+            }
+        }
     }
 
     /// Connects to Redis and starts the threads. Does not wait for operations.
@@ -133,6 +145,14 @@ package final class Worker: Sendable {
     }
 
     package var photosDone: Int { core.read { $0.photosDone } }
+
+    /// The present load of the worker, for measurements.
+    package var gauges: WorkerGauges { WorkerGauges(core) }
+
+    /// Why the worker can claim no operations now: it is stopping, or Redis cannot be used. Nil if it can.
+    package var obstacle: String? {
+        stopRequested.isSet ? "the worker is stopping" : core.coordination.redisProblem.withLock { $0 }
+    }
 
     /// Waits for ``stop()``, and then ends the worker.
     private func end() {

@@ -67,8 +67,8 @@ package struct WorkerConfiguration: Sendable {
     package var work = Work.photos
     /// If false, the worker ignores all change notices. Used to measure the cost of lost notices.
     package var receivesNotices = true
-    /// Called with each step of each photo, on the thread that performs the step. Must not block.
-    package var observer: (@Sendable (TraceEvent) -> Void)?
+    /// Called with each observation; nil if nothing measures the worker.
+    package var observer: WorkerObserver?
     /// How long a file system call may take before the worker stops renewing the lease of its operation. Must be longer
     /// than the slowest disk needs to flush its cache; otherwise no worker could finish an operation.
     package var fileCallPatience: Duration = .seconds(300)

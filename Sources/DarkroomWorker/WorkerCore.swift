@@ -42,7 +42,7 @@ final class WorkerCore: CoordinatedWorker {
         id: String, store: BatchStore, configuration: WorkerConfiguration, logger: Logger,
         onDueWebhooks: @escaping @Sendable ([DueWebhook]) -> Void = { _ in }
     ) {
-        coordination = Coordination(id: id, store: store, logger: logger)
+        coordination = Coordination(id: id, store: store, logger: logger, observer: configuration.observer)
         self.configuration = configuration
         self.onDueWebhooks = onDueWebhooks
         folders = FolderCalls(
@@ -74,7 +74,7 @@ final class WorkerCore: CoordinatedWorker {
 
     func effects(of event: WorkerState.Event) -> [WorkerState.Effect] {
         let effects = state.withLock { $0.handle(event) }
-        if let observer = configuration.observer, let trace = TraceEvent(event, effects) { observer(trace) }
+        if let observer = configuration.observer, let trace = TraceEvent(event, effects) { observer(.step(trace)) }
         return effects.filter { !perform($0) }
     }
 

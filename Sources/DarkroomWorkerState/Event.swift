@@ -131,6 +131,10 @@ extension WorkerState {
         package let bytesOut: Int
         /// The failed photos that are not reported yet.
         package let failures: [(index: Int, json: [UInt8])]
+        /// The photos that became final in this worker and are not reported yet.
+        package let finished: [FinishedPhoto]
+        /// When the worker received the reply to the claim of the operation.
+        package let claimed: ContinuousClock.Instant
         /// Whether other workers may have left manifest files of the operation.
         package let hasPast: Bool
         /// Whether the batch is cancelled. In this case the worker writes the manifest and releases the operation.

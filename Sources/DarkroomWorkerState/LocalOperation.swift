@@ -23,6 +23,10 @@ package struct LocalOperation: Sendable {
     private(set) var bytesIn = 0
     private(set) var bytesOut = 0
     private(set) var failures: [(index: Int, json: [UInt8])] = []
+    /// The photos that became final in this worker and are not reported yet.
+    private(set) var finished: [FinishedPhoto] = []
+    /// When the worker received the reply to the claim.
+    var claimed = ContinuousClock.now
 
     /// The number of photos that `skipAll` has counted as filtered.
     private(set) var skipped = 0
@@ -172,16 +176,16 @@ package struct LocalOperation: Sendable {
 
     /// Records the outcome of a photo. If the photo was cancelled while its file got its final name, it stays
     /// cancelled.
-    mutating func finish(index: Int, _ outcome: PhotoOutcome) {
+    mutating func finish(index: Int, _ outcome: PhotoOutcome, _ times: PhotoTimes) {
         running -= 1
-        if !isFinal(position(of: index)) { record(outcome, at: position(of: index)) }
+        if !isFinal(position(of: index)) { record(outcome, times, at: position(of: index)) }
     }
 
     /// Sets the same state for every photo that is not final, without running the photos.
     package mutating func finishAll(_ state: PhotoState) {
         for (position, record) in records.enumerated() where !isFinal(position) {
             let line = ManifestLine(batch: held.batch, record: record, state: state)
-            self.record(PhotoOutcome(state: state, line: line), at: position)
+            self.record(PhotoOutcome(state: state, line: line), PhotoTimes(), at: position)
         }
         takeAll()
     }
@@ -200,21 +204,28 @@ package struct LocalOperation: Sendable {
         unbegun = 0
     }
 
-    private mutating func record(_ outcome: PhotoOutcome, at position: Int) {
+    private mutating func record(_ outcome: PhotoOutcome, _ times: PhotoTimes, at position: Int) {
         stateCodes[position] = outcome.state.stateCode
         setLine(outcome.line, at: position)
         unfinished -= 1
         bytesIn += outcome.bytesIn
         bytesOut += outcome.bytesOut
+        var times = times
+        times.writeBegan = outcome.writeBegan
+        finished.append(
+            FinishedPhoto(
+                record: records[position], position: position, state: outcome.state, bytesIn: outcome.bytesIn,
+                bytesOut: outcome.bytesOut, times: times, ended: .now))
         if case .failed = outcome.state { failures.append((records[position].index, FailureText.json(outcome.line))) }
         noteFinal()
     }
 
     // MARK: Replies of Redis
 
-    mutating func reported(version: Int, failures count: Int, now: ContinuousClock.Instant) {
-        reportedVersion = max(reportedVersion, version)
-        failures.removeFirst(min(count, failures.count))
+    mutating func reported(_ report: WorkerState.Report, now: ContinuousClock.Instant) {
+        reportedVersion = max(reportedVersion, report.version)
+        failures.removeFirst(min(report.failures.count, failures.count))
+        finished.removeFirst(min(report.finished.count, finished.count))
         oldestNews = hasNews ? now : nil
     }
 
@@ -251,6 +262,9 @@ package struct LocalOperation: Sendable {
     }
 
     private func position(of index: Int) -> Int { index - records[0].index }
+
+    /// The state of a photo; nil if it has no state yet.
+    func state(of index: Int) -> PhotoState? { PhotoState(stateCode: stateCodes[position(of: index)]) }
 
     private func isFinal(_ position: Int) -> Bool { PhotoState(stateCode: stateCodes[position])?.isFinal == true }
 

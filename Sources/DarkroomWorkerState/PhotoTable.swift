@@ -26,6 +26,7 @@ struct PhotoEntry {
     var bytes = 0
     /// The current attempt to filter the photo; 0 if there is none.
     var attempt = 0
+    var times = PhotoTimes()
 }
 
 /// The photos in progress (started, and without an outcome yet), and the number of downloaded bytes in memory.

@@ -55,6 +55,8 @@ package struct PhotoOutcome: Sendable {
     package var bytesIn: Int
     /// The size of the photo's file in bytes.
     package var bytesOut: Int
+    /// When the worker began to write the photo's files; nil if it did not.
+    package var writeBegan: ContinuousClock.Instant?
 
     package init(state: PhotoState, line: ManifestLine, bytesIn: Int = 0, bytesOut: Int = 0) {
         self.state = state

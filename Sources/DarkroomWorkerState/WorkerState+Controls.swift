@@ -59,6 +59,7 @@ extension WorkerState {
             let task = entry.task
             switch hold.with(operations[task.operation]?.hold ?? .none) {
             case .cancelled:
+                if entry.stage != .placing, !entry.isAborting { photosCancelled += 1 }
                 stop(entry, &effects)
             case .outsideFocus where entry.stage == .filterQueued:
                 withdrawFilter(entry)  // keeps the bytes, for a later focus
@@ -79,9 +80,12 @@ extension WorkerState {
     mutating func merge(_ codes: [UInt8], _ held: HeldOperation, _ effects: inout [Effect]) {
         let merged = update(held) { operation in
             let wasDone = operation.isDone
-            return (overtaken: operation.merge(codes), isDone: operation.isDone && !wasDone)
+            let overtaken = operation.merge(codes)
+            let cancelled = overtaken.count { operation.state(of: $0) == .cancelled }
+            return (overtaken, cancelled, isDone: operation.isDone && !wasDone)
         }
-        guard let (overtaken, isDone) = merged else { return }
+        guard let (overtaken, cancelled, isDone) = merged else { return }
+        photosCancelled += cancelled
         if isDone { doneOperations += 1 }
         for index in overtaken {
             if let entry = photos.entry(of: index, of: held) { stop(entry, &effects) }

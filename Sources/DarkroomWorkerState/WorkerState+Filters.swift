@@ -31,7 +31,10 @@ extension WorkerState {
             effects.append(.schedule(urgently: false))
             return
         }
-        photos.update(job.task) { $0.stage = .filtering }
+        photos.update(job.task) { entry in
+            entry.stage = .filtering
+            entry.times.filterBegan = .now
+        }
         effects.append(.proceed(isFirst: true))
     }
 
@@ -45,7 +48,7 @@ extension WorkerState {
         if let entry = photos.entry(of: job) {
             photos.drop(entry.bytes)
             remove(entry)
-            recordOutcome(job.task, outcome, &effects)
+            recordOutcome(entry, outcome, &effects)
         } else {
             photos.endAbandoned(job.attempt)
         }

@@ -6,11 +6,12 @@ extension WorkerState {
     /// Adds a prepared operation unless it was lost in the meantime. Removes an older copy of the operation.
     mutating func accept(_ operation: LocalOperation, _ effects: inout [Effect]) {
         let held = operation.held
-        guard leases.begin(held) else { return }
+        guard let claimed = leases.begin(held) else { return }
         if let older = batches[held.batch]?.operations.first(where: { $0.number == held.number }) {
             drop(older, &effects)
         }
         operations[held] = operation
+        operations[held]?.claimed = claimed
         photosDone += operation.skipped
         if operation.isDone { doneOperations += 1 }
         if batches[held.batch] == nil {

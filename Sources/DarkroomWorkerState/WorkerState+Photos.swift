@@ -132,6 +132,7 @@ extension WorkerState {
         }
         photos.update(task) { entry in
             entry.stage = .downloading
+            if !entry.hasBegun { entry.times.downloadBegan = .now }
             entry.hasBegun = true
         }
         effects.append(.proceed(isFirst: !entry.hasBegun))
@@ -154,6 +155,7 @@ extension WorkerState {
         }
         change(task.operation.batch) { $0.endDownload(entry.stage) }
         photos.hold(bytes, of: task)
+        photos.update(task) { $0.times.downloadEnded = .now }
         update(task.operation) { $0.downloaded(index: task.record.index) }
         makeReady(task)
         effects.append(.schedule(urgently: false))
@@ -161,10 +163,11 @@ extension WorkerState {
     }
 
     mutating func downloadEnded(_ task: PhotoTask, _ outcome: PhotoOutcome?, _ effects: inout [Effect]) {
-        if let entry = photos.entry(of: task) {
+        if var entry = photos.entry(of: task) {
             if outcome != nil { countService(task.operation.batch, 1) }
             remove(entry)
-            recordOutcome(task, entry.isAborting ? nil : outcome, &effects)
+            entry.times.downloadEnded = .now
+            recordOutcome(entry, entry.isAborting ? nil : outcome, &effects)
         }
         effects.append(.schedule(urgently: false))
     }
@@ -200,12 +203,13 @@ extension WorkerState {
     }
 
     /// Records the outcome of a removed photo; a nil outcome means that the photo may start again.
-    mutating func recordOutcome(_ task: PhotoTask, _ outcome: PhotoOutcome?, _ effects: inout [Effect]) {
+    mutating func recordOutcome(_ entry: PhotoEntry, _ outcome: PhotoOutcome?, _ effects: inout [Effect]) {
+        let task = entry.task
         let index = task.record.index
         let changed = update(task.operation) { operation in
             let (wasDone, isFirstNews) = (operation.isDone, operation.oldestNews == nil)
             if let outcome {
-                operation.finish(index: index, outcome)
+                operation.finish(index: index, outcome, entry.times)
             } else {
                 operation.abandon(index: index)
             }
@@ -243,6 +247,6 @@ extension WorkerState {
         effects.append(.cancel(entry.task))
         guard !entry.stage.isDownload else { return }
         remove(entry)
-        recordOutcome(entry.task, nil, &effects)
+        recordOutcome(entry, nil, &effects)
     }
 }

@@ -11,6 +11,7 @@ extension WorkerState {
             return Report(
                 held: held, resources: operation.resources, stateCodes: operation.stateCodes, lines: operation.lines,
                 bytesIn: operation.bytesIn, bytesOut: operation.bytesOut, failures: operation.failures,
+                finished: operation.finished, claimed: operation.claimed,
                 hasPast: operation.hasPast, isCancelled: isCancelled, version: operation.version)
         }
     }

@@ -7,7 +7,8 @@ import DarkroomStore
 /// DESIGN. A plain value without locks and threads. Its owner, the driver, calls ``handle(_:)`` for each event while it
 /// holds a lock, and performs the effects after it has released the lock. So the rules can be tested with millions of
 /// random events, and no rule depends on which thread reports an event. The events contain the time. Only
-/// ``LocalOperation`` reads the clock itself, when a photo changes. The parts of the state: ``Leases``, ``RunQueues``
+/// ``LocalOperation`` reads the clock itself, when a photo changes. The times of photos and claims are also read from the
+/// clock, but no rule uses them. The parts of the state: ``Leases``, ``RunQueues``
 /// (which batch is next), ``LocalBatch`` and ``Hold`` (which photos may run), ``LocalOperation`` (the progress of an
 /// operation), ``PhotoTable``, ``StorageOutages``, and ``ControlMirror`` (the control flags).
 package struct WorkerState: Sendable {
@@ -31,6 +32,8 @@ package struct WorkerState: Sendable {
     var hasStalled = false
     /// The number of photos that became final since the worker started.
     package internal(set) var photosDone = 0
+    /// The number of photos that users cancelled while this worker was running them.
+    package internal(set) var photosCancelled = 0
     /// Whether the worker is stopping, so that it starts no more photos.
     package private(set) var isStopping = false
     var isAborting = false
@@ -58,7 +61,7 @@ package struct WorkerState: Sendable {
     package mutating func handle(_ event: Event) -> [Effect] {
         var effects: [Effect] = []
         switch event {
-        case .claimed(let operations): leases.claim(operations)
+        case .claimed(let operations): leases.claim(operations, at: .now)
         case .prepared(let operation): accept(operation, &effects)
         case .declined(let held):
             leases.decline(held)
@@ -93,7 +96,7 @@ package struct WorkerState: Sendable {
         case .storageChecksDue(let now): checkStorage(now, &effects)
 
         case .reported(let report, let now):
-            update(report.held) { $0.reported(version: report.version, failures: report.failures.count, now: now) }
+            update(report.held) { $0.reported(report, now: now) }
         case .releasesDue(let now):
             effects = releases(now).map { held in
                 .release(held, operations[held]?.resources, hasPast: operations[held]?.hasPast ?? false)

@@ -24,7 +24,7 @@ struct BatchCommandTests {
                 "failures", "bytesIn", "bytesOut", "submitted", "started", "finished", "seconds", "photosPerSecond",
                 "filters", "encoding", "renditions", "acceptsDamage", "keepsAnimations", "output", "downloadsSuspended",
                 "filtrationsSuspended", "secondsLeft",
-                "problems",
+                "problems", "round", "sealed",
             ])
         #expect(facts["id"] as? String == id.description)
         #expect(facts["state"] as? String == "finished")

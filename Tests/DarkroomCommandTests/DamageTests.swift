@@ -94,11 +94,12 @@ import Testing
         for worker in workers.prefix(1) { _ = JSON(worker, now: now).text }
         _ = (batch.summary(now: now), batch.stateText, batch.controlsText, BatchSummary(batch, now: now).lines)
         let problems = BatchProblems(workers: workers, cluster: ClusterControls(), now: now, known: [batch])
-        _ = BatchStatus(batch, now: now, problems: problems.of(batch)).sheet
+        _ = BatchSheet(batch, now: now, problems: problems.of(batch)).sheet
         _ = JSON(batch, now: now, problems: problems.of(batch)).text
-        let cluster = ClusterStatus(
-            redis: "", namespace: "", batches: [batch, batch], workers: workers, controls: ClusterControls(),
-            problems: problems)
+        let cluster = try ClusterStatus(
+            location: RedisLocation("redis://127.0.0.1"), batches: [batch, batch], workers: workers,
+            controls: ClusterControls(),
+            problems: problems, now: now)
         _ = cluster.json.text
         for watched in [batch.id, nil] {
             var model = WatchModel(redis: "redis", namespace: "darkroom", watched: watched, hasKeys: true)

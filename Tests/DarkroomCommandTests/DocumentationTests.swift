@@ -18,7 +18,8 @@ import Testing
     }
 
     @Test func pagesHaveEveryOption() throws {
-        let pages = try Self.page("Commands") + Self.page("ListsAndOutput") + Self.page("Formats")
+        let pages =
+            try Self.page("Commands") + Self.page("ListsAndOutput") + Self.page("Formats") + Self.page("WebServer")
         for command in DarkroomProgram.configuration.subcommands where command.configuration.shouldDisplay {
             let name = command.configuration.name
             for line in try Program.run(name, "--help").lines {

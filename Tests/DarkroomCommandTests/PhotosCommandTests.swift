@@ -71,14 +71,14 @@ struct PhotosCommandTests {
         let id = try queue.submit((0..<count).map { "http://photos.example/\($0)" }) { $0.operationSize = 1 }
         var listing = PhotoListing(try queue.store.batch(named: "\(id)"), in: queue.client) { _ in true }
         var listed = 0
-        let error = expectError(CommandError.self) {
+        let error = expectError(DarkroomError.self) {
             try listing.forEach { _ in
                 listed += 1
                 guard listed == listedBefore else { return }
                 while try queue.store.perform(queue.store.forget(id, unfinished: true)) == .more {}
             }
         }
-        #expect(listed < count && error?.description.contains("was forgotten while its photos were listed") == true)
+        #expect(listed < count && error?.message.contains("was forgotten while its photos were listed") == true)
     }
 
     @Test(arguments: ["photos", "operations"]) func lostStateCodesAreAnError(_ command: String) throws {

@@ -19,10 +19,12 @@ private struct Invert: PhotoOperation {
 /// Decodes a photo when it is cancelled.
 private struct Late: PhotoOperation {
     let began: DispatchSemaphore
+    let ended: DispatchSemaphore
     let problem: Locked<String>
 
     func main(_ photo: DownloadedPhoto) throws -> [UInt8] {
         began.signal()
+        defer { ended.signal() }
         while !photo.isCancelled { usleep(1000) }  // an operation can only poll for this
         do {
             return try photo.pixels().png()
@@ -120,20 +122,27 @@ private struct Late: PhotoOperation {
     }
 
     @Test func cancelledPhotoIsNotDecoded() async throws {
-        let (began, problem) = (DispatchSemaphore(value: 0), Locked(""))
+        let (began, ended, problem) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), Locked(""))
         let batch = try await client.submit(
             [(name: "photo", url: "file://\(Self.samples)/moon.png")],
             options: options([PhotoRendition("own", filters: [.custom("late")])]))
-        let worker = try await worker { try $0.register("late") { Late(began: began, problem: problem) } }
+        let worker = try await worker { try $0.register("late") { Late(began: began, ended: ended, problem: problem) } }
+        await wait(for: began)
+        _ = try await client.cancel(batch.id)
+        let facts = try await client.wait(for: batch.id)
+        // The worker does not wait for an operation of a cancelled photo.
+        await wait(for: ended)
+        await worker.stop()
+        #expect(facts.counts.cancelled == 1 && problem.withLock { $0 }.contains("cancelled"))
+    }
+
+    /// Waits without blocking the thread of the test.
+    private func wait(for semaphore: DispatchSemaphore) async {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {
-                began.wait()
+                semaphore.wait()
                 continuation.resume()
             }
         }
-        _ = try await client.cancel(batch.id)
-        let facts = try await client.wait(for: batch.id)
-        await worker.stop()
-        #expect(facts.counts.cancelled == 1 && problem.withLock { $0 }.contains("cancelled"))
     }
 }

@@ -361,7 +361,8 @@ final class TraceEvents: Sendable {
     private let events = Locked<[TraceEvent]>([])
     private let changed = NSCondition()
 
-    @Sendable func observe(_ event: TraceEvent) {
+    @Sendable func observe(_ observation: WorkerObservation) {
+        guard case .step(let event) = observation else { return }
         changed.lock()
         events.withLock { $0.append(event) }
         changed.broadcast()

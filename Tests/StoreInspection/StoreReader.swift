@@ -54,7 +54,7 @@ final class StoreReader {
     private static let globalKeys =
         Set([
             "control", "batches", "leases", "workers", "outputs", "names", "expiring", "releases", "webhooks",
-            "forgotten", "stale.files",
+            "forgotten", "stale.files", "totals", "history",
         ])
         .union(BatchPriority.allCases.map { "ready:\($0.rawValue)" })
 
@@ -213,6 +213,9 @@ final class StoreReader {
         state.claims = control["claims"] ?? 0
         state.turn = control["turn"] ?? 0
         state.taken = control["taken"] ?? 0
+        state.sampled = control["history.sampled"]
+        state.totals = integers("totals", &state.problems)
+        for (sample, time) in integers("history", &state.problems) { state.history[time] = sample }
         state.submissions = byBatch("batches", &state.problems)
         state.expiring = byBatch("expiring", &state.problems)
         state.forgotten = byBatch("forgotten", &state.problems)

@@ -35,6 +35,12 @@ struct StoreState: Equatable {
     var webhooks: [String: Int] = [:]
     /// For each `<batch> <operation> <fencingToken> <attempt>`, when its stale temporary files must be removed.
     var staleFiles: [String: Int] = [:]
+    /// The numbers of photos and bytes by the fields of the totals; fields with 0 are left out.
+    var totals: [String: Int] = [:]
+    /// When the history was sampled for the last time.
+    var sampled: Int?
+    /// The samples of the history by their times.
+    var history: [Int: String] = [:]
     /// Unknown keys and invalid values.
     var problems: [String] = []
 }
@@ -244,6 +250,9 @@ extension StoreState {
         compare("releases", releases, expected.releases)
         compare("webhooks", webhooks, expected.webhooks)
         compare("stale.files", staleFiles, expected.staleFiles)
+        compare("totals", totals, expected.totals)
+        compare("history.sampled", sampled, expected.sampled)
+        compare("history", history, expected.history)
         for id in Set(batches.keys).union(expected.batches.keys) where batches[id] != expected.batches[id] {
             guard let actual = batches[id], let wanted = expected.batches[id] else {
                 found.append("batch \(id): in Redis \(batches[id] != nil), expected \(expected.batches[id] != nil)")

@@ -273,7 +273,8 @@ struct darkroom_strips_job {
     bool keeps_grey;
     int quality;
     enum darkroom_chroma chroma;
-    bool strips_metadata;
+    // The metadata to keep: DARKROOM_ALL_METADATA, DARKROOM_ICC or 0.
+    int metadata;
 };
 
 // Develops JPEG to JPEG in strips: a file for each of `count` jobs. Returns DARKROOM_NOT_FOR_STRIPS if the file needs

@@ -5,7 +5,7 @@ import DarkroomStore
 
 extension DarkroomError {
     /// Converts an error of a lower layer to a `DarkroomError`. The description of `error` becomes the message.
-    init(_ error: any Error, _ attempted: String) {
+    package init(_ error: any Error, _ attempted: String) {
         if let error = error as? DarkroomError {
             self = error
         } else {

@@ -35,7 +35,9 @@ final class ControlCluster {
             configuration.transfer.allowPrivate = true
             configuration.transfer.perHost = nil
             configuration.transfer.fileFolders = [bench.folder]
-            configuration.observer = { [log] in log.note($0) }
+            configuration.observer = { [log] observation in
+                if case .step(let event) = observation { log.note(event) }
+            }
             change(&configuration)
             workers.append(try bench.startWorker(configuration))
         }

@@ -8,7 +8,7 @@ final class TraceLog: @unchecked Sendable {  // `events` is only used while `con
     private let condition = NSCondition()
     private var events: [TraceEvent] = []
 
-    /// Adds an event. The function is used as `WorkerConfiguration.observer`.
+    /// Adds an event that `WorkerConfiguration.observer` has received.
     func note(_ event: TraceEvent) {
         condition.lock()
         events.append(event)

@@ -20,7 +20,7 @@ struct ControlOutput {
 
     /// Writes the result for the cluster.
     func write(_ sentence: String, _ numbers: JSON = [:]) throws {
-        try write(sentence) { try ClusterStatus(client, redis).json.adding(numbers) }
+        try write(sentence) { try ClusterStatus(client).json.adding(numbers) }
     }
 
     /// Prints the problems of a batch to standard error.

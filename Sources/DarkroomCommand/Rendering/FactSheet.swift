@@ -1,11 +1,7 @@
 import Darkroom
 
-/// A list of names and values, one per line: aligned on a terminal, separated by a tab in a pipe.
-struct FactSheet {
-    private var lines: [(name: String, value: String)] = []
-
-    mutating func add(_ name: String, _ value: String) { lines.append((name, value)) }
-
+extension FactSheet {
+    /// Writes one fact per line: aligned on a terminal, separated by a tab in a pipe.
     func write(to output: StandardOutput) throws {
         let width = lines.map(\.name.count).max() ?? 0
         for line in lines {

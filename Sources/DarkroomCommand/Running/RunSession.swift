@@ -28,7 +28,7 @@ final class RunSession {
     private let options: BatchOptions
     private let overwrite: Bool
     private let privateRedis: PrivateRedis?
-    private let client: DarkroomClient
+    let client: DarkroomClient
     private let progress: LiveProgress
 
     /// Starts the private Redis, or connects to the shared Redis.

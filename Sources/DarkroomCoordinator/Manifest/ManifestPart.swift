@@ -66,14 +66,21 @@ package struct ManifestPart: Sendable {
     {
         let decoder = UntrustedJSON()
         var lines: [ManifestLine] = []
-        for (position, line) in text.split(separator: UInt8(ascii: "\n")).enumerated() {
+        var rest = text[...]
+        var number = 0
+        // Takes one line at a time: an array of all lines of a file that strangers have written can be large.
+        while !rest.isEmpty {
+            let line = rest.prefix { $0 != UInt8(ascii: "\n") }
+            rest = rest.dropFirst(line.count + 1)
+            guard !line.isEmpty else { continue }
+            number += 1
             do {
                 lines.append(try decoder.decode(ManifestLine.self, from: line))
             } catch {
                 guard !isLenient else { continue }
                 throw ManifestError(
                     .damaged,
-                    "\(path), line \(position + 1): not a manifest line (found "
+                    "\(path), line \(number): not a manifest line (found "
                         + "\"\(String(decoding: line.prefix(60), as: UTF8.self))\"); Darkroom replaces these files atomically, so "
                         + "another program has changed it; remove the line to read the rest")
             }

@@ -6,13 +6,35 @@ import Foundation
 ///
 /// The reader keeps in memory the file names of at most 1,000 operations, and the lines of one operation.
 package struct ManifestReader: Sendable {
+    private let root: String
+    /// The path of the output folder, relative to `root`.
     private let output: String
+    private let maxFileBytes: Int
 
-    package init(output: String) { self.output = output }
+    /// The size of the largest file that is read by default. Manifest files are smaller: an entry has at most 1 MiB.
+    package static let standardFileBytes = 1 << 28
+
+    /// - Parameter output: the path of the output folder. Links in this path are followed.
+    package init(output: String) { self.init(folder: "", below: output) }
+
+    /// - Parameters:
+    ///   - folder: the path of the output folder, relative to `root`. Links in this path are not followed.
+    ///   - root: the path of a folder. Links in this path are followed.
+    ///   - maxFileBytes: the size of the largest file that is read.
+    package init(folder: String, below root: String, maxFileBytes: Int = standardFileBytes) {
+        self.root = root
+        output = folder
+        self.maxFileBytes = maxFileBytes
+    }
+
+    private func folder(_ path: String) -> ManifestFolder {
+        ManifestFolder(root: root, path: Path.joined(output, path), maxBytes: maxFileBytes)
+    }
 
     /// The batches that have written to the folder, earliest submission first.
     package func batches() throws(ManifestError) -> [BatchID] {
-        guard let names = try ManifestFolder(output: output, path: "manifest").names() else {
+        guard let names = try folder("manifest").names() else {
+            let output = output.isEmpty ? root : Path.joined(root, output)
             throw ManifestError(
                 .noManifest,
                 FileManager.default.fileExists(atPath: output)
@@ -40,7 +62,7 @@ package struct ManifestReader: Sendable {
 
     /// The numbers of the parts of a batch's manifest, in ascending order; empty if there is no manifest.
     package func parts(of batch: BatchID) throws(ManifestError) -> [Int] {
-        guard let names = try ManifestFolder(output: output, path: ManifestPath.folder(batch)).names() else {
+        guard let names = try folder(ManifestPath.folder(batch)).names() else {
             return []
         }
         return [0] + names.compactMap(ManifestPath.part(folderName:)).sorted()
@@ -50,21 +72,19 @@ package struct ManifestReader: Sendable {
     /// ``ManifestPart/size``, rounded down.
     package func part(_ number: Int, of batch: BatchID) throws(ManifestError) -> ManifestPart {
         let subfolder = ManifestPath.subfolder(operation: number * ManifestPart.size)
-        return try ManifestPart(
-            of: batch, folder: ManifestFolder(output: output, path: ManifestPath.folder(batch) + "/" + subfolder))
+        return try ManifestPart(of: batch, folder: folder(ManifestPath.folder(batch) + "/" + subfolder))
     }
 }
 
 /// A folder of a manifest in an output folder. Other users may write there, so symbolic links are not followed.
 struct ManifestFolder: CustomStringConvertible {
-    let output: String
-    /// The path, relative to the output folder.
+    let root: String
+    /// The path, relative to `root`.
     let path: String
+    /// The size of the largest file that is read.
+    let maxBytes: Int
 
-    var description: String { output + "/" + path }
-
-    /// The maximum size of a file that is read. Manifest files are smaller: an entry has at most 1 MiB.
-    private static let maxBytes = 1 << 28
+    var description: String { root + "/" + path }
 
     /// The names of the files in the folder; nil if the folder does not exist.
     func names() throws(ManifestError) -> [String]? {
@@ -75,7 +95,7 @@ struct ManifestFolder: CustomStringConvertible {
     func contents(of name: String) throws(ManifestError) -> [UInt8]? {
         let file = Path.joined(path, name)
         return try read(file) { (folder) throws(SystemFailure) in
-            try folder.contents(of: file, maxBytes: Self.maxBytes)
+            try folder.contents(of: file, maxBytes: maxBytes)
         }
     }
 
@@ -83,10 +103,10 @@ struct ManifestFolder: CustomStringConvertible {
         _ path: String, _ body: (Folder) throws(SystemFailure) -> Value
     ) throws(ManifestError) -> Value? {
         do throws(SystemFailure) {
-            return try body(Folder(trusted: output))
+            return try body(Folder(trusted: root))
         } catch {
             if error.error == ENOENT { return nil }
-            throw ManifestError(.unreadable, "\(output)/\(path): \(error.text)")
+            throw ManifestError(.unreadable, "\(root)/\(path): \(error.text)")
         }
     }
 }

@@ -242,7 +242,9 @@ package final class PhotoListReader {
         _ location: String, _ options: ListOptions, _ standardInput: Int32
     ) throws(PhotoListError) -> Source {
         if location == "-" { return .bytes(try again(FileBytes(descriptor: standardInput))) }
-        if isWeb(location) { return .bytes(try SpooledBytes(WebBytes(url: location))) }
+        if isWeb(location) {
+            return .bytes(try SpooledBytes(WebBytes(url: location, mayBePrivate: options.mayBePrivate)))
+        }
         var information = stat()
         if stat(location, &information) == 0, information.st_mode & S_IFMT == S_IFDIR {
             return .folder(try PhotoFolder(path: location, options))

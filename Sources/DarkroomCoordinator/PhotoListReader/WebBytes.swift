@@ -10,11 +10,12 @@ final class WebBytes: ListBytes {
     private let engine: TransferEngine
     private let pipe = Pipe()
 
-    init(url: String) {
+    /// - Parameter mayBePrivate: whether `url` may have a private address. A redirect from the public internet never
+    ///   leads to a private address.
+    init(url: String, mayBePrivate: Bool) {
         var configuration = TransferConfiguration()
-        // The user chose this address, so it may be private. But a redirect from the public internet must not lead to a
-        // private address. Size, time and rate are not limited.
-        configuration.mayStartAnywhere = true
+        configuration.mayStartAnywhere = mayBePrivate
+        // Size, time and rate are not limited.
         configuration.maxBytes = 1 << 50
         configuration.timeout = nil
         configuration.minBytesPerSecond = 0

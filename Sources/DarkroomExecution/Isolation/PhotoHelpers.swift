@@ -38,13 +38,14 @@ package final class PhotoHelpers: Sendable {
     }
 
     /// Develops a photo in a helper. Blocks.
+    /// - Parameter isCancelled: called often.
     /// - Returns: a file for each output of the options.
-    func develop(
-        _ photo: PhotoTask, _ options: DevelopOptions, _ bytes: [UInt8]
+    package func develop(
+        _ options: DevelopOptions, _ bytes: [UInt8], isCancelled: @escaping () -> Bool
     ) throws(PhotoProduct.Failure) -> [PhotoProduct] {
         let job = HelperJob(options, seconds: seconds, maxBytes: Self.maxBytes(options, bytes))
         let (answer, files) = try ask(
-            photo, job, HelperJob.bytes(bytes, job, options), allowance(for: options, bytes))
+            job, HelperJob.bytes(bytes, job, options), allowance(for: options, bytes), isCancelled)
         guard let products = answer.products(files, count: options.outputs.count) else {
             throw PhotoProduct.Failure(reason: .crashed, detail: "the answer of the helper process was invalid")
         }
@@ -57,17 +58,17 @@ package final class PhotoHelpers: Sendable {
     ) throws(PhotoProduct.Failure) -> [UInt8] {
         let job = HelperJob(
             step, photo.record, maxPixels: maxPixels, seconds: seconds, maxBytes: HelperLimits.ownFileBytes)
-        return try ask(photo, job, bytes, allowanceForOperation(maxPixels: maxPixels)).bytes
+        return try ask(job, bytes, allowanceForOperation(maxPixels: maxPixels)) { photo.cancellation.isCancelled }.bytes
     }
 
     /// Sends a job to a helper, and waits for the answer.
     private func ask(
-        _ photo: PhotoTask, _ job: HelperJob, _ bytes: [UInt8], _ allowance: HelperProcess.Allowance
+        _ job: HelperJob, _ bytes: [UInt8], _ allowance: HelperProcess.Allowance, _ isCancelled: @escaping () -> Bool
     ) throws(PhotoProduct.Failure) -> (answer: HelperAnswer, bytes: [UInt8]) {
         while true {
-            let helper = try take(for: photo)
+            let helper = try take(unless: isCancelled)
             let hasServed = helper.photos > 0
-            let outcome = helper.develop(job, bytes, allowance) { photo.cancellation.isCancelled }
+            let outcome = helper.develop(job, bytes, allowance, unless: isCancelled)
             switch outcome {
             case .answered(let answer, let bytes):
                 // A helper is not used again after a failed photo, which may have damaged its state.
@@ -137,18 +138,18 @@ package final class PhotoHelpers: Sendable {
         for helper in idle.exchange([]) { helper.end() }
     }
 
-    private func take(for photo: PhotoTask) throws(PhotoProduct.Failure) -> HelperProcess {
+    private func take(unless isCancelled: @escaping () -> Bool) throws(PhotoProduct.Failure) -> HelperProcess {
         if let helper = idle.withLock({ $0.popLast() }) { return helper }
         for attempt in 1... {
             do throws(HelperProcess.StartFailure) {
-                return try HelperProcess(program) { photo.cancellation.isCancelled }
+                return try HelperProcess(program, unless: isCancelled)
             } catch {
-                if photo.cancellation.isCancelled { throw PhotoProduct.Failure.cancelled }
+                if isCancelled() { throw PhotoProduct.Failure.cancelled }
                 guard error.mayPass, attempt < StartAttempts.most else {
                     throw PhotoProduct.Failure(reason: .other, detail: "no helper process starts: \(error.detail)")
                 }
-                StartAttempts.pause { photo.cancellation.isCancelled }
-                if photo.cancellation.isCancelled { throw PhotoProduct.Failure.cancelled }
+                StartAttempts.pause(unless: isCancelled)
+                if isCancelled() { throw PhotoProduct.Failure.cancelled }
             }
         }
         preconditionFailure("attempts end by returning or throwing")

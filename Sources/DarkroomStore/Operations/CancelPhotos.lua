@@ -63,6 +63,8 @@ for operation in pairs(touched) do
         end
     end
 end
+local totals = {'photos.cancelled', cancelled}
+--#include add_totals.lua
 redis.call('HSET', key, 'count.cancelled', b[9] + cancelled, 'count.downloaded', b[10] - downloaded, 'operations.ended', ended, 'operations.kept', kept)
 redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"photos",' .. TIME_AND_BATCH .. ',"photos":{' .. table.concat(moved, ',') .. '}}')
 redis.call('PUBLISH', CHANNEL_CONTROL, '{"change":"photos","batch":"' .. id .. '","version":' .. redis.call('HINCRBY', KEY_CONTROL, 'version', 1) .. '}')

@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
--- Records that a worker is running, renews the worker's leases, and does one step of maintenance. If no worker is given, it does
--- only the maintenance.
+-- Records that a worker is running, renews the worker's leases, does one step of maintenance, and samples the history. If no
+-- worker is given, it does only the latter two.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] worker id, '' for none  [2] number of facts  [3...] field and value of each fact, then the operations that the worker
 --     holds (see renew_leases.lua)
@@ -24,6 +24,7 @@ local at = 3 + 2 * ARGV[2]
 if worker ~= '' and at > 3 then redis.call('HSET', KEY_WORKER .. worker, unpack(ARGV, 3, at - 1)) end
 --#include renew_leases.lua
 --#include maintenance.lua
+--#include sample_history.lua
 
 local version, cluster
 --#include cluster_controls.lua

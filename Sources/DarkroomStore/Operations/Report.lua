@@ -94,6 +94,9 @@ if failed > 0 then
     if #kept > 0 then redis.call('HSET', key .. FAILURES, unpack(kept)) end
 end
 local bytes_in, bytes_out = string.match(holder, ' (%d+) (%d+) ?%l*$')
+local totals = {'photos.filtered', filtered, 'photos.failed', failed, 'photos.cancelled', cancelled,
+    'bytes.in', ARGV[6] - bytes_in, 'bytes.out', ARGV[7] - bytes_out}
+--#include add_totals.lua
 if tonumber(ARGV[6]) > tonumber(bytes_in) then
     changes[#changes + 1] = 'bytes.in'
     changes[#changes + 1] = string.format('%.0f', b[12] + ARGV[6] - bytes_in)

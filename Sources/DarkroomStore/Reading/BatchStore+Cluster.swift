@@ -12,6 +12,15 @@ extension BatchStore {
         return seconds * 1000 + micros / 1000
     }
 
+    /// The bytes that Redis uses for its data, see INFO.
+    package func usedMemory() throws(StoreError) -> Int {
+        let value = try read(RedisCommand("INFO", "memory"))
+        guard let used = ServerInformation(value.string ?? "").int("used_memory") else {
+            throw .unexpectedReply(value, of: "INFO")
+        }
+        return used
+    }
+
     package func clusterControls() throws(StoreError) -> ClusterControls {
         let names = [
             "suspended", "downloads.suspended", "filtrations.suspended", "downloads.limit", "filtrations.limit",

@@ -52,6 +52,18 @@ extension BatchStore {
         }
     }
 
+    /// The number of leases of each operation that have expired.
+    package func leaseExpiries(
+        of operations: [(batch: BatchID, number: Int)]
+    ) throws(StoreError) -> [Int] {
+        let commands = operations.map {
+            RedisCommand("HGET", keys.leaseExpiries($0.batch), String($0.number))
+        }
+        return try read(commands, ofAnotherType: .null).map { value in
+            value.number.flatMap { StoredBounds.photos.contains($0) ? $0 : nil } ?? 0
+        }
+    }
+
     /// The failures of the photos with these indexes, as JSON; nil for a photo without a stored failure.
     package func failures(of id: BatchID, indexes: [Int]) throws(StoreError) -> [String?] {
         try values(keys.failures(id), indexes).map(\.string)

@@ -37,6 +37,7 @@ enum StoreScripts {
 
     /// The text of each step, by file name.
     static let steps: [String: [UInt8]] = [
+        "add_totals.lua": PackageResources.add_totals_lua,
         "batch_controls.lua": PackageResources.batch_controls_lua,
         "cancel_batch.lua": PackageResources.cancel_batch_lua,
         "check_batch.lua": PackageResources.check_batch_lua,
@@ -60,6 +61,7 @@ enum StoreScripts {
         "requeue_operation.lua": PackageResources.requeue_operation_lua,
         "reset_notify_throttle.lua": PackageResources.reset_notify_throttle_lua,
         "retake_output.lua": PackageResources.retake_output_lua,
+        "sample_history.lua": PackageResources.sample_history_lua,
         "schedule_deletion.lua": PackageResources.schedule_deletion_lua,
         "take_output.lua": PackageResources.take_output_lua,
     ]

@@ -115,6 +115,7 @@ extension StoreModel {
         if let worker { for fact in facts { state.workerHashes[worker, default: .init()].facts[fact] = fact } }
         let lost = renew(worker ?? "", held)
         let hasMore = performMaintenance(worker)
+        sampleHistory()
         let due = state.webhooks.filter { $0.value <= now }.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.prefix(
             10)
         let staleFiles = worker == nil ? nil : takeStaleFiles()
@@ -125,6 +126,19 @@ extension StoreModel {
                 let batch = DueWebhook(member: member, score: score, url: "")!.batch
                 return DueWebhook(member: member, score: score, url: state.batches[batch]!.webhook)!
             }, hasMore: hasMore, turn: state.turn, staleFiles: staleFiles)
+    }
+
+    /// Adds a sample to the history of the last hour if the last sample is at least 10 s old.
+    private mutating func sampleHistory() {
+        if let sampled = state.sampled, abs(now - sampled) < 10_000 { return }
+        state.sampled = now
+        state.history = state.history.filter { now - 3_600_000 < $0.key && $0.key <= now }
+        let queued = state.readyQueues.values.flatMap(\.turns.keys).reduce(0) { sum, id in
+            sum + state.batches[id]!.queue.count * state.batches[id]!.size
+        }
+        let totals = ["photos.filtered", "photos.failed", "photos.cancelled", "bytes.in", "bytes.out"]
+        let numbers = [now] + totals.map { state.totals[$0] ?? 0 } + [queued]
+        state.history[now] = numbers.map(String.init).joined(separator: " ")
     }
 
     /// An operation of a lost worker; the calling worker must remove the temporary files of this operation. Nine

@@ -16,6 +16,7 @@ extension StoreModel {
 
     /// Cancels a batch, without changing its state codes. The batch finishes when no operation executes.
     mutating func cancelNow(_ id: BatchID, _ reason: String) {
+        addTotal("photos.cancelled", state.batches[id]!.stateCodes.count { !isFinal($0) })
         state.batches[id]!.isCancelled = true
         state.batches[id]!.reason = reason
         state.version += 1
@@ -33,6 +34,7 @@ extension StoreModel {
         let photos = ranges.flatMap { $0 }
         let open = photos.filter { !isFinal(batch.stateCodes[$0]) }
         for index in open { batch.stateCodes[index] = UInt8(ascii: "C") }
+        addTotal("photos.cancelled", open.count)
         // An executing operation ends with the next report of its holder. If the batch writes files, a queued operation
         // also does not end yet, because only a worker can write its manifest lines.
         for number in batch.queue

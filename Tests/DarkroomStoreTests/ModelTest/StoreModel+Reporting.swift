@@ -26,6 +26,7 @@ extension StoreModel {
                 differs = differs || batch.stateCodes[index] != stateCode
             } else {
                 batch.stateCodes[index] = stateCode
+                addTotal(ofPhotosIn: stateCode)
                 progress = progress || isFinal(stateCode)
                 if (97...122).contains(stateCode), report.failures.contains(index) {
                     batch.failures[index] = Message.failure(index)
@@ -33,8 +34,11 @@ extension StoreModel {
             }
         }
         var holder = batch.executing[number]!
-        batch.bytesIn += max(0, report.bytesIn - holder.bytesIn)
-        batch.bytesOut += max(0, report.bytesOut - holder.bytesOut)
+        let (bytesIn, bytesOut) = (max(0, report.bytesIn - holder.bytesIn), max(0, report.bytesOut - holder.bytesOut))
+        batch.bytesIn += bytesIn
+        batch.bytesOut += bytesOut
+        addTotal("bytes.in", bytesIn)
+        addTotal("bytes.out", bytesOut)
         holder.bytesIn = max(holder.bytesIn, report.bytesIn)
         holder.bytesOut = max(holder.bytesOut, report.bytesOut)
         holder.begun = report.stateCodes.allSatisfy { $0 == UInt8(ascii: ".") }
@@ -72,6 +76,20 @@ extension StoreModel {
     }
 
     // MARK: Shared steps
+
+    /// Adds to a total.
+    mutating func addTotal(_ field: String, _ number: Int) {
+        if number > 0 { state.totals[field, default: 0] += number }
+    }
+
+    private mutating func addTotal(ofPhotosIn stateCode: UInt8) {
+        switch stateCode {
+        case UInt8(ascii: "N"), UInt8(ascii: "D"): break
+        case UInt8(ascii: "F"): addTotal("photos.filtered", 1)
+        case UInt8(ascii: "C"): addTotal("photos.cancelled", 1)
+        default: addTotal("photos.failed", 1)
+        }
+    }
 
     func isFinal(_ stateCode: UInt8) -> Bool { stateCode != UInt8(ascii: "N") && stateCode != UInt8(ascii: "D") }
 

@@ -77,8 +77,9 @@ import Testing
         let started = Locked<Worker?>(nil)
         let isPlanted = Locked(false)
         let worker = try darkroom.worker { configuration in
-            configuration.observer = { [darkroom] _ in
-                guard let held = started.withLock({ $0 })?.core.read({ $0.held }).first, !isPlanted.exchange(true)
+            configuration.observer = { [darkroom] observation in
+                guard case .step = observation, let held = started.withLock({ $0 })?.core.read({ $0.held }).first,
+                    !isPlanted.exchange(true)
                 else { return }
                 let name = ManifestPath.fileName(operation: held.number, fencingToken: held.fencingToken)
                 mkdir("\(darkroom.folder)/\(ManifestPath.folder(held.batch))/\(name)", 0o755)

@@ -21,6 +21,8 @@ local prefix = KEYS[1]
 --#define KEY_RELEASES prefix .. 'releases'
 --#define KEY_WEBHOOKS prefix .. 'webhooks'
 --#define KEY_STALE_FILES prefix .. 'stale.files'
+--#define KEY_TOTALS prefix .. 'totals'
+--#define KEY_HISTORY prefix .. 'history'
 --#define CHANNEL_CONTROL prefix .. 'control'
 --#define CHANNEL_EVENTS prefix .. 'events'
 
@@ -41,6 +43,9 @@ local prefix = KEYS[1]
 --#define OUTCOME_FIELDS 'state', 'flag.cancelled', 'count.failed'
 -- The fields that requeue_operation.lua needs, in this order.
 --#define REQUEUE_FIELDS 'size', 'photos', 'count.downloaded', 'executing', 'operations', 'operations.ended', 'sealed', 'operations.kept', 'originals', 'state', 'flag.cancelled', 'focus.only', 'output'
+
+-- Fields of `totals`, in the order of a sample of the history.
+--#define TOTAL_FIELDS 'photos.filtered', 'photos.failed', 'photos.cancelled', 'bytes.in', 'bytes.out'
 
 -- Fields of `control`.
 --#define LIMIT_FIELDS 'downloads.limit', 'filtrations.limit'

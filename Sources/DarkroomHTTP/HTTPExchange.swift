@@ -1,0 +1,262 @@
+internal import CMicrohttpd
+import DarkroomConcurrency
+import DarkroomText
+
+/// A request that waits for its response.
+package final class HTTPExchange: Sendable {
+    package let request: HTTPRequest
+    private let transaction: Transaction
+
+    init(_ request: HTTPRequest, _ transaction: Transaction) {
+        self.request = request
+        self.transaction = transaction
+    }
+
+    deinit { transaction.respond(HTTPResponse(status: 500, text: "no response\n")) }  // ignored after `respond`
+
+    /// Sends the response, from any thread. Only the first call has an effect.
+    package func respond(_ response: HTTPResponse) { transaction.respond(response) }
+}
+
+/// The life of one request in libmicrohttpd: its head, its body, the wait for the response.
+///
+/// `phase`, `body` and `file` are used on the server's thread only.
+final class Transaction: @unchecked Sendable {
+    private enum Phase { case target, body, handling, answered }
+
+    private struct Answer {
+        var response: HTTPResponse?
+        var isGiven = false
+        /// The connection while it is suspended.
+        var suspended: OpaquePointer?
+    }
+
+    private let target: RequestTarget?
+    private let core: ServerCore
+    private var phase = Phase.target
+    private var request: HTTPRequest?
+    private var rule = BodyRule.none
+    private var bytes: [UInt8] = []
+    private var file: UploadedFile?
+    private var stream: ResponseStream?
+    /// The bytes of the body that count against ``HTTPServerLimits/bodyBytes``.
+    private var reserved = 0
+    /// The bytes of a body that cannot be stored. They are read, because libmicrohttpd cannot respond before the end of
+    /// the body.
+    private var discarded = 0
+    private let answer = Locked(Answer())
+
+    init(target: UnsafeBufferPointer<UInt8>, _ core: ServerCore) {
+        self.target = RequestTarget(target)
+        self.core = core
+    }
+
+    // MARK: - On the server's thread
+
+    /// Handles a call of libmicrohttpd's access handler.
+    func handle(_ connection: OpaquePointer, _ method: String, _ data: UnsafePointer<CChar>?, _ size: inout Int)
+        -> MHD_Result
+    {
+        switch phase {
+        case .target:
+            phase = .body
+            accept(connection, method)
+            let hasBody = Self.hasBody(connection)
+            // A response to this call closes the connection, so that a refused body is not read. Without a body, the
+            // response can wait for the next call, and the connection stays open.
+            guard hasBody, let refusal = refusal else { return .YES }
+            return queue(refusal, connection)
+        case .body where size > 0:
+            defer { size = 0 }
+            // A body with a declared length would have been refused at once. Closes the connection.
+            guard take(UnsafeRawBufferPointer(start: data, count: size)) else { return .NO }
+            core.connections.noteReceived(size, connection)
+            return .YES
+        case .body:
+            phase = .handling
+            if refusal == nil, !core.begin() { refuse(503, "the server is stopping\n") }
+            if let refusal { return queue(refusal, connection) }
+            handOver(connection)
+            return wait(connection)
+        case .handling: return wait(connection)
+        case .answered: return .NO
+        }
+    }
+
+    /// Called when libmicrohttpd has ended the request.
+    func end() {
+        (bytes, file) = ([], nil)
+        if let stream { core.remove(stream) }
+        stream = nil
+        core.release(bodyBytes: reserved)
+        reserved = 0
+    }
+
+    private var refusal: HTTPResponse? { if case .refused(let response) = rule { response } else { nil } }
+
+    private func accept(_ connection: OpaquePointer, _ method: String) {
+        let headers = Headers(of: connection)
+        // A proxy may see another end of this request than libmicrohttpd does, so what follows is not read.
+        if headers.isContradictory { return refuse(400, "a header field is repeated\n", closes: true) }
+        if headers.hasInvalidName { return refuse(400, "a header field has an invalid name\n", closes: true) }
+        if let coding = headers.fields["transfer-encoding"] {
+            guard coding.lowercased() == "chunked" else {
+                return refuse(501, "the transfer coding is not supported; it can be chunked\n", closes: true)
+            }
+            guard headers.fields["content-length"] == nil else {
+                return refuse(400, "the request has Content-Length and Transfer-Encoding\n", closes: true)
+            }
+        }
+        guard let target else { return refuse(400, "the request target is not valid\n") }
+        guard let method = HTTPMethod(rawValue: method) else { return refuse(501, "the method is not supported\n") }
+        let request = HTTPRequest(
+            method: method, target: target, headers: headers.fields, client: Self.client(of: connection))
+        self.request = request
+        rule = core.service.accept(request)
+        if case .refused = rule { return }
+        let length = headers.fields["content-length"].flatMap { Int($0) }
+        if let length, length > rule.maxBytes {
+            return refuse(413, "the body has \(length) bytes; at most \(rule.maxBytes) are allowed\n")
+        }
+        let hasBody = Self.hasBody(connection)
+        switch rule {
+        case .none: if hasBody { refuse(413, "a body is not allowed\n") }
+        case .memory(let maxBytes):
+            reserved = hasBody ? length ?? maxBytes : 0
+            guard core.reserve(bodyBytes: reserved) else {
+                reserved = 0
+                return refuse(503, "the server holds too many request bodies; try again in a moment\n")
+            }
+        case .file(let folder, _):
+            file = UploadedFile(in: folder)
+            if file == nil { refuse(507, "the body cannot be stored: \(systemErrorText())\n") }
+        case .refused: break
+        }
+    }
+
+    private func refuse(_ status: Int, _ text: String, closes: Bool = false) {
+        var response = core.service.error(status, text)
+        if closes { response["Connection"] = "close" }
+        rule = .refused(response)
+    }
+
+    /// Returns false if the connection must be closed.
+    private func take(_ data: UnsafeRawBufferPointer) -> Bool {
+        if let file {
+            guard file.size + data.count <= rule.maxBytes else { return false }
+            if file.append(data) { return true }
+            discarded = rule.maxBytes - file.size
+            let why = systemErrorText()
+            self.file = nil
+            refuse(507, "the body cannot be stored: \(why)\n")
+        }
+        if refusal != nil {
+            discarded -= data.count
+            return discarded >= 0
+        }
+        guard bytes.count + data.count <= rule.maxBytes else { return false }
+        bytes.append(contentsOf: data)
+        return true
+    }
+
+    private func handOver(_ connection: OpaquePointer) {
+        guard var request else { preconditionFailure("a request without a head is refused") }
+        if let file {
+            file.close()
+            request.body = .file(file)
+        } else {
+            request.body = .bytes(bytes)
+        }
+        (bytes, file) = ([], nil)
+        core.connections.began(.handling, connection)
+        core.service.answer(HTTPExchange(request, self))
+    }
+
+    /// Queues the response if there is one. Otherwise suspends the connection until ``respond(_:)``.
+    private func wait(_ connection: OpaquePointer) -> MHD_Result {
+        let response = answer.withLock { answer -> HTTPResponse? in
+            if answer.response == nil {
+                MHD_suspend_connection(connection)
+                answer.suspended = connection
+            }
+            defer { answer.response = nil }
+            return answer.response
+        }
+        return response.map { queue($0, connection) } ?? .YES
+    }
+
+    private func queue(_ response: HTTPResponse, _ connection: OpaquePointer) -> MHD_Result {
+        phase = .answered
+        if case .stream(let stream) = response.body {
+            self.stream = stream
+            core.add(stream)
+        }
+        core.connections.began(.sending(bytes: response.body.size, stream), connection)
+        return response.queue(on: connection)
+    }
+
+    // MARK: - On any thread
+
+    func respond(_ response: HTTPResponse) {
+        let (isFirst, suspended) = answer.withLock { answer -> (Bool, OpaquePointer?) in
+            guard !answer.isGiven else { return (false, nil) }
+            answer.isGiven = true
+            answer.response = response
+            defer { answer.suspended = nil }
+            return (true, answer.suspended)
+        }
+        guard isFirst else { return }
+        if let suspended { MHD_resume_connection(suspended) }
+        core.finish()
+    }
+
+    private static func hasBody(_ connection: OpaquePointer) -> Bool {
+        func value(_ name: String) -> String? {
+            MHD_lookup_connection_value(connection, .HEADER_KIND, name).map { String(cString: $0) }
+        }
+        return value("Transfer-Encoding") != nil || !["0", nil].contains(value("Content-Length"))
+    }
+
+    private static func client(of connection: OpaquePointer) -> String {
+        guard let address = darkroom_mhd_client(connection) else { return "" }
+        return IPAddress.canonical(SocketAddress.text(of: address)) ?? ""
+    }
+}
+
+/// The header fields of a request.
+private struct Headers {
+    private(set) var fields: [String: String] = [:]
+    /// Whether a field that must occur once is repeated.
+    private(set) var isContradictory = false
+    /// Whether a field has a name that is none, such as `Host ` (RFC 9110, section 5.6.2).
+    private(set) var hasInvalidName = false
+
+    private static let single: Set = [
+        "host", "content-length", "content-type", "authorization", "origin", "transfer-encoding",
+    ]
+
+    init(of connection: OpaquePointer) {
+        withUnsafeMutablePointer(to: &self) { headers in
+            _ = MHD_get_connection_values(
+                connection, .HEADER_KIND,
+                { context, _, name, value in
+                    guard let context, let name else { return .YES }
+                    context.assumingMemoryBound(to: Headers.self).pointee.add(
+                        String(cString: name).lowercased(), value.map { String(cString: $0) } ?? "")
+                    return .YES
+                }, headers)
+        }
+    }
+
+    private static let nameCharacters = Set("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz".utf8)
+
+    private mutating func add(_ name: String, _ value: String) {
+        if name.isEmpty || !name.utf8.allSatisfy(Self.nameCharacters.contains) { hasInvalidName = true }
+        if let earlier = fields[name] {
+            if Self.single.contains(name) { isContradictory = true }
+            fields[name] = earlier + (name == "cookie" ? "; " : ", ") + value
+        } else {
+            fields[name] = value
+        }
+    }
+}

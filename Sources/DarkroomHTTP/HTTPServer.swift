@@ -1,0 +1,219 @@
+internal import CMicrohttpd
+import DarkroomConcurrency
+import DarkroomText
+internal import Glibc
+
+/// What a server answers.
+///
+/// Both methods are called on the server's thread, which serves all clients, so they must return quickly.
+package protocol HTTPService: Sendable {
+    /// Called when the head of a request has arrived. `request.body` is empty.
+    func accept(_ request: HTTPRequest) -> BodyRule
+    /// Called when the request is complete. The response may be given later, by any thread.
+    func answer(_ exchange: HTTPExchange)
+    /// The response to a request that cannot be handled.
+    func error(_ status: Int, _ text: String) -> HTTPResponse
+}
+
+/// The limits that protect a server against its clients.
+package struct HTTPServerLimits: Sendable {
+    /// The most open connections. If three quarters of them are open, those without a request are closed. The limit is
+    /// lower if this process may not open so many files.
+    package var connections = 4096
+    /// The most bytes of the head of a request.
+    package var headBytes = 32_768
+    /// How long a client may take for the head of a request or for the next message of a stream, and for a body or a
+    /// response in addition to the time at the slowest rate.
+    package var patience = Duration.seconds(20)
+    /// The slowest rate at which a client may send a body or receive a response.
+    package var slowestBytesPerSecond = 4096
+    /// The most bytes of all request bodies that are held in memory.
+    package var bodyBytes = 64 << 20
+
+    package init() {}
+}
+
+/// A certificate chain and its private key, in PEM.
+package struct ServerCertificate: Sendable {
+    package let chain: String
+    package let key: String
+
+    package init(chain: String, key: String) {
+        self.chain = chain
+        self.key = key
+    }
+}
+
+/// An HTTP/1.1 server, on libmicrohttpd with one thread.
+package final class HTTPServer: Sendable {
+    /// The address on which the server listens. If port 0 was requested, it contains the port that the system chose.
+    package let address: ListenAddress
+
+    private let core: ServerCore
+    private let daemon: Locked<OpaquePointer?>
+    private let deadlines: PeriodicThread
+
+    /// Starts to listen and to serve.
+    /// - Throws: ``HTTPServerError`` if the address cannot be used, or if the certificate or key is not valid.
+    package init(
+        _ service: any HTTPService, at address: ListenAddress, certificate: ServerCertificate? = nil,
+        limits: HTTPServerLimits = HTTPServerLimits()
+    ) throws(HTTPServerError) {
+        var limits = limits
+        limits.connections = OpenFileLimit.raise(forConnections: limits.connections)
+        let core = ServerCore(service, limits)
+        let (socket, bound) = try address.listen()
+        self.core = core
+        self.address = bound
+        guard let started = Self.start(core, socket, certificate, limits) else {
+            close(socket)
+            throw HTTPServerError(
+                certificate == nil
+                    ? "cannot start the server: \(systemErrorText())"
+                    : "cannot start the server with TLS; check that the certificate file contains a certificate chain in PEM, "
+                        + "and the key file its private key")
+        }
+        daemon = Locked(started)
+        deadlines = PeriodicThread("http-deadlines", every: .seconds(1)) { core.connections.enforce() }
+    }
+
+    deinit { stop() }
+
+    /// The number of open connections.
+    package var connectionCount: Int { core.connections.count }
+
+    /// Stops listening, ends all streams, waits for the responses that are being made, and closes all connections. May
+    /// be called more than once.
+    package func stop() {
+        guard let stopping = daemon.exchange(nil) else { return }
+        deadlines.stop()
+        let listening = MHD_quiesce_daemon(stopping)
+        core.close()
+        MHD_stop_daemon(stopping)
+        if listening >= 0 { close(listening) }
+    }
+
+    private static func start(
+        _ core: ServerCore, _ socket: Int32, _ certificate: ServerCertificate?, _ limits: HTTPServerLimits
+    ) -> OpaquePointer? {
+        var settings = darkroom_mhd_settings()
+        settings.socket = socket
+        settings.connection_limit = UInt32(limits.connections)
+        settings.connection_memory = limits.headBytes
+        settings.idle_timeout = UInt32(limits.patience.components.seconds) + 1
+        settings.context = Unmanaged.passUnretained(core).toOpaque()  // `core` outlives the daemon
+        settings.target = { context, target, _ in
+            let core = Unmanaged<ServerCore>.fromOpaque(context!).takeUnretainedValue()
+            let bytes = UnsafeBufferPointer(
+                start: UnsafeRawPointer(target!).assumingMemoryBound(to: UInt8.self), count: strlen(target!))
+            return Unmanaged.passRetained(Transaction(target: bytes, core)).toOpaque()
+        }
+        settings.handler = { _, connection, _, method, _, data, size, transaction in
+            let transaction = Unmanaged<Transaction>.fromOpaque(transaction!.pointee!).takeUnretainedValue()
+            var count = size!.pointee
+            defer { size!.pointee = count }
+            return transaction.handle(connection!, String(cString: method!), data, &count)
+        }
+        settings.completed = { context, connection, transaction, _ in
+            let core = Unmanaged<ServerCore>.fromOpaque(context!).takeUnretainedValue()
+            core.connections.began(.waiting, connection!)
+            guard let ended = transaction?.pointee else { return }
+            Unmanaged<Transaction>.fromOpaque(ended).takeRetainedValue().end()
+            transaction?.pointee = nil
+        }
+        settings.connection = { context, connection, _, event in
+            let core = Unmanaged<ServerCore>.fromOpaque(context!).takeUnretainedValue()
+            if darkroom_mhd_has_begun(event) {
+                core.connections.add(connection!)
+            } else {
+                core.connections.remove(connection!)
+            }
+        }
+        guard let certificate else { return darkroom_mhd_start(&settings) }
+        return certificate.chain.withCString { chain in
+            certificate.key.withCString { key in
+                settings.certificate = chain
+                settings.key = key
+                return darkroom_mhd_start(&settings)
+            }
+        }
+    }
+}
+
+/// The part of a server that the callbacks of libmicrohttpd use.
+final class ServerCore: Sendable {
+    private struct State {
+        var isClosing = false
+        /// Requests whose response is being made.
+        var handling = 0
+        /// The bytes of the request bodies in memory.
+        var bodyBytes = 0
+        var streams: [ObjectIdentifier: ResponseStream] = [:]
+    }
+
+    let service: any HTTPService
+    let connections: ConnectionTable
+    private let state = Locked(State())
+    private let isIdle = Signal()
+    private let mostBodyBytes: Int
+
+    init(_ service: any HTTPService, _ limits: HTTPServerLimits) {
+        self.service = service
+        mostBodyBytes = limits.bodyBytes
+        connections = ConnectionTable(limits)
+    }
+
+    /// Counts the bytes of a request body before they arrive; false if there are too many bytes of other bodies.
+    func reserve(bodyBytes: Int) -> Bool {
+        state.withLock { state in
+            guard state.bodyBytes + bodyBytes <= mostBodyBytes else { return false }
+            state.bodyBytes += bodyBytes
+            return true
+        }
+    }
+
+    func release(bodyBytes: Int) { state.withLock { $0.bodyBytes -= bodyBytes } }
+
+    /// Begins to make a response; false if the server is closing.
+    func begin() -> Bool {
+        state.withLock { state in
+            if !state.isClosing { state.handling += 1 }
+            return !state.isClosing
+        }
+    }
+
+    /// A response that was begun is made.
+    func finish() {
+        let isLast = state.withLock { state in
+            state.handling -= 1
+            return state.handling == 0
+        }
+        if isLast { isIdle.raise() }
+    }
+
+    func add(_ stream: ResponseStream) {
+        let isClosing = state.withLock { state in
+            state.streams[ObjectIdentifier(stream)] = stream
+            return state.isClosing
+        }
+        if isClosing { stream.finish() }
+    }
+
+    func remove(_ stream: ResponseStream) { state.withLock { $0.streams[ObjectIdentifier(stream)] = nil } }
+
+    /// Ends all streams, and waits until no connection is suspended.
+    func close() {
+        let streams = state.withLock { state in
+            state.isClosing = true
+            return Array(state.streams.values)
+        }
+        for stream in streams { stream.finish() }
+        while state.withLock({ $0.handling > 0 }) { isIdle.wait() }
+    }
+}
+
+package struct HTTPServerError: Error, CustomStringConvertible {
+    package let description: String
+
+    init(_ description: String) { self.description = description }
+}

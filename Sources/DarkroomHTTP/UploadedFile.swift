@@ -1,0 +1,45 @@
+internal import Glibc
+
+/// The body of a request in a file, which is removed when the last reference to this object is released.
+package final class UploadedFile: @unchecked Sendable {  // written on the server's thread before it is handed out
+    package let path: String
+    private var descriptor: Int32
+    /// In bytes.
+    package private(set) var size = 0
+    private let folder: String
+
+    /// Creates a file in `folder`; nil with `errno` on failure.
+    init?(in folder: String) {
+        self.folder = folder
+        path = folder + "/upload-" + String(UInt64.random(in: 0 ... .max), radix: 16)
+        descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        if descriptor < 0 { return nil }
+    }
+
+    /// Creates a file in the same folder; nil with `errno` on failure.
+    convenience init?(beside other: UploadedFile) { self.init(in: other.folder) }
+
+    deinit {
+        close()
+        unlink(path)
+    }
+
+    /// Appends bytes; returns false with `errno` on failure.
+    func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        var rest = bytes
+        while let start = rest.baseAddress, !rest.isEmpty {
+            let written = write(descriptor, start, rest.count)
+            if written < 0 && errno == EINTR { continue }
+            guard written > 0 else { return false }
+            rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(written))
+            size += written
+        }
+        return true
+    }
+
+    /// Ends writing.
+    func close() {
+        if descriptor >= 0 { Glibc.close(descriptor) }
+        descriptor = -1
+    }
+}

@@ -1,0 +1,32 @@
+-- Included. Every 10 s, adds a sample to the history of the last hour: the time, the totals, and the photos of the operations that can
+-- be claimed (the last operation of a batch counts as a full one; at most 200 batches of each priority are counted). Expects `prefix`
+-- and `now`.
+local sampled = tonumber(redis.call('HGET', KEY_CONTROL, 'history.sampled') or '')
+if not sampled or math.abs(now - sampled) >= 10000 then
+    redis.call('HSET', KEY_CONTROL, 'history.sampled', now)
+    local queued = 0
+    for _, priority in ipairs({PRIORITIES}) do
+        for _, id in ipairs(redis.call('ZRANGE', KEY_READY .. priority, 0, 199)) do
+            -- A damaged batch counts with 0 photos.
+            local operations, size = redis.pcall('ZCARD', KEY_BATCH .. id .. QUEUE), redis.pcall('HGET', KEY_BATCH .. id, 'size')
+            local number = type(size) == 'string' and tonumber(size) or 0
+            if type(operations) == 'number' and number >= 1 and number <= 1000 then queued = queued + operations * number end
+        end
+    end
+    local totals, sample = redis.pcall('HMGET', KEY_TOTALS, TOTAL_FIELDS), {string.format('%.0f', now)}
+    for i = 1, 5 do
+        local total = totals[i] or '0'
+        sample[#sample + 1] = #total <= 16 and string.find(total, '^%d+$') and total or '0'
+    end
+    sample[#sample + 1] = string.format('%.0f', queued)
+    -- Samples in the future are from before the clock of the server was set back.
+    for _, range in ipairs({{'-inf', now - 3600000}, {'(' .. now, '+inf'}}) do
+        local outside = redis.pcall('ZRANGEBYSCORE', KEY_HISTORY, range[1], range[2], 'LIMIT', 0, 500)
+        if outside.err then
+            redis.call('UNLINK', KEY_HISTORY)
+        elseif #outside > 0 then
+            redis.call('ZREM', KEY_HISTORY, unpack(outside))
+        end
+    end
+    redis.call('ZADD', KEY_HISTORY, now, table.concat(sample, ' '))
+end

@@ -1,0 +1,134 @@
+import DarkroomConcurrency
+import DarkroomLogging
+import DarkroomTransfer
+import DarkroomWorkerState
+
+/// Exports the traces of photos to an OpenTelemetry collector, on a thread of its own.
+///
+/// The worker never waits for the collector: a bounded number of traces waits for the export, and further traces are
+/// dropped and counted.
+package final class TraceExporter: Sendable {
+    private struct State {
+        var waiting: [PhotoTrace] = []
+        var spansDropped = 0
+        var isStopping = false
+        /// When the running request is aborted; nil before the exporter stops.
+        var deadline: ContinuousClock.Instant?
+    }
+
+    /// The most traces in a request.
+    private static let maxTracesInRequest = 512
+    /// The most traces that wait for their export.
+    private static let maxWaiting = 8192
+    /// After this time, fewer traces than ``maxTracesInRequest`` are sent.
+    private static let interval = Duration.seconds(1)
+    /// The default of OTEL_EXPORTER_OTLP_TIMEOUT.
+    private static let requestTimeout = Duration.seconds(10)
+    /// The pauses between the attempts to send a request.
+    private static let pauses: [Duration] = [.seconds(1), .seconds(2), .seconds(4)]
+
+    private let settings: TraceSettings
+    private let logger: Logger
+    private let state = Locked(State())
+    private let news = Signal()
+    private let thread = Locked<OwnedThread?>(nil)
+
+    /// Starts the thread.
+    package init(_ settings: TraceSettings, logger: Logger) {
+        self.settings = settings
+        self.logger = logger
+        thread.withLock { $0 = OwnedThread("darkroom-traces") { [self] in run() } }
+    }
+
+    /// The number of spans that could not be exported.
+    package var spansDropped: Int { state.withLock { $0.spansDropped } }
+
+    /// Adds the traces of accepted photos that the sampler takes. Thread-safe, never blocks.
+    package func observe(_ observation: WorkerObservation) {
+        guard case .accepted(let accepted) = observation else { return }
+        var traces: [PhotoTrace] = []
+        for photo in accepted.photos {
+            let low = UInt64.random(in: 1 ... .max)
+            guard settings.sampler.takes(low) else { continue }
+            traces.append(PhotoTrace(photo, of: accepted, id: (.random(in: 1 ... .max), low)))
+        }
+        guard !traces.isEmpty else { return }
+        let isFull = state.withLock { state in
+            let room = max(0, Self.maxWaiting - state.waiting.count)
+            state.waiting += traces.prefix(room)
+            state.spansDropped += traces.dropFirst(room).reduce(0) { $0 + $1.spanCount }
+            return state.waiting.count >= Self.maxTracesInRequest
+        }
+        if isFull { news.raise() }
+    }
+
+    /// Sends the waiting traces, at most for `patience`, and ends the thread. The traces that are left are dropped.
+    package func stop(patience: Duration = .seconds(1)) {
+        state.withLock { state in
+            state.isStopping = true
+            state.deadline = .now + patience
+        }
+        news.raise()
+        // libcurl asks at least once per second whether to abort a request.
+        _ = thread.withLock { $0 }?.join(timeout: patience + .seconds(2))
+    }
+
+    private func run() {
+        while true {
+            news.wait(timeout: Self.interval)
+            let isLast = state.withLock { $0.isStopping }
+            while case let traces = take(), !traces.isEmpty { export(traces) }
+            if isLast { return }
+        }
+    }
+
+    /// Removes and returns the traces of the next request.
+    private func take() -> ArraySlice<PhotoTrace> {
+        state.withLock { state in
+            let traces = state.waiting.prefix(Self.maxTracesInRequest)
+            state.waiting.removeFirst(traces.count)
+            return traces
+        }
+    }
+
+    /// Sends a request, and tries again after temporary failures.
+    private func export(_ traces: ArraySlice<PhotoTrace>) {
+        guard !isOverdue else { return drop(traces) }
+        let body = OTLP.request(traces, of: settings.resource)
+        var pauses = Self.pauses[...]
+        while let failure = post(body) {
+            guard failure.isTemporary, let pause = pauses.popFirst(), pausedFor(pause) else {
+                drop(traces)
+                return logger.warning(
+                    "traces were not exported", key: "",
+                    ["traces": .number(traces.count), "detail": .text(failure.detail)])
+            }
+        }
+    }
+
+    private func drop(_ traces: ArraySlice<PhotoTrace>) {
+        state.withLock { $0.spansDropped += traces.reduce(0) { $0 + $1.spanCount } }
+    }
+
+    /// - Returns: why the collector did not accept the request; nil if it did.
+    private func post(_ body: [UInt8]) -> (detail: String, isTemporary: Bool)? {
+        let post = WebPost(headers: settings.headers, timeout: Self.requestTimeout) { [self] in isOverdue }
+        do throws(TransferError) {
+            let status = try post.send(body, to: settings.url)
+            // https://opentelemetry.io/docs/specs/otlp/#failures-1
+            return (200..<300).contains(status)
+                ? nil : ("HTTP status \(status)", [429, 502, 503, 504].contains(status))
+        } catch {
+            return (error.detail, !isOverdue)
+        }
+    }
+
+    private var isOverdue: Bool { state.withLock { $0.deadline.map { .now >= $0 } ?? false } }
+
+    /// Waits. Returns false if the exporter is stopping.
+    private func pausedFor(_ pause: Duration) -> Bool {
+        let end = ContinuousClock.now + pause
+        while !state.withLock({ $0.isStopping }), .now < end { news.wait(timeout: end - .now) }
+        return !state.withLock { $0.isStopping }
+    }
+}

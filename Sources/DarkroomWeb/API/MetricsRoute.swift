@@ -1,0 +1,58 @@
+import Darkroom
+import DarkroomHTTP
+import DarkroomMetrics
+import DarkroomRedis
+import DarkroomStore
+
+/// The metrics of the cluster and of this server, in the text format of Prometheus.
+enum MetricsRoute {
+    static let all: [Route] = [
+        Route(.get, "/metrics") { call in
+            var text = MetricsText()
+            let status = try ClusterStatus(call.client)
+            addCluster(status, try call.client.store.totals(), to: &text)
+            text.gauge(
+                "darkroom_redis_memory_bytes", "Memory of Redis for its data.", try call.client.store.usedMemory())
+            text.gauge("darkroom_watching_pages", "Pages that watch a batch.", call.site.hub.viewerCount)
+            text.process(.current)
+            return HTTPResponse(headers: [("Content-Type", MetricsText.contentType)], body: .bytes(text.bytes))
+        }
+    ]
+
+    private static func addCluster(_ status: ClusterStatus, _ totals: ClusterTotals, to text: inout MetricsText) {
+        text.counter(
+            "darkroom_cluster_photos_total", "Photos of all workers by result.",
+            [
+                .init(totals.filtered, ["result": "filtered"]), .init(totals.failed, ["result": "failed"]),
+                .init(totals.cancelled, ["result": "cancelled"]),
+            ])
+        text.counter("darkroom_cluster_download_bytes_total", "Downloaded bytes of all workers.", totals.bytesIn)
+        text.counter("darkroom_cluster_output_bytes_total", "Written bytes of all workers.", totals.bytesOut)
+        text.gauge(
+            "darkroom_batches", "Batches by state.",
+            ClusterStatus.states.map { .init(status.count($0), ["state": $0.rawValue]) })
+        let parts = status.backlog.parts
+        text.gauge(
+            "darkroom_backlog_photos", "Photos that workers could run now, by the priority of their batches.",
+            parts.map { .init($0.photos, ["priority": $0.priority.rawValue]) })
+        text.gauge(
+            "darkroom_backlog_age_seconds",
+            "Time since the oldest batch of the backlog was submitted; 0 without a backlog.",
+            parts.map { part in
+                .init(
+                    part.oldest.map { Double(max(0, status.now - $0)) / 1000 } ?? 0,
+                    ["priority": part.priority.rawValue])
+            })
+        text.gauge(
+            "darkroom_operations", "Operations of batches that have not finished, by state.",
+            [.init(status.queued, ["state": "queued"]), .init(status.executing, ["state": "executing"])])
+        text.gauge("darkroom_workers", "Workers that sent a heartbeat in the last 10 s.", status.workers.count)
+        text.gauge(
+            "darkroom_cluster_suspended", "Whether a part of the work is suspended in the whole cluster: 0 or 1.",
+            [
+                .init(status.controls.isSuspended ? 1 : 0, ["part": "everything"]),
+                .init(status.controls.areDownloadsSuspended ? 1 : 0, ["part": "downloads"]),
+                .init(status.controls.areFiltrationsSuspended ? 1 : 0, ["part": "filtrations"]),
+            ])
+    }
+}

@@ -1,0 +1,175 @@
+import DarkroomCoding
+import DarkroomHTTP
+
+/// Who may use the server.
+package enum AccessRule: Sendable {
+    /// Every program of this machine. Only for servers on a loopback address.
+    case everybody
+    /// Clients with this token, in a cookie or in `Authorization: Bearer`.
+    case token(String)
+    /// Clients for which an authenticating proxy sets this header field. Only requests from one of these IP addresses
+    /// count, because other clients can set the field themselves.
+    case header(String, from: Set<String>)
+
+    /// The fewest characters of a token.
+    package static let leastTokenLength = 16
+
+    /// A new token of 128 random bits.
+    package static func newToken() -> String {
+        var generator = SystemRandomNumberGenerator()
+        return Hexadecimal.text((0..<16).map { _ in UInt8.random(in: 0 ... .max, using: &generator) })
+    }
+}
+
+/// Decides about each request, before its body is read.
+struct AccessControl: Sendable {
+    enum Decision: Equatable {
+        case allowed
+        /// The client must log in.
+        case unknownClient
+        /// The request is refused, with the reason.
+        case refused(String)
+    }
+
+    private let rule: AccessRule
+    /// The value of the session cookie.
+    private let session: String
+    /// Names by which clients may call the server, in lower case and without a port.
+    private let hosts: Set<String>
+    /// Whether the server itself encrypts its connections.
+    private let hasTLS: Bool
+
+    /// - Parameter hosts: host names in addition to the loopback names and the listening address.
+    init(_ rule: AccessRule, address: ListenAddress, hosts: [String], hasTLS: Bool) {
+        self.hasTLS = hasTLS
+        self.hosts = Set(
+            ["localhost", "127.0.0.1", "[::1]", HostHeader(address.description).name] + hosts.map { $0.lowercased() })
+        session = if case .token(let token) = rule { Self.session(of: token) } else { "" }
+        self.rule =
+            if case .header(let name, let proxies) = rule {
+                .header(name.lowercased(), from: Set(proxies.map { IPAddress.canonical($0) ?? $0 }))
+            } else {
+                rule
+            }
+    }
+
+    /// The name of the session cookie. Browsers send a cookie to all ports of a host, so servers on different ports have
+    /// different names.
+    func cookie(of request: HTTPRequest) -> String {
+        // The port comes from the client, and the name of a cookie must not contain all characters.
+        let port = UInt16(HostHeader(request.headers["host"] ?? "").port)
+        return "darkroom-session" + (port.map { "-\($0)" } ?? "")
+    }
+
+    /// Whether the browser reaches the server, or the proxy before it, over TLS.
+    func isEncrypted(_ request: HTTPRequest) -> Bool {
+        hasTLS || request.headers["x-forwarded-proto"]?.lowercased() == "https"
+    }
+
+    /// Whether a token is the token of this server.
+    func accepts(token: String) -> Bool {
+        guard case .token(let own) = rule else { return false }
+        return Self.areEqual(token, own)
+    }
+
+    /// The value of the cookie for clients that have logged in. It is the same after a restart with the same token.
+    var sessionCookie: String { session }
+
+    func decision(on request: HTTPRequest) -> Decision {
+        guard let host = request.headers["host"].map(HostHeader.init) else {
+            return .refused("the Host field is missing")
+        }
+        guard isKnown(host) else {
+            return .refused("this server is not \(host.name); its names are given with --host")
+        }
+        guard isFromThisSite(request, host) else { return .refused("the request comes from another web site") }
+        return client(of: request)
+    }
+
+    /// Another web site can make its own name point to this machine (DNS rebinding). Browsers then send the name of that
+    /// site, and its pages may read all responses. Such a request has no token, but it needs none if the server trusts
+    /// the machine or the header fields, which scripts can set.
+    private func isKnown(_ host: HostHeader) -> Bool {
+        switch rule {
+        case .token: true
+        case .everybody, .header: hosts.contains(host.name)
+        }
+    }
+
+    /// Whether a page of this server, or a program that is no browser, has made the request.
+    private func isFromThisSite(_ request: HTTPRequest, _ host: HostHeader) -> Bool {
+        // https://www.w3.org/TR/fetch-metadata/
+        let site = request.headers["sec-fetch-site"] ?? "same-origin"
+        guard !request.method.isSafe else {
+            // The user may follow a link of another site; that site must not use this server in its pages.
+            return ["same-origin", "none"].contains(site) || request.headers["sec-fetch-mode"] == "navigate"
+        }
+        guard site == "same-origin" else { return false }
+        guard let origin = request.headers["origin"] else { return true }
+        // An http: page of the same name may come from somebody else in the network.
+        guard !isEncrypted(request) || origin.lowercased().hasPrefix("https:") else { return false }
+        return HostHeader(origin: origin) == host
+    }
+
+    private func client(of request: HTTPRequest) -> Decision {
+        switch rule {
+        case .everybody: return .allowed
+        case .token(let token):
+            if let given = request.headers["authorization"] {
+                let parts = given.split(separator: " ", maxSplits: 1)
+                guard parts.count == 2, parts[0].lowercased() == "bearer", Self.areEqual(String(parts[1]), token)
+                else { return .unknownClient }
+                return .allowed
+            }
+            return Self.areEqual(request.cookie(cookie(of: request)) ?? "", session) ? .allowed : .unknownClient
+        case .header(let name, let proxies):
+            guard proxies.contains(request.client) else { return .refused("the request does not come from the proxy") }
+            return request.headers[name]?.isEmpty == false ? .allowed : .unknownClient
+        }
+    }
+
+    private static func session(of token: String) -> String {
+        Hexadecimal.text(HMACSHA256.code(of: Array("darkroom session".utf8), secret: Array(token.utf8)))
+    }
+
+    /// Compares texts in a time that depends only on the length of the second.
+    private static func areEqual(_ given: String, _ own: String) -> Bool {
+        let given = Array(given.utf8), own = Array(own.utf8)
+        var difference: UInt8 = given.count == own.count ? 0 : 1
+        for (position, byte) in own.enumerated() {
+            difference |= byte ^ (given.isEmpty ? 0 : given[position % given.count])
+        }
+        return difference == 0
+    }
+}
+
+/// The name and port of a server in a `Host` or `Origin` field.
+struct HostHeader: Equatable {
+    /// In lower case.
+    let name: String
+    /// Empty for the standard port.
+    let port: String
+
+    /// The value of `Host`: `example.com:8080`.
+    init(_ text: String) {
+        let text = text.lowercased()
+        if let end = text.lastIndex(of: "]") {
+            name = String(text[...end])
+            port = String(text[text.index(after: end)...].drop { $0 == ":" })
+        } else if let colon = text.lastIndex(of: ":") {
+            name = String(text[..<colon])
+            port = String(text[text.index(after: colon)...])
+        } else {
+            name = text
+            port = ""
+        }
+    }
+
+    /// The value of `Origin`: `https://example.com`. Returns nil for `null` and for other schemes than HTTP.
+    init?(origin: String) {
+        guard let start = ["http://", "https://"].first(where: { origin.lowercased().hasPrefix($0) }) else {
+            return nil
+        }
+        self.init(String(origin.dropFirst(start.count)))
+    }
+}

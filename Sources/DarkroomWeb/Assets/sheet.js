@@ -1,0 +1,366 @@
+// The contact sheet: a grid of all photos of a batch, with live states. It replaces the table of the page.
+
+import { call, notice } from "./page.js";
+import { Grid } from "./grid.js";
+import { Live } from "./live.js";
+import { showFacts } from "./facts.js";
+import { PhotoView } from "./photo.js";
+import { Details, States } from "./states.js";
+import { printable } from "./text.js";
+
+const sizes = [32, 64, 112, 168, 256, 400, "row"];
+const sizeNames = ["smallest", "very small", "small", "medium", "large", "very large", "one in each row"];
+const standardSize = 2;
+const mostStates = 5000;
+const pageOfResults = 200;
+
+const sheet = document.getElementById("sheet");
+if (sheet) start(sheet, sheet.dataset);
+
+function start(section, sheet) {
+    const reasons = Object.fromEntries(sheet.reasons.split(" ").map((pair) => pair.split(":")));
+    const states = new States(reasons);
+    const details = new Details();
+    // The indexes of the photos that the filter has found; null without a filter.
+    let found = null;
+    let next = null;
+    let photos = Number(sheet.photos);
+    let isFollowing = false;
+
+    const element = document.createElement("div");
+    element.className = "grid";
+    element.tabIndex = 0;
+    element.setAttribute("role", "grid");
+    element.setAttribute("aria-label", "Contact sheet");
+    element.setAttribute("aria-readonly", "true");
+    section.replaceChildren(element, legend());
+
+    const indexAt = (position) => (found ? found[position] : position);
+
+    const grid = new Grid(element, { fill, open, moved() {}, rested });
+    const view = new PhotoView(sheet, (index) => states.text(index), (step) => {
+        const before = grid.active;
+        grid.activate(before + step);
+        return grid.active === before ? null : indexAt(grid.active) ?? null;
+    });
+    const live = new Live(sheet.api, sheet.streams, {
+        batch: showBatch,
+        states(parts, count) {
+            if (!found) grid.count = photos = count;
+            for (const part of parts) states.set(part.first, part.states);
+            if (view.isOpen && parts.some(({ first, states }) => view.index >= first && view.index < first + states.length)) {
+                view.update();
+            }
+            grid.update();
+        },
+        follow(following) {
+            notice("follow", isFollowing && !following ? "Another page took over: its photos run first now." : "");
+            isFollowing = following;
+            followBox.checked = following;
+        },
+        away: (text) => notice("connection", text),
+        back() {
+            notice("connection", "");
+            for (const image of element.querySelectorAll("img")) image.dataset.attempts = 0;
+            rested(grid.visible.first, grid.visible.count);
+        },
+        gone() {
+            notice("connection", "The batch was forgotten.");
+            for (const panel of document.querySelectorAll(".panel")) panel.inert = true;
+        },
+    });
+
+    // Cells.
+
+    function fill(cell, position, isResting, isActive) {
+        const index = indexAt(position);
+        const kind = states.kind(index);
+        const classes = `cell is-${kind}${isActive ? " is-active" : ""}`;
+        if (cell.className !== classes) cell.className = classes;
+        const [image, word, name] = cell.children;
+        const title = printable(details.get(index)?.name ?? "");
+        const text = states.text(index);
+        if (name.textContent !== title) name.textContent = title;
+        const shown = kind === "unknown" ? "" : kind === "failed" ? reasons[states.code(index)] ?? "failed" : text;
+        if (word.textContent !== shown) word.textContent = shown;
+        const label = `Photo ${index}${title ? ", " + title : ""}${text ? ", " + text : ""}`;
+        if (cell.getAttribute("aria-label") !== label) cell.setAttribute("aria-label", label);
+        showImage(image, imageAddress(index, kind), isResting);
+    }
+
+    function imageAddress(index, kind) {
+        const width = grid.photoWidth * Math.min(window.devicePixelRatio, 2) <= 128 ? 128 : grid.photoWidth <= 300 ? 256 : 512;
+        const query = `width=${grid.photoWidth > 512 ? 1024 : width}&v=${sheet.round}`;
+        if (kind === "filtered" && "files" in sheet) return `${sheet.api}/photos/${index}/thumbnail?${query}`;
+        if (kind === "downloaded" && "originals" in sheet) return `${sheet.api}/photos/${index}/original/thumbnail?${query}`;
+        return null;
+    }
+
+    /** Loads a picture when the grid rests, so that pictures which only pass are not loaded. */
+    function showImage(image, address, isResting) {
+        if (image.dataset.address !== (address ?? "")) {
+            image.dataset.address = address ?? "";
+            image.dataset.attempts = 0;
+            image.removeAttribute("src");
+        }
+        if (address && isResting && !image.hasAttribute("src") && !(image.dataset.attempts > 3)) image.src = address;
+    }
+
+    element.addEventListener("error", (event) => {
+        const image = event.target;
+        const address = image.dataset.address;
+        image.removeAttribute("src");
+        image.dataset.attempts = Number(image.dataset.attempts) + 1;
+        // The server may have too many requests, or may not see the file yet.
+        setTimeout(() => {
+            if (image.dataset.address === address) grid.update();
+        }, 1000 * image.dataset.attempts);
+    }, true);
+
+    // What is visible.
+
+    async function rested(first, count) {
+        if (found) {
+            if (next !== null && first + count >= found.length) await readResults();
+            const from = indexAt(first), to = indexAt(Math.min(first + count, found.length) - 1);
+            // The results on the screen may be far from each other in the list.
+            if (from !== undefined && to - from < mostStates) live.show(from, to - from + 1);
+        } else {
+            // The states of one screen before and after are read, too.
+            const from = Math.max(0, first - count);
+            live.show(from, Math.min(mostStates, count * 3));
+        }
+        if (isFollowing) follow();
+        readNames(first, count);
+    }
+
+    let isReadingNames = false;
+
+    async function readNames(first, count) {
+        if (grid.isDense || isReadingNames || found) return;
+        let missing = first;
+        while (missing < first + count && details.get(missing)) missing++;
+        if (missing >= first + count) return;
+        isReadingNames = true;
+        try {
+            const page = await call("GET", `${sheet.api}/photos?first=${missing}&limit=${first + count - missing}`);
+            details.add(page.photos);
+            grid.update();
+            notice("names", "");
+        } catch (error) {
+            // The stream says that the batch is gone, or that Redis does not answer.
+            if (error.status !== 404 && error.status !== 503) notice("names", error.message);
+        }
+        isReadingNames = false;
+        // The grid may have moved meanwhile.
+        const visible = grid.visible;
+        if (visible.first !== first) readNames(visible.first, visible.count);
+    }
+
+    function follow() {
+        const { first, count } = grid.visible;
+        const from = indexAt(first), to = indexAt(first + count - 1);
+        live.follow(isFollowing && count > 0 ? `${from}-${to}` : "");
+    }
+
+    function open(position) {
+        const index = indexAt(position);
+        if (index !== undefined) view.show(index);
+    }
+
+    // The facts of the batch.
+
+    function showBatch(batch) {
+        if (String(batch.round) !== sheet.round) {
+            sheet.round = batch.round;
+            grid.update();
+        }
+        showFacts(batch);
+        if (!found && batch.photos > photos) grid.count = photos = batch.photos;
+        if (found) refreshResults();
+    }
+
+    document.addEventListener("answered", ({ detail }) => {
+        if (detail?.id === sheet.batch) showBatch(detail);
+    });
+
+    // The tools.
+
+    const tools = document.querySelector(".tools");
+    const zoom = tool("Size", "range", { min: 0, max: sizes.length - 1, value: localStorage.getItem("size") ?? standardSize });
+    zoom.addEventListener("input", applySize);
+    const followBox = tool("Visible photos run first", "checkbox", {});
+    followBox.parentElement.hidden = "readOnly" in sheet;
+    followBox.addEventListener("change", () => {
+        isFollowing = followBox.checked;
+        notice("follow", "");
+        follow();
+    });
+
+    function tool(label, type, attributes) {
+        const input = document.createElement("input");
+        input.type = type;
+        Object.assign(input, attributes);
+        const place = document.createElement("label");
+        place.append(...(type === "checkbox" ? [input, ` ${label}`] : [`${label} `, input]));
+        tools.append(place);
+        return input;
+    }
+
+    function applySize() {
+        localStorage.setItem("size", zoom.value);
+        zoom.setAttribute("aria-valuetext", sizeNames[zoom.value]);
+        grid.size = sizes[zoom.value] ?? sizes[standardSize];
+    }
+
+    document.getElementById("jump").addEventListener("submit", (event) => {
+        event.preventDefault();
+        const index = Math.max(0, Math.min(Number(event.target.elements.first.value) || 0, photos - 1));
+        const later = found?.findIndex((other) => other >= index);
+        const position = !found ? index : later < 0 ? found.length - 1 : later;
+        grid.scrollTo(position);
+        grid.activate(position);
+        element.focus();
+    });
+
+    document.addEventListener("keydown", (event) => {
+        if (event.target.closest("input, select, textarea, dialog") || event.ctrlKey || event.metaKey || event.altKey) return;
+        const act = {
+            "+": () => resize(1), "-": () => resize(-1),
+            "/": () => enter(document.querySelector('#filter [name="name"]')),
+            g: () => enter(document.querySelector('#jump [name="first"]')),
+        }[event.key];
+        if (!act) return;
+        act();
+        event.preventDefault();
+    });
+
+    function resize(step) {
+        zoom.stepUp(step);
+        applySize();
+    }
+
+    /** Moves the keyboard focus to a field, which may be in a closed panel. */
+    function enter(field) {
+        field.closest("details").open = true;
+        field.focus();
+        field.select();
+    }
+
+    // In narrow windows the panels are closed, so that there is space for the photos.
+    const narrow = matchMedia("(max-width: 50rem)");
+    const openPanels = () => {
+        for (const panel of document.querySelectorAll(".panel")) panel.open = !narrow.matches;
+    };
+    narrow.addEventListener("change", openPanels);
+    openPanels();
+
+    // The filter.
+
+    const filter = document.getElementById("filter");
+    let query = "";
+    filter.addEventListener("submit", (event) => {
+        event.preventDefault();
+        applyFilter();
+    });
+    filter.addEventListener("change", () => applyFilter());
+
+    async function applyFilter() {
+        const chosen = new URLSearchParams([...new FormData(filter)].filter(([, value]) => value !== ""));
+        query = chosen.toString();
+        history.replaceState(null, "", query ? `?${query}` : location.pathname);
+        if (!query) {
+            found = next = null;
+            notice("filter", "");
+            grid.count = photos;
+            grid.scrollTo(0);
+            return;
+        }
+        [found, next] = [[], 0];
+        grid.count = 0;
+        await readResults();
+        grid.scrollTo(0);
+    }
+
+    let isReadingResults = false;
+
+    /** Reads the next photos that the filter finds. */
+    async function readResults() {
+        if (isReadingResults) return;
+        isReadingResults = true;
+        const asked = query;
+        try {
+            do {
+                const page = await call("GET", `${sheet.api}/photos?${query}&first=${next}&limit=${pageOfResults}`);
+                if (asked !== query) break;
+                add(page.photos);
+                next = page.next;
+                // A search for a name may end early; it goes on until it has found something.
+            } while (next !== null && found.length < grid.visible.first + grid.visible.count + 1);
+            if (asked === query) notice("filter", found.length === 0 ? "No photo matches the filter." : "");
+        } catch (error) {
+            notice("filter", error.message);
+        }
+        isReadingResults = false;
+        if (asked !== query && found) readResults();
+    }
+
+    function add(results) {
+        details.add(results);
+        for (const photo of results) {
+            states.set(photo.index, codeOf(photo));
+            found.push(photo.index);
+        }
+        grid.count = found.length;
+        grid.update();
+    }
+
+    function codeOf(photo) {
+        if (photo.state !== "failed") return { new: "N", downloaded: "D", filtered: "F", cancelled: "C" }[photo.state] ?? "?";
+        return Object.keys(reasons).find((letter) => reasons[letter] === photo.reason) ?? "z";
+    }
+
+    let refreshTimer = 0;
+
+    /** Looks for further results when the batch has changed, at most every two seconds. */
+    function refreshResults() {
+        if (refreshTimer || next !== null) return;
+        refreshTimer = setTimeout(async () => {
+            refreshTimer = 0;
+            if (!found || isReadingResults) return;
+            const known = new Set(found);
+            try {
+                const page = await call("GET", `${sheet.api}/photos?${query}&limit=1000`);
+                if (!found) return;
+                details.add(page.photos);
+                for (const photo of page.photos) {
+                    states.set(photo.index, codeOf(photo));
+                    if (!known.has(photo.index)) found.push(photo.index);
+                }
+                found.sort((left, right) => left - right);
+                grid.count = found.length;
+                grid.update();
+            } catch (error) {
+                notice("filter", error.message);
+            }
+        }, 2000);
+    }
+
+    applySize();
+    grid.count = photos;
+    const first = Number(sheet.first);
+    if ([...new FormData(filter).values()].some((value) => value !== "")) {
+        applyFilter();
+    } else if (first > 0) {
+        grid.scrollTo(first);
+        grid.activate(first);
+    }
+    live.open();
+}
+
+function legend() {
+    const place = document.createElement("p");
+    place.className = "legend";
+    place.textContent = "Keys: arrows move, Enter opens, + and - change the size, g goes to an index, / searches a name.";
+    return place;
+}

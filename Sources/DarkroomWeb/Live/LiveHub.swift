@@ -1,0 +1,233 @@
+import Darkroom
+import DarkroomConcurrency
+import DarkroomHTTP
+import DarkroomRedis
+import DarkroomStore
+
+/// Sends the changes of batches to all pages that watch them, as server-sent events.
+///
+/// DESIGN. One thread reads Redis for all viewers, at most ten times a second: the facts of each watched batch once, and
+/// the states of the photos that any viewer sees. Viewers that see the same photos get the same bytes. A viewer that has
+/// not received its last message gets nothing; its next message contains all changes since then. So the load of Redis
+/// and the memory do not depend on the speed of the viewers.
+///
+/// Redis sends events only while there are viewers. An event makes its batch due at once; without events, executing
+/// batches are due ten times a second and others once a second, so a lost event delays a change by a second at most.
+final class LiveHub: Sendable {
+    private struct State {
+        var viewers: [String: Viewer] = [:]
+        /// Batches with events since they were last read; nil for all batches.
+        var changed: Set<BatchID>? = []
+        var isClosed = false
+    }
+
+    /// The time between two readings of a batch: the shortest, and the longest without events.
+    private static let shortest = Duration.milliseconds(100), longest = Duration.seconds(1)
+
+    private let client: DarkroomClient
+    private let mostViewers: Int
+    private let state = Locked(State())
+    private let signal = Signal()
+    private let thread = Locked<OwnedThread?>(nil)
+    let follower: ViewFollower
+
+    init(_ client: DarkroomClient, mostViewers: Int) {
+        self.client = client
+        self.mostViewers = mostViewers
+        follower = ViewFollower(client)
+        thread.withLock { thread in
+            thread = OwnedThread("live") { [weak self] in
+                var turns = HubTurns()
+                // The hub is not kept between the turns, so that it can be released.
+                while let signal = self?.signal {
+                    switch self?.turn(&turns) {
+                    case .end, nil: return
+                    case .untilEvent: signal.wait()
+                    case .atMost(let time): signal.wait(timeout: time)
+                    }
+                }
+            }
+        }
+    }
+
+    deinit { signal.raise() }
+
+    /// Adds a viewer of a batch. Returns nil if there are too many viewers.
+    func add(_ batch: BatchID, window: Range<Int>) -> Viewer? {
+        let viewer = Viewer(batch, window) { [signal] in
+            signal.raise()
+        } onEnd: { [weak self] id in
+            self?.remove(id)
+        }
+        let isAdded = state.withLock { state in
+            guard !state.isClosed, state.viewers.count < mostViewers else { return false }
+            state.viewers[viewer.id] = viewer
+            return true
+        }
+        signal.raise()
+        return isAdded ? viewer : nil
+    }
+
+    /// The viewer with this id; nil if it has left.
+    func viewer(_ id: String) -> Viewer? { state.withLock { $0.viewers[id] } }
+
+    var viewerCount: Int { state.withLock { $0.viewers.count } }
+
+    /// Sends the states of other photos to a viewer from now on.
+    func move(_ viewer: Viewer, to window: Range<Int>) {
+        viewer.move(to: window)
+        signal.raise()
+    }
+
+    /// Lets the focus of the batch follow a viewer. If it has followed another viewer, tells that viewer.
+    /// - Parameter photos: the photos that run first; nil if the focus no longer follows the viewer.
+    func follow(_ viewer: Viewer, _ photos: ClosedRange<Int>?) {
+        guard photos != nil || viewer.isFollowed else { return }
+        if let photos {
+            let others = state.withLock { state in
+                state.viewers.values.filter { $0.batch == viewer.batch && $0.id != viewer.id && $0.isFollowed }
+            }
+            for other in others { other.isFollowed = false }
+            follower.follow(viewer.id, viewer.batch, photos)
+        } else {
+            follower.leave(viewer.id, viewer.batch)
+        }
+        viewer.isFollowed = photos != nil
+        signal.raise()
+    }
+
+    /// Ends all streams and the threads.
+    func close() {
+        let viewers = state.withLock { state in
+            state.isClosed = true
+            return Array(state.viewers.values)
+        }
+        for viewer in viewers { viewer.stream.finish() }
+        signal.raise()
+        thread.exchange(nil)?.join()
+        follower.close()
+    }
+
+    private func remove(_ id: String) {
+        guard let viewer = state.withLock({ $0.viewers.removeValue(forKey: id) }) else { return }
+        if viewer.isFollowed { follower.leave(id, viewer.batch) }
+        signal.raise()
+    }
+
+    // MARK: - The thread
+
+    /// What the thread does after a turn.
+    private enum Pause {
+        case untilEvent
+        case atMost(Duration)
+        case end
+    }
+
+    /// Reads the batches that are due and sends their changes.
+    private func turn(_ turns: inout HubTurns) -> Pause {
+        let taken = state.withLock { state -> (viewers: [Viewer], changed: Set<BatchID>?)? in
+            guard !state.isClosed else { return nil }
+            defer { state.changed = [] }
+            return (Array(state.viewers.values), state.changed)
+        }
+        guard let (viewers, changed) = taken else {
+            turns.subscription?.close()
+            return .end
+        }
+        guard !viewers.isEmpty else {
+            turns = HubTurns()
+            return .untilEvent
+        }
+        if turns.subscription == nil { turns.subscription = subscription() }
+        turns.note(changed)
+        turns.keep(Set(viewers.map(\.batch)))
+        for (batch, viewers) in Dictionary(grouping: viewers, by: \.batch)
+        where turns.isDue(batch, isMoved: viewers.contains(where: \.isDue)) {
+            let began = ContinuousClock.now
+            send(batch, to: viewers, &turns)
+            // A slow Redis, or many viewers, make the readings less frequent.
+            let pause = max(Self.shortest, (.now - began) * 2)
+            turns.wait(batch, pause, longest: turns.watched[batch]?.facts.state == .executing ? pause : Self.longest)
+        }
+        for viewer in viewers { viewer.sendHeartbeat() }
+        return .atMost(turns.pause(longest: Self.longest))
+    }
+
+    private func subscription() -> RedisSubscription {
+        RedisSubscription(client.location.redis, channels: [client.location.keys.eventsChannel]) { [weak self] event in
+            self?.take(event)
+        }
+    }
+
+    private func take(_ event: RedisSubscriptionEvent) {
+        let changed: BatchID? =
+            if case .message(_, let payload) = event { BatchEvent(json: payload)?.batch } else { nil }
+        let isWatched = state.withLock { state in
+            guard let changed else {
+                state.changed = nil
+                return true
+            }
+            guard state.viewers.values.contains(where: { $0.batch == changed }) else { return false }
+            return state.changed?.insert(changed).inserted ?? false
+        }
+        if isWatched { signal.raise() }
+    }
+
+    private func send(_ id: BatchID, to viewers: [Viewer], _ turns: inout HubTurns) {
+        do {
+            let now = try client.store.time()
+            guard let facts = try client.store.facts(of: id) else {
+                for viewer in viewers { viewer.end(with: LiveMessage("gone", [:])) }
+                return
+            }
+            func problems() throws(StoreError) -> [BatchProblem] {
+                try client.store.problems(of: [facts], now: now).of(facts)
+            }
+            var watched = try turns.watched[id] ?? WatchedBatch(facts, now: now, problems: problems())
+            try watched.update(facts, now: now, problems: problems)
+            try watched.read(Set(viewers.map(\.window)), in: client.store)
+            for viewer in viewers { viewer.send(&watched) }
+            turns.watched[id] = watched
+        } catch {
+            let message = LiveMessage("away", ["detail": .string(DarkroomError(error, "watch batch \(id)").message)])
+            for viewer in viewers { viewer.sendAway(message) }
+        }
+    }
+}
+
+/// What the thread of a hub remembers between its turns.
+private struct HubTurns {
+    var subscription: RedisSubscription?
+    var watched: [BatchID: WatchedBatch] = [:]
+    /// When each batch may be read again, and when it must be.
+    private var times: [BatchID: (earliest: ContinuousClock.Instant, latest: ContinuousClock.Instant)] = [:]
+    private var changed: Set<BatchID> = []
+
+    /// - Parameter batches: nil for all batches.
+    mutating func note(_ batches: Set<BatchID>?) { changed.formUnion(batches ?? Set(times.keys)) }
+
+    /// Forgets all other batches.
+    mutating func keep(_ batches: Set<BatchID>) {
+        watched = watched.filter { batches.contains($0.key) }
+        times = times.filter { batches.contains($0.key) }
+        changed.formIntersection(batches)
+    }
+
+    /// - Parameter isMoved: whether a viewer shows other photos than before.
+    mutating func isDue(_ batch: BatchID, isMoved: Bool) -> Bool {
+        guard let time = times[batch] else { return true }
+        if isMoved { changed.insert(batch) }
+        return .now >= (changed.contains(batch) ? time.earliest : time.latest)
+    }
+
+    mutating func wait(_ batch: BatchID, _ shortest: Duration, longest: Duration) {
+        changed.remove(batch)
+        times[batch] = (.now + shortest, .now + max(shortest, longest))
+    }
+
+    /// The time until the next batch is due.
+    func pause(longest: Duration) -> Duration {
+        let next = times.map { changed.contains($0.key) ? $0.value.earliest : $0.value.latest }.min()
+        return max(.milliseconds(1), min(longest, next.map { $0 - .now } ?? longest))
+    }
+}

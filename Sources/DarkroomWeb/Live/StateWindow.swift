@@ -1,0 +1,69 @@
+import Darkroom
+import DarkroomStore
+
+/// The states of consecutive photos, one code for each photo: the state codes of Redis, and `P` for a photo that is
+/// neither downloaded nor final and whose operation a worker holds.
+///
+/// An object that was read again without a change is the same object, so that viewers are compared quickly.
+final class StateWindow: Sendable {
+    let first: Int
+    let codes: [UInt8]
+
+    static let inProgress = UInt8(ascii: "P")
+
+    /// The most photos of a window.
+    static let mostPhotos = 5000
+
+    init(first: Int, codes: [UInt8]) {
+        self.first = first
+        self.codes = codes
+    }
+
+    /// Reads the states of the photos in `range` that are fed. Blocks.
+    /// - Parameter range: at most ``mostPhotos`` photos.
+    static func read(_ range: Range<Int>, of batch: BatchFacts, in store: BatchStore) throws(StoreError) -> StateWindow
+    {
+        let photos = range.clamped(to: 0..<batch.photos), size = batch.options.operationSize
+        var codes: [UInt8] = []
+        // One call takes at most 1,000 operations.
+        for start in stride(from: photos.lowerBound, to: photos.upperBound, by: 900 * size) {
+            let end = min(start + 900 * size, photos.upperBound)
+            let operations = try store.operations(of: batch, in: start / size + 1...(end - 1) / size + 1)
+            codes += operations.flatMap { shown($0, of: batch) }.dropFirst(start % size).prefix(end - start)
+        }
+        return StateWindow(first: photos.lowerBound, codes: codes)
+    }
+
+    private static func shown(_ operation: OperationFacts, of batch: BatchFacts) -> [UInt8] {
+        operation.stateCodes.map { code in
+            // `PhotoState` reads the codes of a cancelled batch.
+            guard let state = PhotoState(stateCode: code, of: batch) else { return code }
+            return state == .new && operation.state == .executing ? inProgress : state.stateCode
+        }
+    }
+
+    /// The states of a part of this window.
+    func part(_ range: Range<Int>) -> StateWindow {
+        let range = range.clamped(to: first..<first + codes.count)
+        return StateWindow(
+            first: range.lowerBound, codes: Array(codes[range.lowerBound - first..<range.upperBound - first]))
+    }
+
+    /// The parts of this window that differ from an earlier window of the same range. Differences that are close to each
+    /// other are one part.
+    func changes(since earlier: StateWindow) -> [StateWindow] {
+        guard earlier.first == first else { return [self] }
+        var changed: [Range<Int>] = []
+        for position in codes.indices
+        where position >= earlier.codes.count || codes[position] != earlier.codes[position] {
+            if let last = changed.last, position - last.upperBound < 16 {
+                changed[changed.count - 1] = last.lowerBound..<position + 1
+            } else {
+                changed.append(position..<position + 1)
+            }
+        }
+        return changed.map { StateWindow(first: first + $0.lowerBound, codes: Array(codes[$0])) }
+    }
+
+    var json: JSON { ["first": .int(first), "states": .string(String(decoding: codes, as: UTF8.self))] }
+}

@@ -1,0 +1,108 @@
+import Darkroom
+import DarkroomConcurrency
+import DarkroomStore
+
+/// Lets the focus of batches follow the photos that a page shows, so that these photos run first.
+///
+/// A thread of its own sets the focus, so that pages do not wait for it. If a page moves faster than the focus is set,
+/// only the last position counts.
+final class ViewFollower: Sendable {
+    private struct Followed {
+        var viewer: String
+        /// The photos that run first; nil if the page has left.
+        var wanted: ClosedRange<Int>?
+        /// The focus that was set.
+        var applied: ClosedRange<Int>?
+    }
+
+    private struct State {
+        var batches: [BatchID: Followed] = [:]
+        var isClosed = false
+    }
+
+    /// The shortest time between two changes of the focus of a batch.
+    private static let shortest = Duration.milliseconds(200)
+
+    private let client: DarkroomClient
+    private let state = Locked(State())
+    private let signal = Signal()
+    private let thread = Locked<OwnedThread?>(nil)
+
+    init(_ client: DarkroomClient) {
+        self.client = client
+        thread.withLock { thread in
+            thread = OwnedThread("focus") { [weak self] in
+                while let signal = self?.signal, let isBusy = self?.turn() {
+                    // The pause makes the changes at most five a second. Until it ends, only the last position is kept.
+                    if isBusy { Signal().wait(timeout: Self.shortest) } else { signal.wait() }
+                }
+            }
+        }
+    }
+
+    deinit { signal.raise() }
+
+    func follow(_ viewer: String, _ batch: BatchID, _ photos: ClosedRange<Int>) {
+        state.withLock { state in
+            state.batches[batch, default: Followed(viewer: viewer)].viewer = viewer
+            state.batches[batch]?.wanted = photos
+        }
+        signal.raise()
+    }
+
+    /// Clears the focus, unless another page has taken it over.
+    func leave(_ viewer: String, _ batch: BatchID) {
+        state.withLock { state in
+            if state.batches[batch]?.viewer == viewer { state.batches[batch]?.wanted = nil }
+        }
+        signal.raise()
+    }
+
+    /// Clears the focus of all batches that were followed, and ends the thread.
+    func close() {
+        state.withLock { state in
+            for batch in state.batches.keys { state.batches[batch]?.wanted = nil }
+            state.isClosed = true
+        }
+        signal.raise()
+        thread.exchange(nil)?.join()
+    }
+
+    /// Sets the focus of the batches whose pages have moved.
+    /// - Returns: whether there was something to do; nil if the thread must end.
+    private func turn() -> Bool? {
+        let (due, isClosed) = state.withLock { state in
+            (state.batches.filter { $0.value.wanted == nil || $0.value.wanted != $0.value.applied }, state.isClosed)
+        }
+        for (batch, followed) in due {
+            guard apply(followed, to: batch) else { continue }
+            state.withLock { state in
+                if followed.wanted == nil, state.batches[batch]?.wanted == nil {
+                    state.batches[batch] = nil
+                } else {
+                    state.batches[batch]?.applied = followed.wanted
+                }
+            }
+        }
+        return isClosed ? nil : !due.isEmpty
+    }
+
+    /// Returns false if Redis did not take the change.
+    private func apply(_ followed: Followed, to batch: BatchID) -> Bool {
+        do {
+            if let wanted = followed.wanted {
+                _ = try client.control.focus(batch, wanted, only: false)
+            } else if let applied = followed.applied,
+                // Somebody may have set another focus meanwhile.
+                try client.store.facts(of: batch)?.controls.focus == .init(applied)
+            {
+                _ = try client.control.clearFocus(batch)
+            }
+            return true
+        } catch {
+            // If Redis is away, the change is tried again. Otherwise the batch has finished or is gone, which the stream
+            // of the page reports.
+            return !DarkroomError(error, "set the focus").isTransient
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import Darkroom
+import DarkroomConcurrency
+import DarkroomHTTP
+
+/// A browser page that watches a batch.
+final class Viewer: Sendable {
+    private struct View {
+        var window: Range<Int>
+        var isFollowed = false
+        /// Whether the viewer must be looked at although its batch has not changed.
+        var isDue = true
+    }
+
+    /// What the page was last sent. Used by the thread of the hub only.
+    private struct Sent {
+        var facts: LiveMessage?
+        var window: StateWindow?
+        var isFollowed: Bool?
+        var isAway = false
+        var at = ContinuousClock.now
+    }
+
+    /// Proxies close connections on which nothing is sent for some time, often a minute.
+    private static let longestSilence = Duration.seconds(15)
+
+    /// 128 random bits, so that no other client can move the window.
+    let id = AccessRule.newToken()
+    let batch: BatchID
+    let stream: ResponseStream
+    private let view: Locked<View>
+    private let sent = Locked(Sent())
+
+    /// - Parameters:
+    ///   - wake: called when the viewer can receive its next message after it missed one.
+    ///   - onEnd: called with ``id`` when the page has gone.
+    init(
+        _ batch: BatchID, _ window: Range<Int>, wake: @escaping @Sendable () -> Void,
+        onEnd: @escaping @Sendable (String) -> Void
+    ) {
+        self.batch = batch
+        let view = Locked(View(window: window))
+        self.view = view
+        stream = ResponseStream {
+            if view.withLock({ $0.isDue }) { wake() }
+        } onEnd: { [id] in
+            onEnd(id)
+        }
+    }
+
+    /// The photos that the page shows.
+    var window: Range<Int> { view.withLock { $0.window } }
+
+    func move(to window: Range<Int>) {
+        view.withLock { view in
+            view.window = window
+            view.isDue = true
+        }
+    }
+
+    /// Whether the focus of the batch follows this page.
+    var isFollowed: Bool {
+        get { view.withLock { $0.isFollowed } }
+        set {
+            view.withLock { view in
+                view.isFollowed = newValue
+                view.isDue = true
+            }
+        }
+    }
+
+    var isDue: Bool { view.withLock { $0.isDue } && stream.isReady }
+
+    // MARK: - On the thread of the hub
+
+    /// Sends what has changed since the last message. If the client has not received that message yet, the viewer stays
+    /// due, and its next message contains all changes.
+    func send(_ watched: inout WatchedBatch) {
+        guard stream.isReady else { return view.withLock { $0.isDue = true } }
+        let (range, isFollowed) = view.withLock { view in
+            view.isDue = false
+            return (view.window, view.isFollowed)
+        }
+        guard let window = watched.window(range) else { return view.withLock { $0.isDue = true } }
+        let before = sent.withLock { $0 }
+        var message: [UInt8] = []
+        if before.facts == nil { message += LiveMessage("stream", ["id": .string(id)]).bytes }
+        if before.facts != watched.message || before.isAway { message += watched.message.bytes }
+        if before.isFollowed ?? false != isFollowed {
+            message += LiveMessage("follow", ["following": .bool(isFollowed)]).bytes
+        }
+        message += watched.changes(from: before.window, to: window)
+        let facts = watched.message
+        if !message.isEmpty, stream.offer(message) {
+            sent.withLock { $0 = Sent(facts: facts, window: window, isFollowed: isFollowed) }
+        }
+    }
+
+    /// Sends that the batch cannot be read, once.
+    func sendAway(_ why: LiveMessage) {
+        guard !sent.withLock({ $0.isAway }), stream.offer(why.bytes) else { return }
+        sent.withLock { sent in
+            sent.isAway = true
+            sent.at = .now
+        }
+    }
+
+    /// Sends a comment if nothing was sent for some time.
+    func sendHeartbeat() {
+        guard sent.withLock({ .now - $0.at >= Self.longestSilence }), stream.offer(LiveMessage.heartbeat) else {
+            return
+        }
+        sent.withLock { $0.at = .now }
+    }
+
+    /// Sends a last message and ends the stream.
+    func end(with message: LiveMessage) {
+        stream.offer(message.bytes)
+        stream.finish()
+    }
+}

@@ -1,0 +1,55 @@
+import DarkroomCoding
+import DarkroomHTTP
+
+/// The style sheets, scripts and pictures of the pages, which are part of the program.
+struct StaticFile: Sendable {
+    let name: String
+    let type: String
+    let bytes: [UInt8]
+
+    private init(_ name: String, type: String, _ bytes: [UInt8]) {
+        self.name = name
+        self.type = type
+        self.bytes = bytes
+    }
+
+    static let style = StaticFile("style.css", type: "text/css; charset=utf-8", PackageResources.style_css)
+    static let page = StaticFile("page.js", type: javaScript, PackageResources.page_js)
+    static let sheet = StaticFile("sheet.js", type: javaScript, PackageResources.sheet_js)
+    static let icon = StaticFile("icon.svg", type: "image/svg+xml", PackageResources.icon_svg)
+
+    /// The modules that the scripts import.
+    private static let modules = [
+        StaticFile("facts.js", type: javaScript, PackageResources.facts_js),
+        StaticFile("grid.js", type: javaScript, PackageResources.grid_js),
+        StaticFile("live.js", type: javaScript, PackageResources.live_js),
+        StaticFile("photo.js", type: javaScript, PackageResources.photo_js),
+        StaticFile("states.js", type: javaScript, PackageResources.states_js),
+        StaticFile("text.js", type: javaScript, PackageResources.text_js),
+    ]
+
+    private static let all = [style, page, sheet, icon] + modules
+    private static let javaScript = "text/javascript; charset=utf-8"
+
+    /// A digest of all files. It is part of their addresses, so that browsers may keep them for ever. Scripts import each
+    /// other by relative addresses, so it is a component of the path: with a query, a script would run twice, once with
+    /// the query and once without.
+    private static let version = String(Hexadecimal.text(SHA256Digest.hash(of: all.flatMap(\.bytes))).prefix(16))
+
+    static let route = Route(.get, "/static/{version}/{file}", access: .everybody) { call in
+        let name = call.parameter("file")
+        guard let file = all.first(where: { $0.name == name }) else {
+            throw Problem(404, "noSuchPage", "there is no file \"\(name)\"")
+        }
+        var response = try call.cached(version) {
+            HTTPResponse(headers: [("Content-Type", file.type)], body: .bytes(file.bytes))
+        }
+        if call.parameter("version") == version {
+            response["Cache-Control"] = "public, max-age=31536000, immutable"
+        }
+        return response
+    }
+
+    /// The address of the file. It changes with the program.
+    func link(_ site: Site) -> String { site.link("static", Self.version, name) }
+}

@@ -1,0 +1,46 @@
+import Darkroom
+import DarkroomFiles
+import DarkroomHTTP
+
+/// What all routes of a server share.
+final class Site: Sendable {
+    let client: DarkroomClient
+    let configuration: WebConfiguration
+    let access: AccessControl
+    let hub: LiveHub
+    /// The folders whose photos are shown.
+    let folders: PhotoFolders
+    let thumbnails: ThumbnailMaker
+    let manifestLines = ManifestLines()
+
+    /// - Parameter address: the address on which the server listens.
+    init(_ client: DarkroomClient, _ configuration: WebConfiguration) throws(SystemFailure) {
+        self.client = client
+        self.configuration = configuration
+        access = AccessControl(
+            configuration.access, address: configuration.address, hosts: configuration.hosts,
+            hasTLS: configuration.certificate != nil)
+        hub = LiveHub(client, mostViewers: configuration.mostViewers)
+        folders = PhotoFolders(configuration.photosUnder)
+        let scratch = try Folder(trusted: configuration.scratchFolder)
+        try scratch.requirePrivate()
+        thumbnails = ThumbnailMaker(
+            try ThumbnailCache(in: scratch, maxBytes: configuration.cacheBytes), helpers: configuration.helpers)
+    }
+
+    private var prefix: [String] { configuration.prefix.split(separator: "/").map(String.init) }
+
+    /// The components of a path below the prefix of the proxy; nil if the path is not below it.
+    func pathBelowPrefix(_ path: [String]) -> ArraySlice<String>? {
+        path.starts(with: prefix) ? path.dropFirst(prefix.count) : nil
+    }
+
+    /// The address of a page of this server, with the prefix of the proxy.
+    /// - Parameter components: not encoded.
+    func link(_ components: String..., query: [(name: String, value: String)] = []) -> String {
+        let path = components.map { "/" + RequestTarget.encoded($0) }.joined()
+        let query = query.map { "\(RequestTarget.encoded($0.name))=\(RequestTarget.encoded($0.value))" }
+        return configuration.prefix + (path.isEmpty ? "/" : path)
+            + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
+    }
+}

@@ -1,0 +1,167 @@
+import Darkroom
+import DarkroomConcurrency
+import DarkroomHTTP
+import Foundation
+
+/// Finds the route of each request, and answers on threads of its own.
+final class WebService: HTTPService {
+    private let site: Site
+    private let routes: RouteTable
+    private let calls = BoundedPool("web", maxThreads: 16, maxWaiting: 500)
+    private let thumbnails: BoundedPool
+
+    init(_ site: Site, _ routes: [Route]) {
+        self.site = site
+        self.routes = RouteTable(routes: routes)
+        // Each thread can hold a photo of 256 MiB, so there are not more of them on a large machine.
+        let threads = min(ProcessInfo.processInfo.activeProcessorCount, 8)
+        thumbnails = BoundedPool("thumbnails", maxThreads: threads, maxWaiting: 2000)
+    }
+
+    /// Discards the requests that wait.
+    func close() {
+        calls.close()
+        thumbnails.close()
+    }
+
+    // MARK: - On the server's thread
+
+    func accept(_ request: HTTPRequest) -> BodyRule {
+        do throws(Problem) {
+            let (route, _) = try route(of: request)
+            try check(request, route)
+            return switch route.body {
+            case .none: .none
+            case .fields: .memory(maxBytes: FormFields.maxBytes)
+            case .upload: .file(folder: site.configuration.scratchFolder, maxBytes: site.configuration.uploadBytes)
+            }
+        } catch {
+            return .refused(response(error, to: request))
+        }
+    }
+
+    func answer(_ exchange: HTTPExchange) {
+        let request = exchange.request
+        do throws(Problem) {
+            let (route, parameters) = try route(of: request)
+            let pool = route.pool == .thumbnails ? thumbnails : calls
+            let isTaken = pool.perform { [self] in
+                exchange.respond(secured(answer(route, Call(site, request, parameters))))
+            }
+            if !isTaken { throw Problem(503, "busy", "the server has too many requests; try again in a moment") }
+        } catch {
+            exchange.respond(response(error, to: request))
+        }
+    }
+
+    func error(_ status: Int, _ text: String) -> HTTPResponse {
+        answer(to: Problem(refused: status, String(text.prefix { $0 != "\n" }))) { $0.response }
+    }
+
+    private func route(of request: HTTPRequest) throws(Problem) -> (Route, [String: String]) {
+        guard let path = site.pathBelowPrefix(request.target.path) else { throw Self.noPage(request) }
+        switch routes.match(request.method, path) {
+        case .route(let route, let parameters): return (route, parameters)
+        case .otherMethods(let methods):
+            throw Problem(
+                405, "methodNotAllowed",
+                "this address does not take \(request.method.rawValue); it takes "
+                    + methods.map(\.rawValue).joined(separator: ", "), methods: methods)
+        case .nothing: throw Self.noPage(request)
+        }
+    }
+
+    private static func noPage(_ request: HTTPRequest) -> Problem {
+        Problem(404, "noSuchPage", "there is no /" + request.target.path.joined(separator: "/"))
+    }
+
+    private func check(_ request: HTTPRequest, _ route: Route) throws(Problem) {
+        switch site.access.decision(on: request) {
+        case .refused(let why): throw Problem(403, "forbidden", why)
+        case .unknownClient where route.access == .clients:
+            throw Problem(401, "notLoggedIn", "log in with the token that the server printed when it started")
+        case .unknownClient, .allowed: break
+        }
+        if site.configuration.isReadOnly, route.effect == .changes {
+            throw Problem.readOnly
+        }
+    }
+
+    // MARK: - On the threads of the pools
+
+    private func answer(_ route: Route, _ call: Call) -> HTTPResponse {
+        do {
+            return try route.answer(call)
+        } catch {
+            return response(Problem(error, "answer \(route.method.rawValue) \(route.pattern.text)"), to: call.request)
+        }
+    }
+
+    private func response(_ problem: Problem, to request: HTTPRequest) -> HTTPResponse {
+        answer(to: problem) { problem in
+            guard wantsPage(request) else { return problem.response }
+            return problem.status == 401 ? LoginPage(site, request).response : ProblemPage(site, problem).response
+        }
+    }
+
+    private func answer(to problem: Problem, _ make: (Problem) -> HTTPResponse) -> HTTPResponse {
+        var response = make(problem)
+        response.headers += problem.headers
+        return secured(response)
+    }
+
+    /// Whether a person reads the answer.
+    private func wantsPage(_ request: HTTPRequest) -> Bool {
+        let path = site.pathBelowPrefix(request.target.path) ?? []
+        return path.first != "api" && request.headers["accept"]?.contains("text/html") == true
+    }
+
+    /// Adds the header fields that protect browsers.
+    private func secured(_ response: HTTPResponse) -> HTTPResponse {
+        var response = response
+        for (name, value) in Self.protection where response[name] == nil { response[name] = value }
+        return response
+    }
+
+    private static let protection = [
+        (
+            "Content-Security-Policy",
+            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+                + "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+        ),
+        ("X-Content-Type-Options", "nosniff"), ("X-Frame-Options", "DENY"),
+        // With "no-referrer", browsers send forms with "Origin: null", which is refused.
+        ("Referrer-Policy", "same-origin"),
+        ("Cross-Origin-Resource-Policy", "same-origin"), ("Cross-Origin-Opener-Policy", "same-origin"),
+        ("Cache-Control", "no-store"),
+    ]
+}
+
+/// A thread pool that refuses jobs if too many of them wait.
+private final class BoundedPool: Sendable {
+    private let pool: ThreadPool
+    private let most: Int
+    private let count = Locked(0)
+
+    init(_ name: String, maxThreads: Int, maxWaiting: Int) {
+        pool = ThreadPool(name, maxThreads: maxThreads)
+        most = maxThreads + maxWaiting
+    }
+
+    /// Returns false if the job is refused.
+    func perform(_ job: @escaping @Sendable () -> Void) -> Bool {
+        let isTaken = count.withLock { count in
+            guard count < most else { return false }
+            count += 1
+            return true
+        }
+        guard isTaken else { return false }
+        pool.perform { [self] in
+            defer { count.withLock { $0 -= 1 } }
+            job()
+        }
+        return true
+    }
+
+    func close() { pool.close() }
+}

@@ -1,0 +1,98 @@
+import Darkroom
+import DarkroomCoordinator
+import DarkroomFiles
+import DarkroomOutput
+import DarkroomStore
+
+/// Finds photos and their files.
+extension Site {
+    /// The size of the largest manifest file that is read. Other users may write to output folders, and several requests
+    /// read manifests at a time. The lines of 1,000 photos, the most of an operation, have about 8 MiB at most.
+    private static let maxManifestBytes = 16 << 20
+
+    /// Reads the manifest of a batch; nil if its output folder is not below the folders of this server.
+    func manifest(of batch: BatchFacts) -> ManifestReader? {
+        folders.place(of: batch.options.output).map {
+            ManifestReader(folder: $0.path, below: $0.root, maxFileBytes: Self.maxManifestBytes)
+        }
+    }
+
+    /// A photo, and its line in the manifest. Blocks.
+    func photo(_ index: Int, of batch: BatchFacts) throws -> (PhotoListing.Photo, ManifestLine?) {
+        var listing = PhotoListing(batch, in: client, manifest: manifest(of: batch)) { _ in true }
+        var found: PhotoListing.Photo?
+        try listing.forEach(in: index..<index + 1) { found = $0 }
+        guard let found else { throw Problem(404, "noSuchPhoto", "batch \(batch.label) has no photo \(index)") }
+        return (found, found.state.isFinal ? try line(of: index, batch) : nil)
+    }
+
+    private func line(of index: Int, _ batch: BatchFacts) throws -> ManifestLine? {
+        try manifest(of: batch).flatMap { try manifestLines.line(of: index, batch, in: $0) }
+    }
+
+    /// Opens the file of a filtered photo. Blocks.
+    /// - Parameter rendition: the name of a rendition; nil for the largest file.
+    func file(of index: Int, _ batch: BatchFacts, rendition: String? = nil) throws -> OpenPhoto {
+        guard let place = folders.place(of: batch.options.output) else {
+            throw Self.notShown(batch.options.output, "output")
+        }
+        let code = try client.store.stateCodes(of: batch.id, in: index..<index + 1).first
+        guard let state = code.flatMap({ PhotoState(stateCode: $0, of: batch) }), state == .filtered,
+            let line = try line(of: index, batch)
+        else {
+            throw Problem(
+                404, "noFile", "photo \(index) of batch \(batch.label) has no file, or its manifest is missing")
+        }
+        let files =
+            line.renditions ?? [
+                ManifestLine.File(rendition: "", filters: "", file: line.file, width: line.width, height: line.height)
+            ]
+        let wanted =
+            rendition.map { name in files.first { $0.rendition == name } }
+            ?? files.max { $0.pixels < $1.pixels }
+        guard let path = wanted?.file else {
+            throw Problem(
+                404, "noFile",
+                "photo \(index) of batch \(batch.label) has no rendition \"\(rendition ?? "")\"; it has "
+                    + files.map { "\"\($0.rendition)\"" }.joined(separator: ", "))
+        }
+        return try Self.open(path, in: place)
+    }
+
+    /// Opens the original of a photo, if the batch keeps originals. Blocks.
+    func original(of index: Int, _ batch: BatchFacts) throws -> OpenPhoto {
+        guard !batch.options.originals.isEmpty else {
+            throw Problem(404, "noOriginals", "batch \(batch.label) keeps no originals (--originals)")
+        }
+        guard let place = folders.place(of: batch.options.originals) else {
+            throw Self.notShown(batch.options.originals, "originals")
+        }
+        guard let url = try line(of: index, batch)?.url ?? photo(index, of: batch).0.url else {
+            throw Problem(404, "noFile", "the URL of photo \(index) is not known any more")
+        }
+        return try Self.open(OriginalsFolder.file(of: url), in: place)
+    }
+
+    private static func notShown(_ folder: String, _ kind: String) -> Problem {
+        Problem(
+            404, "notShown",
+            folder.isEmpty
+                ? "the batch writes no files"
+                : "this server does not show the \(kind) folder \(folder); start it with --photos-under for this folder or one above"
+        )
+    }
+
+    private static func open(_ path: String, in place: PhotoFolders.Place) throws(Problem) -> OpenPhoto {
+        do throws(SystemFailure) {
+            let (descriptor, size) = try place.open(path)
+            return OpenPhoto(path: path, descriptor: descriptor, size: size)
+        } catch {
+            throw Problem(404, "noFile", "\(Path.joined(place.root, Path.joined(place.path, path))): \(error.text)")
+        }
+    }
+}
+
+extension ManifestLine.File {
+    /// The numbers of a manifest may be too large for a product of integers.
+    fileprivate var pixels: Double { Double(width ?? 0) * Double(height ?? 0) }
+}

@@ -1,0 +1,39 @@
+import DarkroomExecution
+import DarkroomHTTP
+
+/// What a web server shows, and to whom.
+package struct WebConfiguration: Sendable {
+    /// The address and port to listen on.
+    package var address = ListenAddress(host: "127.0.0.1", port: 8080)
+    package var access: AccessRule
+    /// Host names by which clients call the server, in addition to its address.
+    package var hosts: [String] = []
+    package var certificate: ServerCertificate?
+    /// The path below which a proxy passes requests on, such as `/darkroom`; empty for the root.
+    package var prefix = ""
+    /// Whether the server refuses all changes.
+    package var isReadOnly = false
+    /// Real paths of folders. Photos below them are shown.
+    package var photosUnder: [String] = []
+    /// The folder for uploads and for the cache of thumbnails. Only the user of this process can use it.
+    package var scratchFolder: String
+    /// The most bytes of the cached thumbnails.
+    package var cacheBytes = 1 << 30
+    /// The processes that make thumbnails of photos whose decoder could crash or block this process; nil if the thumbnails
+    /// are made in this process.
+    package var helpers: PhotoHelpers?
+    /// Submits lists; nil if clients cannot submit lists.
+    package var submission: ListSubmission?
+    /// The most bytes of an uploaded list.
+    package var uploadBytes = 2 << 30
+    /// The most browsers that watch batches.
+    package var mostViewers = 2000
+
+    /// Photos with more pixels have no thumbnail.
+    package static let maxPixels = 100_000_000
+
+    package init(access: AccessRule, scratchFolder: String) {
+        self.access = access
+        self.scratchFolder = scratchFolder
+    }
+}

@@ -1,0 +1,86 @@
+"""What the page says when a batch, Redis or the server is gone, and how it recovers."""
+
+import os
+import signal
+import unittest
+
+from case import BrowserCase
+from cluster import samples
+
+
+class FaultTests(BrowserCase):
+    """Faults while a contact sheet is open."""
+
+    def setUp(self):
+        super().setUp()
+        held = self.cluster.photos.url("held/0/china.jpg")
+        self.batch = self.cluster.submit([*samples(2), ("held.jpg", held)], "--lease", "6s")
+
+    def test_batch_is_forgotten(self):
+        sheet = self.sheet(self.batch)
+        sheet.wait_for_kinds("new", "new", "new")
+        self.cluster.command("forget", self.batch, "--force")
+        self.browser.wait_for_text("The batch was forgotten.", "#notice")
+        sheet.wait_for_kinds("new", "new", "new")
+        self.browser.driver.refresh()
+        self.browser.wait_for_text("Not found", "h1")
+        self.browser.find('main a[href="/"]').click()
+        self.browser.wait_for_text("There is no batch", "main")
+
+    def test_redis_stops_and_starts_again(self):
+        """The sheet says that Redis is away, and then shows what has happened meanwhile."""
+        sheet = self.sheet(self.batch)
+        sheet.wait_for_kinds("new", "new", "new")
+        self.cluster.redis.stop()
+        self.browser.wait_for_text("Redis", "#notice")
+        self.browser.button("Suspend").click()
+        self.browser.wait(lambda: len(sheet.notice().splitlines()) == 2, "messages about the sheet and the control")
+        self.cluster.redis.start()
+        self.browser.wait(lambda: len(sheet.notice().splitlines()) == 1, "only the message about the control", 30)
+        self.cluster.start_worker()
+        sheet.wait_for_kinds("filtered", "filtered", "progress")
+        sheet.wait_for_image(0)
+        self.browser.button("Suspend").click()
+        self.browser.wait(lambda: sheet.notice() == "", "no message")
+
+    def test_lists_recover_from_an_outage(self):
+        for page, part in [("/", "#batches"), ("/workers", "#workers"), ("/cluster", "#cluster")]:
+            with self.subTest(page=page):
+                self.browser.driver.get(self.cluster.url + page)
+                self.browser.find(part)
+                self.cluster.redis.stop()
+                self.browser.wait_for_text("Redis", "#notice")
+                self.assertTrue(self.browser.find(part).is_displayed())
+                self.cluster.redis.start()
+                self.browser.wait(lambda: self.browser.text("#notice") == "", "no message", 30)
+
+    def test_page_opens_while_redis_is_away(self):
+        self.cluster.redis.stop()
+        for page in ["/", f"/batches/{self.batch}", "/workers", "/cluster"]:
+            self.browser.driver.get(self.cluster.url + page)
+            self.browser.wait_for_text("Not available", "h1")
+            self.browser.wait_for_text("Redis", ".problem")
+        self.cluster.redis.start()
+
+    def test_server_stops_and_starts_again(self):
+        """The browser connects again by itself, and the sheet goes on."""
+        sheet = self.sheet(self.batch)
+        sheet.wait_for_kinds("new", "new", "new")
+        self.cluster.restart_serve()
+        self.cluster.start_worker()
+        sheet.wait_for_kinds("filtered", "filtered", "progress")
+        self.browser.wait(lambda: sheet.notice() == "", "no message")
+
+    def test_worker_is_lost(self):
+        """The photos of a lost worker go back to waiting, and another worker develops them."""
+        sheet = self.sheet(self.batch)
+        worker = self.cluster.start_worker()
+        sheet.wait_for_kinds("filtered", "filtered", "progress")
+        os.kill(worker.pid, signal.SIGKILL)
+        self.cluster.photos.release()
+        self.cluster.start_worker()
+        sheet.wait_for_kinds("filtered", "filtered", "filtered")
+
+
+if __name__ == "__main__":
+    unittest.main()

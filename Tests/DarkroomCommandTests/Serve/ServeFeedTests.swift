@@ -1,0 +1,79 @@
+import Darkroom
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+/// Lists that users of `darkroom serve` submit, across kills of the process, and the same facts in both interfaces.
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(1)))
+struct ServeFeedTests {
+    @Test func killedServerContinuesItsFeeds() throws {
+        let queue = try Queue()
+        let scratch = try ScratchFolder()
+        let list = Array((0..<30).map { "http://photos.example/\($0)\n" }.joined().utf8)
+        let first = try ServingProgram(queue, scratch: scratch)
+        let reply = try first.call(
+            "POST", "/batches?output=a&operationSize=1&window=4", headers: ["Content-Type": "text/csv"], body: list)
+        let facts = try #require(try JSONSerialization.jsonObject(with: Data(reply.body)) as? [String: Any])
+        let id = try #require(facts["id"] as? String)
+        first.program.send(SIGKILL)
+        _ = try first.program.outcome()
+        let second = try ServingProgram(queue, scratch: scratch)
+        let events = try RawClient(port: second.port)
+        events.send(
+            "GET /api/v1/batches/\(id)/events HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(ServingProgram.token)\r\n\r\n"
+        )
+        // Each report makes room for the next operation.
+        var reported = 0
+        var claims = 0
+        let end = ContinuousClock.now + .seconds(30)
+        while reported < 30, .now < end {
+            claims += 1
+            for operation in try queue.claim(number: claims) {
+                reported += 1
+                _ = try queue.store.perform(
+                    queue.store.report(
+                        operation.held, worker: "tester", stateCodes: [UInt8(ascii: "F")], bytesIn: 1, bytesOut: 1,
+                        failures: []))
+            }
+        }
+        #expect(reported == 30)
+        #expect(events.read(until: "\"sealed\":true", timeout: 20).contains("\"sealed\":true"))
+        let batch = try second.object("GET", "/batches/\(id)")
+        #expect(batch["photos"] as? Int == 30)
+        second.program.send(SIGTERM)
+        #expect(try second.program.outcome().status == 0)
+    }
+
+    /// The objects of the HTTP API are the objects that the commands print.
+    @Test func factsAreThoseOfTheCommands() throws {
+        let queue = try Queue()
+        let server = try ServingProgram(queue)
+        let id = try queue.submit((0..<6).map { "http://photos.example/\($0)" }) { $0.operationSize = 2 }
+        try queue.develop("Fd")
+        func same(_ path: String, _ key: String?, _ arguments: String..., leavingOut: [String] = []) throws {
+            let printed = try Program(
+                arguments + ["--json", "--namespace", queue.namespace], environment: queue.environment
+            ).outcome()
+            let reply = try JSONSerialization.jsonObject(with: Data(server.call("GET", path).body))
+            let own = key.flatMap { (reply as? [String: Any])?[$0] } ?? reply
+            #expect(try normalized(own, leavingOut) == normalized(printed.json(), leavingOut), "\(path)")
+        }
+        try same("/batches/\(id)", nil, "status", "\(id)")
+        try same("/batches", "batches", "batches")
+        try same("/batches/\(id)/photos", "photos", "photos", "\(id)", leavingOut: ["files", "name", "url"])
+        try same("/batches/\(id)/operations", "operations", "operations", "\(id)")
+        try same("/status", nil, "status")
+        try same("/workers", "workers", "workers")
+    }
+
+    /// The text of a JSON value with sorted keys, without some members.
+    private func normalized(_ value: Any, _ leavingOut: [String]) throws -> String {
+        func reduced(_ value: Any) -> Any {
+            if let array = value as? [Any] { return array.map(reduced) }
+            guard let object = value as? [String: Any] else { return value }
+            return object.filter { !leavingOut.contains($0.key) }.mapValues(reduced)
+        }
+        let data = try JSONSerialization.data(withJSONObject: reduced(value), options: [.sortedKeys])
+        return String(decoding: data, as: UTF8.self)
+    }
+}

@@ -1,0 +1,53 @@
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+/// The metrics of one answer to `/metrics`.
+struct Scrape {
+    let text: String
+    /// The values of all samples by name and labels, as they are written: `photos_total{result="failed"}`.
+    let values: [String: Double]
+    /// The type of each metric.
+    let types: [String: String]
+
+    init(port: Int) throws {
+        let answer = HTTPGet("/metrics", port: port)
+        try #require(answer.status == 200, "\(answer.head)")
+        text = answer.body
+        var (values, types): ([String: Double], [String: String]) = ([:], [:])
+        for line in text.split(separator: "\n") {
+            let words = line.split(separator: " ")
+            if line.hasPrefix("# TYPE ") { types[String(words[2])] = String(words[3]) }
+            guard !line.hasPrefix("#") else { continue }
+            let end = try #require(line.lastIndex(of: " "))
+            values[String(line[..<end])] = try #require(Double(line[end...].dropFirst()), "\(line)")
+        }
+        (self.values, self.types) = (values, types)
+    }
+
+    subscript(sample: String) -> Double? { values[sample] }
+
+    /// Scrapes until the values satisfy `isMet`, for at most 60 s. Polls, because a server does not signal its changes.
+    static func wait(port: Int, for what: String, until isMet: (Scrape) -> Bool) throws -> Scrape {
+        let deadline = ContinuousClock.now + .seconds(60)
+        while true {
+            let scrape = try Scrape(port: port)
+            if isMet(scrape) { return scrape }
+            guard ContinuousClock.now < deadline else {
+                Issue.record("waited 60 s for \(what); the metrics are: \(scrape.text)")
+                return scrape
+            }
+            usleep(5000)
+        }
+    }
+}
+
+extension Program {
+    /// The port at which a worker serves its metrics.
+    func metricsPort() throws -> Int {
+        try waitFor("metrics are served url=")
+        let printed = try String(contentsOf: folder.appendingPathComponent("err"), encoding: .utf8)
+        let match = try #require(printed.firstMatch(of: /metrics are served url=http:\/\/127\.0\.0\.1:(\d+)\/metrics/))
+        return try #require(Int(match.1))
+    }
+}

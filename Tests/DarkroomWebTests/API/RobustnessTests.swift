@@ -1,0 +1,142 @@
+import Darkroom
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+@testable import DarkroomCommand
+@testable import DarkroomWeb
+
+/// Batches that are forgotten, Redis that is away, lists with cursors, and servers that change nothing.
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(1)))
+struct RobustnessTests {
+    @Test func readOnlyServerRefusesEveryChange() throws {
+        let site = try TestSite { $0.isReadOnly = true }
+        let id = try "\(site.submit())"
+        let before = try controls(of: site)
+        for route in WebServer.routes where route.effect == .changes {
+            let path = route.pattern.text.replacing("{batch}", with: id).replacing("{index}", with: "0")
+            let reply = try site.fetch(
+                route.method.rawValue, path, headers: ["Authorization": "Bearer \(TestSite.token)"])
+            #expect(reply.status == 403, "\(route.method) \(path)")
+            #expect(try JSONValue(reply.body)["code"]?.string == "readOnly", "\(route.method) \(path)")
+        }
+        // A view moves, but the focus does not follow it.
+        let events = try site.events(of: id)
+        let text = events.read(until: "event: states")
+        let stream = try #require(text.firstMatch(of: #/"id":"([0-9a-f]{32})"/#)).1
+        #expect(try site.call("PUT", "/streams/\(stream)/view", #"{"count": 1}"#).status == 204)
+        #expect(try site.call("PUT", "/streams/\(stream)/view", #"{"follow": "0-1"}"#).status == 403)
+        #expect(try controls(of: site) == before)
+        #expect(try site.json("GET", "/batches/\(id)")["focus"] == nil)
+    }
+
+    /// The status without the backlog, whose age grows.
+    private func controls(of site: TestSite) throws -> [String: JSONValue]? {
+        try site.json("GET", "/status").object?.filter { $0.key != "backlog" }
+    }
+
+    /// Every route but those that only read is refused by read-only servers.
+    @Test func onlyTheseRoutesChangeNothing() {
+        let harmless = WebServer.routes.filter { !$0.method.isSafe && $0.effect == .none }
+        #expect(harmless.map(\.pattern.text) == ["/api/v1/streams/{stream}/view", "/login"])
+    }
+
+    @Test func forgottenBatchEndsItsStreamAndItsReplies() throws {
+        let site = try TestSite()
+        let id = try "\(site.submit())"
+        let events = try site.events(of: id)
+        _ = events.read(until: "event: states")
+        #expect(try site.call("DELETE", "/batches/\(id)?force=true").status == 204)
+        #expect(events.read(until: "\r\n0\r\n\r\n").contains("event: gone"))
+        for path in ["", "/photos", "/photos/0", "/photos/0/file", "/operations", "/events"] {
+            #expect(try site.call("GET", "/batches/\(id)\(path)").status == 404, "\(path)")
+        }
+        for path in ["cancel", "suspend", "resume", "retry"] {
+            #expect(try site.call("POST", "/batches/\(id)/\(path)").status == 404, "\(path)")
+        }
+    }
+
+    @Test func damagedBatchIsAConflict() throws {
+        let site = try TestSite()
+        let id = try site.submit()
+        _ = try site.client.store.connection.call(.init("HSET", site.client.location.keys.batch(id), "photos", "many"))
+        #expect(try site.json("GET", "/batches/\(id)")["damage"] != nil)
+        #expect(try site.call("GET", "/batches/\(id)/photos").status == 409)
+        #expect(try site.call("GET", "/batches/\(id)/photos/0/file").status == 409)
+    }
+
+    @Test func redisAwayIsNotAvailableAndRecovers() throws {
+        let redis = try RedisServer()
+        defer { redis.stop() }
+        let site = try TestSite(redis)
+        let id = try "\(site.submit())"
+        let events = try site.events(of: id)
+        _ = events.read(until: "event: states")
+        redis.terminate()
+        let began = ContinuousClock.now
+        for (method, path) in [
+            ("GET", "/batches"), ("GET", "/status"), ("POST", "/batches/\(id)/suspend"), ("PUT", "/limits"),
+        ] {
+            let reply = try site.call(method, path, path == "/limits" ? #"{"downloads": 1}"# : nil)
+            #expect(reply.status == 503, "\(method) \(path): \(reply.text)")
+            #expect(reply.headers["retry-after"] != nil)
+        }
+        #expect(.now - began < .seconds(20))
+        #expect(try site.fetch("GET", "/healthz").status == 200)
+        #expect(try site.fetch("GET", "/readyz").status == 503)
+        #expect(events.read(until: "event: away").contains("event: away"))
+        try redis.restart()
+        let end = ContinuousClock.now + .seconds(20)
+        // Redis gives no signal to the client; the server connects again with the next requests.
+        while try site.fetch("GET", "/readyz").status != 200, .now < end { usleep(20_000) }
+        #expect(try site.call("GET", "/status").status == 200)
+        // The namespace is empty, since this Redis keeps nothing.
+        #expect(events.read(until: "event: gone").contains("event: gone"))
+    }
+
+    // MARK: - Lists with cursors
+
+    @Test func pagesOfBatchesContainEachBatchOnce() throws {
+        let site = try TestSite()
+        let ids = try (0..<7).map { _ in try "\(site.submit())" }
+        var found: [String] = []
+        var next: String?
+        repeat {
+            let page = try site.json("GET", "/batches?limit=3" + (next.map { "&after=\($0)" } ?? ""))
+            found += (page["batches"]?.array ?? []).compactMap { $0["id"]?.string }
+            next = page["next"]?.string
+            // A batch that is submitted meanwhile is not on the later pages, and a cursor may be forgotten.
+            if let next, found.count == 3 {
+                _ = try site.submit()
+                try site.call("DELETE", "/batches/\(next)?force=true")
+            }
+        } while next != nil
+        #expect(found == ids.sorted().reversed())
+    }
+
+    @Test func pagesOfPhotosAndOperationsContainEachOnce() throws {
+        let site = try TestSite()
+        let id = try "\(site.submit(photos: 47))"
+        var photos: [Int] = []
+        var operations: [Int] = []
+        var next: Int? = 0
+        while let first = next {
+            let page = try site.json("GET", "/batches/\(id)/photos?first=\(first)&limit=20")
+            photos += (page["photos"]?.array ?? []).compactMap { $0["index"]?.int }
+            next = page["next"]?.int
+        }
+        next = 0
+        while let after = next {
+            let page = try site.json("GET", "/batches/\(id)/operations?after=\(after)&limit=2")
+            operations += (page["operations"]?.array ?? []).compactMap { $0["operation"]?.int }
+            next = page["next"]?.int
+        }
+        #expect(photos == Array(0..<47))
+        #expect(operations == [1, 2, 3, 4, 5])
+        #expect(try site.json("GET", "/batches/\(id)/photos?first=2147483647")["photos"] == .array([]))
+        #expect(try site.json("GET", "/batches/\(id)/operations?after=2147483647")["operations"] == .array([]))
+        let found = try site.json("GET", "/batches/\(id)/photos?name=photo%203&limit=4")
+        #expect(found["photos"]?.array?.compactMap { $0["index"]?.int } == [3, 30, 31, 32])
+        #expect(found["next"]?.int == 33)
+    }
+}

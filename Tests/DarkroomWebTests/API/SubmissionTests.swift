@@ -1,0 +1,249 @@
+import Darkroom
+import DarkroomPhotoServer
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+@testable import DarkroomCommand
+@testable import DarkroomWeb
+
+/// Lists that clients submit.
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(1)))
+struct SubmissionTests {
+    private static let list = (0..<3).map { "http://photos.example/\($0).jpg\n" }.joined()
+
+    /// The id of a batch that was submitted.
+    private func accepted(_ reply: HTTPReply, at location: SourceLocation = #_sourceLocation) throws -> String {
+        try #require(reply.status == 201, "\(reply.text)", sourceLocation: location)
+        return try #require(try JSONValue(reply.body)["id"]?.string)
+    }
+
+    /// Waits until the list of a batch is fed, and returns the number of its photos.
+    private func fed(_ id: String, _ site: TestSite) throws -> Int? {
+        try site.wait(for: "\"sealed\":true", of: id)
+        return try site.json("GET", "/batches/\(id)")["photos"]?.int
+    }
+
+    // MARK: - Forms of a list
+
+    @Test func listIsAPartOfAForm() throws {
+        let site = try TestSite()
+        var form = Form(
+            fields: [("output", "a"), ("name", ""), ("filter", "sepia"), ("filter", "resize=9x9")], list: Self.list)
+        form.fileName = "../../<b>\r\n.csv"
+        let id = try accepted(site.call("POST", "/batches", headers: form.headers, body: form.bytes))
+        #expect(try fed(id, site) == 3)
+        #expect(try site.json("GET", "/batches/\(id)")["filters"]?.strings.count == 2)
+    }
+
+    @Test(arguments: ["text/csv", "application/octet-stream", ""])
+    func listIsTheWholeBody(type: String) throws {
+        let site = try TestSite()
+        let reply = try site.call(
+            "POST", "/batches?output=a%2Fb&filter=none&limit=2", headers: ["Content-Type": type],
+            body: Array(Self.list.utf8))
+        let id = try accepted(reply)
+        #expect(try fed(id, site) == 2)
+        #expect(try site.json("GET", "/batches/\(id)")["output"]?.string == site.outputs + "/a/b")
+    }
+
+    @Test(arguments: ["application/json", "application/x-www-form-urlencoded"])
+    func listIsAtAnAddress(type: String) throws {
+        let site = try TestSite()
+        let folder = try ScratchFolder()
+        try folder.write("list.csv", Self.list)
+        let lists = try PhotoServer(folder: folder.path)
+        defer { lists.stop() }
+        let url = lists.url("list.csv")
+        let body =
+            type.contains("json") ? "{\"list\": \"\(url)\", \"output\": \"a\"}" : "list=\(url)&output=a&overwrite=on"
+        let id = try accepted(site.call("POST", "/batches", headers: ["Content-Type": type], body: Array(body.utf8)))
+        #expect(try fed(id, site) == 3)
+    }
+
+    @Test func uploadsAreRemovedWhenTheyAreFed() throws {
+        let site = try TestSite()
+        let form = Form(fields: [("output", "a")], list: Self.list)
+        let id = try accepted(site.call("POST", "/batches", headers: form.headers, body: form.bytes))
+        #expect(try fed(id, site) == 3)
+        // The batch is sealed shortly before the feed ends; the feeding thread gives no signal to this test.
+        let end = ContinuousClock.now + .seconds(10)
+        while try !FileManager.default.contentsOfDirectory(atPath: site.scratch + "/lists").isEmpty, .now < end {
+            usleep(2000)
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: site.scratch + "/lists") == [])
+        #expect(try !FileManager.default.contentsOfDirectory(atPath: site.scratch).contains { $0.hasPrefix("upload") })
+    }
+
+    // MARK: - Feeding
+
+    /// The reply does not wait until the list is fed, and a server that starts again continues the feed.
+    @Test func restartContinuesTheFeed() throws {
+        let photos = try PhotoServer(folder: TestSite.samples)
+        defer { photos.stop() }
+        let list = (0..<24).map { photos.url("flower.jpg") + "?photo=\($0)" }.joined(separator: "\n")
+        let form = Form(
+            fields: [("output", "a"), ("operationSize", "1"), ("window", "2"), ("sample", "20")], list: list)
+        let first = try TestSite()
+        let id = try accepted(first.call("POST", "/batches", headers: form.headers, body: form.bytes))
+        // Two operations are fed, and no worker develops them.
+        #expect(try first.json("GET", "/batches/\(id)")["sealed"] == .bool(false))
+        let second = try first.restarted()
+        let worker = try second.worker()
+        defer { end(worker) }
+        try second.wait(for: "\"state\":\"finished\"", of: id)
+        let batch = try second.json("GET", "/batches/\(id)")
+        #expect(batch["sealed"] == .bool(true))
+        #expect(batch["counts"]?["filtered"]?.int == 20)
+    }
+
+    @Test func feedOfAForgottenBatchIsNotContinued() throws {
+        let first = try TestSite()
+        let form = Form(fields: [("output", "a"), ("operationSize", "1"), ("window", "1")], list: Self.list)
+        let id = try accepted(first.call("POST", "/batches", headers: form.headers, body: form.bytes))
+        first.stop()
+        _ = try first.client.control.forget(try #require(BatchID(id)), unfinished: true)
+        let second = try first.restarted()
+        #expect(try second.call("GET", "/batches/\(id)").status == 404)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: second.scratch + "/lists") == [])
+    }
+
+    // MARK: - Refused lists
+
+    private func refused(_ site: TestSite, _ fields: [(name: String, value: String)], _ list: String = list) throws
+        -> HTTPReply
+    {
+        let form = Form(fields: fields, list: list)
+        return try site.call("POST", "/batches", headers: form.headers, body: form.bytes)
+    }
+
+    @Test func uploadThatIsNoListIsRefused() throws {
+        let site = try TestSite()
+        let photo = try Data(contentsOf: URL(fileURLWithPath: TestSite.samples + "/flower.jpg"))
+        for body in [
+            Array(photo), Array("\u{0}\u{1}\u{2}".utf8), Array("{\"a\": [1".utf8), Array("<plist".utf8),
+            Array("\n\n".utf8),
+        ] {
+            let reply = try site.call("POST", "/batches?output=a", headers: ["Content-Type": "text/plain"], body: body)
+            #expect(reply.status == 400, "\(reply.text)")
+            #expect(!reply.text.contains(site.scratch), "the path of the server's folder is told: \(reply.text)")
+        }
+        #expect(try site.json("GET", "/batches")["batches"] == .array([]))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: site.scratch + "/lists") == [])
+    }
+
+    @Test func listThatIsMissingOrTwiceIsRefused() throws {
+        let site = try TestSite()
+        #expect(try site.call("POST", "/batches", #"{"output": "a"}"#).status == 400)
+        #expect(try site.call("POST", "/batches").status == 400)
+        #expect(try refused(site, [("output", "a"), ("list", "http://photos.example/")]).status == 400)
+        #expect(try refused(site, []).status == 400)
+    }
+
+    @Test(arguments: [
+        "/etc", "../a", "a/../../b", "/", "a\u{0}b", "//etc", "/proc/self/cwd", "~/a/../..", "\u{0}", "..",
+    ])
+    func foldersOutsideAreRefused(folder: String) throws {
+        let site = try TestSite()
+        for name in ["output", "originals"] {
+            let folders = name == "output" ? [("output", folder)] : [("output", "a"), ("originals", folder)]
+            let reply = try refused(site, folders)
+            #expect(reply.status == 400, "\(name)=\(folder): \(reply.text)")
+        }
+        #expect(try refused(site, [("output", site.outputs + "x/a")]).status == 400)
+        #expect(try site.json("GET", "/batches")["batches"] == .array([]))
+    }
+
+    @Test(arguments: [
+        ("resume", "x"), ("redis", "redis://evil.example"), ("recipe", "/etc/passwd"), ("on-finish", "id"),
+        ("recursive", "true"),
+        ("quality", "500"), ("filter", "sepia; rm"), ("filter", "@/etc/passwd"), ("rendition", "x"),
+        ("priority", "urgent"),
+        ("afterSuccess", "maybe"), ("after", "no-such-batch"), ("name", "a\u{0}b"), ("operationSize", "0"),
+    ])
+    func unusableOptionIsRefused(option: (String, String)) throws {
+        let site = try TestSite()
+        let reply = try refused(site, [("output", "a"), option])
+        #expect([400, 404].contains(reply.status), "\(reply.status) \(reply.text)")
+        #expect(try site.json("GET", "/batches")["batches"] == .array([]))
+    }
+
+    @Test func nameOfAnUnfinishedBatchIsRefused() throws {
+        let site = try TestSite()
+        _ = try accepted(refused(site, [("output", "a"), ("name", "twice")]))
+        let again = try refused(site, [("output", "b"), ("name", "twice")])
+        #expect(again.status == 409, "\(again.text)")
+    }
+
+    /// The server fetches no list from this machine or its network, however the address is written.
+    @Test(arguments: [
+        "127.0.0.1", "localhost", "[::1]", "0x7f000001", "2130706433", "127.1", "0.0.0.0", "[::ffff:127.0.0.1]",
+        "169.254.169.254",
+        "10.0.0.1", "user@127.0.0.1", "%31%32%37.0.0.1", "127.0.0.1.", "LOCALHOST",
+    ])
+    func privateAddressesOfListsAreRefused(host: String) throws {
+        let site = try TestSite(fetchesPrivateLists: false)
+        let secrets = try ScratchFolder()
+        try secrets.write("list.csv", Self.list)
+        let server = try PhotoServer(folder: secrets.path)
+        defer { server.stop() }
+        for scheme in ["http", "HTTP"] {
+            let reply = try site.call(
+                "POST", "/batches", "{\"list\": \"\(scheme)://\(host):\(server.port)/list.csv\", \"output\": \"a\"}")
+            #expect((400...404).contains(reply.status), "\(reply.status) \(reply.text)")
+        }
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test(arguments: [
+        "file:///etc/passwd", "/etc/passwd", "ftp://photos.example/a", "gopher://a", "-", "", "--resume", "data:,a",
+    ])
+    func otherAddressesOfListsAreRefused(address: String) throws {
+        let site = try TestSite()
+        let reply = try site.call("POST", "/batches", "{\"list\": \"\(address)\", \"output\": \"a\"}")
+        #expect(reply.status == 400, "\(reply.text)")
+        #expect(!reply.text.contains("root:"))
+    }
+
+    /// Each feed has a thread and a connection to Redis, so their number is limited.
+    @Test func tooManyFeedsAreRefusedForNow() throws {
+        let site = try TestSite()
+        var ids: [String] = []
+        for number in 0..<8 {
+            let fields = [("output", "\(number)"), ("operationSize", "1"), ("window", "1")]
+            ids.append(try accepted(refused(site, fields)))
+        }
+        let reply = try refused(site, [("output", "more")])
+        #expect(reply.status == 503)
+        #expect(reply.headers["retry-after"] != nil)
+        for id in ids { try site.call("POST", "/batches/\(id)/cancel") }
+    }
+
+    // MARK: - Forms
+
+    @Test(arguments: [
+        "", "x", "------frontier", "------frontier--", "------frontier\r\n\r\n",
+        "------frontier\r\nA: b\r\n\r\nc\r\n------frontier--",
+        "------frontier\r\nContent-Disposition: form-data; name=\"output\"\r\n\r\na",
+        "------frontier\r\nContent-Disposition: form-data; name=\"a\u{0}\"\r\n\r\nb\r\n------frontier--",
+    ])
+    func damagedFormIsRefused(body: String) throws {
+        let site = try TestSite()
+        let reply = try site.call(
+            "POST", "/batches", headers: ["Content-Type": "multipart/form-data; boundary=----frontier"],
+            body: Array(body.utf8))
+        #expect(reply.status == 400, "\(reply.text)")
+    }
+
+    @Test func largeFormsAreRefused() throws {
+        let site = try TestSite { $0.uploadBytes = 3 << 20 }
+        let long = String(repeating: "a", count: (1 << 20) + 1)
+        #expect(try refused(site, [("output", long)]).status == 400)
+        #expect(try refused(site, (0..<300).map { ("filter", "\($0)") } + [("output", "a")]).status == 400)
+        #expect(try site.call("POST", "/batches", "{\"output\": \"\(long)\"}").status == 413)
+        #expect(try site.call("POST", "/batches", String(repeating: "[", count: 100_000)).status == 400)
+        let form = Form(fields: [("output", "a")], list: String(repeating: "http://photos.example/1\n", count: 200_000))
+        let reply = try site.call("POST", "/batches", headers: form.headers, body: form.bytes)
+        #expect(reply.status == 413)
+    }
+}

@@ -1,0 +1,162 @@
+import Darkroom
+import DarkroomModel
+import DarkroomStore
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+@testable import DarkroomWeb
+
+/// The events of a batch, and the focus that follows a page.
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(1)))
+struct LiveTests {
+    private let site: TestSite
+    private var store: BatchStore { site.client.store }
+
+    init() throws { site = try TestSite() }
+
+    // MARK: - Events
+
+    @Test func sendsOnlyTheStatesThatHaveChanged() throws {
+        let id = try site.submit(photos: 100) { $0.operationSize = 10 }
+        let events = try site.events(of: "\(id)", "?first=20&count=50")
+        #expect(
+            events.read(until: "NN\"}]}\n").contains(
+                "{\"first\":20,\"states\":\"\(String(repeating: "N", count: 50))\"}"))
+        let held = try claim(operations: 3)[2]
+        #expect(held.number == 3)
+        #expect(events.read(until: "}]}\n").contains("{\"first\":20,\"states\":\"PPPPPPPPPP\"}"))
+        try report(held, "FFDFFFgFFF")
+        let changed = events.read(until: "}]}\n")
+        #expect(changed.contains("{\"first\":20,\"states\":\"FFDFFFgFFF\"}"), "\(changed)")
+        #expect(!changed.contains("\"first\":30"))
+    }
+
+    @Test func sendsTheFactsOfTheBatchWhenAControlChanges() throws {
+        let id = try site.submit()
+        let events = try site.events(of: "\(id)")
+        _ = events.read(until: "event: states")
+        _ = try site.client.control.suspend(id)
+        #expect(events.read(until: "\"suspended\":true").contains("event: batch"))
+    }
+
+    @Test func movedViewGetsOtherPhotos() throws {
+        let id = try site.submit(photos: 100)
+        let (events, stream) = try open(id)
+        _ = events.read(until: "event: states")
+        #expect(try move(stream, #"{"first": 70, "count": 5}"#) == 204)
+        #expect(events.read(until: "}]}\n").contains("{\"first\":70,\"states\":\"NNNNN\"}"))
+        #expect(try move(stream, #"{"first": 90, "count": 5000}"#) == 204)
+        #expect(events.read(until: "}]}\n").contains("{\"first\":90,\"states\":\"NNNNNNNNNN\"}"))
+    }
+
+    /// A client that does not read for a while gets one message with all changes since then.
+    @Test func slowClientGetsAllChangesAtOnce() throws {
+        let id = try site.submit(photos: 4000) { $0.operationSize = 1000 }
+        let events = try site.events(of: "\(id)", "?count=4000")
+        for held in try claim(operations: 16) { try report(held, String(repeating: "F", count: 1000)) }
+        #expect(try store.facts(of: id)?.state == .finished)
+        let text = events.read(until: "\"state\":\"finished\"")
+        #expect(text.contains("\"state\":\"finished\""))
+    }
+
+    @Test func tellsThatRedisIsAwayAndBack() throws {
+        let redis = try RedisServer()
+        defer { redis.stop() }
+        let site = try TestSite(redis)
+        let id = try site.submit()
+        let events = try site.events(of: "\(id)")
+        _ = events.read(until: "event: states")
+        redis.crash()
+        #expect(events.read(until: "event: away").contains("event: away"))
+        try redis.restart()
+        #expect(events.read(until: "\n\n", timeout: 20).contains("event: "))
+    }
+
+    // MARK: - The focus
+
+    @Test func focusFollowsTheLatestPage() throws {
+        let id = try site.submit(photos: 100)
+        let (first, firstStream) = try open(id)
+        let (second, secondStream) = try open(id)
+        #expect(try move(firstStream, #"{"count": 10, "follow": "40-60"}"#) == 204)
+        #expect(first.read(until: "following\":true").contains("event: follow"))
+        try waitForFocus(of: id, 40...60)
+        #expect(try move(secondStream, #"{"count": 10, "follow": "80-99"}"#) == 204)
+        #expect(first.read(until: "following\":false").contains("following\":false"))
+        #expect(second.read(until: "following\":true").contains("following\":true"))
+        try waitForFocus(of: id, 80...99)
+        // The first page no longer decides.
+        #expect(try move(firstStream, #"{"count": 10}"#) == 204)
+        try waitForFocus(of: id, 80...99)
+        shutdown(second.descriptor, Int32(SHUT_RDWR))
+        try waitForFocus(of: id, nil)
+    }
+
+    /// A focus that somebody else has set meanwhile is kept.
+    @Test func closedPageClearsOnlyItsOwnFocus() throws {
+        let id = try site.submit(photos: 100)
+        let (events, stream) = try open(id)
+        #expect(try move(stream, #"{"count": 10, "follow": "0-9"}"#) == 204)
+        try waitForFocus(of: id, 0...9)
+        _ = try site.client.control.focus(id, 50...59, only: false)
+        #expect(try move(stream, #"{"count": 10}"#) == 204)
+        _ = events.read(until: "following\":false")
+        try waitForFocus(of: id, 50...59)
+    }
+
+    @Test func focusChangesAtMostFiveTimesASecond() throws {
+        let id = try site.submit(photos: 1000)
+        let version = { try store.connection.call(.init("HGET", store.keys.control, "version")).int ?? 0 }
+        let (_, stream) = try open(id)
+        let (before, began) = (try version(), ContinuousClock.now)
+        for first in 0..<100 {
+            #expect(try move(stream, "{\"count\": 10, \"follow\": \"\(first)-\(first + 9)\"}") == 204)
+        }
+        try waitForFocus(of: id, 99...108)
+        let seconds = (ContinuousClock.now - began) / .seconds(1)
+        #expect(Double(try version() - before) <= 2 + seconds * 5)
+    }
+
+    // MARK: - Helpers
+
+    private func open(_ id: BatchID) throws -> (RawClient, stream: Substring) {
+        let events = try site.events(of: "\(id)")
+        let text = events.read(until: "\"}\n\n")
+        return (events, try #require(text.firstMatch(of: #/"id":"([0-9a-f]{32})"/#)).1)
+    }
+
+    private func move(_ stream: Substring, _ fields: String) throws -> Int {
+        try site.call("PUT", "/streams/\(stream)/view", fields).status
+    }
+
+    private func claim(operations: Int) throws -> [HeldOperation] {
+        guard
+            case .claimed(let claimed) = try store.perform(
+                store.claim(worker: "worker", number: 1, operations: operations))
+        else { return [] }
+        return claimed.operations.map(\.held)
+    }
+
+    private func report(_ held: HeldOperation, _ stateCodes: String) throws {
+        _ = try store.perform(
+            store.report(held, worker: "worker", stateCodes: Array(stateCodes.utf8), bytesIn: 0, bytesOut: 0))
+    }
+
+    /// Polls, because a focus that stays the same has no event.
+    private func waitForFocus(
+        of id: BatchID, _ photos: ClosedRange<Int>?, at location: SourceLocation = #_sourceLocation
+    ) throws {
+        let deadline = ContinuousClock.now + .seconds(20)
+        while try store.facts(of: id)?.controls.focus?.photos != photos {
+            guard ContinuousClock.now < deadline else {
+                let found = try store.facts(of: id)?.controls.focus
+                Issue.record(
+                    "waited 20 s for the focus \(String(describing: photos)), found \(String(describing: found))",
+                    sourceLocation: location)
+                return
+            }
+            usleep(5000)
+        }
+    }
+}
