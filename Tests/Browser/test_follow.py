@@ -10,6 +10,23 @@ from processes import wait_until
 
 BOX = '.tools [type="checkbox"]'
 
+# Moves the scroll bar to its end in 60 frames. Returns how often the browser stopped between two frames for so long that
+# the page had to take it for a rest, which happens on a busy machine.
+DRAG = """
+const done = arguments[arguments.length - 1], grid = document.querySelector(".grid");
+const end = grid.scrollHeight - grid.clientHeight;
+let frame = 0, stops = 0, last = performance.now();
+const step = () => {
+    const now = performance.now();
+    if (now - last > 100) stops++;
+    last = now;
+    grid.scrollTop = (end * ++frame) / 60;
+    if (frame < 60) requestAnimationFrame(step);
+    else done(stops);
+};
+step();
+"""
+
 
 class FollowTests(BrowserCase):
     """The box "Visible photos run first"."""
@@ -85,23 +102,12 @@ class FollowTests(BrowserCase):
         self.browser.find(BOX).click()
         self.wait_for_focus(lambda focus: focus and focus[0] == 0, "a focus that begins with photo 0")
         with self.cluster.subscribe() as events:
-            self.browser.driver.execute_async_script(
-                """
-                const done = arguments[arguments.length - 1], grid = document.querySelector(".grid");
-                const end = grid.scrollHeight - grid.clientHeight;
-                let frame = 0;
-                const step = () => {
-                    grid.scrollTop = (end * ++frame) / 60;
-                    if (frame < 60) requestAnimationFrame(step);
-                    else done();
-                };
-                step();
-                """
-            )
+            stops = self.browser.driver.execute_async_script(DRAG)
             self.wait_for_focus(lambda focus: focus and focus[1] == 2999, "the last photos")
             received = [json.loads(event) for event in events.received()]
         focuses = [event["first"] for event in received if event["event"] == "focus"]
-        self.assertEqual([self.focus()[0]], focuses)
+        self.assertEqual(self.focus()[0], focuses[-1])
+        self.assertLessEqual(len(focuses), 1 + stops, focuses)
 
 
 if __name__ == "__main__":
