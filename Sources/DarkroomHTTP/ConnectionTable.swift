@@ -5,7 +5,8 @@ internal import Glibc
 /// What each connection is doing and since when. Closes connections of clients that are too slow.
 ///
 /// libmicrohttpd only closes connections on which no byte is transferred; a client that sends a byte now and then would
-/// keep its connection for ever.
+/// keep its connection for ever. And it does not look at the connection of a stream that waits for its next message, so
+/// the client of a quiet stream could be gone for long before it is noticed.
 final class ConnectionTable: Sendable {
     enum Phase {
         /// The head of a request has not arrived.
@@ -72,9 +73,9 @@ final class ConnectionTable: Sendable {
     // MARK: - On any thread
 
     /// Shuts down the sockets of clients that are too slow. If the server is nearly full, also those of the clients that
-    /// have waited longest without a request.
+    /// have waited longest without a request. Ends the streams of clients that have closed their connection.
     func enforce() {
-        connections.withLock { connections in
+        let left = connections.withLock { connections in
             let now = ContinuousClock.now
             var waiting: [(since: ContinuousClock.Instant, socket: Int32)] = []
             for connection in connections.values {
@@ -84,12 +85,25 @@ final class ConnectionTable: Sendable {
                     waiting.append((connection.since, connection.socket))
                 }
             }
-            let surplus = connections.count - comfortable
-            guard surplus > 0 else { return }
+            let surplus = max(0, connections.count - comfortable)
             for (_, socket) in waiting.sorted(by: { $0.since < $1.since }).prefix(surplus) {
                 shutdown(socket, Int32(SHUT_RDWR))
             }
+            return Self.left(connections.values)
         }
+        for stream in left { stream.finish() }
+    }
+
+    /// The streams whose clients have closed their connection.
+    private static func left(_ connections: some Collection<Connection>) -> [ResponseStream] {
+        let streams = connections.compactMap { connection -> (stream: ResponseStream, socket: Int32)? in
+            guard case .sending(_, let stream?) = connection.phase else { return nil }
+            return (stream, connection.socket)
+        }
+        let hangUp: Int16 = 0x2000  // POLLRDHUP, which Swift does not see
+        var polled = streams.map { pollfd(fd: $0.socket, events: hangUp, revents: 0) }
+        guard poll(&polled, nfds_t(polled.count), 0) > 0 else { return [] }
+        return zip(streams, polled).filter { $1.revents != 0 }.map(\.0.stream)
     }
 
     private func isOverdue(_ connection: Connection, _ now: ContinuousClock.Instant) -> Bool {

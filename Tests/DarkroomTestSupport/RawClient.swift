@@ -1,9 +1,12 @@
 import Foundation
 import Glibc
+import Testing
 
 /// A TCP connection to a server on the loopback address, for requests that no HTTP client would send.
 package final class RawClient {
     package let descriptor: Int32
+    /// Bytes that were received and not yet read.
+    private var received: [UInt8] = []
 
     /// - Parameter receiveBuffer: the size of the receive buffer in bytes; nil for the default of the system.
     package init(port: UInt16, receiveBuffer: Int32? = nil) throws {
@@ -40,24 +43,50 @@ package final class RawClient {
     /// Tells the server that no more bytes follow.
     package func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-    /// Reads until the text contains `end`, the server closes the connection, or `timeout` seconds have passed.
-    package func read(until end: String? = nil, timeout: Int = 10) -> String {
-        String(decoding: readBytes(until: end, timeout: timeout), as: UTF8.self)
+    /// Reads up to and including `end`. Records an issue if the server closes the connection before that, or if `timeout`
+    /// seconds have passed.
+    @discardableResult
+    package func read(until end: String, timeout: Int = 10, at location: SourceLocation = #_sourceLocation) -> String {
+        let wanted = Array(end.utf8)
+        var searched = 0
+        receive(timeout: timeout) { bytes in
+            guard let found = bytes[searched...].firstRange(of: wanted) else {
+                searched = max(0, bytes.count - wanted.count)
+                return false
+            }
+            searched = found.upperBound
+            return true
+        }
+        guard received[..<searched].suffix(wanted.count).elementsEqual(wanted) else {
+            let text = String(decoding: received.suffix(2000), as: UTF8.self)
+            Issue.record("waited \(timeout) s for \(end), received \(text)", sourceLocation: location)
+            return text
+        }
+        defer { received.removeFirst(searched) }
+        return String(decoding: received[..<searched], as: UTF8.self)
     }
 
-    package func readBytes(until end: String? = nil, timeout: Int = 10) -> [UInt8] {
+    /// Reads until the server closes the connection, or `timeout` seconds have passed.
+    package func read(timeout: Int = 10) -> String { String(decoding: readBytes(timeout: timeout), as: UTF8.self) }
+
+    package func readBytes(timeout: Int = 10) -> [UInt8] {
+        receive(timeout: timeout) { _ in false }
+        defer { received = [] }
+        return received
+    }
+
+    /// Receives until the bytes are enough, the server closes the connection, or `timeout` seconds have passed.
+    private func receive(timeout: Int, until isEnough: ([UInt8]) -> Bool) {
         let deadline = ContinuousClock.now + .seconds(timeout)
-        var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65536)
-        while true {
-            if let end, String(decoding: bytes, as: UTF8.self).contains(end) { return bytes }
+        while !isEnough(received) {
             let left = Int((deadline - .now) / .microseconds(1))
-            guard left > 0 else { return bytes }
+            guard left > 0 else { return }
             var wait = timeval(tv_sec: left / 1_000_000, tv_usec: left % 1_000_000)
             setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &wait, socklen_t(MemoryLayout<timeval>.size))
             let count = recv(descriptor, &buffer, buffer.count, 0)
-            guard count > 0 else { return bytes }
-            bytes += buffer[..<count]
+            guard count > 0 else { return }
+            received += buffer[..<count]
         }
     }
 

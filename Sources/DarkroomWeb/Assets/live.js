@@ -23,7 +23,7 @@ export class Live {
         this.#api = api;
         this.#streams = streams;
         this.#delegate = delegate;
-        // The server notices a closed connection only when it sends something.
+        // The server takes up to a second to notice a closed connection.
         addEventListener("pagehide", () => {
             if (!this.#follow) return;
             this.#follow = "";

@@ -160,8 +160,7 @@ struct APIReplyTests {
         #expect(first.hasPrefix("HTTP/1.1 200"))
         let stream = try #require(first.firstMatch(of: #/event: stream\ndata: \{"id":"([0-9a-f]+)"\}/#)).1
         #expect(try site.call("PUT", "/streams/\(stream)/view", #"{"first": 20, "count": 5}"#).status == 204)
-        let moved = events.read(until: #""first":20"#)
-        #expect(moved.contains(#""first":20"#))
+        events.read(until: #""first":20"#)
         #expect(try site.call("PUT", "/streams/\(stream)/view", #"{"count": 5001}"#).status == 400)
         #expect(try site.call("PUT", "/streams/\(stream)/view", #"{"follow": "1-2,5"}"#).status == 400)
         #expect(try site.call("PUT", "/streams/none/view", #"{"count": 1}"#).status == 404)
@@ -175,9 +174,9 @@ struct APIReplyTests {
         var text = events.read(until: "event: states")
         let stream = try #require(text.firstMatch(of: #/event: stream\ndata: \{"id":"([0-9a-f]+)"\}/#)).1
         try site.call("PUT", "/streams/\(stream)/view", #"{"first": 0, "count": 25, "follow": "0-9"}"#)
-        text += events.read(until: "event: follow")
+        text += events.read(until: "following\":true}")
         try site.call("DELETE", "/batches/\(id)?force=true")
-        text += events.read(until: "event: gone")
+        text += events.read(until: "event: gone\ndata: {}")
         let checker = TestSite.contract.checker
         let schemas = ["stream": "StreamEvent", "batch": "Batch", "states": "StatesEvent", "follow": "FollowEvent"]
         var found = Set<String>()

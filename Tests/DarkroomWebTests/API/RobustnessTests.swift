@@ -45,7 +45,7 @@ struct RobustnessTests {
         let site = try TestSite()
         let id = try "\(site.submit())"
         let events = try site.events(of: id)
-        _ = events.read(until: "event: states")
+        events.read(until: "event: states")
         #expect(try site.call("DELETE", "/batches/\(id)?force=true").status == 204)
         #expect(events.read(until: "\r\n0\r\n\r\n").contains("event: gone"))
         for path in ["", "/photos", "/photos/0", "/photos/0/file", "/operations", "/events"] {
@@ -71,7 +71,7 @@ struct RobustnessTests {
         let site = try TestSite(redis)
         let id = try "\(site.submit())"
         let events = try site.events(of: id)
-        _ = events.read(until: "event: states")
+        events.read(until: "event: states")
         redis.terminate()
         let began = ContinuousClock.now
         for (method, path) in [
@@ -84,14 +84,14 @@ struct RobustnessTests {
         #expect(.now - began < .seconds(20))
         #expect(try site.fetch("GET", "/healthz").status == 200)
         #expect(try site.fetch("GET", "/readyz").status == 503)
-        #expect(events.read(until: "event: away").contains("event: away"))
+        events.read(until: "event: away")
         try redis.restart()
         let end = ContinuousClock.now + .seconds(20)
         // Redis gives no signal to the client; the server connects again with the next requests.
         while try site.fetch("GET", "/readyz").status != 200, .now < end { usleep(20_000) }
         #expect(try site.call("GET", "/status").status == 200)
         // The namespace is empty, since this Redis keeps nothing.
-        #expect(events.read(until: "event: gone").contains("event: gone"))
+        events.read(until: "event: gone")
     }
 
     // MARK: - Lists with cursors
