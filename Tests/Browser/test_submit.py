@@ -86,8 +86,8 @@ class LoginTests(BrowserCase):
         self.browser.focused().send_keys(TOKEN)
         self.browser.button("Log in").click()
         self.browser.wait_for_text("Workers", "h1")
-        cookie = self.browser.wait(lambda: self.browser.driver.get_cookie("darkroom-session"), "the cookie of the session")
-        self.assertTrue(cookie["httpOnly"])
+        port = self.cluster.url.rpartition(":")[2]
+        self.assertTrue(self.browser.driver.get_cookie(f"darkroom-session-{port}")["httpOnly"])
 
     def test_token_does_not_stay_in_the_address(self):
         self.browser.log_in(self.cluster)
