@@ -2,7 +2,8 @@ import DarkroomModel
 import DarkroomStore
 
 extension WorkerState {
-    /// The due reports. A report is due if its operation is done, does not continue, or has a change older than `age`.
+    /// The due reports. A report is due if its operation is done, does not continue, or has a change older than `age`; if
+    /// it has photos in the focus, which somebody probably watches, older than a fifth of `age`.
     package func reports(_ now: ContinuousClock.Instant, olderThan age: Duration) -> [Report] {
         leases.local.compactMap { held in
             guard let operation = operations[held], operation.hasNews else { return nil }
@@ -21,16 +22,20 @@ extension WorkerState {
     ) -> Bool {
         if operation.isDone || isAborting || age == .zero { return true }
         if operation.isQuarantined, operation.hasUnreportedFinals { return true }
-        if let oldest = operation.oldestNews, now - oldest >= age { return true }
+        if let time = Self.nextReport(of: operation, after: age), now >= time { return true }
         return operation.isIdle && !mayGoOn(operation.held)
             && (operation.hasUnreportedFinals || operation.waiting > 0)
     }
 
-    /// When the next report is due, because the oldest change then reaches `age`; nil if nothing has changed.
+    /// When the next report is due, because a change is then old enough; nil if nothing has changed.
     package func nextReport(after age: Duration) -> ContinuousClock.Instant? {
         leases.local.lazy.compactMap { held in
-            isCancelled(held) ? nil : operations[held]?.oldestNews
-        }.min().map { $0 + age }
+            isCancelled(held) ? nil : operations[held].flatMap { Self.nextReport(of: $0, after: age) }
+        }.min()
+    }
+
+    private static func nextReport(of operation: LocalOperation, after age: Duration) -> ContinuousClock.Instant? {
+        operation.oldestNews.map { $0 + (operation.focus == nil ? age : age / 5) }
     }
 
     /// The state codes of the report that starts or ends the crash probe of a photo of a quarantined operation. If the

@@ -12,13 +12,14 @@ extension BatchStore {
         return seconds * 1000 + micros / 1000
     }
 
-    /// The bytes that Redis uses for its data, see INFO.
-    package func usedMemory() throws(StoreError) -> Int {
+    /// The bytes that Redis uses for its data, and the most that it may use (`maxmemory`; 0 for no limit), see INFO.
+    package func memory() throws(StoreError) -> (used: Int, limit: Int) {
         let value = try read(RedisCommand("INFO", "memory"))
-        guard let used = ServerInformation(value.string ?? "").int("used_memory") else {
+        let information = ServerInformation(value.string ?? "")
+        guard let used = information.int("used_memory"), let limit = information.int("maxmemory") else {
             throw .unexpectedReply(value, of: "INFO")
         }
-        return used
+        return (used, limit)
     }
 
     package func clusterControls() throws(StoreError) -> ClusterControls {

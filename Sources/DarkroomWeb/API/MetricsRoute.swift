@@ -11,8 +11,11 @@ enum MetricsRoute {
             var text = MetricsText()
             let status = try ClusterStatus(call.client)
             addCluster(status, try call.client.store.totals(), to: &text)
+            let memory = try call.client.store.memory()
+            text.gauge("darkroom_redis_memory_bytes", "Memory of Redis for its data.", memory.used)
             text.gauge(
-                "darkroom_redis_memory_bytes", "Memory of Redis for its data.", try call.client.store.usedMemory())
+                "darkroom_redis_memory_limit_bytes", "The most memory that Redis may use (maxmemory); 0 for no limit.",
+                memory.limit)
             text.gauge("darkroom_watching_pages", "Pages that watch a batch.", call.site.hub.viewerCount)
             text.process(.current)
             return HTTPResponse(headers: [("Content-Type", MetricsText.contentType)], body: .bytes(text.bytes))

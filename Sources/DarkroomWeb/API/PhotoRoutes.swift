@@ -31,8 +31,10 @@ struct PhotoPage {
     /// Why names are missing; nil if none is.
     private(set) var warning: String?
 
-    /// A search that needs the names of many photos ends after this time. The page then has fewer photos.
+    /// A search through many photos ends after this time. The page then has fewer photos.
     private static let longestSearch = Duration.seconds(1)
+    /// A search looks at the time after so many photos, also if it finds none.
+    private static let photosBetweenLooks = 200_000
 
     private struct IsFull: Error {}
 
@@ -49,12 +51,18 @@ struct PhotoPage {
         do {
             let end = filter.isEverything ? min(first + limit, batch.photos) : batch.photos
             if filter.isEverything, end < batch.photos { next = end }
-            try listing.forEach(in: first..<max(first, end)) { photo in
-                guard photos.count < limit, .now - began < Self.longestSearch else {
-                    next = photo.index
-                    throw IsFull()
+            for start in stride(from: first, to: end, by: Self.photosBetweenLooks) {
+                func look(at index: Int) throws {
+                    guard photos.count < limit, .now - began < Self.longestSearch else {
+                        next = index
+                        throw IsFull()
+                    }
                 }
-                if filter.accepts(name: photo.name ?? "") { photos.append(photo) }
+                try look(at: start)
+                try listing.forEach(in: start..<min(start + Self.photosBetweenLooks, end)) { photo in
+                    try look(at: photo.index)
+                    if filter.accepts(name: photo.name ?? "") { photos.append(photo) }
+                }
             }
         } catch is IsFull {}
         warning = listing.whyNamesAreMissing
