@@ -108,9 +108,7 @@ final class ConnectionTable: Sendable {
 
     private func isOverdue(_ connection: Connection, _ now: ContinuousClock.Instant) -> Bool {
         let time = now - connection.since
-        func allowance(_ bytes: Int) -> Duration {
-            limits.patience + .milliseconds(bytes * 1000 / limits.slowestBytesPerSecond)
-        }
+        func allowance(_ bytes: Int) -> Duration { limits.patience + .seconds(bytes / limits.slowestBytesPerSecond) }
         switch connection.phase {
         case .waiting: return time > limits.patience
         case .receiving: return time > allowance(connection.received)

@@ -25,8 +25,11 @@ final class Transaction: @unchecked Sendable {
     private enum Phase { case target, body, handling, answered }
 
     private struct Answer {
+        /// The response until it is queued.
         var response: HTTPResponse?
         var isGiven = false
+        /// Whether libmicrohttpd has ended the request.
+        var hasEnded = false
         /// The connection while it is suspended.
         var suspended: OpaquePointer?
     }
@@ -64,8 +67,9 @@ final class Transaction: @unchecked Sendable {
             let hasBody = Self.hasBody(connection)
             // A response to this call closes the connection, so that a refused body is not read. Without a body, the
             // response can wait for the next call, and the connection stays open.
-            guard hasBody, let refusal = refusal else { return .YES }
-            return queue(refusal, connection)
+            guard hasBody else { return .YES }
+            core.connections.began(.receiving, connection)
+            return refusal.map { queue($0, connection) } ?? .YES
         case .body where size > 0:
             defer { size = 0 }
             // A body with a declared length would have been refused at once. Closes the connection.
@@ -85,6 +89,13 @@ final class Transaction: @unchecked Sendable {
 
     /// Called when libmicrohttpd has ended the request.
     func end() {
+        // If the client has closed the connection while the response was made, the response is not queued.
+        let unsent = answer.withLock { answer in
+            answer.hasEnded = true
+            defer { answer.response = nil }
+            return answer.response
+        }
+        unsent?.discard()
         (bytes, file) = ([], nil)
         if let stream { core.remove(stream) }
         stream = nil
@@ -198,13 +209,14 @@ final class Transaction: @unchecked Sendable {
     // MARK: - On any thread
 
     func respond(_ response: HTTPResponse) {
-        let (isFirst, suspended) = answer.withLock { answer -> (Bool, OpaquePointer?) in
-            guard !answer.isGiven else { return (false, nil) }
+        let (isFirst, isTaken, suspended) = answer.withLock { answer -> (Bool, Bool, OpaquePointer?) in
+            guard !answer.isGiven else { return (false, false, nil) }
             answer.isGiven = true
-            answer.response = response
+            if !answer.hasEnded { answer.response = response }
             defer { answer.suspended = nil }
-            return (true, answer.suspended)
+            return (true, !answer.hasEnded, answer.suspended)
         }
+        if !isTaken { response.discard() }
         guard isFirst else { return }
         if let suspended { MHD_resume_connection(suspended) }
         core.finish()

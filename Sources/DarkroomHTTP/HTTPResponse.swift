@@ -48,6 +48,9 @@ package struct HTTPResponse: Sendable {
         return MHD_queue_response(connection, UInt32(status), response)
     }
 
+    /// Ends the stream of a response that is not sent.
+    func discard() { if case .stream(let stream) = body { stream.end() } }
+
     private static func allowed(_ value: String) -> String {
         String(decoding: value.utf8.map { $0 < 32 || $0 == 127 ? UInt8(ascii: "?") : $0 }, as: UTF8.self)
     }

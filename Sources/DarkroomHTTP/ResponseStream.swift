@@ -105,7 +105,8 @@ package final class ResponseStream: Sendable {
         return count
     }
 
-    private func end() {
+    /// The response has ended, or is not sent.
+    func end() {
         state.withLock { state in
             state.hasEnded = true
             state.waiting = nil

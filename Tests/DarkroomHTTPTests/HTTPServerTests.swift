@@ -59,13 +59,14 @@ private final class TestService: HTTPService {
             note("held")
         case "forgotten": break
         case "stream":
-            let stream = ResponseStream(onReady: { [self] in note("ready") }, onEnd: { [self] in note("end") })
-            streams.withLock { $0.append(stream) }
+            let stream = newStream()
             exchange.respond(HTTPResponse(headers: [("Content-Type", "text/event-stream")], body: .stream(stream)))
             note("stream")
         case "sent":
             let descriptor = open("/dev/zero", O_RDONLY)
             exchange.respond(HTTPResponse(body: .file(FileBody(descriptor: descriptor, size: 3))))
+        case "vast":
+            exchange.respond(HTTPResponse(body: .file(FileBody(descriptor: open("/dev/zero", O_RDONLY), size: .max))))
         case "large": exchange.respond(HTTPResponse(body: .bytes([UInt8](repeating: 65, count: 50_000_000))))
         case "split":
             exchange.respond(HTTPResponse(status: 200, headers: [("X-Name", "a\r\nX-Forged: b\u{0}")]))
@@ -76,6 +77,13 @@ private final class TestService: HTTPService {
     }
 
     func error(_ status: Int, _ text: String) -> HTTPResponse { HTTPResponse(status: status, text: text) }
+
+    /// A stream whose events are noted.
+    func newStream() -> ResponseStream {
+        let stream = ResponseStream(onReady: { [self] in note("ready") }, onEnd: { [self] in note("end") })
+        streams.withLock { $0.append(stream) }
+        return stream
+    }
 }
 
 @Suite(.timeLimit(.minutes(1)))
@@ -269,7 +277,35 @@ struct HTTPServerTests {
         #expect(stream.hasEnded)
     }
 
+    @Test func streamThatIsNotSentEnds() throws {
+        let client = try RawClient(port: server.address.port)
+        client.send("GET /held HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(service.wait(for: "held"))
+        let exchange = try #require(service.held.withLock { $0.popLast() })
+        client.reset()
+        exchange.respond(HTTPResponse(body: .stream(service.newStream())))
+        #expect(service.wait(for: "end"))
+    }
+
     // MARK: - Slow clients
+
+    @Test func steadyUploadMayTakeLong() throws {
+        let client = try RawClient(port: server.address.port)
+        client.send("POST /file HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n")
+        for _ in 0..<30 {
+            client.send([UInt8](repeating: 1, count: 2000))
+            usleep(100_000)  // the rate of the client
+        }
+        client.read(until: "60000 bytes, sum 60000\n")
+    }
+
+    @Test func fileOfAnySizeHasADeadline() throws {
+        let client = try RawClient(port: server.address.port, receiveBuffer: 4096)
+        client.send("GET /vast HTTP/1.1\r\nHost: a\r\n\r\n")
+        client.read(until: "Content-Length: \(Int.max)\r\n")
+        usleep(1_200_000)  // the time between two looks at the deadlines
+        #expect(try get("/echo").hasPrefix("HTTP/1.1 200"))
+    }
 
     @Test(arguments: [
         "", "GET /echo HT", "GET /echo HTTP/1.1\r\nHost: a\r\nX: ",

@@ -28,6 +28,13 @@ package final class RawClient {
 
     deinit { Glibc.close(descriptor) }
 
+    /// Ends the connection as a client that crashes: the server gets a reset (RST).
+    package func reset() {
+        var option = sockaddr()
+        option.sa_family = sa_family_t(AF_UNSPEC)
+        Glibc.connect(descriptor, &option, socklen_t(MemoryLayout<sockaddr>.size))
+    }
+
     package func send(_ text: String) { send(Array(text.utf8)) }
 
     /// Sends bytes. Stops at an error, since servers close connections of such clients.
