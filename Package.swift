@@ -178,7 +178,7 @@ let package = Package(
             name: "HostileWorker", dependencies: ["Darkroom", "DarkroomRedis", "DarkroomWorker", "CAttacks"],
             path: "Tests/HostileWorker"),
         .testTarget(name: "DarkroomTextTests", dependencies: ["DarkroomText", "FuzzSupport"]),
-        .testTarget(name: "DarkroomMetricsTests", dependencies: ["DarkroomMetrics"]),
+        .testTarget(name: "DarkroomMetricsTests", dependencies: ["DarkroomMetrics", "DarkroomTestSupport"]),
         .testTarget(
             name: "DarkroomTelemetryTests",
             dependencies: [

@@ -43,7 +43,8 @@ struct RunCommand: ParsableCommand {
     @Flag(help: "Print the facts of the batch as JSON.") var json: Bool
     @Flag(
         help: """
-            Show the photos in the browser while the command runs, and print the address. On a terminal, the command then             runs until Ctrl-C.
+            Show the photos in the browser while the command runs, and print the address. On a terminal, the command then \
+            runs until Ctrl-C.
             """)
     var serve: Bool
     @OptionGroup(title: "When it has finished") var finish: FinishOptions

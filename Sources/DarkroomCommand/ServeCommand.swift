@@ -51,11 +51,12 @@ struct ServeCommand: ParsableCommand {
         configuration.submission = feeds?.submission
         let web = try WebServer(client, configuration)
         let output = StandardOutput()
-        try output.line("Darkroom is at \(web.url)")
+        // A token of the user is a secret that must not get into logs.
+        try output.line("Darkroom is at \(web.url(withToken: server.tokenFile == nil))")
         try output.flush()
         feeds?.resumeInterrupted()
         stopping.wait()
+        feeds?.stop()  // first, because requests wait until their lists have begun
         web.stop()
-        feeds?.stop()
     }
 }

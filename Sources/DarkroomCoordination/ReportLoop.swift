@@ -106,7 +106,7 @@ package final class ReportLoop: Sendable {
         guard let observer = coordination.observer, !report.finished.isEmpty else { return }
         let stored: [UInt8]?
         switch reply {
-        case .accepted(_, let stateCodes, _): stored = stateCodes
+        case .accepted(_, let stateCodes, _): stored = stateCodes ?? report.stateCodes
         case .ended(let stateCodes): stored = stateCodes
         case .cancelled: return observeCancelled(report.finished.count)
         case .gone, .lost: return

@@ -44,6 +44,8 @@ final class Transaction: @unchecked Sendable {
     private var stream: ResponseStream?
     /// The bytes of the body that count against ``HTTPServerLimits/bodyBytes``.
     private var reserved = 0
+    /// Whether the body counts against ``HTTPServerLimits/bodyFiles``.
+    private var hasBodyFile = false
     /// The bytes of a body that cannot be stored. They are read, because libmicrohttpd cannot respond before the end of
     /// the body.
     private var discarded = 0
@@ -101,6 +103,8 @@ final class Transaction: @unchecked Sendable {
         stream = nil
         core.release(bodyBytes: reserved)
         reserved = 0
+        if hasBodyFile { core.releaseBodyFile() }
+        hasBodyFile = false
     }
 
     private var refusal: HTTPResponse? { if case .refused(let response) = rule { response } else { nil } }
@@ -121,7 +125,8 @@ final class Transaction: @unchecked Sendable {
         guard let target else { return refuse(400, "the request target is not valid\n") }
         guard let method = HTTPMethod(rawValue: method) else { return refuse(501, "the method is not supported\n") }
         let request = HTTPRequest(
-            method: method, target: target, headers: headers.fields, client: Self.client(of: connection))
+            method: method, target: target, headers: headers.fields, repeatedHeaders: headers.repeated,
+            client: Self.client(of: connection))
         self.request = request
         rule = core.service.accept(request)
         if case .refused = rule { return }
@@ -139,6 +144,10 @@ final class Transaction: @unchecked Sendable {
                 return refuse(503, "the server holds too many request bodies; try again in a moment\n")
             }
         case .file(let folder, _):
+            hasBodyFile = hasBody && core.reserveBodyFile()
+            guard hasBodyFile || !hasBody else {
+                return refuse(503, "the server receives too many files; try again in a moment\n")
+            }
             file = UploadedFile(in: folder)
             if file == nil { refuse(507, "the body cannot be stored: \(systemErrorText())\n") }
         case .refused: break
@@ -238,6 +247,7 @@ final class Transaction: @unchecked Sendable {
 /// The header fields of a request.
 private struct Headers {
     private(set) var fields: [String: String] = [:]
+    private(set) var repeated: Set<String> = []
     /// Whether a field that must occur once is repeated.
     private(set) var isContradictory = false
     /// Whether a field has a name that is none, such as `Host ` (RFC 9110, section 5.6.2).
@@ -265,6 +275,7 @@ private struct Headers {
     private mutating func add(_ name: String, _ value: String) {
         if name.isEmpty || !name.utf8.allSatisfy(Self.nameCharacters.contains) { hasInvalidName = true }
         if let earlier = fields[name] {
+            repeated.insert(name)
             if Self.single.contains(name) { isContradictory = true }
             fields[name] = earlier + (name == "cookie" ? "; " : ", ") + value
         } else {

@@ -4,6 +4,8 @@ package struct HTTPRequest: Sendable {
     package let target: RequestTarget
     /// The header fields by lower-case name. The values of a repeated field are joined with `, `.
     package let headers: [String: String]
+    /// The lower-case names of the header fields that occur several times.
+    package let repeatedHeaders: Set<String>
     /// The address of the client, or of the proxy before it.
     package let client: String
     /// The body, complete.
@@ -14,10 +16,14 @@ package struct HTTPRequest: Sendable {
         case file(UploadedFile)
     }
 
-    package init(method: HTTPMethod, target: RequestTarget, headers: [String: String], client: String) {
+    package init(
+        method: HTTPMethod, target: RequestTarget, headers: [String: String], repeatedHeaders: Set<String> = [],
+        client: String
+    ) {
         self.method = method
         self.target = target
         self.headers = headers
+        self.repeatedHeaders = repeatedHeaders
         self.client = client
     }
 

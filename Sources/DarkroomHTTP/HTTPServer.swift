@@ -29,6 +29,8 @@ package struct HTTPServerLimits: Sendable {
     package var slowestBytesPerSecond = 4096
     /// The most bytes of all request bodies that are held in memory.
     package var bodyBytes = 64 << 20
+    /// The most request bodies in files at a time.
+    package var bodyFiles = 8
 
     package init() {}
 }
@@ -148,6 +150,8 @@ final class ServerCore: Sendable {
         var handling = 0
         /// The bytes of the request bodies in memory.
         var bodyBytes = 0
+        /// The number of request bodies in files.
+        var bodyFiles = 0
         var streams: [ObjectIdentifier: ResponseStream] = [:]
     }
 
@@ -155,24 +159,35 @@ final class ServerCore: Sendable {
     let connections: ConnectionTable
     private let state = Locked(State())
     private let isIdle = Signal()
-    private let mostBodyBytes: Int
+    private let limits: HTTPServerLimits
 
     init(_ service: any HTTPService, _ limits: HTTPServerLimits) {
         self.service = service
-        mostBodyBytes = limits.bodyBytes
+        self.limits = limits
         connections = ConnectionTable(limits)
     }
 
     /// Counts the bytes of a request body before they arrive; false if there are too many bytes of other bodies.
     func reserve(bodyBytes: Int) -> Bool {
         state.withLock { state in
-            guard state.bodyBytes + bodyBytes <= mostBodyBytes else { return false }
+            guard state.bodyBytes + bodyBytes <= limits.bodyBytes else { return false }
             state.bodyBytes += bodyBytes
             return true
         }
     }
 
     func release(bodyBytes: Int) { state.withLock { $0.bodyBytes -= bodyBytes } }
+
+    /// Counts a request body in a file; false if there are too many of them.
+    func reserveBodyFile() -> Bool {
+        state.withLock { state in
+            guard state.bodyFiles < limits.bodyFiles else { return false }
+            state.bodyFiles += 1
+            return true
+        }
+    }
+
+    func releaseBodyFile() { state.withLock { $0.bodyFiles -= 1 } }
 
     /// Begins to make a response; false if the server is closing.
     func begin() -> Bool {

@@ -37,7 +37,7 @@ package struct MultipartForm: Sendable {
         }
         var position = delimiter.count - 2
         var fieldBytes = 0
-        for _ in 0..<Self.mostParts {
+        for _ in 0...Self.mostParts {
             let tail = mapped.bytes[position...].prefix(2)
             if tail.elementsEqual("--".utf8) { return }
             guard tail.elementsEqual("\r\n".utf8),

@@ -58,6 +58,11 @@ package struct ProcessFigures: Sendable {
 }
 
 extension MetricsText {
+    /// Adds the version of the program as a label.
+    package mutating func build(_ version: String) {
+        gauge("darkroom_build_info", "The version of the program; the value is 1.", [.init(1, ["version": version])])
+    }
+
     /// Adds the metrics of a process.
     package mutating func process(_ process: ProcessFigures) {
         counter(

@@ -57,7 +57,7 @@ package enum HumanText {
 
     /// A rate, for example `8.1/s` or `1,234/s`.
     package static func rate(_ perSecond: Double) -> String {
-        (perSecond < 99.95 ? decimal(perSecond, digits: 1) : count(Int(perSecond.rounded()))) + "/s"
+        (perSecond < 99.95 ? decimal(perSecond, digits: 1) : count(Int(min(perSecond.rounded(), 1e15)))) + "/s"
     }
 
     /// Escapes untrusted text (names, URLs, messages of servers) so that it is shown as one word of a line. Escapes

@@ -16,6 +16,9 @@ package struct ManifestLine: Sendable, Equatable, Codable {
     package var renditions: [File]?
     /// The path of the written file, relative to the output folder.
     package var file: String?
+    /// The path of the downloaded bytes, relative to the folder of originals, if the batch keeps originals. It cannot be
+    /// computed from ``url``, because secrets are removed from that.
+    package var original: String?
     /// The word for the ``FailureReason``, if the photo failed.
     package var reason: String?
     package var detail: String?
@@ -115,6 +118,7 @@ package struct ManifestLine: Sendable, Equatable, Codable {
         filters = try fields.decodeIfPresent(String.self, forKey: .filters)
         renditions = try fields.decodeIfPresent([File].self, forKey: .renditions)
         file = try fields.decodeIfPresent(String.self, forKey: .file)
+        original = try fields.decodeIfPresent(String.self, forKey: .original)
         reason = try fields.decodeIfPresent(String.self, forKey: .reason)
         detail = try fields.decodeIfPresent(String.self, forKey: .detail)
         attempts = try number(.attempts)
@@ -156,6 +160,7 @@ package struct ManifestLine: Sendable, Equatable, Codable {
         JSONText.append("filters", filters, to: &text)
         if let renditions { append(renditions, to: &text) }
         JSONText.append("file", file, to: &text)
+        JSONText.append("original", original, to: &text)
         JSONText.append("reason", reason, to: &text)
         JSONText.append("detail", detail, to: &text)
         JSONText.append("attempts", attempts, to: &text)

@@ -6,14 +6,14 @@ import DarkroomMetrics
 /// It needs no access rules, because it changes nothing and its answers contain no secrets.
 package struct MetricsService: HTTPService {
     private let metrics: @Sendable () -> [UInt8]
-    private let obstacle: @Sendable () -> String?
+    private let canWork: @Sendable () -> Bool
 
     /// - Parameters:
     ///   - metrics: returns the metrics in the text format of Prometheus. Must return quickly.
-    ///   - obstacle: returns why the process cannot work now; nil if it can. Must return quickly.
-    package init(metrics: @escaping @Sendable () -> [UInt8], obstacle: @escaping @Sendable () -> String?) {
+    ///   - canWork: returns whether the process can work now. Must return quickly.
+    package init(metrics: @escaping @Sendable () -> [UInt8], canWork: @escaping @Sendable () -> Bool) {
         self.metrics = metrics
-        self.obstacle = obstacle
+        self.canWork = canWork
     }
 
     package func accept(_ request: HTTPRequest) -> BodyRule {
@@ -49,8 +49,9 @@ package struct MetricsService: HTTPService {
             return HTTPResponse(headers: [("Content-Type", MetricsText.contentType)], body: .bytes(metrics()))
         case .healthz: return HTTPResponse(status: 200, text: "ok\n")
         case .readyz:
-            guard let obstacle = obstacle() else { return HTTPResponse(status: 200, text: "ok\n") }
-            return HTTPResponse(status: 503, text: obstacle + "\n")
+            // The reason is in the log; it may contain the address of Redis.
+            return canWork()
+                ? HTTPResponse(status: 200, text: "ok\n") : HTTPResponse(status: 503, text: "not ready; see the log\n")
         }
     }
 }

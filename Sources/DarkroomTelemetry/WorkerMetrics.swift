@@ -6,8 +6,8 @@ import DarkroomWorkerState
 
 /// Counts and measures the photos of a worker.
 ///
-/// A photo is counted when Redis has accepted its result, so the sum over all workers is the number of photos that
-/// Redis counts.
+/// A photo is counted when Redis has accepted its result. If the connection breaks at the reply that ends an operation,
+/// the worker does not learn that its last photos were accepted; the totals of the cluster contain them.
 package final class WorkerMetrics: Sendable {
     struct Figures {
         var filtered = 0
@@ -63,13 +63,9 @@ package final class WorkerMetrics: Sendable {
         figures.addSlots(gauges, to: &text)
         text.counter(
             "darkroom_spans_dropped_total",
-            "Spans of photos that were not exported, because the collector was too slow.",
+            "Spans of photos that were not exported, because the collector is unreachable, too slow or refuses them.",
             spansDropped)
-        text.gauge(
-            "darkroom_build_info", "The version of the program; the value is 1.",
-            [
-                .init(1, ["version": darkroomVersion])
-            ])
+        text.build(darkroomVersion)
         text.process(.current)
         return text.bytes
     }
@@ -114,7 +110,7 @@ extension WorkerMetrics.Figures {
         text.counter("darkroom_download_bytes_total", "Downloaded bytes of these photos.", downloadBytes)
         text.counter("darkroom_output_bytes_total", "Written bytes of these photos.", outputBytes)
         text.histogram(
-            "darkroom_photo_wait_seconds", "Time from the claim of a photo to the begin of its download.", wait)
+            "darkroom_photo_wait_seconds", "Time from the claim of a photo to the start of its download.", wait)
         text.histogram(
             "darkroom_photo_download_seconds", "Time of a download, with further attempts and the waits for them.",
             download)

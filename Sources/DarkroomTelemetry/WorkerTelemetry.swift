@@ -45,7 +45,7 @@ package final class WorkerTelemetry: Sendable {
         return try HTTPServer(
             MetricsService(
                 metrics: { [traces] in metrics.text(worker.gauges, spansDropped: traces?.spansDropped ?? 0) },
-                obstacle: { worker.obstacle }),
+                canWork: { worker.canWork }),
             at: address, limits: limits)
     }
 

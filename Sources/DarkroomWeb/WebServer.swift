@@ -16,14 +16,16 @@ package final class WebServer: Sendable {
         server = try HTTPServer(service, at: configuration.address, certificate: configuration.certificate)
     }
 
-    /// The address to open in a browser. If the server has a token, the address contains it.
-    package var url: String {
+    /// The address to open in a browser.
+    /// - Parameter hasToken: whether the address contains the token of the server, so that it logs in.
+    package func url(withToken hasToken: Bool) -> String {
         let scheme = site.configuration.certificate == nil ? "http" : "https"
         let host =
             server.address.isEveryAddress ? ListenAddress(host: "127.0.0.1", port: server.address.port) : server.address
         let path =
-            if case .token(let token) = site.configuration.access { site.link("login", query: [("token", token)]) } else
-            {
+            if hasToken, case .token(let token) = site.configuration.access {
+                site.link("login", query: [("token", token)])
+            } else {
                 site.link()
             }
         return "\(scheme)://\(host)\(path)"

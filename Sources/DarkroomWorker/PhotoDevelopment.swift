@@ -62,6 +62,7 @@ enum PhotoDevelopment {
         }
         var line = ManifestLine(batch: photo.context.id, record: photo.record, state: .filtered)
         line.note(products, paths, of: output)
+        line.original = original(of: photo)
         line.downloadMilliseconds = image.duration.wholeMilliseconds
         line.filterMilliseconds = (filtered - began).wholeMilliseconds
         line.writeMilliseconds = (clock.now - filtered).wholeMilliseconds
@@ -78,9 +79,16 @@ enum PhotoDevelopment {
     ) -> PhotoOutcome {
         var outcome = failure(photo, reason, detail)
         outcome.bytesIn = image.transferredBytes
+        outcome.line.original = original(of: photo)
         outcome.line.attempts = image.attempts
         outcome.line.downloadMilliseconds = image.duration.wholeMilliseconds
         return outcome
+    }
+
+    /// The path of the downloaded bytes of a photo; nil if they are not kept.
+    private static func original(of photo: PhotoTask) -> String? {
+        let url = photo.record.url
+        return photo.context.output.originals == nil || PhotoURL.isFile(url) ? nil : OriginalsFolder.file(of: url)
     }
 
     static func failure(_ photo: PhotoTask, _ reason: FailureReason, _ detail: String) -> PhotoOutcome {

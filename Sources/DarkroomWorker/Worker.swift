@@ -149,10 +149,8 @@ package final class Worker: Sendable {
     /// The present load of the worker, for measurements.
     package var gauges: WorkerGauges { WorkerGauges(core) }
 
-    /// Why the worker can claim no operations now: it is stopping, or Redis cannot be used. Nil if it can.
-    package var obstacle: String? {
-        stopRequested.isSet ? "the worker is stopping" : core.coordination.redisProblem.withLock { $0 }
-    }
+    /// Whether the worker can claim operations now: it is not stopping, and Redis can be used.
+    package var canWork: Bool { !stopRequested.isSet && core.coordination.redisProblem.withLock { $0 } == nil }
 
     /// Waits for ``stop()``, and then ends the worker.
     private func end() {

@@ -6,11 +6,11 @@ import DarkroomStore
 ///
 /// DESIGN. A plain value without locks and threads. Its owner, the driver, calls ``handle(_:)`` for each event while it
 /// holds a lock, and performs the effects after it has released the lock. So the rules can be tested with millions of
-/// random events, and no rule depends on which thread reports an event. The events contain the time. Only
-/// ``LocalOperation`` reads the clock itself, when a photo changes. The times of photos and claims are also read from the
-/// clock, but no rule uses them. The parts of the state: ``Leases``, ``RunQueues``
-/// (which batch is next), ``LocalBatch`` and ``Hold`` (which photos may run), ``LocalOperation`` (the progress of an
-/// operation), ``PhotoTable``, ``StorageOutages``, and ``ControlMirror`` (the control flags).
+/// random events, and no rule depends on which thread reports an event. The events contain the time.
+/// The clock itself is read only for the age of unreported changes, in ``LocalOperation``, and for the times of photos
+/// and claims, which no rule uses. The parts of the state: ``Leases``, ``RunQueues`` (which batch is next),
+/// ``LocalBatch`` and ``Hold`` (which photos may run), ``LocalOperation`` (the progress of an operation),
+/// ``PhotoTable``, ``StorageOutages``, and ``ControlMirror`` (the control flags).
 package struct WorkerState: Sendable {
     let configuration: Configuration
     var leases = Leases()

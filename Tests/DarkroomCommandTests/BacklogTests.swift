@@ -14,14 +14,16 @@ import Testing
         try queue.submit(Self.urls) { $0.priority = .high }
         let other = try queue.submit(Array(Self.urls.prefix(4)))
         #expect(try backlog(queue) == (14, ["high": 10, "normal": 4]))
-        _ = try queue.client.control.suspend(other, .everything)
-        #expect(try backlog(queue) == (10, ["high": 10]))
-        _ = try queue.client.control.resume(other)
+        for part in [QueuePart.everything, .downloads] {
+            _ = try queue.client.control.suspend(other, part)
+            #expect(try backlog(queue) == (10, ["high": 10]))
+            _ = try queue.client.control.resume(other, part)
+            _ = try queue.client.control.suspend(nil, part)
+            #expect(try backlog(queue) == (0, [:]))
+            _ = try queue.client.control.resume(nil, part)
+        }
         _ = try queue.client.control.cancel(other)
         #expect(try backlog(queue) == (10, ["high": 10]))
-        _ = try queue.client.control.suspend(nil)
-        #expect(try backlog(queue) == (0, [:]))
-        _ = try queue.client.control.resume(nil)
         try queue.develop("FFFFFaaaaa", writesManifest: false)
         #expect(try backlog(queue) == (0, [:]))
     }

@@ -1,3 +1,4 @@
+import DarkroomTestSupport
 import Foundation
 import Testing
 
@@ -85,16 +86,6 @@ import Testing
         histogram.observe(1)
         text.histogram("wait_seconds", "Wait.", histogram)
         text.gauge("paths", "A \\ and\na line.", [.init(.nan, ["path": "\\\"\n"])])
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/promtool")
-        process.arguments = ["check", "metrics"]
-        let (input, output) = (Pipe(), Pipe())
-        (process.standardInput, process.standardOutput, process.standardError) = (input, output, output)
-        try process.run()
-        try input.fileHandleForWriting.write(contentsOf: Data(text.bytes))
-        try input.fileHandleForWriting.close()
-        let printed = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0 && printed.isEmpty, "\(printed)")
+        #expect(try PromTool.findings(in: String(decoding: text.bytes, as: UTF8.self)) == "")
     }
 }

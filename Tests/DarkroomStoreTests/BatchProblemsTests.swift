@@ -61,6 +61,14 @@ import Testing
         }
     }
 
+    /// Whoever may submit batches may also make them wait for each other.
+    @Test func longChainOfWaitingBatchesIsHarmless() throws {
+        let ids = try (0..<20_000).map { try #require(BatchID("b\($0)" as String)) }
+        var chain = try ids.indices.map { try batch(ids[$0], after: $0 == 0 ? [] : [ids[$0 - 1]]) }
+        chain[0].waitsFor = [ids[19_999]]
+        #expect(try problems(chain).of(chain[19_999]).map(\.code) == [.waiting])
+    }
+
     /// A worker publishes reasons for a limited number of refusals, but Redis stores the list of all refused batches.
     @Test func reportsARefusalWithoutAReason() throws {
         let batch = try batch(Self.first)

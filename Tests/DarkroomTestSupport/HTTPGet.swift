@@ -8,8 +8,8 @@ package struct HTTPGet {
     package let head: String
     package let body: String
 
-    /// Sends a request without a body, and reads its response to the end. Blocks for at most 10 s without data.
-    package init(_ path: String, port: Int, method: String = "GET") {
+    /// Sends a request without a body, with a token if one is given, and reads its response to the end. Blocks for at most 10 s without data.
+    package init(_ path: String, port: Int, method: String = "GET", token: String? = nil) {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         defer { close(descriptor) }
         var wait = timeval(tv_sec: 10, tv_usec: 0)
@@ -23,7 +23,8 @@ package struct HTTPGet {
                 connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
             }
         }
-        let request = Array("\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".utf8)
+        let login = token.map { "Authorization: Bearer \($0)\r\n" } ?? ""
+        let request = Array("\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n\(login)Connection: close\r\n\r\n".utf8)
         var text: [UInt8] = []
         if isConnected, send(descriptor, request, request.count, Int32(MSG_NOSIGNAL)) == request.count {
             var buffer = [UInt8](repeating: 0, count: 65536)

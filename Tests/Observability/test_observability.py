@@ -30,7 +30,7 @@ def targets(content):
 
 def with_values(expression):
     """A query of a dashboard with values for the variables that Grafana replaces."""
-    return expression.replace("$__rate_interval", "1m").replace("$instance", ".*")
+    return expression.replace("$__rate_interval", "10m").replace("$instance", ".*")
 
 
 class ObservabilityTests(unittest.TestCase):

@@ -16,7 +16,8 @@ package struct Backlog: Sendable, Equatable {
     package var photos: Int { parts.reduce(0) { $0 + $1.photos } }
 
     init(_ batches: [BatchFacts], _ controls: ClusterControls) {
-        let open = controls.isSuspended ? [] : batches.filter(\.canRun)
+        let isHeld = controls.isSuspended || controls.areDownloadsSuspended
+        let open = isHeld ? [] : batches.filter(\.canRun)
         parts = BatchPriority.allCases.sorted { $0.rank > $1.rank }.map { priority in
             let own = open.filter { $0.controls.priority == priority && $0.photos > $0.counts.final }
             return Part(
@@ -40,7 +41,8 @@ package struct Backlog: Sendable, Equatable {
 extension BatchFacts {
     /// Whether workers may run photos of the batch.
     fileprivate var canRun: Bool {
-        (state == .ready || state == .executing) && !cancelled && !suspended && damage.isEmpty
+        (state == .ready || state == .executing) && !cancelled && !suspended && !controls.areDownloadsSuspended
+            && damage.isEmpty
     }
 }
 

@@ -47,5 +47,5 @@ extension WorkerFacts {
     }
 
     /// The operations that the worker has claimed, as `<batch>/<operation>`, at most 16.
-    package var operations: [String] { fields["operations"]?.split(separator: " ").map(String.init) ?? [] }
+    package var operations: [String] { fields["operations"]?.split(separator: " ").prefix(16).map(String.init) ?? [] }
 }

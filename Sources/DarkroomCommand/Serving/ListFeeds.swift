@@ -14,11 +14,15 @@ import Foundation
 final class ListFeeds: Sendable {
     private struct State {
         var coordinators: [ObjectIdentifier: Coordinator] = [:]
+        /// The feeds that were interrupted and must continue.
+        var interrupted: [ListStore.Record] = []
         var isStopped = false
     }
 
     /// Each feed has a thread and a connection.
     private static let mostFeeds = 8
+    /// The time between two attempts to continue feeds.
+    private static let pause = Duration.seconds(10)
 
     private let client: DarkroomClient
     /// The folder below which batches write.
@@ -27,6 +31,7 @@ final class ListFeeds: Sendable {
     private let logger: Logger
     private let lists: ListStore
     private let state = Locked(State())
+    private let signal = Signal()
 
     /// - Parameters:
     ///   - scratch: The folder of the server.
@@ -43,24 +48,51 @@ final class ListFeeds: Sendable {
         ListSubmission(fields: SubmittedOptions.fields, outputs: outputs) { [self] in try submit($0) }
     }
 
-    /// Continues the feeds that an earlier process has not completed.
+    /// Continues the feeds that an earlier process has not completed, on a thread of its own. The thread then continues
+    /// the feeds that are interrupted because Redis is away.
     func resumeInterrupted() {
-        for record in lists.records() {
-            do {
-                let batch = try client.store.facts(of: record.batch)
-                guard let batch, !batch.sealed, !batch.cancelled else {
-                    lists.remove(record)
-                    continue
-                }
-                let options = SubmittedOptions(record.options, outputs: outputs)
-                let command = try SubmitCommand.parsing(
-                    [lists.location(of: record.list), "--resume", record.batch.description] + options.readingArguments)
-                _ = try begin(command) { _ in record }
-                logger.info("continues to feed a list", [.batch: .text(record.batch.description)])
-            } catch {
-                logger.error(
-                    "cannot continue to feed a list", [.batch: .text("\(record.batch)"), "detail": .text("\(error)")])
+        state.withLock { $0.interrupted = lists.records() }
+        // Nobody waits for the end of the thread, because the server of a list may not answer.
+        _ = OwnedThread("interrupted feeds") { [weak self] in
+            while let signal = self?.signal, let isWaiting = self?.resumeAll() {
+                signal.wait(timeout: isWaiting ? Self.pause : nil)
             }
+        }
+    }
+
+    /// Tries to continue all interrupted feeds.
+    /// - Returns: whether some must be tried again; nil after ``stop()``.
+    private func resumeAll() -> Bool? {
+        for record in state.withLock({ $0.interrupted }) {
+            guard !state.withLock({ $0.isStopped }) else { return nil }
+            guard !resume(record) else { continue }
+            state.withLock { $0.interrupted.removeAll { $0.batch == record.batch } }
+        }
+        return state.withLock { $0.isStopped ? nil : !$0.interrupted.isEmpty }
+    }
+
+    /// Continues a feed.
+    /// - Returns: whether it must be tried again.
+    private func resume(_ record: ListStore.Record) -> Bool {
+        do {
+            let batch = try client.store.facts(of: record.batch)
+            guard let batch, !batch.sealed, !batch.cancelled else {
+                lists.remove(record)
+                return false
+            }
+            let options = SubmittedOptions(record.options, outputs: outputs)
+            let command = try SubmitCommand.parsing(
+                [lists.location(of: record.list), "--resume", record.batch.description] + options.readingArguments)
+            _ = try begin(command) { _ in record }
+            logger.info("continues to feed a list", [.batch: .text(record.batch.description)])
+            return false
+        } catch {
+            let error = DarkroomError(error, "continue to feed a list")
+            // All places for feeds are taken, Redis is away, or the server of the list is.
+            if error.isTransient { return true }
+            logger.error(
+                "cannot continue to feed a list", [.batch: .text("\(record.batch)"), "detail": .text("\(error)")])
+            return error.code == .listUnreadable
         }
     }
 
@@ -71,6 +103,7 @@ final class ListFeeds: Sendable {
             return Array(state.coordinators.values)
         }
         for coordinator in coordinators { coordinator.stop() }
+        signal.raise()
         // The feeds end on their threads; an operation that is being fed is added completely or not at all.
     }
 
@@ -99,8 +132,8 @@ final class ListFeeds: Sendable {
             lists.remove(list)
             // The client knows an uploaded list by its name, not by its path on this machine.
             let error =
-                (error as? CommandError).map { DarkroomError(.invalidOptions, "submit a list", "\($0)") }
-                ?? DarkroomError(error, "submit a list")
+                error is CommandError || error is ValidationError
+                ? DarkroomError(.invalidOptions, "submit a list", "\(error)") : DarkroomError(error, "submit a list")
             let message = error.message.replacing(lists.location(of: list), with: request.name)
             throw DarkroomError(error.code, error.attempted, message, cause: error.cause)
         }
@@ -120,7 +153,8 @@ final class ListFeeds: Sendable {
         let begun = Locked<ListStore.Record?>(nil)
         do {
             let photos = try command.reading.open(
-                command.list, output: nil, command.reading.selection(), mayBePrivate: mayBePrivate
+                command.list, output: nil, command.reading.selection(), mayBePrivate: mayBePrivate,
+                webLimits: WebListLimits { [weak self] in self?.state.withLock { $0.isStopped } ?? true }
             ) { logger.info("a remark about a list", ["detail": .text($0)]) }
             return try command.begin(
                 photos, client, coordinator,
@@ -154,6 +188,7 @@ final class ListFeeds: Sendable {
 
     private func end(_ coordinator: Coordinator, _ record: ListStore.Record?, _ result: Result<BatchFacts, any Error>) {
         remove(coordinator)
+        defer { signal.raise() }  // an interrupted feed may now have a place
         guard let record else { return }
         switch result {
         case .success: lists.remove(record)
@@ -162,8 +197,12 @@ final class ListFeeds: Sendable {
             logger.error(
                 "cannot feed a list to its end",
                 [.batch: .text("\(record.batch)"), "detail": .text("\(error)")])
-            // If Redis was away for too long, the next start continues the feed.
-            if !DarkroomError(error, "feed a list").isTransient { lists.remove(record) }
+            if DarkroomError(error, "feed a list").isTransient {
+                // Redis was away for too long.
+                state.withLock { $0.interrupted.append(record) }
+            } else {
+                lists.remove(record)
+            }
         }
     }
 }

@@ -24,7 +24,12 @@ final class RunServer {
         configuration.photosUnder = [options.output, options.originals].filter { !$0.isEmpty }
         configuration.cacheBytes = Self.cacheBytes
         configuration.helpers = WebServerOptions.helpers()
-        server = try Self.start(client, configuration)
+        do {
+            server = try Self.start(client, configuration)
+        } catch {
+            Self.remove(scratch)
+            throw error
+        }
     }
 
     /// Another program may use the usual port.
@@ -39,7 +44,7 @@ final class RunServer {
         }
     }
 
-    var url: String { server.url }
+    var url: String { server.url(withToken: true) }
 
     /// Serves until the user interrupts the command.
     func waitForInterrupt(_ interruption: RunInterruption) {
@@ -51,6 +56,10 @@ final class RunServer {
 
     func stop() {
         server.stop()
+        Self.remove(scratch)
+    }
+
+    private static func remove(_ scratch: String) {
         let (parent, name) = Path.split(scratch)
         do {
             try Folder(trusted: parent ?? "/").removeTree(name)

@@ -243,7 +243,7 @@ package final class PhotoListReader {
     ) throws(PhotoListError) -> Source {
         if location == "-" { return .bytes(try again(FileBytes(descriptor: standardInput))) }
         if isWeb(location) {
-            return .bytes(try SpooledBytes(WebBytes(url: location, mayBePrivate: options.mayBePrivate)))
+            return .bytes(try SpooledBytes(WebBytes(url: location, options)))
         }
         var information = stat()
         if stat(location, &information) == 0, information.st_mode & S_IFMT == S_IFDIR {

@@ -8,13 +8,13 @@ import DarkroomTransfer
 /// the server down.
 final class WebBytes: ListBytes {
     private let engine: TransferEngine
-    private let pipe = Pipe()
+    private let pipe: Pipe
 
-    /// - Parameter mayBePrivate: whether `url` may have a private address. A redirect from the public internet never
-    ///   leads to a private address.
-    init(url: String, mayBePrivate: Bool) {
+    /// A redirect from the public internet never leads to a private address.
+    init(url: String, _ options: ListOptions) {
+        pipe = Pipe(options.webLimits)
         var configuration = TransferConfiguration()
-        configuration.mayStartAnywhere = mayBePrivate
+        configuration.mayStartAnywhere = options.mayBePrivate
         // Size, time and rate are not limited.
         configuration.maxBytes = 1 << 50
         configuration.timeout = nil
@@ -63,15 +63,21 @@ extension WebBytes {
             var isEnded = false
             var failure: PhotoListError?
             var isAbandoned = false
+            /// The bytes that were read, and how long the reader has waited for them.
+            var bytesRead = 0
+            var waited = Duration.zero
         }
 
         private static let maxWaitingBytes = 512 << 10
 
+        private let limits: WebListLimits?
         private let state = Locked(State())
         /// Raised when bytes have arrived or the transfer has ended.
         private let arrived = Signal()
         /// Raised when the reader has taken bytes or has stopped.
         private let taken = Signal()
+
+        init(_ limits: WebListLimits?) { self.limits = limits }
 
         /// Adds bytes. Blocks while the buffer is full. After ``abandon()`` was called, discards the bytes.
         func write(_ bytes: UnsafeRawBufferPointer) {
@@ -101,12 +107,25 @@ extension WebBytes {
         /// Waits for bytes, and copies them to the buffer. Returns their number; 0 at the end.
         func read(into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, PhotoListError> {
             while true {
+                if let failure = excess() { return .failure(failure) }
                 if let result = take(into: buffer) {
                     taken.raise()
                     return result
                 }
-                arrived.wait()
+                let began = ContinuousClock.now
+                arrived.wait(timeout: limits == nil ? nil : .seconds(1))
+                state.withLock { $0.waited += .now - began }
             }
+        }
+
+        /// Why reading must end; nil if it may go on.
+        private func excess() -> PhotoListError? {
+            guard let limits else { return nil }
+            if limits.isStopped() { return PhotoListError(.unreadable, "reading it was stopped") }
+            let (bytes, waited) = state.withLock { ($0.bytesRead, $0.waited) }
+            guard waited > limits.patience + .seconds(bytes / limits.slowestBytesPerSecond) else { return nil }
+            let seconds = waited.wholeMilliseconds / 1000
+            return PhotoListError(.unreadable, "its server has sent \(bytes) bytes in \(seconds) s, which is too slow")
         }
 
         /// Returns nil if no bytes are waiting and the transfer has not ended.
@@ -121,6 +140,7 @@ extension WebBytes {
                     buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[..<count]))
                 }
                 state.waiting.removeFirst(count)
+                state.bytesRead += count
                 return .success(count)
             }
         }

@@ -4,6 +4,8 @@ import DarkroomText
 /// Finds the problems of unfinished batches. All facts must have been read from Redis at the same time.
 package struct BatchProblems: Sendable {
     private static let feederMayBeSilent = Duration.seconds(30)
+    /// For each batch, at most this many of the batches that it waits for are looked at.
+    private static let mostLookedAt = 100
 
     private let workers: [WorkerFacts]
     private let cluster: ClusterControls
@@ -126,11 +128,11 @@ package struct BatchProblems: Sendable {
 
     /// The first problem found in this batch or in the batches that it waits for; nil if there is none.
     private func cause(of id: BatchID, _ looked: inout Set<BatchID>) -> BatchProblem? {
-        guard looked.insert(id).inserted, let batch = known[id], batch.isOpen else { return nil }
-        let all = Set(batch.waitsFor)
-        if let own = own(batch, besides: all).first { return own }
-        for next in batch.waitsFor {
-            if let cause = cause(of: next, &looked) { return cause }
+        var next = [id]
+        while let id = next.popLast(), looked.count <= Self.mostLookedAt {
+            guard looked.insert(id).inserted, let batch = known[id], batch.isOpen else { continue }
+            if let own = own(batch, besides: Set(batch.waitsFor)).first { return own }
+            next += batch.waitsFor.reversed()
         }
         return nil
     }
@@ -185,12 +187,13 @@ package struct BatchProblems: Sendable {
 }
 
 extension BatchStore {
-    /// The current problems of batches. Also reads the workers, the controls of the cluster, and all dependencies.
+    /// The current problems of batches. Also reads the workers, the controls of the cluster, and the batches that these
+    /// batches wait for, at most about 1,000.
     package func problems(of batches: [BatchFacts], now: Int) throws(StoreError) -> BatchProblems {
         var known = Dictionary(batches.map { ($0.id, $0) }) { first, _ in first }
         let damaged = try damagedKeys(of: batches.filter(\.isOpen).map(\.id))
         var missing = Set(batches.flatMap(\.waitsFor)).filter { known[$0] == nil }
-        while !missing.isEmpty {
+        while !missing.isEmpty, known.count < batches.count + 1000 {
             let found = try facts(of: missing.sorted())
             for batch in found { known[batch.id] = batch }
             missing = Set(found.flatMap(\.waitsFor)).filter { known[$0] == nil }

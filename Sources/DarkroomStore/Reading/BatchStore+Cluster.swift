@@ -38,16 +38,17 @@ extension BatchStore {
         return cluster
     }
 
-    /// The workers that sent a claim or heartbeat within the last hour, the latest first.
+    /// The workers that sent a claim or heartbeat within the last hour, the latest first, at most 1,000.
     package func workers() throws(StoreError) -> [WorkerFacts] {
-        let list = try read(RedisCommand("ZREVRANGE", keys.workers, "0", "-1", "WITHSCORES")).array ?? []
+        let list = try read(RedisCommand("ZREVRANGE", keys.workers, "0", "999", "WITHSCORES")).array ?? []
         let ids = stride(from: 0, to: list.count - 1, by: 2).compactMap { at in
             list[at].string.map { (id: $0, seen: list[at + 1].number ?? 0) }
         }
         // A worker whose key has a wrong type has no facts.
         let hashes = try read(ids.map { RedisCommand("HGETALL", keys.worker($0.id)) }, ofAnotherType: .null)
         return zip(ids, hashes).map {
-            let fields = Self.fields($1).filter { $0.value.utf8.count <= StoredBounds.textBytes }
+            // A character of `refused` has at most four bytes.
+            let fields = Self.fields($1).filter { $0.value.utf8.count <= 4 * WorkerFacts.mostRefusedText }
             return WorkerFacts(id: $0.id, seen: $0.seen, fields: fields)
         }
     }

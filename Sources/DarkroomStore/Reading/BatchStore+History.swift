@@ -8,6 +8,8 @@ package struct ClusterTotals: Sendable, Equatable {
     package var cancelled = 0
     package var bytesIn = 0
     package var bytesOut = 0
+    /// The leases that expired because a worker was lost. Samples do not contain it.
+    package var leasesExpired = 0
 
     package init() {}
 
@@ -47,16 +49,15 @@ package struct HistorySample: Sendable, Equatable {
 extension BatchStore {
     /// The totals of the namespace. A damaged total counts as 0.
     package func totals() throws(StoreError) -> ClusterTotals {
-        let fields = Self.fields(try read([RedisCommand("HGETALL", keys.totals)], ofAnotherType: .null)[0])
-        func number(_ field: String) -> Int {
-            fields[field].flatMap { Int($0) }.flatMap { StoredBounds.numbers.contains($0) ? $0 : nil } ?? 0
-        }
+        let fields: [(name: String, total: WritableKeyPath<ClusterTotals, Int>)] = [
+            ("photos.filtered", \.filtered), ("photos.failed", \.failed), ("photos.cancelled", \.cancelled),
+            ("bytes.in", \.bytesIn), ("bytes.out", \.bytesOut), ("leases.expired", \.leasesExpired),
+        ]
+        let command = RedisCommand(["HMGET", keys.totals] + fields.map(\.name))
         var totals = ClusterTotals()
-        totals.filtered = number("photos.filtered")
-        totals.failed = number("photos.failed")
-        totals.cancelled = number("photos.cancelled")
-        totals.bytesIn = number("bytes.in")
-        totals.bytesOut = number("bytes.out")
+        for (field, value) in zip(fields, try read([command], ofAnotherType: .null)[0].array ?? []) {
+            totals[keyPath: field.total] = value.number.flatMap { StoredBounds.numbers.contains($0) ? $0 : nil } ?? 0
+        }
         return totals
     }
 

@@ -12,6 +12,8 @@ package final class TraceExporter: Sendable {
         var waiting: [PhotoTrace] = []
         var spansDropped = 0
         var isStopping = false
+        /// Whether the last request has failed.
+        var isFailing = false
         /// When the running request is aborted; nil before the exporter stops.
         var deadline: ContinuousClock.Instant?
     }
@@ -62,7 +64,8 @@ package final class TraceExporter: Sendable {
         if isFull { news.raise() }
     }
 
-    /// Sends the waiting traces, at most for `patience`, and ends the thread. The traces that are left are dropped.
+    /// Sends the waiting traces, at most for `patience`, and ends the thread. The traces that are left are dropped. If
+    /// `patience` is 0, does not wait for the end of the thread.
     package func stop(patience: Duration = .seconds(1)) {
         state.withLock { state in
             state.isStopping = true
@@ -70,7 +73,7 @@ package final class TraceExporter: Sendable {
         }
         news.raise()
         // libcurl asks at least once per second whether to abort a request.
-        _ = thread.withLock { $0 }?.join(timeout: patience + .seconds(2))
+        if patience > .zero { _ = thread.withLock { $0 }?.join(timeout: patience + .seconds(2)) }
     }
 
     private func run() {
@@ -99,11 +102,22 @@ package final class TraceExporter: Sendable {
         while let failure = post(body) {
             guard failure.isTemporary, let pause = pauses.popFirst(), pausedFor(pause) else {
                 drop(traces)
-                return logger.warning(
-                    "traces were not exported", key: "",
-                    ["traces": .number(traces.count), "detail": .text(failure.detail)])
+                return warn(failure.detail, traces.count)
             }
         }
+        state.withLock { $0.isFailing = false }
+    }
+
+    /// Logs a failure once, until a request succeeds.
+    private func warn(_ detail: String, _ traces: Int) {
+        let isFirst = state.withLock { state in
+            defer { state.isFailing = true }
+            return !state.isFailing
+        }
+        guard isFirst else { return }
+        logger.warning(
+            "traces were not exported, further failures are only counted", key: "",
+            ["traces": .number(traces), "detail": .text(detail)])
     }
 
     private func drop(_ traces: ArraySlice<PhotoTrace>) {

@@ -21,10 +21,16 @@ package struct TraceSettings: Sendable {
     /// - Parameters:
     ///   - instance: the value of `service.instance.id`, unique for each process.
     ///   - warn: called with a text about each variable that is ignored.
-    /// - Returns: nil if no endpoint is given, or if nothing is sampled.
+    /// - Returns: nil if no endpoint is given, if traces are switched off, or if nothing is sampled.
     package init?(_ environment: [String: String], instance: String, warn: (String) -> Void) {
         let variables = environment.filter { !$0.value.isEmpty }
-        guard let url = Self.url(variables, warn) else { return nil }
+        guard variables["OTEL_SDK_DISABLED"]?.lowercased() != "true", variables["OTEL_TRACES_EXPORTER"] != "none",
+            let url = Self.url(variables, warn)
+        else { return nil }
+        for name in ["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"] {
+            guard let other = variables[name], other != "http/json" else { continue }
+            warn("\(name) is ignored: spans are sent with http/json, mostly to port 4318, not with \(other)")
+        }
         sampler = TraceSampler(variables, warn)
         guard sampler.ratio > 0 else { return nil }
         self.url = url

@@ -49,11 +49,7 @@ enum SubmissionRoutes {
 extension Call {
     /// Submits the list in the body.
     fileprivate func submitted() throws -> BatchFacts {
-        guard let submission = site.configuration.submission else {
-            throw Problem(
-                403, "noSubmission",
-                "this server takes no lists; start it with --outputs-under for the folder of their photos")
-        }
+        guard let submission = site.configuration.submission else { throw Problem.noSubmission }
         let fields = try FormFields(request)
         try fields.require(only: ["list"] + submission.fields)
         let url = try fields.text("list")

@@ -18,6 +18,7 @@ enum MetricsRoute {
                 memory.limit)
             text.gauge("darkroom_watching_pages", "Pages that watch a batch.", call.site.hub.viewerCount)
             text.process(.current)
+            text.build(darkroomVersion)
             return HTTPResponse(headers: [("Content-Type", MetricsText.contentType)], body: .bytes(text.bytes))
         }
     ]
@@ -31,6 +32,9 @@ enum MetricsRoute {
             ])
         text.counter("darkroom_cluster_download_bytes_total", "Downloaded bytes of all workers.", totals.bytesIn)
         text.counter("darkroom_cluster_output_bytes_total", "Written bytes of all workers.", totals.bytesOut)
+        text.counter(
+            "darkroom_cluster_leases_expired_total", "Leases that expired because a worker was lost.",
+            totals.leasesExpired)
         text.gauge(
             "darkroom_batches", "Batches by state.",
             ClusterStatus.states.map { .init(status.count($0), ["state": $0.rawValue]) })

@@ -120,6 +120,7 @@ extension JSON {
         self = [
             "state": .string(line.state), "filters": JSON(line.filters),
             "renditions": line.renditions.map { .array($0.map(file)) } ?? .null, "file": JSON(line.file),
+            "original": JSON(line.original),
             "reason": JSON(line.reason), "detail": JSON(line.detail), "attempts": JSON(line.attempts),
             "width": JSON(line.width), "height": JSON(line.height), "bytes": JSON(line.bytes),
             "sha256": JSON(line.sha256), "downloadMilliseconds": JSON(line.downloadMilliseconds),

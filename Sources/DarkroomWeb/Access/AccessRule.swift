@@ -66,6 +66,9 @@ struct AccessControl: Sendable {
         hasTLS || request.headers["x-forwarded-proto"]?.lowercased() == "https"
     }
 
+    /// Whether clients log in with a token.
+    var hasToken: Bool { if case .token = rule { true } else { false } }
+
     /// Whether a token is the token of this server.
     func accepts(token: String) -> Bool {
         guard case .token(let own) = rule else { return false }
@@ -115,15 +118,16 @@ struct AccessControl: Sendable {
         switch rule {
         case .everybody: return .allowed
         case .token(let token):
-            if let given = request.headers["authorization"] {
-                let parts = given.split(separator: " ", maxSplits: 1)
-                guard parts.count == 2, parts[0].lowercased() == "bearer", Self.areEqual(String(parts[1]), token)
-                else { return .unknownClient }
-                return .allowed
+            // Other schemes are for a proxy.
+            let parts = (request.headers["authorization"] ?? "").split(separator: " ", maxSplits: 1)
+            if parts.first?.lowercased() == "bearer" {
+                return parts.count == 2 && Self.areEqual(String(parts[1]), token) ? .allowed : .unknownClient
             }
             return Self.areEqual(request.cookie(cookie(of: request)) ?? "", session) ? .allowed : .unknownClient
         case .header(let name, let proxies):
             guard proxies.contains(request.client) else { return .refused("the request does not come from the proxy") }
+            // One of the fields may come from the client of the proxy.
+            guard !request.repeatedHeaders.contains(name) else { return .refused("the field \(name) is repeated") }
             return request.headers[name]?.isEmpty == false ? .allowed : .unknownClient
         }
     }

@@ -16,9 +16,16 @@ import DarkroomStore
 final class LiveHub: Sendable {
     private struct State {
         var viewers: [String: Viewer] = [:]
+        /// The viewer of each batch that the focus follows.
+        var followed: [BatchID: Viewer] = [:]
         /// Batches with events since they were last read; nil for all batches.
         var changed: Set<BatchID>? = []
         var isClosed = false
+
+        mutating func endFollowing(_ viewer: Viewer) {
+            followed[viewer.batch] = nil
+            viewer.isFollowed = false
+        }
     }
 
     /// The time between two readings of a batch: the shortest, and the longest without events.
@@ -82,18 +89,30 @@ final class LiveHub: Sendable {
     /// Lets the focus of the batch follow a viewer. If it has followed another viewer, tells that viewer.
     /// - Parameter photos: the photos that run first; nil if the focus no longer follows the viewer.
     func follow(_ viewer: Viewer, _ photos: ClosedRange<Int>?) {
-        guard photos != nil || viewer.isFollowed else { return }
-        if let photos {
-            let others = state.withLock { state in
-                state.viewers.values.filter { $0.batch == viewer.batch && $0.id != viewer.id && $0.isFollowed }
+        state.withLock { state in
+            // The page may have gone meanwhile.
+            guard state.viewers[viewer.id] != nil else { return }
+            let before = state.followed[viewer.batch]
+            if let photos {
+                if before !== viewer { before?.isFollowed = false }
+                state.followed[viewer.batch] = viewer
+                viewer.isFollowed = true
+                follower.follow(viewer.batch, photos)
+            } else if before === viewer {
+                state.endFollowing(viewer)
+                follower.leave(viewer.batch)
             }
-            for other in others { other.isFollowed = false }
-            follower.follow(viewer.id, viewer.batch, photos)
-        } else {
-            follower.leave(viewer.id, viewer.batch)
         }
-        viewer.isFollowed = photos != nil
         signal.raise()
+    }
+
+    /// Tells the followed viewer of a batch that somebody else has set the focus.
+    /// - Parameter focus: the focus that ``ViewFollower`` had set, which Redis no longer has.
+    private func noteOtherFocus(of batch: BatchID, instead focus: ClosedRange<Int>) {
+        state.withLock { state in
+            guard let viewer = state.followed[batch], follower.forget(batch, focus) else { return }
+            state.endFollowing(viewer)
+        }
     }
 
     /// Ends all streams and the threads.
@@ -109,8 +128,13 @@ final class LiveHub: Sendable {
     }
 
     private func remove(_ id: String) {
-        guard let viewer = state.withLock({ $0.viewers.removeValue(forKey: id) }) else { return }
-        if viewer.isFollowed { follower.leave(id, viewer.batch) }
+        state.withLock { state in
+            guard let viewer = state.viewers.removeValue(forKey: id), state.followed[viewer.batch] === viewer else {
+                return
+            }
+            state.endFollowing(viewer)
+            follower.leave(viewer.batch)
+        }
         signal.raise()
     }
 
@@ -175,10 +199,15 @@ final class LiveHub: Sendable {
 
     private func send(_ id: BatchID, to viewers: [Viewer], _ turns: inout HubTurns) {
         do {
+            // The focus is compared only if it was set before the facts are read.
+            let focus = follower.appliedFocus(of: id)
             let now = try client.store.time()
             guard let facts = try client.store.facts(of: id) else {
                 for viewer in viewers { viewer.end(with: LiveMessage("gone", [:])) }
                 return
+            }
+            if let focus, facts.state != .finished, facts.controls.focus?.photos != focus {
+                noteOtherFocus(of: id, instead: focus)
             }
             func problems() throws(StoreError) -> [BatchProblem] {
                 try client.store.problems(of: [facts], now: now).of(facts)

@@ -37,7 +37,10 @@ final class StateWindow: Sendable {
     private static func shown(_ operation: OperationFacts, of batch: BatchFacts) -> [UInt8] {
         operation.stateCodes.map { code in
             // `PhotoState` reads the codes of a cancelled batch.
-            guard let state = PhotoState(stateCode: code, of: batch) else { return code }
+            // A damaged code takes one character, too.
+            guard let state = PhotoState(stateCode: code, of: batch) else {
+                return code < 128 ? code : UInt8(ascii: "?")
+            }
             return state == .new && operation.state == .executing ? inProgress : state.stateCode
         }
     }

@@ -8,7 +8,6 @@ import DarkroomStore
 /// only the last position counts.
 final class ViewFollower: Sendable {
     private struct Followed {
-        var viewer: String
         /// The photos that run first; nil if the page has left.
         var wanted: ClosedRange<Int>?
         /// The focus that was set.
@@ -42,20 +41,35 @@ final class ViewFollower: Sendable {
 
     deinit { signal.raise() }
 
-    func follow(_ viewer: String, _ batch: BatchID, _ photos: ClosedRange<Int>) {
-        state.withLock { state in
-            state.batches[batch, default: Followed(viewer: viewer)].viewer = viewer
-            state.batches[batch]?.wanted = photos
-        }
+    func follow(_ batch: BatchID, _ photos: ClosedRange<Int>) {
+        state.withLock { $0.batches[batch, default: Followed()].wanted = photos }
         signal.raise()
     }
 
-    /// Clears the focus, unless another page has taken it over.
-    func leave(_ viewer: String, _ batch: BatchID) {
-        state.withLock { state in
-            if state.batches[batch]?.viewer == viewer { state.batches[batch]?.wanted = nil }
-        }
+    /// Clears the focus, unless somebody else has set another one.
+    func leave(_ batch: BatchID) {
+        state.withLock { $0.batches[batch]?.wanted = nil }
         signal.raise()
+    }
+
+    /// The focus that was set and is still wanted; nil if it is about to change.
+    func appliedFocus(of batch: BatchID) -> ClosedRange<Int>? {
+        state.withLock { state in
+            state.batches[batch].flatMap { $0.wanted == $0.applied ? $0.applied : nil }
+        }
+    }
+
+    /// Keeps the focus that somebody else has set.
+    /// - Parameter focus: the focus that was set here. If another one is wanted meanwhile, nothing happens.
+    /// - Returns: whether the batch is no longer followed.
+    func forget(_ batch: BatchID, _ focus: ClosedRange<Int>) -> Bool {
+        state.withLock { state in
+            guard let followed = state.batches[batch], followed.wanted == focus, followed.applied == focus else {
+                return false
+            }
+            state.batches[batch] = nil
+            return true
+        }
     }
 
     /// Clears the focus of all batches that were followed, and ends the thread.

@@ -13,8 +13,9 @@ enum BatchActions {
             _ = try BatchRoutes.forget(call)
             return call.site.seeOther(call.site.link())
         },
-        Route(.get, "\(path)/cancel", answer: cancel), Route(.get, "\(path)/retry", answer: retry),
-        Route(.get, "\(path)/forget", answer: forget),
+        Route(.get, "\(path)/cancel", effect: .changes, answer: cancel),
+        Route(.get, "\(path)/retry", effect: .changes, answer: retry),
+        Route(.get, "\(path)/forget", effect: .changes, answer: forget),
     ]
 
     private static func form(

@@ -9,8 +9,8 @@ struct LoginPage {
     /// - Parameter request: the request that needs a login.
     init(_ site: Site, _ request: HTTPRequest) {
         self.site = site
-        let components = request.method.isSafe ? request.target.path : []
-        next = components.map { "/" + RequestTarget.encoded($0) }.joined()
+        let path = request.target.path.map { "/" + RequestTarget.encoded($0) }.joined()
+        next = request.method.isSafe ? path + Site.text(ofQuery: request.target.query.map { ($0.name, $0.value) }) : ""
     }
 
     var response: HTTPResponse {
@@ -20,7 +20,7 @@ struct LoginPage {
                 .element("h1", [:], "Log in"),
                 .element(
                     "form", ["method": "post", "action": site.link("login"), "class": "login"],
-                    .element("label", ["for": "token"], "The token that the server printed when it started"),
+                    .element("label", ["for": "token"], "The token of the server"),
                     .void(
                         "input",
                         [
@@ -33,12 +33,15 @@ struct LoginPage {
     }
 
     static let routes = [
-        Route(.get, "/login", access: .everybody) { call in
+        Route(.get, "/login", access: .everybody, pool: .none) { call in
             guard let token = call.text("token") else { return LoginPage(call.site, call.request).response }
             return try logIn(call, token, next: nil)
         },
         // Logging in changes neither batches nor the cluster, so read-only servers allow it.
-        Route(.post, "/login", access: .everybody, effect: Route.Effect.none) { call in
+        // Everybody may send it, so all of its bodies together must be small.
+        Route(
+            .post, "/login", access: .everybody, effect: Route.Effect.none, pool: .none, body: .fields(maxBytes: 4096)
+        ) { call in
             let fields = try call.fields("token", "next")
             return try logIn(call, try fields.text("token") ?? "", next: try fields.text("next"))
         },
@@ -48,7 +51,9 @@ struct LoginPage {
         let site = call.site
         guard site.access.accepts(token: token) else {
             throw Problem(
-                403, "wrongToken", "this is not the token of the server; it printed the token when it started")
+                403, "wrongToken",
+                "this is not the token of the server: it is printed when the server starts, or is in the file of --token-file"
+            )
         }
         let path = site.configuration.prefix.isEmpty ? "/" : site.configuration.prefix
         var response = site.seeOther(site.isOwnPath(next) ? next ?? "" : site.link())

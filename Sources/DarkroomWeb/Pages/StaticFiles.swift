@@ -36,7 +36,7 @@ struct StaticFile: Sendable {
     /// the query and once without.
     private static let version = String(Hexadecimal.text(SHA256Digest.hash(of: all.flatMap(\.bytes))).prefix(16))
 
-    static let route = Route(.get, "/static/{version}/{file}", access: .everybody) { call in
+    static let route = Route(.get, "/static/{version}/{file}", access: .everybody, pool: .none) { call in
         let name = call.parameter("file")
         guard let file = all.first(where: { $0.name == name }) else {
             throw Problem(404, "noSuchPage", "there is no file \"\(name)\"")

@@ -5,11 +5,7 @@ import DarkroomRecipes
 /// The page with the form to submit a list.
 enum SubmitPage {
     static let route = Route(.get, "/submit") { call in
-        guard let submission = call.site.configuration.submission else {
-            throw Problem(
-                403, "noSubmission",
-                "this server takes no lists; start it with --outputs-under for the folder of their photos")
-        }
+        guard let submission = call.site.configuration.submission else { throw Problem.noSubmission }
         return Page(
             call.site, title: "Submit", part: .submit,
             [.element("h1", [:], "Submit a list"), form(call.site, submission)]

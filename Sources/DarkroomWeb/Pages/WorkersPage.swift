@@ -8,10 +8,11 @@ enum WorkersPage {
         let store = call.client.store
         let now = try store.time()
         let workers = try store.workers()
-        let rows = try workers.map { worker in
-            // The last state of a lost worker is outdated: other workers may have claimed its operations.
-            let operations = worker.isLiving(now: now) ? worker.operations.compactMap(HeldPart.init) : []
-            let expiries = try store.leaseExpiries(of: operations.map { ($0.batch, $0.number) })
+        // The last state of a lost worker is outdated: other workers may have claimed its operations.
+        let operations = workers.map { $0.isLiving(now: now) ? $0.operations.compactMap(HeldPart.init) : [] }
+        var expiries = try store.leaseExpiries(of: operations.joined().map { ($0.batch, $0.number) })[...]
+        let rows = zip(workers, operations).map { worker, operations in
+            defer { expiries = expiries.dropFirst(operations.count) }
             return row(worker, Array(zip(operations, expiries)), now: now, call.site)
         }
         return Page(

@@ -89,8 +89,6 @@ struct FormFields: Sendable {
 
     // MARK: - Values
 
-    var names: [String] { values.reduce(into: []) { if !$0.contains($1.name) { $0.append($1.name) } } }
-
     /// All values of a field, in order.
     func all(_ name: String) -> [String] { values.filter { $0.name == name }.map(\.value) }
 
@@ -125,7 +123,7 @@ struct FormFields: Sendable {
 
     /// - Throws: ``Problem`` if there are other fields than these.
     func require(only allowed: [String]) throws(Problem) {
-        guard let other = names.first(where: { !allowed.contains($0) }) else { return }
+        guard let other = values.first(where: { !allowed.contains($0.name) })?.name else { return }
         throw Problem(
             400, "invalidField",
             "no field is called \"\(other)\"; "

@@ -3,13 +3,16 @@ import DarkroomHTTP
 /// What the server answers to requests for a path.
 struct Route: Sendable {
     enum Access: Sendable {
+        /// Everybody, under whatever name and from whatever address: for probes of service managers.
+        case probes
         /// Everybody, for example to log in.
         case everybody
         /// Clients that have logged in.
         case clients
     }
 
-    /// Whether a request changes batches or the cluster, which ``WebConfiguration/isReadOnly`` forbids.
+    /// Whether a request changes batches or the cluster, or asks whether to change them, which
+    /// ``WebConfiguration/isReadOnly`` forbids.
     enum Effect: Sendable {
         case none
         case changes
@@ -17,6 +20,9 @@ struct Route: Sendable {
 
     /// The threads that make the answer.
     enum Pool: Sendable {
+        /// No thread of a pool: the thread of the server makes the answer at once. For answers that must not wait for
+        /// others, and need neither Redis nor the file system.
+        case none
         /// For answers that need Redis and the file system.
         case calls
         /// For answers that need much processor time.
@@ -31,10 +37,10 @@ struct Route: Sendable {
     let body: BodyKind
     let answer: @Sendable (Call) throws -> HTTPResponse
 
-    enum BodyKind: Sendable {
+    enum BodyKind: Sendable, Equatable {
         case none
-        /// Fields, in memory.
-        case fields
+        /// Fields, in memory, with at most this many bytes.
+        case fields(maxBytes: Int)
         /// Fields and a photo list, in a file.
         case upload
     }
@@ -48,7 +54,7 @@ struct Route: Sendable {
         self.access = access
         self.effect = effect ?? (method.isSafe ? .none : .changes)
         self.pool = pool
-        self.body = body ?? (method.isSafe ? .none : .fields)
+        self.body = body ?? (method.isSafe ? .none : .fields(maxBytes: FormFields.maxBytes))
         self.answer = answer
     }
 }

@@ -12,11 +12,13 @@ final class Site: Sendable {
     let folders: PhotoFolders
     let thumbnails: ThumbnailMaker
     let manifestLines = ManifestLines()
+    let readiness: Readiness
 
     /// - Parameter address: the address on which the server listens.
     init(_ client: DarkroomClient, _ configuration: WebConfiguration) throws(SystemFailure) {
         self.client = client
         self.configuration = configuration
+        readiness = Readiness(client)
         access = AccessControl(
             configuration.access, address: configuration.address, hosts: configuration.hosts,
             hasTLS: configuration.certificate != nil)
@@ -39,8 +41,12 @@ final class Site: Sendable {
     /// - Parameter components: not encoded.
     func link(_ components: String..., query: [(name: String, value: String)] = []) -> String {
         let path = components.map { "/" + RequestTarget.encoded($0) }.joined()
-        let query = query.map { "\(RequestTarget.encoded($0.name))=\(RequestTarget.encoded($0.value))" }
-        return configuration.prefix + (path.isEmpty ? "/" : path)
-            + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
+        return configuration.prefix + (path.isEmpty ? "/" : path) + Self.text(ofQuery: query)
+    }
+
+    /// The end of an address with these parameters: `?name=value`; empty without parameters.
+    static func text(ofQuery query: [(name: String, value: String)]) -> String {
+        let pairs = query.map { "\(RequestTarget.encoded($0.name))=\(RequestTarget.encoded($0.value))" }
+        return pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&")
     }
 }

@@ -32,7 +32,7 @@ final class WebService: HTTPService {
             try check(request, route)
             return switch route.body {
             case .none: .none
-            case .fields: .memory(maxBytes: FormFields.maxBytes)
+            case .fields(let maxBytes): .memory(maxBytes: maxBytes)
             case .upload: .file(folder: site.configuration.scratchFolder, maxBytes: site.configuration.uploadBytes)
             }
         } catch {
@@ -44,10 +44,19 @@ final class WebService: HTTPService {
         let request = exchange.request
         do throws(Problem) {
             let (route, parameters) = try route(of: request)
-            let pool = route.pool == .thumbnails ? thumbnails : calls
-            let isTaken = pool.perform { [self] in
+            let job: @Sendable () -> Void = { [self] in
                 exchange.respond(secured(answer(route, Call(site, request, parameters))))
             }
+            let isTaken =
+                switch route.pool {
+                case .none:
+                    {
+                        job()
+                        return true
+                    }()
+                case .calls: calls.perform(job)
+                case .thumbnails: thumbnails.perform(job)
+                }
             if !isTaken { throw Problem(503, "busy", "the server has too many requests; try again in a moment") }
         } catch {
             exchange.respond(response(error, to: request))
@@ -76,18 +85,23 @@ final class WebService: HTTPService {
     }
 
     private func check(_ request: HTTPRequest, _ route: Route) throws(Problem) {
+        guard route.access != .probes else { return }
         switch site.access.decision(on: request) {
         case .refused(let why): throw Problem(403, "forbidden", why)
         case .unknownClient where route.access == .clients:
-            throw Problem(401, "notLoggedIn", "log in with the token that the server printed when it started")
+            throw Problem(
+                401, "notLoggedIn",
+                site.access.hasToken
+                    ? "log in with the token of the server: it is printed when the server starts, or is in the file of --token-file"
+                    : "the proxy has named no user")
         case .unknownClient, .allowed: break
         }
-        if site.configuration.isReadOnly, route.effect == .changes {
-            throw Problem.readOnly
-        }
+        if site.configuration.isReadOnly, route.effect == .changes { throw Problem.readOnly }
+        // Otherwise a large list would be received before it is refused.
+        if route.body == .upload, site.configuration.submission == nil { throw Problem.noSubmission }
     }
 
-    // MARK: - On the threads of the pools
+    // MARK: - On the threads of the pools, or on the server's thread
 
     private func answer(_ route: Route, _ call: Call) -> HTTPResponse {
         do {
@@ -100,7 +114,8 @@ final class WebService: HTTPService {
     private func response(_ problem: Problem, to request: HTTPRequest) -> HTTPResponse {
         answer(to: problem) { problem in
             guard wantsPage(request) else { return problem.response }
-            return problem.status == 401 ? LoginPage(site, request).response : ProblemPage(site, problem).response
+            return problem.status == 401 && site.access.hasToken
+                ? LoginPage(site, request).response : ProblemPage(site, problem).response
         }
     }
 

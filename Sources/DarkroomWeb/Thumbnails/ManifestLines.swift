@@ -1,6 +1,7 @@
 import Darkroom
 import DarkroomConcurrency
 import DarkroomCoordinator
+import Foundation
 
 /// Finds the manifest lines of photos.
 ///
@@ -12,23 +13,53 @@ final class ManifestLines: Sendable {
         let operation: Int
     }
 
-    private static let livesFor = Duration.seconds(2)
-    private static let mostOperations = 64
+    private struct Lines {
+        let byIndex: [Int: ManifestLine]
+        let read: ContinuousClock.Instant
+        /// The bytes of the texts that other users can make long.
+        let bytes: Int
+    }
 
-    private let operations = Locked<[Key: (lines: [Int: ManifestLine], read: ContinuousClock.Instant)]>([:])
+    private static let livesFor = Duration.seconds(2)
+    private static let mostBytes = 32 << 20
+
+    private let operations = Locked<[Key: Lines]>([:])
+    /// Each operation is read by one thread at a time; the others then find its lines.
+    private let readers = (0..<16).map { _ in NSLock() }
 
     /// The line of a photo; nil if the manifest does not contain it. Blocks.
     func line(of index: Int, _ batch: BatchFacts, in manifest: ManifestReader) throws -> ManifestLine? {
+        let asked = ContinuousClock.now
         let operation = index / batch.options.operationSize + 1
         let key = Key(batch: batch.id, round: batch.round, operation: operation)
-        let known = operations.withLock { $0[key] }
-        if let known, .now - known.read < Self.livesFor, let line = known.lines[index] { return line }
-        var part = try manifest.part(operation / ManifestPart.size, of: batch.id)
-        let lines = Dictionary(try part.lines(ofOperation: operation).map { ($0.index, $0) }) { $1 }
-        operations.withLock { operations in
-            if operations.count >= Self.mostOperations { operations = [:] }
-            operations[key] = (lines, .now)
+        if let line = known(key, since: asked - Self.livesFor)?.byIndex[index] { return line }
+        return try readers[operation % readers.count].withLock {
+            if let lines = known(key, since: asked) { return lines.byIndex[index] }
+            let lines = try read(operation, of: batch, in: manifest)
+            keep(lines, for: key)
+            return lines.byIndex[index]
         }
-        return lines[index]
+    }
+
+    private func known(_ key: Key, since time: ContinuousClock.Instant) -> Lines? {
+        operations.withLock { $0[key] }.flatMap { $0.read >= time ? $0 : nil }
+    }
+
+    private func read(_ operation: Int, of batch: BatchFacts, in manifest: ManifestReader) throws -> Lines {
+        let began = ContinuousClock.now
+        var part = try manifest.part(operation / ManifestPart.size, of: batch.id)
+        let lines = try part.lines(ofOperation: operation)
+        return Lines(
+            byIndex: Dictionary(lines.map { ($0.index, $0) }) { $1 }, read: began,
+            bytes: lines.reduce(0) { $0 + 1000 + $1.name.utf8.count + $1.url.utf8.count + ($1.detail ?? "").utf8.count }
+        )
+    }
+
+    private func keep(_ lines: Lines, for key: Key) {
+        operations.withLock { operations in
+            operations = operations.filter { .now - $0.value.read < Self.livesFor }
+            let bytes = operations.values.reduce(0) { $0 + $1.bytes }
+            if bytes + lines.bytes <= Self.mostBytes { operations[key] = lines }
+        }
     }
 }

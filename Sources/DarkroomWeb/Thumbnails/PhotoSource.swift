@@ -23,7 +23,12 @@ extension Site {
         var found: PhotoListing.Photo?
         try listing.forEach(in: index..<index + 1) { found = $0 }
         guard let found else { throw Problem(404, "noSuchPhoto", "batch \(batch.label) has no photo \(index)") }
-        return (found, found.state.isFinal ? try line(of: index, batch) : nil)
+        guard found.state.isFinal else { return (found, nil) }
+        do {
+            return (found, try line(of: index, batch))
+        } catch is ManifestError {
+            return (found, nil)  // a damaged manifest; the facts of Redis are shown
+        }
     }
 
     private func line(of index: Int, _ batch: BatchFacts) throws -> ManifestLine? {
@@ -67,10 +72,21 @@ extension Site {
         guard let place = folders.place(of: batch.options.originals) else {
             throw Self.notShown(batch.options.originals, "originals")
         }
-        guard let url = try line(of: index, batch)?.url ?? photo(index, of: batch).0.url else {
-            throw Problem(404, "noFile", "the URL of photo \(index) is not known any more")
+        // A photo that is not final has no line. The entry has the whole URL, without which the file is not found.
+        guard
+            let file = try record(of: index, batch).map({ OriginalsFolder.file(of: $0.url) })
+                ?? line(of: index, batch)?.original
+        else { throw Problem(404, "noFile", "the original of photo \(index) of batch \(batch.label) is not known") }
+        return try Self.open(file, in: place)
+    }
+
+    /// The entry of a photo; nil if Redis has it no longer.
+    private func record(of index: Int, _ batch: BatchFacts) throws -> PhotoRecord? {
+        let size = batch.options.operationSize, operation = index / size
+        guard let entry = try client.store.entries(of: batch.id, operations: [operation + 1]).first ?? nil else {
+            return nil
         }
-        return try Self.open(OriginalsFolder.file(of: url), in: place)
+        return try EntryCoding.records(of: entry, firstIndex: operation * size).first { $0.index == index }
     }
 
     private static func notShown(_ folder: String, _ kind: String) -> Problem {

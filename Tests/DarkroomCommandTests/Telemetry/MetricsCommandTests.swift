@@ -57,27 +57,17 @@ struct MetricsCommandTests {
         #expect(all["darkroom_downloads_limit"] == 32 && all["darkroom_spans_dropped_total"] == 0)
         #expect(all["darkroom_build_info{version=\"\(darkroomVersion)\"}"] == 1)
         #expect(try #require(all["process_open_fds"]) > 5)
-        try Self.check(all)
+        try Self.check(all, "Metrics")
         worker.send(SIGTERM)
         #expect(try worker.outcome().status == 0)
     }
 
-    /// `promtool check metrics` finds nothing, and the page about metrics lists exactly these metrics.
-    private static func check(_ scrape: Scrape) throws {
-        let scratch = try ScratchFolder()
-        let input = try FileHandle(forReadingFrom: URL(fileURLWithPath: try scratch.write("metrics", scrape.text)))
-        let (process, output) = (Process(), Pipe())
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/promtool")
-        process.arguments = ["check", "metrics"]
-        (process.standardInput, process.standardOutput, process.standardError) = (input, output, output)
-        try process.runReceivingSignals()
-        let printed = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0 && printed.isEmpty, "promtool check metrics: \(printed)")
-
+    /// `promtool check metrics` finds nothing, and a page of the documentation lists exactly these metrics.
+    private static func check(_ scrape: Scrape, _ name: String) throws {
+        #expect(try PromTool.findings(in: scrape.text) == "")
         let project = URL(fileURLWithPath: Self.samples).deletingLastPathComponent().deletingLastPathComponent()
         let page = try String(
-            contentsOf: project.appendingPathComponent("Sources/Darkroom/Darkroom.docc/Metrics.md"), encoding: .utf8)
+            contentsOf: project.appendingPathComponent("Sources/Darkroom/Darkroom.docc/\(name).md"), encoding: .utf8)
         var listed: [String: String] = [:]
         for line in page.split(separator: "\n") {
             guard let match = line.wholeMatch(of: /\| `([a-z_]+)` \| (counter|gauge|histogram) \|(.*)\| .+ \|/) else {
@@ -91,10 +81,45 @@ struct MetricsCommandTests {
                 #expect(labels == Set([sample.dropFirst(name.count + 1).prefix { $0 != "=" }]), "\(sample)")
             }
         }
-        #expect(listed == scrape.types)
+        #expect(listed == scrape.types.filter { name == "Metrics" || !$0.key.hasPrefix("process_") })
     }
 
-    @Test func readyPageTellsWhyTheWorkerIsNotReady() async throws {
+    @Test func webServerServesTheMetricsOfItsPage() throws {
+        let queue = try Queue()
+        let server = try ServingProgram(queue)
+        try queue.submit(["http://photos.example/1"])
+        let scrape = try Scrape(port: Int(server.port), token: ServingProgram.token)
+        #expect(scrape["darkroom_backlog_photos{priority=\"normal\"}"] == 1)
+        #expect(scrape["darkroom_cluster_leases_expired_total"] == 0)
+        try Self.check(scrape, "WebServer")
+    }
+
+    /// A photo that is cancelled after it is final in the worker, and before its report, counts as Redis counts it.
+    @Test func cancelledBeforeItsReportIsCountedAsCancelled() async throws {
+        let queue = try Queue()
+        let photo = try Data(contentsOf: URL(fileURLWithPath: "\(Self.samples)/flower.jpg"))
+        let server = try HostileServer(["/0.jpg": .answer(body: Array(photo)), "/1.jpg": .stall])
+        defer { server.stop() }
+        let worker = try queue.start("worker", "--metrics", "0", "--allow-private", "--outputs-under", queue.folder)
+        let port = try worker.metricsPort()
+        let id = try queue.submit((0...1).map { "http://127.0.0.1:\(server.port)/\($0).jpg" })
+        let output = try #require(try queue.store.facts(of: id)).options.output
+        let end = ContinuousClock.now + .seconds(30)
+        // A file gives no signal. The worker reports it a second later.
+        while try !FileManager.default.fileExists(atPath: output)
+            || !FileManager.default.contentsOfDirectory(atPath: output).contains(where: { $0.hasSuffix(".jpg") }),
+            .now < end
+        { usleep(1000) }
+        _ = try queue.client.control.cancel(PhotoRanges([0...0]), of: id)
+        let scrape = try Scrape.wait(port: port, for: "the cancelled photo") {
+            $0["darkroom_photos_total{result=\"cancelled\"}"] == 1
+        }
+        #expect(scrape["darkroom_photos_total{result=\"filtered\"}"] == 0)
+        #expect(scrape["darkroom_photo_duration_seconds_count"] == 0)
+        worker.insist(SIGTERM)
+    }
+
+    @Test func readyPageTellsWhetherTheWorkerCanWork() async throws {
         let redis = try RedisServer()
         defer { redis.stop() }
         let queue = try Queue(redis)
@@ -106,7 +131,7 @@ struct MetricsCommandTests {
         #expect(HTTPGet("/healthz", port: port).body == "ok\n")
 
         redis.crash()
-        try waitForReady(port, 503, "Redis cannot be used: ")
+        try waitForReady(port, 503, "not ready; see the log\n")
         #expect(HTTPGet("/healthz", port: port).status == 200)
         #expect(HTTPGet("/metrics", port: port).status == 200)
         try redis.restart()
@@ -118,7 +143,7 @@ struct MetricsCommandTests {
         let running = try Scrape(port: port)
         #expect(running["darkroom_downloads_running"] == 1 && running["darkroom_operations_held"] == 1)
         worker.send(SIGTERM)
-        try waitForReady(port, 503, "the worker is stopping\n")
+        try waitForReady(port, 503, "not ready; see the log\n")
         #expect(HTTPGet("/healthz", port: port).status == 200)
         worker.insist(SIGTERM)
         #expect(try worker.outcome().status == 130)

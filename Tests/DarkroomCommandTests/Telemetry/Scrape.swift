@@ -10,8 +10,9 @@ struct Scrape {
     /// The type of each metric.
     let types: [String: String]
 
-    init(port: Int) throws {
-        let answer = HTTPGet("/metrics", port: port)
+    /// - Parameter token: the token of `darkroom serve`; nil for a worker.
+    init(port: Int, token: String? = nil) throws {
+        let answer = HTTPGet("/metrics", port: port, token: token)
         try #require(answer.status == 200, "\(answer.head)")
         text = answer.body
         var (values, types): ([String: Double], [String: String]) = ([:], [:])

@@ -24,6 +24,25 @@ import Testing
         #expect(try all(PhotoListReader(server.url("/list.csv"))).map(\.name) == ["Cat"])
     }
 
+    /// The list of somebody who is not trusted must not occupy the program for ever.
+    @Test func limitsEndTheReading() throws {
+        let drip = HostileServer.Route.drip(body: [UInt8](repeating: UInt8(ascii: "#"), count: 100), pause: .seconds(1))
+        let server = try HostileServer(["/drip": drip, "/list.txt": .answer(body: PhotoListReaderTests.text)])
+        defer { server.stop() }
+        func read(_ path: String, _ limits: WebListLimits) throws -> [PhotoListEntry] {
+            var options = ListOptions()
+            options.webLimits = limits
+            return try all(PhotoListReader(server.url(path), options))
+        }
+        var limits = WebListLimits { false }
+        #expect(try read("/list.txt", limits).map(\.url) == PhotoListReaderTests.urls)
+        limits.patience = .milliseconds(100)
+        let slow = try requireError(PhotoListError.self) { try read("/drip", limits) }
+        #expect(slow.code == .unreadable && slow.description.contains("too slow"), "\(slow)")
+        let stopped = try requireError(PhotoListError.self) { try read("/drip", WebListLimits { true }) }
+        #expect(stopped.code == .unreadable && stopped.description.contains("stopped"), "\(stopped)")
+    }
+
     @Test func fetchesAListOnce() throws {
         let server = try HostileServer(["/list.txt": .answer(body: PhotoListReaderTests.text)])
         defer { server.stop() }

@@ -204,7 +204,9 @@ extension StoreModel {
         let expired = state.leases.filter { $0.value < state.leaseClock }
         for (operation, _) in expired.sorted(by: { ($0.value, $0.key) < ($1.value, $1.key) }).prefix(50) {
             state.leases[operation] = nil
-            if state.batches[operation.batch]?.state != nil { requeue(operation, leaseExpired: true) }
+            guard state.batches[operation.batch]?.state != nil else { continue }
+            requeue(operation, leaseExpired: true)
+            addTotal("leases.expired", 1)
         }
         releaseStep()
         let due = state.expiring.filter { $0.value <= now }.min { ($0.value, $0.key) < ($1.value, $1.key) }

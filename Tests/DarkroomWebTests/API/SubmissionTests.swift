@@ -24,6 +24,16 @@ struct SubmissionTests {
         return try site.json("GET", "/batches/\(id)")["photos"]?.int
     }
 
+    /// The server must not receive a large list before it refuses it.
+    @Test func serverWithoutListsRefusesBeforeTheBody() throws {
+        let site = try TestSite { $0.submission = nil }
+        let client = try RawClient(port: site.port)
+        client.send(
+            "POST /api/v1/batches HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer \(TestSite.token)\r\n"
+                + "Content-Type: text/csv\r\nContent-Length: 1000000\r\n\r\n")
+        #expect(client.read(until: "noSubmission").hasPrefix("HTTP/1.1 403"))
+    }
+
     // MARK: - Forms of a list
 
     @Test func listIsAPartOfAForm() throws {
@@ -105,7 +115,41 @@ struct SubmissionTests {
         _ = try first.client.control.forget(try #require(BatchID(id)), unfinished: true)
         let second = try first.restarted()
         #expect(try second.call("GET", "/batches/\(id)").status == 404)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: second.scratch + "/lists") == [])
+        let lists = second.scratch + "/lists", end = ContinuousClock.now + .seconds(20)
+        // Removing a file gives no signal.
+        while try !FileManager.default.contentsOfDirectory(atPath: lists).isEmpty, .now < end { usleep(5000) }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: lists) == [])
+    }
+
+    /// Also if there are more of them than lists that are fed at a time.
+    @Test func allInterruptedFeedsContinue() throws {
+        let photos = try PhotoServer(folder: TestSite.samples)
+        defer { photos.stop() }
+        let list = (0..<3).map { photos.url("flower.jpg") + "?photo=\($0)" }.joined(separator: "\n")
+        var ids: [String] = []
+        func submitEight(_ site: TestSite) throws {
+            for _ in 0..<8 {
+                let form = Form(
+                    fields: [("output", "\(ids.count)"), ("operationSize", "1"), ("window", "1")], list: list)
+                ids.append(try accepted(site.call("POST", "/batches", headers: form.headers, body: form.bytes)))
+            }
+        }
+        let first = try TestSite()
+        try submitEight(first)
+        first.stop()
+        // The second server does not see the lists of the first.
+        let files = FileManager.default, lists = first.scratch + "/lists", kept = first.scratch + "/kept"
+        try files.moveItem(atPath: lists, toPath: kept)
+        let second = try first.restarted()
+        try submitEight(second)
+        second.stop()
+        for name in try files.contentsOfDirectory(atPath: kept) {
+            try files.moveItem(atPath: "\(kept)/\(name)", toPath: "\(lists)/\(name)")
+        }
+        let third = try second.restarted()
+        let worker = try third.worker()
+        defer { end(worker) }
+        for id in ids { try third.wait(for: "\"state\":\"finished\"", of: id) }
     }
 
     // MARK: - Refused lists

@@ -19,13 +19,13 @@ struct AccessControlTests {
 
     private func decision(
         _ rule: AccessRule, _ method: HTTPMethod, tls: Bool = false, client: String = "127.0.0.1",
-        _ headers: [String: String]
+        _ headers: [String: String], repeated: Set<String> = []
     ) -> AccessControl.Decision {
         let control = AccessControl(
             rule, address: ListenAddress(host: "127.0.0.1", port: 8080), hosts: ["Photos.example"], hasTLS: tls)
         let request = HTTPRequest(
             method: method, target: RequestTarget("/".utf8)!,  // a valid target
-            headers: ["host": "localhost:8080"].merging(headers) { $1 }, client: client)
+            headers: ["host": "localhost:8080"].merging(headers) { $1 }, repeatedHeaders: repeated, client: client)
         return control.decision(on: request)
     }
 
@@ -37,6 +37,15 @@ struct AccessControlTests {
     private func session(_ token: String) -> String {
         AccessControl(.token(token), address: ListenAddress(host: "127.0.0.1", port: 8080), hosts: [], hasTLS: false)
             .sessionCookie
+    }
+
+    /// The proxy, or its client, may have sent the field.
+    @Test func repeatedFieldOfTheProxyIsRefused() {
+        let rule = AccessRule.header("X-User", from: ["127.0.0.1"])
+        #expect(decision(rule, ["x-user": "ann"]) == .allowed)
+        for value in ["ann, bob", ", "] {
+            #expect(isRefused(decision(rule, .get, ["x-user": value], repeated: ["x-user"])))
+        }
     }
 
     // MARK: - Tokens
@@ -71,6 +80,9 @@ struct AccessControlTests {
         }
         // A wrong token is not replaced by a cookie.
         #expect(decision(["cookie": "darkroom-session-8080=\(own)", "authorization": "Bearer x"]) == .unknownClient)
+        // Proxies with a login of their own pass such fields on.
+        #expect(decision(["cookie": "darkroom-session-8080=\(own)", "authorization": "Basic YTpi"]) == .allowed)
+        #expect(decision(["authorization": "Basic YTpi"]) == .unknownClient)
     }
 
     // MARK: - Hosts

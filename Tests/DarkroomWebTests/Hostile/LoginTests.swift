@@ -29,9 +29,56 @@ struct LoginTests {
                 #expect(reply.headers["set-cookie"] == nil)
             }
         }
-        let open = WebServer.routes.filter { $0.access == .everybody }.map(\.pattern.text)
+        let open = WebServer.routes.filter { $0.access != .clients }.map(\.pattern.text)
         #expect(
             Set(open) == ["/api/v1/openapi.json", "/healthz", "/readyz", "/login", "/static/{version}/{file}"])
+    }
+
+    @Test func probesNeedNeitherLoginNorName() throws {
+        let site = try TestSite { $0.access = .header("X-User", from: ["192.0.2.1"]) }
+        for path in ["/healthz", "/readyz"] {
+            #expect(try site.fetch("GET", path, headers: ["Host": "10.1.2.3:8080"]).status == 200)
+        }
+        #expect(try site.fetch("GET", "/").status == 403)
+    }
+
+    @Test func serverWithoutATokenAsksForNone() throws {
+        let site = try TestSite { $0.access = .header("X-User", from: ["127.0.0.1"]) }
+        let reply = try site.fetch("GET", "/", headers: ["Accept": "text/html"])
+        #expect(reply.status == 401)
+        #expect(!reply.text.contains("name=\"token\""))
+        #expect(reply.text.contains("the proxy has named no user"))
+        #expect(try site.fetch("GET", "/", headers: ["X-User": "ann"]).status == 200)
+    }
+
+    @Test func loginLeadsToThePageWithItsQuery() throws {
+        let reply = try site.fetch("GET", "/batches/x?name=a%26b", headers: ["Accept": "text/html"])
+        #expect(reply.status == 401)
+        #expect(reply.text.contains("value=\"/batches/x?name=a%26b\""))
+    }
+
+    /// Bodies that are not complete count against a limit of all clients, and everybody may send a login.
+    @Test func unfinishedLoginsDoNotBlockOthers() throws {
+        let clients = try (0..<100).map { _ in try RawClient(port: site.port) }
+        for client in clients {
+            client.send("POST /login HTTP/1.1\r\nHost: 127.0.0.1:\(site.port)\r\n")
+            client.send("Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n")
+        }
+        #expect(try login("").status == 303)
+        withExtendedLifetime(clients) {}
+    }
+
+    /// A form of many fields must not take processor time.
+    @Test func manyFieldsAreRefusedAtOnce() throws {
+        let form = (0..<100_000).map { String($0, radix: 36) }.joined(separator: "&")
+        let began = ContinuousClock.now
+        let reply = try site.fetch(
+            "PUT", "/api/v1/limits",
+            headers: [
+                "Authorization": "Bearer \(TestSite.token)", "Content-Type": "application/x-www-form-urlencoded",
+            ], body: Array(form.utf8))
+        #expect(reply.status == 400)
+        #expect(.now - began < .seconds(10), "it took minutes when each field was compared with all others")
     }
 
     @Test func cookieOfALoginIsAccepted() throws {

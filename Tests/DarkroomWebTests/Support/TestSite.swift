@@ -70,15 +70,15 @@ final class TestSite: Sendable {
         configuration.submission = feeds.submission
         change(&configuration)
         server = try WebServer(client, configuration)
-        port = try #require(server.url.firstMatch(of: #/:(\d+)//#).flatMap { UInt16($0.1) })
+        port = try #require(server.url(withToken: true).firstMatch(of: #/:(\d+)//#).flatMap { UInt16($0.1) })
         feeds.resumeInterrupted()
     }
 
     deinit { stop() }
 
     func stop() {
-        server.stop()
         feeds.stop()
+        server.stop()
     }
 
     /// Stops this server, and starts another with the same namespace and folders.

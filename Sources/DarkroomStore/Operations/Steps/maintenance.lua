@@ -1,6 +1,6 @@
 -- Included. The maintenance that every claim and heartbeat does after it has renewed the caller's leases. Records that `worker`
 -- is running ('': no worker). Removes up to 10 workers that have sent no claim or heartbeat for an hour. Queues up to 50
--- operations whose leases have expired. Does one step of releasing the dependents of a finished batch, and one step of forgetting
+-- operations whose leases have expired, and counts these leases. Does one step of releasing the dependents of a finished batch, and one step of forgetting
 -- a batch whose retention is over. Sets `more`, 1 if there is more to do. Expects `prefix`, `now`, `lease_clock`,
 -- `retention_clock` and `fields`.
 local more = 0
@@ -11,6 +11,7 @@ for _, silent in ipairs(redis.call('ZRANGEBYSCORE', KEY_WORKERS, '-inf', now - 3
 end
 local expired = redis.call('ZRANGEBYSCORE', KEY_LEASES, '-inf', '(' .. lease_clock, 'LIMIT', 0, 50)
 if #expired == 50 then more = 1 end
+local leases_expired = 0
 for _, member in ipairs(expired) do
     redis.call('ZREM', KEY_LEASES, member)
     local id, number = string.match(member, '^(.*)/(%d+)$')
@@ -21,7 +22,12 @@ for _, member in ipairs(expired) do
     if b[10] and is_valid and operation <= tonumber(b[5]) and redis.call('HEXISTS', key .. EXECUTING, number) == 1 then
         local lease_expired, ended = true, false
 --#include requeue_operation.lua
+        leases_expired = leases_expired + 1
     end
+end
+do
+    local totals = {'leases.expired', leases_expired}
+--#include add_totals.lua
 end
 for _, id in ipairs(redis.call('ZRANGE', KEY_RELEASES, 0, 0)) do
     local released

@@ -2,7 +2,7 @@
 -- be claimed (the last operation of a batch counts as a full one; at most 200 batches of each priority are counted). Expects `prefix`
 -- and `now`.
 local sampled = tonumber(redis.call('HGET', KEY_CONTROL, 'history.sampled') or '')
-if not sampled or math.abs(now - sampled) >= 10000 then
+if not (sampled and math.abs(now - sampled) < 10000) then  -- also if another program has stored "nan"
     redis.call('HSET', KEY_CONTROL, 'history.sampled', now)
     local queued = 0
     for _, priority in ipairs({PRIORITIES}) do
