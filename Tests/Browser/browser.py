@@ -27,6 +27,7 @@ class Browser:
             options.add_experimental_option("prefs", {"profile.managed_default_content_settings.javascript": 2})
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         self.driver = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
+        self._scripts = []
         self.resize(width, height)
 
     def close(self):
@@ -35,6 +36,9 @@ class Browser:
 
     def reset(self):
         """Closes all other windows, and leaves the page."""
+        for identifier in self._scripts:
+            self.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", {"identifier": identifier})
+        self._scripts = []
         first, *others = self.driver.window_handles
         for other in others:
             self.driver.switch_to.window(other)
@@ -86,6 +90,11 @@ class Browser:
         wait = WebDriverWait(self.driver, timeout, 0.02, [StaleElementReferenceException])
         return wait.until(holds, f"waited {timeout} s for: {what}")
 
+    def script_before_pages(self, text):
+        """Runs a script in each further page of this window, before the scripts of the page. Ends with the test."""
+        made = self.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": text})
+        self._scripts.append(made["identifier"])
+
     def find(self, selector):
         """The first element that matches a CSS selector, as soon as there is one."""
         return self.wait(lambda: next(iter(self.all(selector)), None), selector)
@@ -126,7 +135,7 @@ class Sheet:
     def kinds(self):
         """The kinds of the visible photos by position: "filtered", "failed", ..."""
         pairs = self.browser.script(
-            "return [...document.querySelectorAll('.row .cell:not([hidden])')]"
+            "return [...document.querySelectorAll('.cell[data-position]')]"
             ".map((cell) => [Number(cell.dataset.position), cell.className.match(/is-(?!active)(\\w+)/)[1]])"
         )
         return dict(pairs)
@@ -160,7 +169,7 @@ class Sheet:
             lambda: self.browser.script(
                 """
                 const bottom = document.querySelector(".grid").getBoundingClientRect().bottom;
-                const cells = [...document.querySelectorAll(".cell:not([hidden])")].filter((cell) => {
+                const cells = [...document.querySelectorAll(".cell[data-position]")].filter((cell) => {
                     const box = cell.getBoundingClientRect();
                     return box.bottom > 0 && box.top < bottom;
                 });
@@ -188,7 +197,7 @@ class Sheet:
         return self.browser.script(
             """
             const top = document.querySelector(".grid").getBoundingClientRect().top;
-            const cells = [...document.querySelectorAll(".cell:not([hidden])")]
+            const cells = [...document.querySelectorAll(".cell[data-position]")]
                 .filter((cell) => cell.getBoundingClientRect().bottom > top + 6);
             return cells.length > 0 ? Math.min(...cells.map((cell) => Number(cell.dataset.position))) : -1;
             """

@@ -6,6 +6,23 @@ import unittest
 
 from case import BrowserCase
 from cluster import samples
+from traffic import Traffic
+
+
+# Makes the timers of a page 20 times faster.
+FAST = """
+for (const name of ["setTimeout", "setInterval"]) {
+    const slow = window[name].bind(window);
+    window[name] = (act, time = 0, ...others) => slow(act, time / 20, ...others);
+}
+"""
+
+# Waits for 10 turns of a timer that is as fast as the timer of the page.
+TEN_TURNS = """
+const done = arguments[arguments.length - 1];
+let turns = 0;
+setInterval(() => { if (++turns === 10) done(); }, 2000);
+"""
 
 
 class FaultTests(BrowserCase):
@@ -53,6 +70,20 @@ class FaultTests(BrowserCase):
                 self.assertTrue(self.browser.find(part).is_displayed())
                 self.cluster.redis.start()
                 self.browser.wait(lambda: self.browser.text("#notice") == "", "no message", 30)
+
+    def test_lists_wait_for_a_slow_server(self):
+        """A page that is read again every two seconds has one request at a time."""
+        self.browser.script_before_pages(FAST)
+        traffic = Traffic(self.browser, from_start=True)
+        self.browser.driver.get(self.cluster.url)
+        traffic.wait_for("GET", replied=True)
+        traffic.hold("GET")
+        answered = len([request for request in traffic.requests("GET") if request["status"]])
+        traffic.wait_for("GET", answered + 1)
+        self.browser.driver.execute_async_script(TEN_TURNS)
+        self.assertEqual(1, len([request for request in traffic.requests("GET") if not request["status"]]))
+        traffic.release()
+        traffic.wait_for("GET", answered + 3, replied=True)
 
     def test_page_opens_while_redis_is_away(self):
         self.cluster.redis.stop()

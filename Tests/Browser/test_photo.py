@@ -6,6 +6,7 @@ import urllib.request
 from case import BrowserCase
 from cluster import TOKEN, samples
 from selenium.webdriver.common.keys import Keys
+from traffic import Traffic
 
 
 class LargeViewTests(BrowserCase):
@@ -54,6 +55,16 @@ class LargeViewTests(BrowserCase):
             self.browser.wait_for_text(title, "dialog h1")
         self.browser.button("Close", "dialog").click()
         self.assertIn("is-active", self.page.cell(1).get_attribute("class"))
+
+    def test_late_failure_of_another_photo_is_not_shown(self):
+        traffic = Traffic(self.browser)
+        traffic.hold("/photos/0$")
+        self.page.cell(0).click()
+        traffic.wait_for("/photos/0$")
+        self.browser.button("Next", "dialog").click()
+        self.browser.wait_for_text("coffee.jpg", "dialog h1")
+        traffic.release(fail=True)
+        self.assertEqual("coffee.jpg", self.browser.text("dialog h1"))
 
     def test_explains_a_failure(self):
         self.page.cell(2).click()

@@ -113,13 +113,17 @@ async function refresh(parts) {
 
 const parts = document.querySelectorAll("[data-refresh]");
 if (parts.length > 0) {
-    setInterval(async () => {
-        if (document.hidden) return;
-        try {
-            await refresh(parts);
-            notice("connection", "");
-        } catch (error) {
-            notice("connection", error.message);
+    // The next request waits for the reply, so that an older reply does not overwrite a newer one.
+    const refreshAgain = async () => {
+        if (!document.hidden) {
+            try {
+                await refresh(parts);
+                notice("connection", "");
+            } catch (error) {
+                notice("connection", error.message);
+            }
         }
-    }, interval);
+        setTimeout(refreshAgain, interval);
+    };
+    setTimeout(refreshAgain, interval);
 }

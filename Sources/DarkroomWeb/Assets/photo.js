@@ -89,6 +89,7 @@ export class PhotoView {
             const photo = await call("GET", `${this.#api}/photos/${index}`);
             if (index === this.#index) this.#draw(photo);
         } catch (error) {
+            if (index !== this.#index) return;
             this.#title.textContent = `Photo ${index}`;
             this.#facts.replaceChildren(element("dt", {}, "error"), element("dd", {}, printable(error.message)));
             this.#stage.replaceChildren();
