@@ -60,7 +60,7 @@ class Frames:
 
     def _profiled(self, scroll):
         def positions():
-            return self._browser.script("return document.querySelector('.cell').dataset.position")
+            return self._browser.script("return document.querySelector('.cell[data-position]').dataset.position")
 
         before = positions()
         self._command("Profiler.start")

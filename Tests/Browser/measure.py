@@ -82,7 +82,7 @@ redis.call('PUBLISH', KEYS[2], ARGV[3])
 
 VISIBLE = """
 const bottom = document.querySelector(".grid").getBoundingClientRect().bottom;
-return [...document.querySelectorAll(".cell")].filter((cell) => cell.getBoundingClientRect().bottom <= bottom)
+return [...document.querySelectorAll(".cell[data-position]")].filter((cell) => cell.getBoundingClientRect().bottom <= bottom)
     .map((cell) => Number(cell.dataset.position));
 """
 
@@ -132,7 +132,7 @@ def measure_change():
 
 FIRST_ROWS = """
 new MutationObserver((_, observer) => {
-    const cells = [...document.querySelectorAll(".cell:not([hidden])")];
+    const cells = [...document.querySelectorAll(".cell[data-position]")];
     if (!cells.some((cell) => cell.className.includes("is-new") && cell.querySelector(".name").textContent)) return;
     window.firstRows = performance.now();
     observer.disconnect();

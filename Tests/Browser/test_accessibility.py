@@ -5,6 +5,7 @@ import pathlib
 import unittest
 
 from case import BrowserCase
+from cluster import samples
 from pages import Pages
 from processes import PROJECT
 
@@ -52,6 +53,38 @@ class AccessibilityTests(BrowserCase):
         for summary in self.browser.all("summary"):
             summary.click()
         self.assertEqual([], self.findings())
+
+    def test_axe_finds_nothing_after_scrolling(self):
+        """Rows that are kept for later use have no ids, and screen readers do not see them."""
+        sheet = self.sheet(self.cluster.submit(samples(605)))
+        sheet.wait_for_kinds("new")
+        for top in (2000, 100_000, 0):
+            sheet.scroll_to(top)
+            visible = self.browser.wait(
+                lambda top=top: (self.browser.script("return document.querySelector('.grid').scrollTop") > 0) == (top > 0)
+                and (sheet.first_visible() > 0) == (top > 0), f"the photos at {top} pixels")
+            self.assertTrue(visible)
+            self.assertEqual([], self.findings())
+            rows, ids = self.browser.script(
+                """
+                const seen = [...document.querySelectorAll(".row")].filter((row) => row.checkVisibility());
+                return [seen.map((row) => Number(row.ariaRowIndex)),
+                        [...document.querySelectorAll(".grid [id]")].map((cell) => cell.id)];
+                """
+            )
+            self.assertEqual(list(range(min(rows), max(rows) + 1)), sorted(rows))
+            self.assertEqual(len(set(ids)), len(ids), "an id is there twice")
+            shown = sheet.kinds()
+            self.assertEqual(sorted(f"cell-{position}" for position in shown), sorted(ids))
+            self.assertGreaterEqual(len(rows) * sheet.columns(), len(shown))
+
+    def test_messages_have_a_place_from_the_beginning(self):
+        """Screen readers announce only changes of an element that they know already."""
+        self.sheet(self.cluster.submit(samples(2))).wait_for_kinds("new", "new")
+        self.browser.driver.execute_cdp_cmd("Accessibility.enable", {})
+        nodes = self.browser.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
+        roles = [node["role"]["value"] for node in nodes if not node["ignored"]]
+        self.assertIn("status", roles)
 
     def test_axe_finds_nothing_on_the_login(self):
         self.browser.driver.delete_all_cookies()

@@ -24,11 +24,8 @@ class FilterTests(BrowserCase):
 
     def wait_for_names(self, *names):
         """Waits until the grid shows exactly these names."""
-        # Rows above the window are kept for later use.
         shown = """
-            return [...document.querySelectorAll(".cell:not([hidden]) .name")]
-                .filter((name) => name.closest(".row").getBoundingClientRect().top > 0)
-                .map((name) => name.textContent).sort();
+            return [...document.querySelectorAll(".cell[data-position] .name")].map((name) => name.textContent).sort();
             """
         self.browser.wait(lambda: self.browser.script(shown) == sorted(names), f"the names {names}")
 

@@ -93,6 +93,7 @@ class KeyboardTests(BrowserCase):
                 """
                 const grid = document.querySelector(".grid"), room = grid.getBoundingClientRect();
                 const cell = document.getElementById(grid.getAttribute("aria-activedescendant"));
+                if (!cell) return "";
                 const box = cell.getBoundingClientRect();
                 const isVisible = box.top >= room.top && box.bottom <= room.bottom;
                 return isVisible && cell.classList.contains("is-active") && cell.ariaSelected === "true" ? cell.id : "";
@@ -120,6 +121,7 @@ class KeyboardTests(BrowserCase):
         sheet = self.sheet(self.batch)
         sheet.wait_for_kinds("new")
         width = sheet.cell(0).size["width"]
+        self.browser.script("document.querySelector('.grid').focus()")
         self.press("+")
         self.browser.wait(lambda: sheet.cell(0).size["width"] > width, "larger cells")
         self.press("-", "-")
@@ -133,6 +135,20 @@ class KeyboardTests(BrowserCase):
         self.assertEqual("name", self.browser.focused().get_attribute("name"))
         self.press("china+g", Keys.ENTER)
         self.assertEqual("china+g", self.browser.focused().get_attribute("value"), "shortcuts do not work in fields")
+
+    def test_shortcuts_act_only_in_the_grid(self):
+        """WCAG 2.1.4: single keys do nothing elsewhere on the page."""
+        sheet = self.sheet(self.batch)
+        sheet.wait_for_kinds("new")
+        width = sheet.cell(0).size["width"]
+        button = self.browser.button("Suspend")
+        self.browser.script("arguments[0].focus()", button)
+        self.press("g", "/", "+")
+        self.assertEqual(button, self.browser.focused())
+        self.browser.script("document.querySelector('.grid').focus()")
+        self.press(Keys.ARROW_RIGHT)
+        self.wait_for_active(1)
+        self.assertEqual(width, sheet.cell(0).size["width"])
 
     def test_controls_keep_the_focus(self):
         """The button that has the focus is replaced by its opposite, which then has the focus."""

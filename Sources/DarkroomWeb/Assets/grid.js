@@ -12,6 +12,8 @@ export class Grid {
     #rows = document.createElement("div");
     #lines = new Map();
     #spare = [];
+    // What all rows have in common: columns, and the size of a cell. Rows are made anew only if it changes.
+    #shape = "";
     #size = 112;
     #columns = 1;
     #count = 0;
@@ -126,10 +128,15 @@ export class Grid {
         this.#element.setAttribute("aria-rowcount", Math.ceil(this.#count / this.#columns));
         this.#element.setAttribute("aria-colcount", this.#columns);
         this.#element.classList.toggle("is-dense", this.isDense);
-        for (const line of this.#lines.values()) line.remove();
-        this.#lines.clear();
-        this.#spare = [];
-        if (Math.floor(first / this.#columns) * this.#rowHeight !== this.#top) this.#moveTo(Math.floor(first / this.#columns) * this.#rowHeight);
+        const shape = `${this.#columns} ${this.#cellWidth} ${this.#cellHeight}`;
+        if (shape !== this.#shape) {
+            this.#shape = shape;
+            this.#rows.replaceChildren();
+            this.#lines.clear();
+            this.#spare = [];
+        }
+        const top = Math.floor(first / this.#columns) * this.#rowHeight;
+        if (top !== this.#top) this.#moveTo(top);
         this.#schedule();
         this.#rest();
     }
@@ -218,14 +225,17 @@ export class Grid {
             let line = this.#lines.get(number);
             if (!line) {
                 line = this.#spare.pop() ?? this.#makeLine();
+                line.hidden = false;
                 line.setAttribute("aria-rowindex", number + 1);
                 this.#lines.set(number, line);
             }
             line.style.transform = `translateY(${number * height + shift + gap}px)`;
             this.#fill(line, number);
         }
-        for (const line of this.#spare) line.style.transform = "translateY(-10000px)";
-        this.#element.setAttribute("aria-activedescendant", `cell-${this.#active}`);
+        for (const line of this.#spare) this.#hide(line);
+        const activeLine = Math.floor(this.#active / this.#columns);
+        if (this.#lines.has(activeLine)) this.#element.setAttribute("aria-activedescendant", `cell-${this.#active}`);
+        else this.#element.removeAttribute("aria-activedescendant");
         const { first, count } = this.visible;
         this.delegate.moved(first, count);
     }
@@ -258,7 +268,10 @@ export class Grid {
             const cell = line.children[column];
             const position = number * this.#columns + column;
             cell.hidden = position >= this.#count;
-            if (cell.hidden) continue;
+            if (cell.hidden) {
+                this.#release(cell);
+                continue;
+            }
             if (cell.dataset.position !== String(position)) {
                 cell.dataset.position = position;
                 cell.id = `cell-${position}`;
@@ -266,5 +279,18 @@ export class Grid {
             cell.setAttribute("aria-selected", position === this.#active);
             this.delegate.fill(cell, position, !this.#isScrolling, position === this.#active);
         }
+    }
+
+    /** Hides a row until it is used again, also from screen readers. */
+    #hide(line) {
+        if (line.hidden) return;
+        line.hidden = true;
+        for (const cell of line.children) this.#release(cell);
+    }
+
+    /** Takes the photo from a cell, because another cell may get its id. */
+    #release(cell) {
+        cell.removeAttribute("id");
+        delete cell.dataset.position;
     }
 }

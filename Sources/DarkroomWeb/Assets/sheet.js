@@ -223,8 +223,9 @@ function start(section, sheet) {
         element.focus();
     });
 
-    document.addEventListener("keydown", (event) => {
-        if (event.target.closest("input, select, textarea, dialog") || event.ctrlKey || event.metaKey || event.altKey) return;
+    // Single keys that act on the whole page are easily pressed by mistake, for example by speech input (WCAG 2.1.4).
+    element.addEventListener("keydown", (event) => {
+        if (event.ctrlKey || event.metaKey || event.altKey) return;
         const act = {
             "+": () => resize(1), "-": () => resize(-1),
             "/": () => enter(document.querySelector('#filter [name="name"]')),
@@ -361,6 +362,7 @@ function start(section, sheet) {
 function legend() {
     const place = document.createElement("p");
     place.className = "legend";
-    place.textContent = "Keys: arrows move, Enter opens, + and - change the size, g goes to an index, / searches a name.";
+    place.textContent = "Keys in the grid: arrows move, Enter opens, + and - change the size, g goes to an index, "
+        + "/ searches a name.";
     return place;
 }
