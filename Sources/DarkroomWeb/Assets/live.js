@@ -1,5 +1,7 @@
 // The live changes of a batch: https://html.spec.whatwg.org/multipage/server-sent-events.html
 
+import { call } from "./page.js";
+
 const retryTime = 3000;
 // Several calls at the same moment are one request.
 const viewTime = 10;
@@ -13,11 +15,14 @@ export class Live {
     #view = { first: 0, count: 200 };
     #follow = "";
     #timer = 0;
+    #isSending = false;
+    // What the server has taken: the whole view, and whether the focus follows it.
     #sent = "";
+    #isFollowed = false;
     #isAway = false;
 
     /**
-     * @param {Object} delegate batch(facts), states(parts, photos), follow(isFollowing), away(text), back(), gone().
+     * @param {Object} delegate batch(facts), states(parts, photos), unfollow(why), away(text), back(), gone().
      */
     constructor(api, streams, delegate) {
         this.#api = api;
@@ -25,9 +30,10 @@ export class Live {
         this.#delegate = delegate;
         // The server takes up to a second to notice a closed connection.
         addEventListener("pagehide", () => {
-            if (!this.#follow) return;
+            if (!this.#stream || !this.#follow) return;
             this.#follow = "";
-            this.#send({ keepalive: true });
+            // If this request fails, the server still notices the closed connection.
+            this.#put(this.#body, { keepalive: true }).catch(() => {});
         });
     }
 
@@ -40,6 +46,7 @@ export class Live {
         on("stream", ({ id }) => {
             this.#stream = id;
             this.#sent = "";
+            this.#isFollowed = false;
             this.#send();
         });
         on("batch", (facts) => {
@@ -49,20 +56,39 @@ export class Live {
         });
         on("states", ({ parts, photos }) => this.#delegate.states(parts, photos));
         on("follow", ({ following }) => {
-            if (!following) this.#follow = "";
-            this.#delegate.follow(following);
+            // The page itself may have ended it.
+            if (following || !this.#isFollowed || !this.#follow) return;
+            this.#unfollow("Another page took over: its photos run first now.");
         });
         on("away", ({ detail }) => this.#leave(`Redis does not answer: ${detail}. Trying again.`));
         on("gone", () => {
             events.close();
+            this.#stream = null;
             this.#delegate.gone();
         });
         events.addEventListener("error", () => {
             this.#stream = null;
             this.#leave("The connection to the server is interrupted. Trying again.");
             // The browser tries again by itself, unless the server has refused the request.
-            if (events.readyState === EventSource.CLOSED) setTimeout(() => this.open(), retryTime);
+            if (events.readyState === EventSource.CLOSED) this.#openLater();
         });
+    }
+
+    /** Opens the stream again, unless the batch is gone. The browser does not say why the server has refused it. */
+    async #openLater() {
+        try {
+            await call("GET", this.#api);
+            this.#leave("The server sends no live changes now; too many pages may be open. Trying again.");
+        } catch (error) {
+            // After a restart with another token, `call` loads the page again, which then asks for the token.
+            if (error.status === 401) return;
+            if (error.status === 404) {
+                this.#delegate.gone();
+                return;
+            }
+            this.#leave(`${error.message} Trying again.`);
+        }
+        setTimeout(() => this.open(), retryTime);
     }
 
     #leave(text) {
@@ -70,34 +96,62 @@ export class Live {
         this.#delegate.away(text);
     }
 
+    #unfollow(why) {
+        this.#follow = "";
+        this.#isFollowed = false;
+        this.#delegate.unfollow(why);
+    }
+
     /** The photos whose states are wanted. Positions that the page only passes are not sent. */
     show(first, count) {
         this.#view = { first, count };
-        this.#schedule();
+        this.#schedule(viewTime);
+    }
+
+    /** Whether the stream sends the state of a photo. */
+    covers(index) {
+        return index >= this.#view.first && index < this.#view.first + this.#view.count;
     }
 
     /** Lets these photos run first, for example "40-60"; an empty text ends this. */
     follow(photos) {
         this.#follow = photos;
-        this.#schedule();
+        this.#schedule(viewTime);
     }
 
-    #schedule() {
+    #schedule(time) {
         clearTimeout(this.#timer);
-        this.#timer = setTimeout(() => this.#send(), viewTime);
+        this.#timer = setTimeout(() => this.#send(), time);
     }
 
-    async #send(options = {}) {
-        const body = JSON.stringify({ ...this.#view, follow: this.#follow });
-        if (!this.#stream || body === this.#sent) return;
-        this.#sent = body;
+    get #body() { return JSON.stringify({ ...this.#view, follow: this.#follow }); }
+
+    #put(body, options = {}) {
+        return fetch(`${this.#streams}/${this.#stream}/view`, {
+            method: "PUT", headers: { "Content-Type": "application/json" }, body, ...options,
+        });
+    }
+
+    /** Sends the latest view until the server has taken it. The server may take concurrent requests in any order. */
+    async #send() {
+        const [stream, follow, body] = [this.#stream, this.#follow, this.#body];
+        if (!stream || this.#isSending || body === this.#sent) return;
+        this.#isSending = true;
+        let isTaken = false;
         try {
-            const reply = await fetch(`${this.#streams}/${this.#stream}/view`, {
-                method: "PUT", headers: { "Content-Type": "application/json" }, body, ...options,
-            });
-            if (reply.status === 403) this.#delegate.away((await reply.json()).detail);
+            const reply = await this.#put(body);
+            isTaken = reply.status === 204;
+            if (reply.status === 403 && follow) this.#unfollow((await reply.json()).detail);
         } catch {
             // The stream reports that the server does not answer.
         }
+        this.#isSending = false;
+        const isSame = stream === this.#stream;
+        if (isTaken && isSame) {
+            this.#sent = body;
+            this.#isFollowed = follow !== "";
+        }
+        // The view or the stream may have changed meanwhile.
+        this.#schedule(isTaken || !isSame ? viewTime : retryTime);
     }
 }

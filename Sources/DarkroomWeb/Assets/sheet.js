@@ -53,10 +53,9 @@ function start(section, sheet) {
             }
             grid.update();
         },
-        follow(following) {
-            notice("follow", isFollowing && !following ? "Another page took over: its photos run first now." : "");
-            isFollowing = following;
-            followBox.checked = following;
+        unfollow(why) {
+            isFollowing = followBox.checked = false;
+            notice("follow", why);
         },
         away: (text) => notice("connection", text),
         back() {

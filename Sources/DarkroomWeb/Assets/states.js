@@ -2,11 +2,12 @@
 // holds. Small letters are the reasons of failed photos.
 
 const blockSize = 4096;
-const mostBlocks = 64;
+// One byte for each of a million photos: results of a filter may be far from each other.
+const mostBlocks = 256;
 
 const kinds = { N: "new", P: "progress", D: "downloaded", F: "filtered", C: "cancelled" };
 
-/** The codes of photos, in blocks, of which the latest are kept. */
+/** The codes of photos, in blocks, of which those stored last are kept. */
 export class States {
     #blocks = new Map();
     #reasons;
@@ -24,17 +25,21 @@ export class States {
 
     /** Stores the codes of consecutive photos. */
     set(first, codes) {
+        let block = null;
         for (let position = 0; position < codes.length; position++) {
-            const index = first + position;
-            const number = Math.floor(index / blockSize);
-            let block = this.#blocks.get(number);
-            if (!block) {
-                block = new Uint8Array(blockSize);
-                this.#blocks.set(number, block);
-                if (this.#blocks.size > mostBlocks) this.#blocks.delete(this.#blocks.keys().next().value);
-            }
-            block[index % blockSize] = codes.charCodeAt(position);
+            const place = (first + position) % blockSize;
+            if (!block || place === 0) block = this.#blockToChange(Math.floor((first + position) / blockSize));
+            block[place] = codes.charCodeAt(position);
         }
+    }
+
+    #blockToChange(number) {
+        const block = this.#blocks.get(number) ?? new Uint8Array(blockSize);
+        // A map has the order of insertion, so the first block is the one that was not changed for the longest time.
+        this.#blocks.delete(number);
+        this.#blocks.set(number, block);
+        if (this.#blocks.size > mostBlocks) this.#blocks.delete(this.#blocks.keys().next().value);
+        return block;
     }
 
     /** A word for styles: new, progress, downloaded, filtered, failed, cancelled, or unknown. */
