@@ -6,6 +6,20 @@ from case import BrowserCase
 from cluster import sample, samples
 
 
+# Draws the grid again and again, as a busy batch does, and records when the picture of photo 0 could not be read.
+REDRAW = """
+window.failures = [];
+addEventListener("error", ({ target }) => {
+    if (target.closest?.("#cell-0")) failures.push(performance.now());
+}, true);
+const keys = ["ArrowRight", "ArrowLeft"];
+setInterval(() => {
+    keys.reverse();
+    document.querySelector(".grid")?.dispatchEvent(new KeyboardEvent("keydown", { key: keys[0] }));
+}, 20);
+"""
+
+
 class GridTests(BrowserCase):
     """Each state of a photo has its cell."""
 
@@ -67,6 +81,21 @@ class GridTests(BrowserCase):
         missing.write_bytes(self.cluster.photos.photo("/samples/rocket.jpg"))
         self.cluster.command("retry", batch)
         sheet.wait_for_kinds("filtered", "filtered")
+        sheet.wait_for_image(0)
+
+    def test_waits_before_it_reads_a_picture_again(self):
+        """A file that the server sees late appears, and the page does not use up its attempts before."""
+        batch = self.cluster.submit(samples(2))
+        self.cluster.start_worker()
+        self.cluster.wait_for_fact(batch, "state", "finished")
+        file = self.cluster.outputs / "photos" / "000000-00000 astronaut.jpg"
+        hidden = file.rename(self.cluster.folder / "hidden.jpg")
+        self.browser.script_before_pages(REDRAW)
+        sheet = self.sheet(batch)
+        self.browser.wait(lambda: self.browser.script("return failures.length") >= 2, "two failed readings")
+        first, second, *_ = self.browser.script("return failures")
+        self.assertGreater(second - first, 900)
+        hidden.rename(file)
         sheet.wait_for_image(0)
 
     def test_shows_states_only_for_other_folders(self):

@@ -13,6 +13,8 @@ const sizeNames = ["smallest", "very small", "small", "medium", "large", "very l
 const standardSize = 2;
 const mostStates = 5000;
 const pageOfResults = 200;
+// The most results that the server sends at once.
+const mostResults = 1000;
 
 const sheet = document.getElementById("sheet");
 if (sheet) start(sheet, sheet.dataset);
@@ -60,7 +62,7 @@ function start(section, sheet) {
         away: (text) => notice("connection", text),
         back() {
             notice("connection", "");
-            for (const image of element.querySelectorAll("img")) image.dataset.attempts = 0;
+            for (const image of element.querySelectorAll("img")) forgetErrors(image);
             rested(grid.visible.first, grid.visible.count);
         },
         gone() {
@@ -99,10 +101,16 @@ function start(section, sheet) {
     function showImage(image, address, isResting) {
         if (image.dataset.address !== (address ?? "")) {
             image.dataset.address = address ?? "";
-            image.dataset.attempts = 0;
+            forgetErrors(image);
             image.removeAttribute("src");
         }
-        if (address && isResting && !image.hasAttribute("src") && !(image.dataset.attempts > 3)) image.src = address;
+        if (!address || !isResting || image.hasAttribute("src")) return;
+        if (image.dataset.attempts <= 3 && image.dataset.retryAt <= performance.now()) image.src = address;
+    }
+
+    function forgetErrors(image) {
+        image.dataset.attempts = 0;
+        image.dataset.retryAt = 0;
     }
 
     element.addEventListener("error", (event) => {
@@ -111,9 +119,11 @@ function start(section, sheet) {
         image.removeAttribute("src");
         image.dataset.attempts = Number(image.dataset.attempts) + 1;
         // The server may have too many requests, or may not see the file yet.
+        const pause = 1000 * image.dataset.attempts;
+        image.dataset.retryAt = performance.now() + pause;
         setTimeout(() => {
             if (image.dataset.address === address) grid.update();
-        }, 1000 * image.dataset.attempts);
+        }, pause);
     }, true);
 
     // What is visible.
@@ -121,9 +131,9 @@ function start(section, sheet) {
     async function rested(first, count) {
         if (found) {
             if (next !== null && first + count >= found.length) await readResults();
-            const from = indexAt(first), to = indexAt(Math.min(first + count, found.length) - 1);
-            // The results on the screen may be far from each other in the list.
-            if (from !== undefined && to - from < mostStates) live.show(from, to - from + 1);
+            const range = rangeOf(first, count);
+            if (range) live.show(range.from, range.to - range.from + 1);
+            refreshResults();
         } else {
             // The states of one screen before and after are read, too.
             const from = Math.max(0, first - count);
@@ -131,6 +141,12 @@ function start(section, sheet) {
         }
         if (isFollowing) follow();
         readNames(first, count);
+    }
+
+    /** The indexes of the first and the last photo. Null if there is none, or if results are far from each other. */
+    function rangeOf(first, count) {
+        const from = indexAt(first), to = indexAt(Math.min(first + count, grid.count) - 1);
+        return from <= to && to - from < mostStates ? { from, to } : null;
     }
 
     let isReadingNames = false;
@@ -147,8 +163,7 @@ function start(section, sheet) {
             grid.update();
             notice("names", "");
         } catch (error) {
-            // The stream says that the batch is gone, or that Redis does not answer.
-            if (error.status !== 404 && error.status !== 503) notice("names", error.message);
+            if (!isReportedByStream(error)) notice("names", error.message);
         }
         isReadingNames = false;
         // The grid may have moved meanwhile.
@@ -156,10 +171,17 @@ function start(section, sheet) {
         if (visible.first !== first) readNames(visible.first, visible.count);
     }
 
+    /** Whether the batch is gone, or Redis does not answer. */
+    function isReportedByStream(error) {
+        return error.status === 404 || error.status === 503;
+    }
+
     function follow() {
         const { first, count } = grid.visible;
-        const from = indexAt(first), to = indexAt(first + count - 1);
-        live.follow(isFollowing && count > 0 ? `${from}-${to}` : "");
+        const range = isFollowing ? rangeOf(first, count) : null;
+        const isFar = isFollowing && count > 0 && !range;
+        notice("follow", isFar ? "The visible photos do not run first: they are far from each other in the list." : "");
+        live.follow(range ? `${range.from}-${range.to}` : "");
     }
 
     function open(position) {
@@ -192,7 +214,6 @@ function start(section, sheet) {
     followBox.parentElement.hidden = "readOnly" in sheet;
     followBox.addEventListener("change", () => {
         isFollowing = followBox.checked;
-        notice("follow", "");
         follow();
     });
 
@@ -297,53 +318,77 @@ function start(section, sheet) {
                 next = page.next;
                 // A search for a name may end early; it goes on until it has found something.
             } while (next !== null && found.length < grid.visible.first + grid.visible.count + 1);
-            if (asked === query) notice("filter", found.length === 0 ? "No photo matches the filter." : "");
+            if (asked === query) showWhetherFound();
         } catch (error) {
-            notice("filter", error.message);
+            if (asked === query) notice("filter", error.message);
         }
         isReadingResults = false;
         if (asked !== query && found) readResults();
     }
 
+    function showWhetherFound() {
+        notice("filter", found.length === 0 ? "No photo matches the filter." : "");
+    }
+
     function add(results) {
-        details.add(results);
-        for (const photo of results) {
-            states.set(photo.index, codeOf(photo));
-            found.push(photo.index);
-        }
+        store(results);
+        const indexes = results.map(({ index }) => index);
+        found = [...new Set([...found, ...indexes])].sort((left, right) => left - right);
         grid.count = found.length;
         grid.update();
     }
 
+    /** Stores names and states of photos. The states of the stream are newer, and tell which photos are in progress. */
+    function store(photos) {
+        details.add(photos);
+        for (const photo of photos) {
+            const isLive = live.covers(photo.index) && states.kind(photo.index) !== "unknown";
+            if (!isLive) states.set(photo.index, codeOf(photo));
+        }
+    }
+
     function codeOf(photo) {
-        if (photo.state !== "failed") return { new: "N", downloaded: "D", filtered: "F", cancelled: "C" }[photo.state] ?? "?";
+        const codes = { new: "N", downloaded: "D", filtered: "F", cancelled: "C" };
+        if (photo.state !== "failed") return codes[photo.state] ?? "?";
         return Object.keys(reasons).find((letter) => reasons[letter] === photo.reason) ?? "z";
     }
 
     let refreshTimer = 0;
 
-    /** Looks for further results when the batch has changed, at most every two seconds. */
+    /** Reads the visible results again, and new results among them, at most every two seconds. */
     function refreshResults() {
-        if (refreshTimer || next !== null) return;
-        refreshTimer = setTimeout(async () => {
-            refreshTimer = 0;
-            if (!found || isReadingResults) return;
-            const known = new Set(found);
+        refreshTimer ||= setTimeout(async () => {
+            const asked = query;
             try {
-                const page = await call("GET", `${sheet.api}/photos?${query}&limit=1000`);
-                if (!found) return;
-                details.add(page.photos);
-                for (const photo of page.photos) {
-                    states.set(photo.index, codeOf(photo));
-                    if (!known.has(photo.index)) found.push(photo.index);
-                }
-                found.sort((left, right) => left - right);
-                grid.count = found.length;
-                grid.update();
+                if (found) await readVisible(asked);
             } catch (error) {
-                notice("filter", error.message);
+                if (asked === query && !isReportedByStream(error)) notice("filter", error.message);
             }
+            refreshTimer = 0;
         }, 2000);
+    }
+
+    async function readVisible(asked) {
+        const { first, count } = grid.visible;
+        const shown = found.slice(first, first + count);
+        const from = first > 0 ? shown[0] ?? 0 : 0;
+        // New results may be between and after the visible ones.
+        const limit = Math.min(count + pageOfResults, mostResults);
+        const page = await call("GET", `${sheet.api}/photos?${asked}&first=${from}&limit=${limit}`);
+        if (asked !== query) return;
+        add(page.photos);
+        showWhetherFound();
+        // The page may end before the last result, so the photos after that are searched when the user scrolls there.
+        if (next === null && page.next !== null) next = Math.max(page.next, (found.at(-1) ?? -1) + 1);
+        // Results that no longer match stay, with their new states.
+        const matching = new Set(page.photos.map(({ index }) => index));
+        for (const index of shown) {
+            if (matching.has(index) || index >= (page.next ?? Infinity) || live.covers(index)) continue;
+            const photo = await call("GET", `${sheet.api}/photos/${index}`);
+            if (asked !== query) return;
+            store([photo]);
+            grid.update();
+        }
     }
 
     applySize();
