@@ -2,8 +2,10 @@
 
 import csv
 import pathlib
+import re
 import shutil
 import tempfile
+import urllib.request
 
 from photo_server import PhotoServer
 from processes import PROGRAM, SAMPLES, OwnedProcess, run, wait_until
@@ -41,6 +43,12 @@ class Cluster:
         """Stops the web server, and starts it with the same address."""
         self.serve.stop()
         self.serve = self._start_serve(self.url.split("/")[2])
+
+    def watching_pages(self):
+        """The number of pages that watch a batch, from the metrics of the web server."""
+        request = urllib.request.Request(f"{self.url}/metrics", headers={"Authorization": f"Bearer {TOKEN}"})
+        with urllib.request.urlopen(request) as reply:
+            return int(re.search(rb"^darkroom_watching_pages (\d+)", reply.read(), re.MULTILINE)[1])
 
     def close(self):
         """Ends all processes, and removes the folder."""

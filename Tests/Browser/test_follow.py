@@ -37,14 +37,36 @@ class FollowTests(BrowserCase):
         self.page = self.sheet(self.batch)
         self.page.wait_for_kinds("new")
 
-    def focus(self):
-        """The focus of the batch in Redis as (first, last); None without a focus."""
-        facts = self.cluster.facts(self.batch)
+    def focus(self, batch=None):
+        """The focus of a batch in Redis as (first, last); None without a focus."""
+        facts = self.cluster.facts(batch or self.batch)
         return (int(facts["focus.first"]), int(facts["focus.last"])) if facts.get("focus.first") else None
 
     def wait_for_focus(self, condition, what):
         """Waits until the focus meets a condition."""
         return wait_until(lambda: condition(self.focus()) and (self.focus() or True), f"{what}, not {self.focus()}")
+
+    def let_server_finish(self):
+        """Waits until the server has applied all earlier changes of focuses.
+
+        One thread applies them, one round after the other. So two later changes, of which the second waits for the
+        first, come after all of them.
+        """
+        window = self.browser.driver.current_window_handle
+        self.browser.open_window()
+        other = self.cluster.submit(samples(3), output="other")
+        Sheet(self.browser, self.cluster, other).wait_for_kinds("new", "new", "new")
+        self.browser.find(BOX).click()
+        wait_until(lambda: self.focus(other), "a focus of the other batch")
+        self.browser.find(BOX).click()
+        wait_until(lambda: not self.focus(other), "no focus of the other batch")
+        self.browser.driver.close()
+        self.browser.driver.switch_to.window(window)
+
+    def leave(self, watching):
+        """Leaves the page, and waits until the server has noticed that so many pages are left."""
+        self.browser.driver.get("about:blank")
+        wait_until(lambda: self.cluster.watching_pages() == watching, f"{watching} watching pages")
 
     def test_focus_follows_the_page(self):
         self.browser.find(BOX).click()
@@ -58,6 +80,9 @@ class FollowTests(BrowserCase):
     def test_does_not_follow_by_itself(self):
         self.page.scroll_to(5000)
         self.browser.wait(lambda: self.page.first_visible() > 100, "a later photo")
+        # The server sends these states when it knows what the page shows.
+        self.browser.wait(lambda: set(self.page.kinds().values()) == {"new"}, "the states of later photos")
+        self.let_server_finish()
         self.assertIsNone(self.focus())
         self.browser.find(BOX).click()
         self.wait_for_focus(lambda focus: focus and focus[0] == self.page.first_visible(), "the first visible photo")
@@ -80,7 +105,9 @@ class FollowTests(BrowserCase):
         # The page that has lost the focus does not take it away again by scrolling or closing.
         self.page.scroll_to(1000)
         self.browser.wait(lambda: self.page.first_visible() > 10, "a later photo")
-        self.browser.driver.get("about:blank")
+        self.browser.wait(lambda: set(self.page.kinds().values()) == {"new"}, "the states of later photos")
+        self.leave(watching=1)
+        self.let_server_finish()
         self.browser.driver.switch_to.window(second_window)
         self.assertGreater(self.focus()[0], 1900)
 
@@ -93,8 +120,8 @@ class FollowTests(BrowserCase):
         self.browser.find(BOX).click()
         self.wait_for_focus(lambda focus: focus and focus[0] == 0, "a focus that begins with photo 0")
         self.cluster.command("focus", self.batch, "--photos", "7-9")
-        self.browser.driver.get("about:blank")
-        self.cluster.redis("PING")
+        self.leave(watching=0)
+        self.let_server_finish()
         self.assertEqual((7, 9), self.focus())
 
     def test_dragging_starts_nothing_in_between(self):
