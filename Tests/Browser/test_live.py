@@ -12,7 +12,8 @@ VIEW = "PUT .*/view$"
 # Without a server: the least recently changed block is removed first.
 EVICTION = """
 const done = arguments[arguments.length - 1];
-const { States } = await import(document.querySelector("script[src*='/sheet.js']").src.replace("sheet.js", "states.js"));
+const { src } = document.querySelector("script[src*='/sheet.js']");
+const { States } = await import(src.replace("sheet.js", "states.js"));
 const block = 4096;
 const all = new States({});
 let count = 0;

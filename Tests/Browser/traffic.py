@@ -34,12 +34,15 @@ class Traffic:
         self._browser.script("traffic.held = new RegExp(arguments[0])", pattern)
 
     def release(self, fail=False):
-        """Sends the requests that wait, or lets them fail. No more requests wait. Returns when failures are handled."""
+        """Sends the requests that wait, or lets them fail, and holds no others. Returns when failures are handled."""
         self._browser.driver.execute_async_script(
             """
             const [fail, done] = arguments;
             traffic.held = null;
-            for (const { resolve, reject } of traffic.waiting.splice(0)) fail ? reject(new TypeError("test")) : resolve();
+            for (const { resolve, reject } of traffic.waiting.splice(0)) {
+                if (fail) reject(new TypeError("test"));
+                else resolve();
+            }
             setTimeout(done);
             """,
             fail,
@@ -50,7 +53,7 @@ class Traffic:
         self._browser.script("traffic.refused = arguments[0] && new RegExp(arguments[0])", pattern)
 
     def requests(self, pattern):
-        """The requests whose line matches a regular expression: {"line", "body", "status"}, status 0 without a reply."""
+        """The requests whose line matches: {"line", "body", "status"}; the status is 0 until there is a reply."""
         return self._browser.script(
             "return traffic.requests.filter(({ line }) => new RegExp(arguments[0]).test(line))", pattern)
 
