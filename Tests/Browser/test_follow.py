@@ -99,7 +99,7 @@ class FollowTests(BrowserCase):
         self.wait_for_focus(lambda focus: focus and focus[0] > 1900, "the photos of the second page")
         second_window = self.browser.driver.current_window_handle
         self.browser.driver.switch_to.window(first_window)
-        self.browser.wait_for_text("Another page took over", "#notice")
+        self.browser.wait_for_text("Somebody else has changed the focus", "#notice")
         self.assertFalse(self.browser.find(BOX).is_selected())
 
         # The page that has lost the focus does not take it away again by scrolling or closing.

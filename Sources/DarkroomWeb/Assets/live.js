@@ -58,7 +58,7 @@ export class Live {
         on("follow", ({ following }) => {
             // The page itself may have ended it.
             if (following || !this.#isFollowed || !this.#follow) return;
-            this.#unfollow("Another page took over: its photos run first now.");
+            this.#unfollow("Somebody else has changed the focus: other photos run first now.");
         });
         on("away", ({ detail }) => this.#leave(`Redis does not answer: ${detail}. Trying again.`));
         on("gone", () => {
