@@ -89,6 +89,10 @@ class RedisServer:
     def url(self):
         return f"unix://{self.path}"
 
+    @property
+    def pid(self):
+        return self._process.pid
+
     def start(self):
         """Starts the server with the data of the last stop."""
         arguments = ["redis-server", "--port", "0", "--unixsocket", self.path, "--save", "", "--dir", self._folder]
