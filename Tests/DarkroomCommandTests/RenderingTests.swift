@@ -24,6 +24,7 @@ import Testing
         #expect(HumanText.count(1_234_567) == "1,234,567")
         #expect(HumanText.count(1, of: "batch") == "1 batch" && HumanText.count(2, of: "batch") == "2 batches")
         #expect(HumanText.rate(8.07) == "8.1/s" && HumanText.rate(1234.4) == "1,234/s")
+        #expect(HumanText.rate(1e300) == "1,000,000,000,000,000/s")
     }
 
     @Test func escapesControlCharacters() {

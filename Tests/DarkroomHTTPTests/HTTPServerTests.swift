@@ -71,7 +71,8 @@ private final class TestService: HTTPService {
         case "split":
             exchange.respond(HTTPResponse(status: 200, headers: [("X-Name", "a\r\nX-Forged: b\u{0}")]))
         default:
-            let text = request.target.query.map { "\($0.name)=\($0.value)" }.joined(separator: " ")
+            let text = (request.target.query.map { "\($0.name)=\($0.value)" } + request.repeatedHeaders.sorted())
+                .joined(separator: " ")
             exchange.respond(HTTPResponse(status: 200, text: "\(request.method.rawValue) \(request.client) \(text)\n"))
         }
     }
@@ -173,6 +174,13 @@ struct HTTPServerTests {
         #expect(response.hasPrefix("HTTP/1.1 400"))
     }
 
+    /// A service must not trust a field which a client has added to the field of a proxy.
+    @Test func serviceKnowsWhichFieldsOccurSeveralTimes() throws {
+        let response = try fetch(
+            "GET /echo HTTP/1.1\r\nHost: a\r\nX-User: a\r\nX-Other: a\r\nx-user: b\r\nConnection: close\r\n\r\n")
+        #expect(response.hasSuffix("GET 127.0.0.1 x-user\n"))
+    }
+
     // MARK: - Bodies
 
     @Test(arguments: [0, 1, 1000])
@@ -206,6 +214,20 @@ struct HTTPServerTests {
         #expect(response.hasSuffix("100000 bytes, sum \(50_000 * (97 + 98))\n"))
         server.stop()
         #expect(try service.scratch.contents("") == [])
+    }
+
+    @Test func bodiesInFilesAreBounded() throws {
+        var limits = HTTPServerLimits()
+        limits.bodyFiles = 1
+        let server = try HTTPServer(service, at: ListenAddress(host: "127.0.0.1", port: 0), limits: limits)
+        let head = "POST /file HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 3\r\n"
+        let first = try RawClient(port: server.address.port)
+        first.send(head + "Expect: 100-continue\r\n\r\n")
+        #expect(first.read(until: "100 Continue\r\n\r\n").hasPrefix("HTTP/1.1 100"))
+        #expect(try RawClient.fetch(head + "\r\nabc", port: server.address.port).hasPrefix("HTTP/1.1 503"))
+        first.send("abc")
+        #expect(first.read().contains("3 bytes"))
+        #expect(try RawClient.fetch(head + "\r\nabc", port: server.address.port).contains("3 bytes"))
     }
 
     @Test(arguments: ["/echo", "/memory", "/denied", "/lost"])

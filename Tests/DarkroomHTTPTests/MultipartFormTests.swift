@@ -49,6 +49,11 @@ struct MultipartFormTests {
         #expect(try scratch.contents("") == [])
     }
 
+    @Test func formMayHave200Parts() throws {
+        let form = try parse(Array((String(repeating: part("name=\"a\"", ""), count: 200) + "--b--").utf8))
+        #expect(form.fields.count == 200)
+    }
+
     @Test func largeFormsAreRefused() throws {
         let field = part("name=\"a\"", String(repeating: "x", count: 600))
         for text in [

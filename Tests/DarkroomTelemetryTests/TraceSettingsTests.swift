@@ -24,6 +24,21 @@ import Testing
         #expect(Self.read([:]).warnings.isEmpty)
     }
 
+    @Test func tracesCanBeSwitchedOff() {
+        for off in [["OTEL_SDK_DISABLED": "TRUE"], ["OTEL_TRACES_EXPORTER": "none"]] {
+            #expect(Self.withEndpoint(off).settings == nil, "\(off)")
+        }
+        for on in [["OTEL_SDK_DISABLED": "false"], ["OTEL_TRACES_EXPORTER": "otlp"]] {
+            #expect(Self.withEndpoint(on).settings != nil, "\(on)")
+        }
+    }
+
+    @Test func otherProtocolsAreIgnoredWithAWarning() {
+        let read = Self.withEndpoint(["OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"])
+        #expect(read.settings != nil && read.warnings.count == 1)
+        #expect(Self.withEndpoint(["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "http/json"]).warnings.isEmpty)
+    }
+
     @Test func pathIsAddedToTheGeneralEndpointOnly() {
         #expect(Self.read(Self.endpoint).settings?.url == "http://localhost:4318/v1/traces")
         #expect(

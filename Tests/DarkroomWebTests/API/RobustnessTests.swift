@@ -65,6 +65,14 @@ struct RobustnessTests {
         #expect(try site.call("GET", "/batches/\(id)/photos/0/file").status == 409)
     }
 
+    @Test func damagedManifestLeavesTheFactsOfRedis() throws {
+        let site = try TestSite()
+        let id = try site.submit()
+        try site.report(id, files: ["a.jpg", "b.jpg", "c.jpg"], manifest: Array("{\n".utf8))
+        #expect(try site.json("GET", "/batches/\(id)/photos/1")["state"]?.string == "filtered")
+        #expect(try site.call("GET", "/batches/\(id)/photos/1/file").status == 404)
+    }
+
     @Test func redisAwayIsNotAvailableAndRecovers() throws {
         let redis = try RedisServer()
         defer { redis.stop() }

@@ -30,6 +30,14 @@ struct LiveTests {
         #expect(!changed.contains("\"first\":30"))
     }
 
+    /// A byte that is not ASCII would take the place of several codes in the text of an event.
+    @Test func damagedStateTakesOnePlace() throws {
+        let id = try site.submit(photos: 5)
+        let key = Array(store.keys.states(id).utf8)
+        _ = try store.connection.call(.init(arguments: [Array("SETRANGE".utf8), key, Array("2".utf8), [0xC3]]))
+        try site.events(of: "\(id)").read(until: "{\"first\":0,\"states\":\"NN?NN\"}")
+    }
+
     @Test func sendsTheFactsOfTheBatchWhenAControlChanges() throws {
         let id = try site.submit()
         let events = try site.events(of: "\(id)")
