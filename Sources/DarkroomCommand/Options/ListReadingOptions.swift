@@ -47,18 +47,18 @@ struct ListReadingOptions: ParsableArguments {
     ///   - output: The output folder; when a folder of photos is read, photos in the output folder are skipped.
     ///   - selection: The photos that the batch takes.
     ///   - mayBePrivate: Whether the address of a list on the web may be private.
-    ///   - webLimits: The limits for a list on the web; nil for none.
+    ///   - limits: The limits for the list of somebody who is not trusted; nil for none.
     ///   - remark: Called with remarks about parts of the list that were skipped, converted or guessed, and with the
     ///     seed that was chosen.
     func open(
         _ list: String, output: String?, _ selection: PhotoSelection, mayBePrivate: Bool = true,
-        webLimits: WebListLimits? = nil, remark: @escaping @Sendable (String) -> Void
+        limits: ListLimits? = nil, remark: @escaping @Sendable (String) -> Void
     ) throws -> SelectedPhotos {
         var options = ListOptions()
         options.isRecursive = recursive
         options.except = output
         options.mayBePrivate = mayBePrivate
-        options.webLimits = webLimits
+        options.limits = limits
         options.columns = ListColumns(url: urlColumn, name: nameColumn)
         let selected = try SelectedPhotos(PhotoListReader(list, options, remark: remark), selection)
         if seed == nil, case .sample(let sample) = selection {

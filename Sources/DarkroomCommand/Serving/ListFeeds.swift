@@ -15,14 +15,24 @@ final class ListFeeds: Sendable {
     private struct State {
         var coordinators: [ObjectIdentifier: Coordinator] = [:]
         /// The feeds that were interrupted and must continue.
-        var interrupted: [ListStore.Record] = []
+        var interrupted: [Feed] = []
         var isStopped = false
+    }
+
+    private struct Feed {
+        let record: ListStore.Record
+        /// How often reading the list has failed.
+        var failures = 0
+        /// When an interrupted feed is tried again.
+        var due = ContinuousClock.now
     }
 
     /// Each feed has a thread and a connection.
     private static let mostFeeds = 8
-    /// The time between two attempts to continue feeds.
+    /// The time between two attempts to continue feeds. It doubles with each failure to read the list.
     private static let pause = Duration.seconds(10)
+    /// The feed of a list that cannot be read is given up after so many attempts, which take one and a half hours.
+    private static let mostFailures = 10
 
     private let client: DarkroomClient
     /// The folder below which batches write.
@@ -51,7 +61,7 @@ final class ListFeeds: Sendable {
     /// Continues the feeds that an earlier process has not completed, on a thread of its own. The thread then continues
     /// the feeds that are interrupted because Redis is away.
     func resumeInterrupted() {
-        state.withLock { $0.interrupted = lists.records() }
+        state.withLock { $0.interrupted = lists.records().map { Feed(record: $0) } }
         // Nobody waits for the end of the thread, because the server of a list may not answer.
         _ = OwnedThread("interrupted feeds") { [weak self] in
             while let signal = self?.signal, let isWaiting = self?.resumeAll() {
@@ -60,39 +70,56 @@ final class ListFeeds: Sendable {
         }
     }
 
-    /// Tries to continue all interrupted feeds.
+    /// Tries to continue the interrupted feeds that are due.
     /// - Returns: whether some must be tried again; nil after ``stop()``.
     private func resumeAll() -> Bool? {
-        for record in state.withLock({ $0.interrupted }) {
+        let now = ContinuousClock.now
+        let due = state.withLock { state in
+            defer { state.interrupted.removeAll { $0.due <= now } }
+            return state.interrupted.filter { $0.due <= now }
+        }
+        for feed in due {
             guard !state.withLock({ $0.isStopped }) else { return nil }
-            guard !resume(record) else { continue }
-            state.withLock { $0.interrupted.removeAll { $0.batch == record.batch } }
+            resume(feed)
         }
         return state.withLock { $0.isStopped ? nil : !$0.interrupted.isEmpty }
     }
 
-    /// Continues a feed.
-    /// - Returns: whether it must be tried again.
-    private func resume(_ record: ListStore.Record) -> Bool {
+    private func resume(_ feed: Feed) {
+        let record = feed.record
         do {
             let batch = try client.store.facts(of: record.batch)
-            guard let batch, !batch.sealed, !batch.cancelled else {
-                lists.remove(record)
-                return false
-            }
+            guard let batch, !batch.sealed, !batch.cancelled else { return lists.remove(record) }
             let options = SubmittedOptions(record.options, outputs: outputs)
             let command = try SubmitCommand.parsing(
                 [lists.location(of: record.list), "--resume", record.batch.description] + options.readingArguments)
-            _ = try begin(command) { _ in record }
+            _ = try begin(command, Locked(feed))
             logger.info("continues to feed a list", [.batch: .text(record.batch.description)])
-            return false
         } catch {
-            let error = DarkroomError(error, "continue to feed a list")
-            // All places for feeds are taken, Redis is away, or the server of the list is.
-            if error.isTransient { return true }
-            logger.error(
-                "cannot continue to feed a list", [.batch: .text("\(record.batch)"), "detail": .text("\(error)")])
-            return error.code == .listUnreadable
+            failed(feed, error)
+        }
+    }
+
+    /// Tries a feed that has failed again later, or gives it up.
+    private func failed(_ feed: Feed, _ error: any Error) {
+        // After a stop, the next start continues the feed.
+        guard !state.withLock({ $0.isStopped }) else { return }
+        var feed = feed
+        feed.due = .now
+        // All places for feeds are taken, or Redis is away.
+        var continues = DarkroomError(error, "feed a list").isTransient
+        if let error = error as? PhotoListError, error.code == .unreadable {
+            feed.due += Self.pause * (1 << feed.failures)
+            feed.failures += 1
+            continues = feed.failures < Self.mostFailures
+        }
+        let about: LogMetadata = [.batch: .text("\(feed.record.batch)"), "detail": .text("\(error)")]
+        if continues {
+            logger.warning("a feed is interrupted, tries again", about)
+            state.withLock { $0.interrupted.append(feed) }
+        } else {
+            logger.error("cannot feed a list to its end", about)
+            lists.remove(feed.record)
         }
     }
 
@@ -117,8 +144,10 @@ final class ListFeeds: Sendable {
         let list = request.upload == nil ? .url(request.list) : try lists.take(upload: request.list)
         do {
             let command = try SubmitCommand.parsing([lists.location(of: list)] + options.arguments())
-            return try begin(command) { [self, given] id in
+            let feed = Locked<Feed?>(nil)
+            return try begin(command, feed) { [self, given] id in
                 let record = ListStore.Record(batch: id, list: list, options: given)
+                feed.withLock { $0 = Feed(record: record) }
                 do {
                     try lists.write(record)
                 } catch {
@@ -126,7 +155,6 @@ final class ListFeeds: Sendable {
                         "cannot keep a list, a restart of this server will not continue its feed",
                         [.batch: .text(id.description), "detail": .text("\(error)")])
                 }
-                return record
             }.waitUntilBegun()
         } catch {
             lists.remove(list)
@@ -140,29 +168,25 @@ final class ListFeeds: Sendable {
     }
 
     /// Starts a feed.
-    /// - Parameter onBegun: Called on the feeding thread with the id of the batch. Returns the record to remove when the
-    ///   feed is complete.
+    /// - Parameters:
+    ///   - feed: What fails or ends; nil until the batch of a new feed has an id.
+    ///   - onBegun: Called on the feeding thread with the id of the batch.
     private func begin(
-        _ command: SubmitCommand, onBegun: @escaping @Sendable (BatchID) -> ListStore.Record
+        _ command: SubmitCommand, _ feed: Locked<Feed?>, onBegun: @escaping @Sendable (BatchID) -> Void = { _ in }
     ) throws -> BatchFeed {
         let logger = logger
         let coordinator = client.coordinator { notice in
             logger.warning("a notice about a feed", ["detail": .text(notice.description)])
         }
         try add(coordinator)
-        let begun = Locked<ListStore.Record?>(nil)
         do {
             let photos = try command.reading.open(
                 command.list, output: nil, command.reading.selection(), mayBePrivate: mayBePrivate,
-                webLimits: WebListLimits { [weak self] in self?.state.withLock { $0.isStopped } ?? true }
+                limits: ListLimits { [weak self] in self?.state.withLock { $0.isStopped } ?? true }
             ) { logger.info("a remark about a list", ["detail": .text($0)]) }
             return try command.begin(
                 photos, client, coordinator,
-                onEnd: { [self] result in end(coordinator, begun.withLock { $0 }, result) }
-            ) { id in
-                let record = onBegun(id)
-                begun.withLock { $0 = record }
-            }
+                onEnd: { [self] result in end(coordinator, feed.withLock { $0 }, result) }, onBegun: onBegun)
         } catch {
             remove(coordinator)
             throw error
@@ -170,15 +194,15 @@ final class ListFeeds: Sendable {
     }
 
     private func add(_ coordinator: Coordinator) throws {
-        let isAdded = state.withLock { state in
-            guard !state.isStopped, state.coordinators.count < Self.mostFeeds else { return false }
+        try state.withLock { state in
+            let refusal =
+                state.isStopped
+                ? "this server is stopping; submit this list when it runs again"
+                : "this server feeds \(Self.mostFeeds) lists already; submit this list when one of them is fed"
+            guard !state.isStopped, state.coordinators.count < Self.mostFeeds else {
+                throw DarkroomError(.busy, "submit a list", refusal)
+            }
             state.coordinators[ObjectIdentifier(coordinator)] = coordinator
-            return true
-        }
-        guard isAdded else {
-            throw DarkroomError(
-                .busy, "submit a list",
-                "this server feeds \(Self.mostFeeds) lists already; submit this list when one of them is fed")
         }
     }
 
@@ -186,23 +210,13 @@ final class ListFeeds: Sendable {
         state.withLock { $0.coordinators[ObjectIdentifier(coordinator)] = nil }
     }
 
-    private func end(_ coordinator: Coordinator, _ record: ListStore.Record?, _ result: Result<BatchFacts, any Error>) {
+    private func end(_ coordinator: Coordinator, _ feed: Feed?, _ result: Result<BatchFacts, any Error>) {
         remove(coordinator)
         defer { signal.raise() }  // an interrupted feed may now have a place
-        guard let record else { return }
+        guard let feed else { return }
         switch result {
-        case .success: lists.remove(record)
-        case .failure(let error as CoordinatorError) where error.code == .stopped: break
-        case .failure(let error):
-            logger.error(
-                "cannot feed a list to its end",
-                [.batch: .text("\(record.batch)"), "detail": .text("\(error)")])
-            if DarkroomError(error, "feed a list").isTransient {
-                // Redis was away for too long.
-                state.withLock { $0.interrupted.append(record) }
-            } else {
-                lists.remove(record)
-            }
+        case .success: lists.remove(feed.record)
+        case .failure(let error): failed(feed, error)
         }
     }
 }

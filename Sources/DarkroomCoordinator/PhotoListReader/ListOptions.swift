@@ -8,18 +8,24 @@ package struct ListOptions: Sendable {
     package var columns = ListColumns()
     /// Whether the address of a list on the web may be private. A redirect never leads to a private address from another.
     package var mayBePrivate = true
-    /// The limits for a list on the web; nil for none.
-    package var webLimits: WebListLimits?
+    /// The limits for the list of somebody who is not trusted; nil for none.
+    package var limits: ListLimits?
 
     package init() {}
 }
 
 /// Limits for the list of somebody who is not trusted.
-package struct WebListLimits: Sendable {
-    /// How long the reader may wait for the server, in addition to the time at the slowest rate.
+package struct ListLimits: Sendable {
+    /// How long the reader may wait for the server of a list on the web, in addition to the time at the slowest rate.
     package var patience = Duration.seconds(10)
     package var slowestBytesPerSecond = 16_384
-    /// Whether the list is no longer wanted. Asked once a second while the reader waits, and after each part.
+    /// How long the reader may wait for this server in total.
+    package var longestWait = Duration.seconds(1800)
+    /// The size of a list on the web, without decompression.
+    package var maxBytes = 2 << 30
+    /// The size of a JSON document or a property list, which is held in memory.
+    package var maxWholeBytes = 64 << 20
+    /// Whether a list on the web is no longer wanted. Asked once a second while the reader waits, and after each part.
     package var isStopped: @Sendable () -> Bool
 
     package init(isStopped: @escaping @Sendable () -> Bool) { self.isStopped = isStopped }

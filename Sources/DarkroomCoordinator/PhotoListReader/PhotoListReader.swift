@@ -63,7 +63,7 @@ package final class PhotoListReader {
         name = Self.displayName(location)
         base = Self.base(of: location)
         entries = EntryReading(folder: base)
-        parser = PhotoListParser(listName: Self.fileName(location), columns: options.columns, entryLine: entryLine)
+        parser = Self.parser(of: location, options, entryLine)
         do {
             source = try Self.open(location, options, standardInput)
             switch source {
@@ -178,7 +178,7 @@ package final class PhotoListReader {
         isEnded = false
         gzip = nil
         let examinedBytes = parser.examinedBytes
-        parser = PhotoListParser(listName: Self.fileName(location), columns: options.columns, entryLine: entryLine)
+        parser = Self.parser(of: location, options, entryLine)
         parser.examinedBytes = examinedBytes
         guard case .bytes(let bytes) = source else { return }
         do {
@@ -262,6 +262,14 @@ package final class PhotoListReader {
 
     private static func again(_ file: FileBytes) throws(PhotoListError) -> any ListBytes {
         file.canRewind ? file : try SpooledBytes(file)
+    }
+
+    private static func parser(
+        of location: String, _ options: ListOptions, _ entryLine: EntryLine
+    ) -> PhotoListParser {
+        PhotoListParser(
+            listName: fileName(location), columns: options.columns,
+            maxWholeBytes: options.limits?.maxWholeBytes ?? PhotoListParser.maxWholeBytes, entryLine: entryLine)
     }
 
     private static func isWeb(_ location: String) -> Bool {

@@ -12,11 +12,11 @@ final class WebBytes: ListBytes {
 
     /// A redirect from the public internet never leads to a private address.
     init(url: String, _ options: ListOptions) {
-        pipe = Pipe(options.webLimits)
+        pipe = Pipe(options.limits)
         var configuration = TransferConfiguration()
         configuration.mayStartAnywhere = options.mayBePrivate
-        // Size, time and rate are not limited.
-        configuration.maxBytes = 1 << 50
+        // Time and rate are limited only by the reader.
+        configuration.maxBytes = options.limits?.maxBytes ?? 1 << 50
         configuration.timeout = nil
         configuration.minBytesPerSecond = 0
         engine = TransferEngine(configuration)
@@ -49,6 +49,7 @@ final class WebBytes: ListBytes {
         let code: PhotoListError.Code =
             switch error.code {
             case .httpClientError(404), .httpClientError(410), .nameNotFound: .notFound
+            case .tooLarge: .tooLarge
             default: .unreadable
             }
         return PhotoListError(code, "fetching it failed: \(error)")
@@ -70,14 +71,14 @@ extension WebBytes {
 
         private static let maxWaitingBytes = 512 << 10
 
-        private let limits: WebListLimits?
+        private let limits: ListLimits?
         private let state = Locked(State())
         /// Raised when bytes have arrived or the transfer has ended.
         private let arrived = Signal()
         /// Raised when the reader has taken bytes or has stopped.
         private let taken = Signal()
 
-        init(_ limits: WebListLimits?) { self.limits = limits }
+        init(_ limits: ListLimits?) { self.limits = limits }
 
         /// Adds bytes. Blocks while the buffer is full. After ``abandon()`` was called, discards the bytes.
         func write(_ bytes: UnsafeRawBufferPointer) {
@@ -123,7 +124,8 @@ extension WebBytes {
             guard let limits else { return nil }
             if limits.isStopped() { return PhotoListError(.unreadable, "reading it was stopped") }
             let (bytes, waited) = state.withLock { ($0.bytesRead, $0.waited) }
-            guard waited > limits.patience + .seconds(bytes / limits.slowestBytesPerSecond) else { return nil }
+            let longest = min(limits.patience + .seconds(bytes / limits.slowestBytesPerSecond), limits.longestWait)
+            guard waited > longest else { return nil }
             let seconds = waited.wholeMilliseconds / 1000
             return PhotoListError(.unreadable, "its server has sent \(bytes) bytes in \(seconds) s, which is too slow")
         }

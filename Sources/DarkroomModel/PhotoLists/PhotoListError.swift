@@ -13,7 +13,7 @@ package struct PhotoListError: Error, CustomStringConvertible {
         case notAList
         /// The beginning of the list is valid, but the rest is not, or the list ends too early.
         case damaged
-        /// A list in a format that must be read as a whole exceeds the size limit.
+        /// The list, or a list in a format that must be read as a whole, exceeds a size limit.
         case tooLarge
     }
 

@@ -24,7 +24,7 @@ final class LiveHub: Sendable {
 
         mutating func endFollowing(_ viewer: Viewer) {
             followed[viewer.batch] = nil
-            viewer.isFollowed = false
+            viewer.follow(false)
         }
     }
 
@@ -94,9 +94,9 @@ final class LiveHub: Sendable {
             guard state.viewers[viewer.id] != nil else { return }
             let before = state.followed[viewer.batch]
             if let photos {
-                if before !== viewer { before?.isFollowed = false }
+                if before !== viewer { before?.loseFocus() }
                 state.followed[viewer.batch] = viewer
-                viewer.isFollowed = true
+                viewer.follow(true)
                 follower.follow(viewer.batch, photos)
             } else if before === viewer {
                 state.endFollowing(viewer)
@@ -110,8 +110,8 @@ final class LiveHub: Sendable {
     /// - Parameter focus: the focus that ``ViewFollower`` had set, which Redis no longer has.
     private func noteOtherFocus(of batch: BatchID, instead focus: ClosedRange<Int>) {
         state.withLock { state in
-            guard let viewer = state.followed[batch], follower.forget(batch, focus) else { return }
-            state.endFollowing(viewer)
+            guard follower.forget(batch, focus) else { return }
+            state.followed.removeValue(forKey: batch)?.loseFocus()
         }
     }
 
@@ -206,6 +206,9 @@ final class LiveHub: Sendable {
                 for viewer in viewers { viewer.end(with: LiveMessage("gone", [:])) }
                 return
             }
+            // The batch may have finished and continued since it was last read.
+            if let last = turns.watched[id]?.facts, last.round != facts.round { follower.note(id, isFinished: true) }
+            follower.note(id, isFinished: facts.state == .finished)
             if let focus, facts.state != .finished, facts.controls.focus?.photos != focus {
                 noteOtherFocus(of: id, instead: focus)
             }

@@ -12,6 +12,10 @@ final class ViewFollower: Sendable {
         var wanted: ClosedRange<Int>?
         /// The focus that was set.
         var applied: ClosedRange<Int>?
+        /// A finished batch has no focus.
+        var isFinished = false
+
+        var isDue: Bool { wanted == nil || wanted != applied && !isFinished }
     }
 
     private struct State {
@@ -59,6 +63,16 @@ final class ViewFollower: Sendable {
         }
     }
 
+    /// Notes whether a batch has finished, which clears its focus. The focus is set again when photos are retried.
+    func note(_ batch: BatchID, isFinished: Bool) {
+        state.withLock { state in
+            guard let followed = state.batches[batch], followed.isFinished != isFinished else { return }
+            state.batches[batch]?.isFinished = isFinished
+            state.batches[batch]?.applied = nil
+        }
+        signal.raise()
+    }
+
     /// Keeps the focus that somebody else has set.
     /// - Parameter focus: the focus that was set here. If another one is wanted meanwhile, nothing happens.
     /// - Returns: whether the batch is no longer followed.
@@ -86,14 +100,14 @@ final class ViewFollower: Sendable {
     /// - Returns: whether there was something to do; nil if the thread must end.
     private func turn() -> Bool? {
         let (due, isClosed) = state.withLock { state in
-            (state.batches.filter { $0.value.wanted == nil || $0.value.wanted != $0.value.applied }, state.isClosed)
+            (state.batches.filter(\.value.isDue), state.isClosed)
         }
         for (batch, followed) in due {
-            guard apply(followed, to: batch) else { continue }
+            guard let isTaken = apply(followed, to: batch) else { continue }
             state.withLock { state in
-                if followed.wanted == nil, state.batches[batch]?.wanted == nil {
+                if !isTaken || followed.wanted == nil, state.batches[batch]?.wanted == followed.wanted {
                     state.batches[batch] = nil
-                } else {
+                } else if isTaken {
                     state.batches[batch]?.applied = followed.wanted
                 }
             }
@@ -101,8 +115,8 @@ final class ViewFollower: Sendable {
         return isClosed ? nil : !due.isEmpty
     }
 
-    /// Returns false if Redis did not take the change.
-    private func apply(_ followed: Followed, to batch: BatchID) -> Bool {
+    /// Returns whether Redis has taken the change; nil if it must be tried again.
+    private func apply(_ followed: Followed, to batch: BatchID) -> Bool? {
         do {
             if let wanted = followed.wanted {
                 _ = try client.control.focus(batch, wanted, only: false)
@@ -114,9 +128,8 @@ final class ViewFollower: Sendable {
             }
             return true
         } catch {
-            // If Redis is away, the change is tried again. Otherwise the batch has finished or is gone, which the stream
-            // of the page reports.
-            return !DarkroomError(error, "set the focus").isTransient
+            // Unless Redis is away, the batch is cancelled, finished or gone, which the stream of the page reports.
+            return DarkroomError(error, "set the focus").isTransient ? nil : false
         }
     }
 }

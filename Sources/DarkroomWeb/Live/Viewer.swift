@@ -7,6 +7,8 @@ final class Viewer: Sendable {
     private struct View {
         var window: Range<Int>
         var isFollowed = false
+        /// How often another page or program has taken the focus.
+        var losses = 0
         /// Whether the viewer must be looked at although its batch has not changed.
         var isDue = true
     }
@@ -15,7 +17,8 @@ final class Viewer: Sendable {
     private struct Sent {
         var facts: LiveMessage?
         var window: StateWindow?
-        var isFollowed: Bool?
+        var isFollowed = false
+        var losses = 0
         var isAway = false
         var at = ContinuousClock.now
     }
@@ -57,15 +60,18 @@ final class Viewer: Sendable {
         }
     }
 
-    /// Whether the focus of the batch follows this page.
-    var isFollowed: Bool {
-        get { view.withLock { $0.isFollowed } }
-        set {
-            view.withLock { view in
-                view.isFollowed = newValue
-                view.isDue = true
-            }
+    /// Notes whether the focus of the batch follows this page.
+    func follow(_ isFollowed: Bool) {
+        view.withLock { view in
+            view.isFollowed = isFollowed
+            view.isDue = true
         }
+    }
+
+    /// Tells the page that the focus no longer follows it, even if it has followed the page only for a moment.
+    func loseFocus() {
+        follow(false)
+        view.withLock { $0.losses += 1 }
     }
 
     var isDue: Bool { view.withLock { $0.isDue } && stream.isReady }
@@ -76,22 +82,24 @@ final class Viewer: Sendable {
     /// due, and its next message contains all changes.
     func send(_ watched: inout WatchedBatch) {
         guard stream.isReady else { return view.withLock { $0.isDue = true } }
-        let (range, isFollowed) = view.withLock { view in
-            view.isDue = false
-            return (view.window, view.isFollowed)
+        let next = view.withLock { view in
+            defer { view.isDue = false }
+            return view
         }
-        guard let window = watched.window(range) else { return view.withLock { $0.isDue = true } }
+        guard let window = watched.window(next.window) else { return view.withLock { $0.isDue = true } }
         let before = sent.withLock { $0 }
         var message: [UInt8] = []
         if before.facts == nil { message += LiveMessage("stream", ["id": .string(id)]).bytes }
         if before.facts != watched.message || before.isAway { message += watched.message.bytes }
-        if before.isFollowed ?? false != isFollowed {
-            message += LiveMessage("follow", ["following": .bool(isFollowed)]).bytes
+        if (before.isFollowed, before.losses) != (next.isFollowed, next.losses) {
+            message += LiveMessage("follow", ["following": .bool(next.isFollowed)]).bytes
         }
         message += watched.changes(from: before.window, to: window)
         let facts = watched.message
         if !message.isEmpty, stream.offer(message) {
-            sent.withLock { $0 = Sent(facts: facts, window: window, isFollowed: isFollowed) }
+            sent.withLock {
+                $0 = Sent(facts: facts, window: window, isFollowed: next.isFollowed, losses: next.losses)
+            }
         }
     }
 

@@ -27,19 +27,33 @@ import Testing
     /// The list of somebody who is not trusted must not occupy the program for ever.
     @Test func limitsEndTheReading() throws {
         let drip = HostileServer.Route.drip(body: [UInt8](repeating: UInt8(ascii: "#"), count: 100), pause: .seconds(1))
-        let server = try HostileServer(["/drip": drip, "/list.txt": .answer(body: PhotoListReaderTests.text)])
+        let server = try HostileServer([
+            "/drip": drip, "/list.txt": .answer(body: PhotoListReaderTests.text),
+            "/list.json": .answer(body: Array(#"[{"url": "http://photos.example/1.jpg"}]"#.utf8)),
+        ])
         defer { server.stop() }
-        func read(_ path: String, _ limits: WebListLimits) throws -> [PhotoListEntry] {
+        func read(_ path: String, _ limits: ListLimits) throws -> [PhotoListEntry] {
             var options = ListOptions()
-            options.webLimits = limits
+            options.limits = limits
             return try all(PhotoListReader(server.url(path), options))
         }
-        var limits = WebListLimits { false }
+        var limits = ListLimits { false }
         #expect(try read("/list.txt", limits).map(\.url) == PhotoListReaderTests.urls)
         limits.patience = .milliseconds(100)
         let slow = try requireError(PhotoListError.self) { try read("/drip", limits) }
         #expect(slow.code == .unreadable && slow.description.contains("too slow"), "\(slow)")
-        let stopped = try requireError(PhotoListError.self) { try read("/drip", WebListLimits { true }) }
+        limits.patience = .seconds(10)
+        limits.longestWait = .zero
+        let endless = try requireError(PhotoListError.self) { try read("/drip", limits) }
+        #expect(endless.code == .unreadable && endless.description.contains("too slow"), "\(endless)")
+        limits = ListLimits { false }
+        limits.maxBytes = 50
+        let large = try requireError(PhotoListError.self) { try read("/drip", limits) }
+        #expect(large.code == .tooLarge, "\(large)")
+        limits.maxWholeBytes = 20
+        let whole = try requireError(PhotoListError.self) { try read("/list.json", limits) }
+        #expect(whole.code == .tooLarge && whole.description.contains("JSONL"), "\(whole)")
+        let stopped = try requireError(PhotoListError.self) { try read("/drip", ListLimits { true }) }
         #expect(stopped.code == .unreadable && stopped.description.contains("stopped"), "\(stopped)")
     }
 

@@ -152,6 +152,33 @@ struct SubmissionTests {
         for id in ids { try third.wait(for: "\"state\":\"finished\"", of: id) }
     }
 
+    private func submit(_ url: String, to site: TestSite) throws -> String {
+        try accepted(site.call("POST", "/batches", #"{"list": "\#(url)", "output": "a"}"#))
+    }
+
+    @Test func restartContinuesAListThatIsBeingFetched() async throws {
+        let part = HostileServer.Route.stallHalfWay(body: Array(Self.list.utf8), declared: 1_000_000)
+        let server = try HostileServer(["/list": .inTurn([part, .answer(body: Array(Self.list.utf8))])])
+        defer { server.stop() }
+        let first = try TestSite()
+        let id = try submit(server.url("/list"), to: first)
+        first.stop()
+        // The connection is closed after the end of the feed.
+        #expect(await server.wait { $0.departures["/list"] == 1 })
+        #expect(try fed(id, first.restarted()) == 3)
+    }
+
+    @Test func listWhoseServerFailsIsFetchedAgain() throws {
+        // So long that the submission is accepted before the list fails.
+        let list = Array((0..<30_000).map { "http://photos.example/\($0).jpg\n" }.joined().utf8)
+        let part = HostileServer.Route.closeHalfWay(body: list, declared: list.count + 1)
+        let server = try HostileServer(["/list": .inTurn([part, .answer(body: list)])])
+        defer { server.stop() }
+        let site = try TestSite()
+        #expect(try fed(submit(server.url("/list"), to: site), site) == 30_000)
+        #expect(server.log.requests["/list"] == 2)
+    }
+
     // MARK: - Refused lists
 
     private func refused(_ site: TestSite, _ fields: [(name: String, value: String)], _ list: String = list) throws

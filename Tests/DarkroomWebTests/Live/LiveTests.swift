@@ -142,6 +142,45 @@ struct LiveTests {
         #expect(Double(try version() - before) <= 2 + seconds * 5)
     }
 
+    /// A page that has the focus only for a moment is told, too.
+    @Test func lossOfTheFocusIsToldHoweverShortItWas() throws {
+        let id = try site.submit(photos: 100)
+        let (first, firstStream) = try open(id)
+        let (second, secondStream) = try open(id)
+        #expect(try move(firstStream, #"{"count": 10, "follow": "0-9"}"#) == 204)
+        #expect(try move(secondStream, #"{"count": 10, "follow": "80-99"}"#) == 204)
+        first.read(until: "following\":false")
+        second.read(until: "following\":true")
+    }
+
+    /// The finish of a batch clears its focus; this is no change by somebody else.
+    @Test func focusFollowsThePageAfterARetry() throws {
+        let id = try site.submit(photos: 10)
+        let (events, stream) = try open(id)
+        #expect(try move(stream, #"{"count": 10, "follow": "0-9"}"#) == 204)
+        try waitForFocus(of: id, 0...9)
+        try report(try #require(try claim(operations: 1).first), "gggggggggg")
+        var seen = events.read(until: "\"state\":\"finished\"")
+        #expect(try focus(of: id) == nil)
+        #expect(try site.client.control.retry(id).photos == 10)
+        try waitForFocus(of: id, 0...9)
+        _ = try site.client.control.suspend(id)
+        seen += events.read(until: "\"suspended\":true")
+        #expect(!seen.contains("following\":false"))
+    }
+
+    /// Redis refuses the focus of a cancelled batch; this is no change by somebody else.
+    @Test func refusedFocusIsNotLost() throws {
+        let id = try site.submit(photos: 10)
+        #expect(try claim(operations: 1).count == 1)
+        _ = try site.client.control.cancel(id)
+        let (events, stream) = try open(id)
+        #expect(try move(stream, #"{"count": 10, "follow": "0-9"}"#) == 204)
+        try waitForEarlierChanges()
+        _ = try site.client.control.forget(id, unfinished: true)
+        #expect(!events.read(until: "event: gone").contains("following\":false"))
+    }
+
     // MARK: - Helpers
 
     private func open(_ id: BatchID) throws -> (RawClient, stream: Substring) {
