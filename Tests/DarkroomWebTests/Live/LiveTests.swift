@@ -169,16 +169,16 @@ struct LiveTests {
         #expect(!seen.contains("following\":false"))
     }
 
-    /// Redis refuses the focus of a cancelled batch; this is no change by somebody else.
+    /// A focus on photos that are not in the batch is refused; this is no change by somebody else.
     @Test func refusedFocusIsNotLost() throws {
         let id = try site.submit(photos: 10)
-        #expect(try claim(operations: 1).count == 1)
-        _ = try site.client.control.cancel(id)
         let (events, stream) = try open(id)
-        #expect(try move(stream, #"{"count": 10, "follow": "0-9"}"#) == 204)
+        #expect(try move(stream, #"{"count": 10, "follow": "100-109"}"#) == 204)
         try waitForEarlierChanges()
-        _ = try site.client.control.forget(id, unfinished: true)
-        #expect(!events.read(until: "event: gone").contains("following\":false"))
+        _ = try site.client.control.prioritize(id, .high)
+        #expect(!events.read(until: "\"priority\":\"high\"").contains("following\":false"))
+        _ = try site.client.control.prioritize(id, .low)
+        #expect(!events.read(until: "\"priority\":\"low\"").contains("following\":false"))
     }
 
     // MARK: - Helpers
