@@ -348,10 +348,11 @@ import Testing
         var bench = StateBench(downloads: 4, filtrations: 1)
         let held = [bench.claim(one, 1), bench.claim(one, 2)]
         for photo in bench.begin() { bench.download(photo) }
+        let began = ContinuousClock.now
         bench.filterAll()
         bench.control(one) { $0.focus = .init(0...1) }
         let soon = ContinuousClock.now + .milliseconds(200)
-        #expect(bench.reportsDue(now: .now, olderThan: .seconds(1)).isEmpty)
+        #expect(bench.reportsDue(now: began, olderThan: .seconds(1)).isEmpty)
         #expect(bench.reportsDue(now: soon, olderThan: .seconds(1)).map(\.held) == [held[0]])
         bench.control(one) { $0.focus = nil }
         #expect(bench.reportsDue(now: soon, olderThan: .seconds(1)).isEmpty)

@@ -2,7 +2,7 @@
 
 import re
 
-FUNCTIONS = {"count", "histogram_quantile", "increase", "max", "min_over_time", "rate", "sum", "time", "vector"}
+FUNCTIONS = {"count", "histogram_quantile", "increase", "max", "rate", "sum", "time", "vector"}
 OPERATORS = {"and", "or", "unless"}
 
 _GROUPING = re.compile(r"\b(?:by|on)\s*\(([^)]*)\)")

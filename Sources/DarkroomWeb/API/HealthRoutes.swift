@@ -25,6 +25,9 @@ final class Readiness: Sendable {
         var isAsking = false
     }
 
+    /// How long an answer of Redis counts.
+    private static let longest = Duration.seconds(3)
+
     private let client: DarkroomClient
     private let state = Locked(State())
 
@@ -33,8 +36,10 @@ final class Readiness: Sendable {
     /// Blocks while Redis is asked.
     var isReady: Bool {
         let known = state.withLock { state -> Bool? in
-            if state.isAsking { return state.isReady }
-            if let asked = state.asked, .now - asked < .seconds(1) { return state.isReady }
+            let age = state.asked.map { .now - $0 } ?? Self.longest
+            if age < .seconds(1) { return state.isReady }
+            // Redis may be slow to answer.
+            if state.isAsking { return state.isReady && age < Self.longest }
             state.isAsking = true
             return nil
         }

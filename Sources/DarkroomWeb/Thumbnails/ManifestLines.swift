@@ -24,7 +24,7 @@ final class ManifestLines: Sendable {
     private static let mostBytes = 32 << 20
 
     private let operations = Locked<[Key: Lines]>([:])
-    /// Each operation is read by one thread at a time; the others then find its lines.
+    /// Each operation is read by one thread at a time; the others then find its lines. Operations may share a lock.
     private let readers = (0..<16).map { _ in NSLock() }
 
     /// The line of a photo; nil if the manifest does not contain it. Blocks.
@@ -33,7 +33,7 @@ final class ManifestLines: Sendable {
         let operation = index / batch.options.operationSize + 1
         let key = Key(batch: batch.id, round: batch.round, operation: operation)
         if let line = known(key, since: asked - Self.livesFor)?.byIndex[index] { return line }
-        return try readers[operation % readers.count].withLock {
+        return try readers[Int(key.hashValue.magnitude % UInt(readers.count))].withLock {
             if let lines = known(key, since: asked) { return lines.byIndex[index] }
             let lines = try read(operation, of: batch, in: manifest)
             keep(lines, for: key)

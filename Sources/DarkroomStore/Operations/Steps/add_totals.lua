@@ -5,6 +5,7 @@ for i = 1, #totals, 2 do
     if totals[i + 1] > 0 then
         local number = string.format('%.0f', totals[i + 1])
         local reply = redis.pcall('HINCRBY', KEY_TOTALS, totals[i], number)
-        if type(reply) == 'table' or reply >= 9007199254740992 then redis.pcall('HSET', KEY_TOTALS, totals[i], number) end
+        local is_damaged = type(reply) == 'table' or reply < totals[i + 1] or reply >= 9007199254740992
+        if is_damaged then redis.pcall('HSET', KEY_TOTALS, totals[i], number) end
     end
 end

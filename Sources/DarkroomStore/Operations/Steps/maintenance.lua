@@ -1,8 +1,8 @@
 -- Included. The maintenance that every claim and heartbeat does after it has renewed the caller's leases. Records that `worker`
 -- is running ('': no worker). Removes up to 10 workers that have sent no claim or heartbeat for an hour. Queues up to 50
--- operations whose leases have expired, and counts these leases. Does one step of releasing the dependents of a finished batch, and one step of forgetting
--- a batch whose retention is over. Sets `more`, 1 if there is more to do. Expects `prefix`, `now`, `lease_clock`,
--- `retention_clock` and `fields`.
+-- operations whose leases have expired, and counts these leases. Does one step of releasing the dependents of a finished batch,
+-- and one step of forgetting a batch whose retention is over. Sets `more`, 1 if there is more to do. Expects `prefix`, `now`,
+-- `lease_clock`, `retention_clock` and `fields`.
 local more = 0
 if worker ~= '' then redis.call('ZADD', KEY_WORKERS, now, worker) end
 for _, silent in ipairs(redis.call('ZRANGEBYSCORE', KEY_WORKERS, '-inf', now - 3600000, 'LIMIT', 0, 10)) do
@@ -33,7 +33,6 @@ for _, id in ipairs(redis.call('ZRANGE', KEY_RELEASES, 0, 0)) do
     local released
 --#include release_dependents.lua
     if released then redis.call('ZREM', KEY_RELEASES, id) end
-    more = math.max(more, redis.call('EXISTS', KEY_RELEASES))
 end
 for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEY_EXPIRING, '-inf', now, 'LIMIT', 0, 1)) do
     local e = fields(KEY_BATCH .. id, 'state', 'expires')
@@ -46,3 +45,4 @@ for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEY_EXPIRING, '-inf', now, 'LIMI
         if not forgotten then more = 1 end
     end
 end
+more = math.max(more, redis.call('EXISTS', KEY_RELEASES))
