@@ -75,6 +75,12 @@ struct WebServerOptions: ParsableArguments {
                 "--trust-header and --trust-proxy: give both; other clients than the proxy could send the header themselves"
             )
         }
+        if let trustHeader, trustHeader.wholeMatch(of: #/[A-Za-z0-9!#$%&'*+.^_`|~-]+/#) == nil {
+            throw ValidationError("--trust-header \"\(trustHeader)\": not the name of a header field, such as X-Remote-User")
+        }
+        if !host.isEmpty, !noToken, trustHeader == nil {
+            throw ValidationError("--host: the host name matters only with --no-token or --trust-header; leave it out")
+        }
         for address in trustProxy where IPAddress.canonical(address) == nil {
             throw ValidationError("--trust-proxy \"\(address)\": not an IP address")
         }

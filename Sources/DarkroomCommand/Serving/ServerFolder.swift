@@ -19,7 +19,7 @@ final class ServerFolder {
             try folder.requirePrivate()
             lock = try folder.open("lock", O_WRONLY | O_CREAT | O_NOFOLLOW, mode: 0o600)
         } catch {
-            throw CommandError("--cache \(path): \((error as? SystemFailure)?.text ?? error.localizedDescription)")
+            throw CommandError("--cache \(path): \((error as? SystemFailure)?.text ?? systemReason(error))")
         }
         guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
             close(lock)
