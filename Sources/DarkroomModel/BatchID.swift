@@ -21,6 +21,9 @@ public struct BatchID: Sendable, Hashable, Comparable, CustomStringConvertible {
         description = text
     }
 
+    /// Whether the id has the form of an id that ``init(submittedAt:)`` makes.
+    package var hasTimeOfSubmission: Bool { description.wholeMatch(of: #/[0-9]{8}-[0-9]{9}-[0-9a-f]{4}/#) != nil }
+
     /// A new id for a batch that is submitted at this Redis time, in milliseconds since 1970.
     package init(submittedAt milliseconds: Int) {
         let (year, month, day) = Self.civilDate(daysSince1970: milliseconds / 86_400_000)

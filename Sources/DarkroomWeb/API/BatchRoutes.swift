@@ -8,9 +8,9 @@ enum BatchRoutes {
     static let path = "/api/v1/batches"
 
     static let all: [Route] = [
-        Route(.get, path, answer: list),
+        Route(.get, path, query: BatchPage.query, answer: list),
         Route(.get, "\(path)/{batch}") { call in try call.result(of: call.batch()) },
-        Route(.delete, "\(path)/{batch}", answer: forget),
+        Route(.delete, "\(path)/{batch}", query: ["force"], answer: forget),
         Route(.post, "\(path)/{batch}/cancel", answer: cancel),
         Route(.post, "\(path)/{batch}/suspend", answer: suspend),
         Route(.post, "\(path)/{batch}/resume", answer: resume),
@@ -22,7 +22,7 @@ enum BatchRoutes {
             try call.client.control.clearFocus(batch.id)
             return try call.result(of: call.refreshed(batch))
         },
-        Route(.get, "\(path)/{batch}/operations", answer: operations),
+        Route(.get, "\(path)/{batch}/operations", query: ["after", "limit"], answer: operations),
     ]
 
     /// The batches, newest first: `?state=executing&limit=50&after=ID`.
@@ -88,7 +88,13 @@ enum BatchRoutes {
 
     @Sendable static func retry(_ call: Call) throws -> HTTPResponse {
         let fields = try call.fields("reason", "overwrite")
-        let reasons = try fields.all("reason").filter { !$0.isEmpty }.map { try call.reason($0) }
+        let reasons = try fields.all("reason").filter { !$0.isEmpty }.map { word in
+            guard let reason = FailureReason(word: word) else {
+                throw Problem(
+                    400, "invalidField", "the field \"reason\" is \"\(word)\"; \(FailureReason.possible)")
+            }
+            return reason
+        }
         let batch = try call.batch()
         let retried = try call.client.control.retry(batch.id, reasons: reasons, overwrite: try fields.flag("overwrite"))
         return try call.result(
@@ -128,14 +134,15 @@ struct BatchPage {
     let now: Int
     let problems: BatchProblems
 
+    static let query: [QueryParameter] = ["state", "limit", "after"]
+
     /// Reads the page that the query of a request names.
     init(_ call: Call) throws {
         let state = try call.text("state").map { word in
             guard let state = BatchState(rawValue: word) else {
-                throw Problem(
-                    400, "invalidParameter",
-                    "the parameter \"state\" is \"\(word)\"; it can be "
-                        + ClusterStatus.states.map(\.rawValue).joined(separator: ", "))
+                throw Problem.invalidParameter(
+                    "state",
+                    "is \"\(word)\"; it can be " + ClusterStatus.states.map(\.rawValue).joined(separator: ", "))
             }
             return state
         }
@@ -144,10 +151,11 @@ struct BatchPage {
         // Sorted, so that pages continue at the same place if the last batch of a page was forgotten.
         var ids = try store.batchIDs().sorted(by: >)[...]
         if let after = call.text("after") {
-            guard let last = BatchID(after) else {
-                throw Problem(
-                    400, "invalidParameter",
-                    "the parameter \"after\" is \"\(after)\"; it must be \"next\" of the page before, the id of a batch"
+            // The batch may be forgotten, so its id must only look like one.
+            guard let last = BatchID(after), last.hasTimeOfSubmission || ids.contains(last) else {
+                throw Problem.invalidParameter(
+                    "after",
+                    "is \"\(after)\", not the id of a batch; give \"next\" of the page before, or leave it out for the first page"
                 )
             }
             // If that batch has been forgotten, continues with the batches that were submitted before it.
@@ -209,13 +217,9 @@ extension Call {
         }
     }
 
-    func reason(_ word: String) throws(Problem) -> FailureReason {
-        guard let reason = FailureReason(word: word) else {
-            throw Problem(
-                400, "invalidField",
-                "no reason is called \"\(word)\"; it can be "
-                    + FailureReason.allCases.map(\.word).joined(separator: ", "))
-        }
-        return reason
-    }
+}
+
+extension FailureReason {
+    /// What the word of a reason can be, for messages.
+    static let possible = "it can be " + allCases.map(\.word).joined(separator: ", ")
 }

@@ -9,11 +9,18 @@ enum FileRoutes {
     private static let photo = "\(BatchRoutes.path)/{batch}/photos/{index}"
 
     static let all: [Route] = [
-        Route(.get, "\(photo)/thumbnail", pool: .thumbnails) { try thumbnail($0, of: $0.file()) },
-        Route(.get, "\(photo)/file") { try file($0, $0.file()) },
-        Route(.get, "\(photo)/original") { try file($0, $0.original()) },
-        Route(.get, "\(photo)/original/thumbnail", pool: .thumbnails) { try thumbnail($0, of: $0.original()) },
+        Route(.get, "\(photo)/thumbnail", query: ["rendition"] + ofThumbnail, pool: .thumbnails) {
+            try thumbnail($0, of: $0.file())
+        },
+        Route(.get, "\(photo)/file", query: ["rendition", "download"]) { try file($0, $0.file()) },
+        Route(.get, "\(photo)/original", query: ["download"]) { try file($0, $0.original()) },
+        Route(.get, "\(photo)/original/thumbnail", query: ofThumbnail, pool: .thumbnails) {
+            try thumbnail($0, of: $0.original())
+        },
     ]
+
+    /// `v` has no effect: pages change it so that the browser asks for the thumbnail again.
+    private static let ofThumbnail: [QueryParameter] = ["width", "v"]
 
     /// `?width=256`: a JPEG whose sides are at most this long.
     private static func thumbnail(_ call: Call, of photo: OpenPhoto) throws -> HTTPResponse {

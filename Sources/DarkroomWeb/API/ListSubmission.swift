@@ -17,6 +17,8 @@ package struct ListSubmission: Sendable {
 
     /// The names of the options that clients may give.
     package let fields: [String]
+    /// The names of all fields of a form: the address of the list, and the options.
+    var formFields: [String] { ["list"] + fields }
     /// The folder below which the output folders are.
     package let outputs: String
     /// Submits a list. Returns as soon as the batch exists; the list is then fed in the background.
@@ -51,7 +53,7 @@ extension Call {
     fileprivate func submitted() throws -> BatchFacts {
         guard let submission = site.configuration.submission else { throw Problem.noSubmission }
         let fields = try FormFields(request)
-        try fields.require(only: ["list"] + submission.fields)
+        try fields.require(only: submission.formFields)
         let url = try fields.text("list")
         let request: ListSubmission.Request
         // Empty fields of forms are options that were not chosen.

@@ -4,7 +4,7 @@ import DarkroomHTTP
 /// The routes of the live changes of a batch.
 enum LiveRoutes {
     static let all: [Route] = [
-        Route(.get, "\(BatchRoutes.path)/{batch}/events", answer: events),
+        Route(.get, "\(BatchRoutes.path)/{batch}/events", query: ["first", "count"], answer: events),
         // Moving a view changes nothing in Redis, so read-only servers allow it; following does, see below.
         Route(.put, "/api/v1/streams/{stream}/view", effect: Route.Effect.none, answer: move),
     ]

@@ -6,7 +6,7 @@ import DarkroomStore
 /// The routes that list the photos of a batch.
 enum PhotoRoutes {
     static let all: [Route] = [
-        Route(.get, "\(BatchRoutes.path)/{batch}/photos") { call in
+        Route(.get, "\(BatchRoutes.path)/{batch}/photos", query: PhotoPage.query) { call in
             let page = try PhotoPage(call, of: call.soundBatch())
             return HTTPResponse([
                 "photos": .array(page.photos.map { JSON($0) }), "next": JSON(page.next), "warning": JSON(page.warning),
@@ -33,8 +33,10 @@ struct PhotoPage {
 
     /// A search through many photos ends after this time. The page then has fewer photos.
     private static let longestSearch = Duration.seconds(1)
-    /// A search looks at the time after so many photos, also if it finds none.
+    /// A search checks its time limit after at most this many photos, even without results.
     private static let photosBetweenLooks = 200_000
+
+    static let query: [QueryParameter] = ["first", "limit"] + PhotoFilterQuery.query
 
     private struct IsFull: Error {}
 
@@ -80,6 +82,8 @@ struct PhotoFilterQuery {
 
     static let words = ["new", "downloaded", "filtered", "failed", "cancelled"]
 
+    static let query: [QueryParameter] = [.repeatable("state"), .repeatable("reason"), "name"]
+
     init(_ call: Call) throws(Problem) {
         func values(_ name: String) -> [String] {
             call.request.target.query.filter { $0.name == name && !$0.value.isEmpty }.map(\.value)
@@ -88,11 +92,11 @@ struct PhotoFilterQuery {
         reasons = values("reason")
         name = call.text("name")?.lowercased() ?? ""
         if let other = states.first(where: { !Self.words.contains($0) }) {
-            throw Problem(
-                400, "invalidParameter",
-                "the parameter \"state\" is \"\(other)\"; it can be " + Self.words.joined(separator: ", "))
+            throw .invalidParameter("state", "is \"\(other)\"; it can be " + Self.words.joined(separator: ", "))
         }
-        for word in reasons { _ = try call.reason(word) }
+        if let other = reasons.first(where: { FailureReason(word: $0) == nil }) {
+            throw .invalidParameter("reason", "is \"\(other)\"; \(FailureReason.possible)")
+        }
     }
 
     var isEverything: Bool { states.isEmpty && reasons.isEmpty && name.isEmpty }

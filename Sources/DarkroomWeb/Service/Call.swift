@@ -54,10 +54,8 @@ struct Call: Sendable {
     func number(_ name: String, in range: ClosedRange<Int>, default standard: Int) throws(Problem) -> Int {
         guard let text = request.target[name], !text.isEmpty else { return standard }
         guard let number = Int(text), range.contains(number) else {
-            throw Problem(
-                400, "invalidParameter",
-                "the parameter \"\(name)\" is \"\(text)\"; it must be a number from \(range.lowerBound) to \(range.upperBound)"
-            )
+            throw .invalidParameter(
+                name, "is \"\(text)\"; it must be a number from \(range.lowerBound) to \(range.upperBound)")
         }
         return number
     }

@@ -56,22 +56,22 @@ struct FormFields: Sendable {
         return object.flatMap { name, values in values.texts.map { (name, $0) } }
     }
 
-    /// Fields as JSON or as a simple form, a form with the list as one of its parts, or the list as the whole body with
-    /// the fields in the query.
+    /// Fields as JSON or as a simple form, a form with the list as one of its parts, or the list as the whole body. Each
+    /// can have further fields in the query.
     private static func upload(
         _ file: UploadedFile, _ type: ContentTypeField, _ request: HTTPRequest
     ) throws(Problem) -> FormFields {
+        let query = request.target.query.map { ($0.name, $0.value) }
         do {
             switch type.name {
             case "multipart/form-data":
                 let form = try MultipartForm(file, boundary: type.parameter("boundary") ?? "", maxFieldBytes: maxBytes)
                 let list = form.files.first { $0.file.size > 0 }
-                return FormFields(form.fields, list: list.map { UploadedList(file: $0.file, name: $0.name) })
-            case "application/json": return FormFields(try json(file.bytes(maxBytes: maxBytes)), list: nil)
+                return FormFields(query + form.fields, list: list.map { UploadedList(file: $0.file, name: $0.name) })
+            case "application/json": return FormFields(try query + json(file.bytes(maxBytes: maxBytes)), list: nil)
             case "application/x-www-form-urlencoded":
-                return FormFields(try urlEncoded(file.bytes(maxBytes: maxBytes)), list: nil)
+                return FormFields(try query + urlEncoded(file.bytes(maxBytes: maxBytes)), list: nil)
             default:
-                let query = request.target.query.map { ($0.name, $0.value) }
                 return FormFields(query, list: file.size == 0 ? nil : UploadedList(file: file, name: "list"))
             }
         } catch let failure as MultipartForm.Failure {
@@ -124,10 +124,7 @@ struct FormFields: Sendable {
     /// - Throws: ``Problem`` if there are other fields than these.
     func require(only allowed: [String]) throws(Problem) {
         guard let other = values.first(where: { !allowed.contains($0.name) })?.name else { return }
-        throw Problem(
-            400, "invalidField",
-            "no field is called \"\(other)\"; "
-                + (allowed.isEmpty ? "there are none here" : "there are " + allowed.joined(separator: ", ")))
+        throw .unknown("field", other, known: allowed, code: "invalidField")
     }
 
     /// The texts of a JSON value.

@@ -3,7 +3,7 @@ import DarkroomHTTP
 /// What the server answers to requests for a path.
 struct Route: Sendable {
     enum Access: Sendable {
-        /// Everybody, under whatever name and from whatever address: for probes of service managers.
+        /// All clients; Host, Origin and address are not checked: for probes of service managers.
         case probes
         /// Everybody, for example to log in.
         case everybody
@@ -31,6 +31,8 @@ struct Route: Sendable {
 
     let method: HTTPMethod
     let pattern: PathPattern
+    /// The parameters of the query; of an upload, the fields of the body are possible in addition.
+    let query: [QueryParameter]
     let access: Access
     let effect: Effect
     let pool: Pool
@@ -46,11 +48,13 @@ struct Route: Sendable {
     }
 
     init(
-        _ method: HTTPMethod, _ pattern: String, access: Access = .clients, effect: Effect? = nil, pool: Pool = .calls,
-        body: BodyKind? = nil, answer: @escaping @Sendable (Call) throws -> HTTPResponse
+        _ method: HTTPMethod, _ pattern: String, query: [QueryParameter] = [], access: Access = .clients,
+        effect: Effect? = nil, pool: Pool = .calls, body: BodyKind? = nil,
+        answer: @escaping @Sendable (Call) throws -> HTTPResponse
     ) {
         self.method = method
         self.pattern = PathPattern(pattern)
+        self.query = query
         self.access = access
         self.effect = effect ?? (method.isSafe ? .none : .changes)
         self.pool = pool

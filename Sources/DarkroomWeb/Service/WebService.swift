@@ -97,8 +97,14 @@ final class WebService: HTTPService {
         case .unknownClient, .allowed: break
         }
         if site.configuration.isReadOnly, route.effect == .changes { throw Problem.readOnly }
-        // Otherwise a large list would be received before it is refused.
-        if route.body == .upload, site.configuration.submission == nil { throw Problem.noSubmission }
+        var query = route.query
+        if route.body == .upload {
+            // Otherwise a large list would be received before it is refused.
+            guard let submission = site.configuration.submission else { throw Problem.noSubmission }
+            query += submission.formFields.map(QueryParameter.repeatable)
+        }
+        // Pages ignore unknown parameters, because other sites add some to links.
+        if isOfAPI(request) { try query.check(request.target.query) }
     }
 
     // MARK: - On the threads of the pools, or on the server's thread
@@ -127,8 +133,11 @@ final class WebService: HTTPService {
 
     /// Whether a person reads the answer.
     private func wantsPage(_ request: HTTPRequest) -> Bool {
-        let path = site.pathBelowPrefix(request.target.path) ?? []
-        return path.first != "api" && request.headers["accept"]?.contains("text/html") == true
+        !isOfAPI(request) && request.headers["accept"]?.contains("text/html") == true
+    }
+
+    private func isOfAPI(_ request: HTTPRequest) -> Bool {
+        site.pathBelowPrefix(request.target.path)?.first == "api"
     }
 
     /// Adds the header fields that protect browsers.

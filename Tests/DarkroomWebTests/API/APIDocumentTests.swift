@@ -38,6 +38,10 @@ struct APIDocumentTests {
             let inPath = parameters.filter { $0["in"]?.string == "path" }.compactMap { $0["name"]?.string }
             let expected = operation.path.matches(of: #/\{([a-z]+)\}/#).map { String($0.1) }
             #expect(inPath.sorted() == expected.sorted(), "\(operation.name)")
+            let inQuery = parameters.filter { $0["in"]?.string == "query" }.map { parameter in
+                "\(parameter["name"]?.string ?? "") \(parameter["schema"]?["type"]?.string == "array")"
+            }
+            #expect(inQuery.sorted() == route.query.map { "\($0.name) \($0.isRepeatable)" }.sorted(), "\(operation.name)")
         }
     }
 
@@ -51,9 +55,31 @@ struct APIDocumentTests {
             let path = operation.path.replacing("{batch}", with: id).replacing("{stream}", with: "none")
             let reply = try site.call(operation.method, path, #"{"nothing": 1}"#)
             let detail = try #require(try JSONValue(reply.body)["detail"]?.string)
-            let named = try #require(detail.firstMatch(of: #/there are (.+)$/#), "\(operation.name): \(detail)").1
+            let named = try #require(detail.firstMatch(of: #/possible: (.+)$/#), "\(operation.name): \(detail)").1
             let fields = named.split(separator: ", ").map(String.init)
             #expect(fields.sorted() == (schema["properties"]?.object ?? [:]).keys.sorted(), "\(operation.name)")
+        }
+    }
+
+    /// A parameter that a route does not have is refused with the names of the parameters, and so is a repeated one.
+    @Test func parametersAreThoseOfTheRoutes() throws {
+        let site = try TestSite()
+        let id = try "\(site.submit())"
+        for route in routes where route.body != .upload {
+            let path = route.pattern.text.dropFirst(APIContract.root.count).replacing("{batch}", with: id)
+                .replacing("{index}", with: "0").replacing("{stream}", with: "none")
+            func refuses(_ query: String, _ text: String) throws {
+                let reply = try site.call(route.method.rawValue, "\(path)?\(query)")
+                let problem = try JSONValue(reply.body)
+                #expect(reply.status == 400 && problem["code"]?.string == "invalidParameter", "\(reply.text)")
+                #expect(problem["detail"]?.string?.hasPrefix(text) == true, "\(name(of: route)): \(reply.text)")
+            }
+            let names = route.query.map(\.name).joined(separator: ", ")
+            let known = names.isEmpty ? "none is possible here" : "possible: " + names
+            try refuses("nothing=1", "no parameter is called \"nothing\"; \(known)")
+            for parameter in route.query where !parameter.isRepeatable {
+                try refuses("\(parameter.name)=&\(parameter.name)=1", "the parameter \"\(parameter.name)\" is given several")
+            }
         }
     }
 

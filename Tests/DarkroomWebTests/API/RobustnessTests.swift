@@ -122,6 +122,42 @@ struct RobustnessTests {
         #expect(found == ids.sorted().reversed())
     }
 
+    @Test func textThatIsNoCursorIsRefused() throws {
+        let site = try TestSite()
+        let id = try "\(site.submit())"
+        for cursor in ["zzz", "0", id + "0", id.uppercased().replacing("-", with: "_")] {
+            let reply = try site.call("GET", "/batches?after=\(cursor)")
+            #expect(reply.status == 400, "\(cursor): \(reply.text)")
+            #expect(try JSONValue(reply.body)["code"]?.string == "invalidParameter")
+        }
+        #expect(try site.json("GET", "/batches?after=20000101-000000000-0000")["batches"] == .array([]))
+    }
+
+    @Test func invalidWordsOfParametersHaveTheSameCode() throws {
+        let site = try TestSite()
+        let id = try "\(site.submit())"
+        for (parameter, words) in [
+            ("state", PhotoFilterQuery.words), ("reason", FailureReason.allCases.map(\.word)),
+        ] {
+            let reply = try site.call("GET", "/batches/\(id)/photos?\(parameter)=\(words[0])&\(parameter)=nothing")
+            #expect(reply.status == 400)
+            let problem = try JSONValue(reply.body)
+            #expect(problem["code"]?.string == "invalidParameter")
+            let detail = "the parameter \"\(parameter)\" is \"nothing\"; it can be " + words.joined(separator: ", ")
+            #expect(problem["detail"]?.string == detail)
+        }
+    }
+
+    /// Other sites add parameters to links to pages.
+    @Test func pagesIgnoreUnknownParameters() throws {
+        let site = try TestSite()
+        let id = try "\(site.submit())"
+        for path in ["/?utm_source=mail", "/batches/\(id)?state=new&state=&reason=&name=&unknown=1", "/cluster?x"] {
+            let reply = try site.fetch("GET", path, headers: ["Authorization": "Bearer \(TestSite.token)"])
+            #expect(reply.status == 200, "\(path): \(reply.text)")
+        }
+    }
+
     @Test func pagesOfPhotosAndOperationsContainEachOnce() throws {
         let site = try TestSite()
         let id = try "\(site.submit(photos: 47))"

@@ -57,6 +57,22 @@ struct SubmissionTests {
         #expect(try site.json("GET", "/batches/\(id)")["output"]?.string == site.outputs + "/a/b")
     }
 
+    /// Every form of a list can have fields in the query; unknown ones are refused before the body is received.
+    @Test func fieldsAreInTheQueryToo() throws {
+        let site = try TestSite()
+        let form = Form(fields: [("output", "a")], list: Self.list)
+        let id = try accepted(
+            site.call("POST", "/batches?name=query&limit=2", headers: form.headers, body: form.bytes))
+        #expect(try fed(id, site) == 2)
+        #expect(try site.json("GET", "/batches/\(id)")["name"]?.string == "query")
+        let client = try RawClient(port: site.port)
+        client.send(
+            "POST /api/v1/batches?limt=2 HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer \(TestSite.token)\r\n"
+                + "Content-Type: text/csv\r\nContent-Length: 1000000\r\n\r\n")
+        let reply = client.read(until: "urlColumn")
+        #expect(reply.hasPrefix("HTTP/1.1 400") && reply.contains(#"no parameter is called \"limt\"; possible: list, "#))
+    }
+
     @Test(arguments: ["application/json", "application/x-www-form-urlencoded"])
     func listIsAtAnAddress(type: String) throws {
         let site = try TestSite()
