@@ -96,7 +96,10 @@ enum BatchRoutes {
             return reason
         }
         let batch = try call.batch()
-        let retried = try call.client.control.retry(batch.id, reasons: reasons, overwrite: try fields.flag("overwrite"))
+        let overwrite = try fields.flag("overwrite")
+        let retried = try Problem.naming(["overwrite"], "retry batch \(batch.id)") {
+            try call.client.control.retry(batch.id, reasons: reasons, overwrite: overwrite)
+        }
         return try call.result(
             of: call.refreshed(batch), ["retried": .int(retried.photos), "notKept": .int(retried.notKept)])
     }

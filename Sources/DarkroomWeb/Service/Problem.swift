@@ -36,6 +36,26 @@ struct Problem: Error, Sendable {
         }
     }
 
+    /// Calls `body`. Messages of its errors name these fields instead of the options of commands: `"fileName"` instead
+    /// of `--file-name`.
+    static func naming<Result>(_ fields: [String], _ attempted: String, _ body: () throws -> Result) throws(Problem)
+        -> Result
+    {
+        do {
+            return try body()
+        } catch {
+            let problem = Problem(error, attempted)
+            // The options in a command that the message advises stay as they are.
+            let options = #/darkroom [a-z]+ [^;]*|--(?<name>[a-z]+(-[a-z]+)*)/#
+            let detail = problem.detail.replacing(options) { match in
+                let words = match.output.name?.split(separator: "-") ?? []
+                let field = words.prefix(1) + words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }
+                return fields.contains(field.joined()) ? "\"\(field.joined())\"" : String(match.output.0)
+            }
+            throw Problem(problem.status, problem.code, detail)
+        }
+    }
+
     private static let statuses: [DarkroomError.Code: Int] = [
         .invalidConfiguration: 400, .invalidOptions: 400, .photosOutsideList: 400, .listEmpty: 400,
         .listUnreadable: 400,

@@ -70,7 +70,8 @@ struct SubmissionTests {
             "POST /api/v1/batches?limt=2 HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer \(TestSite.token)\r\n"
                 + "Content-Type: text/csv\r\nContent-Length: 1000000\r\n\r\n")
         let reply = client.read(until: "urlColumn")
-        #expect(reply.hasPrefix("HTTP/1.1 400") && reply.contains(#"no parameter is called \"limt\"; possible: list, "#))
+        #expect(
+            reply.hasPrefix("HTTP/1.1 400") && reply.contains(#"no parameter is called \"limt\"; possible: list, "#))
     }
 
     @Test(arguments: ["application/json", "application/x-www-form-urlencoded"])
@@ -253,6 +254,33 @@ struct SubmissionTests {
         let reply = try refused(site, [("output", "a"), option])
         #expect([400, 404].contains(reply.status), "\(reply.status) \(reply.text)")
         #expect(try site.json("GET", "/batches")["batches"] == .array([]))
+    }
+
+    /// Errors name the fields of the API, not the options of the command.
+    @Test(arguments: [
+        ("priority", "urgent", #""priority" "urgent": "#), ("filter", "none,sepia", #""filter" "#),
+        ("limit", "-1", #""limit" "-1": "#), ("operationSize", "0", #""operationSize" 0: "#),
+        ("fileName", "../x", #""fileName""#), ("seed", "1", #""seed": only with "sample" "#),
+    ])
+    func errorsNameFields(option: (name: String, value: String, text: String)) throws {
+        let site = try TestSite()
+        for (path, headers) in [("/api/v1/batches", [:]), ("/submit", ["Accept": "text/html"])] {
+            let form = Form(fields: [("output", "a"), (option.name, option.value)], list: Self.list)
+            let login = ["Authorization": "Bearer \(TestSite.token)"]
+            let reply = try site.fetch(
+                "POST", path, headers: form.headers.merging(headers) { $1 }.merging(login) { $1 }, body: form.bytes)
+            #expect(reply.status == 400)
+            let text = reply.text.replacing("\\\"", with: "\"").replacing("&quot;", with: "\"")
+            #expect(text.contains(option.text) && !text.contains("--"), "\(reply.text)")
+        }
+    }
+
+    @Test func takenFolderIsRefusedWithTheNameOfTheField() throws {
+        let site = try TestSite()
+        _ = try accepted(refused(site, [("output", "a")]))
+        let reply = try refused(site, [("output", "a")])
+        #expect(reply.status == 409)
+        #expect(try JSONValue(reply.body)["detail"]?.string?.contains("give \"overwrite\"") == true, "\(reply.text)")
     }
 
     @Test func nameOfAnUnfinishedBatchIsRefused() throws {
