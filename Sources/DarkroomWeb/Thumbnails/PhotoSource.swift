@@ -3,6 +3,7 @@ import DarkroomCoordinator
 import DarkroomFiles
 import DarkroomOutput
 import DarkroomStore
+import Glibc
 
 /// Finds photos and their files.
 extension Site {
@@ -61,7 +62,7 @@ extension Site {
                 "photo \(index) of batch \(batch.label) has no rendition \"\(rendition ?? "")\"; it has "
                     + files.map { "\"\($0.rendition)\"" }.joined(separator: ", "))
         }
-        return try Self.open(path, in: place)
+        return try Self.open(path, in: place, "the file of photo \(index) of batch \(batch.label)")
     }
 
     /// Opens the original of a photo, if the batch keeps originals. Blocks.
@@ -77,7 +78,7 @@ extension Site {
             let file = try record(of: index, batch).map({ OriginalsFolder.file(of: $0.url) })
                 ?? line(of: index, batch)?.original
         else { throw Problem(404, "noFile", "the original of photo \(index) of batch \(batch.label) is not known") }
-        return try Self.open(file, in: place)
+        return try Self.open(file, in: place, "the original of photo \(index) of batch \(batch.label)")
     }
 
     /// The entry of a photo; nil if Redis has it no longer.
@@ -98,12 +99,19 @@ extension Site {
         )
     }
 
-    private static func open(_ path: String, in place: PhotoFolders.Place) throws(Problem) -> OpenPhoto {
+    /// - Parameter what: the name of the file in messages, which do not tell the path on this machine.
+    private static func open(
+        _ path: String, in place: PhotoFolders.Place, _ what: String
+    ) throws(Problem) -> OpenPhoto {
         do throws(SystemFailure) {
             let (descriptor, size) = try place.open(path)
             return OpenPhoto(path: path, descriptor: descriptor, size: size)
         } catch {
-            throw Problem(404, "noFile", "\(Path.joined(place.root, Path.joined(place.path, path))): \(error.text)")
+            throw Problem(
+                404, "noFile",
+                error.error == ENOENT
+                    ? "\(what) is missing: it was not written, or was removed later"
+                    : "\(what) cannot be read: \(error.text)")
         }
     }
 }
