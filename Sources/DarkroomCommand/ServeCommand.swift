@@ -41,6 +41,8 @@ struct ServeCommand: ParsableCommand {
         for warning in try RedisRequirements.check(client.location.redis) {
             logger.warning("the settings of Redis can cause problems", ["detail": .text(warning)])
         }
+        let outages = OutageLog(client.location, logger)
+        defer { outages.close() }
         let folder = try ServerFolder(server.cache)
         defer { withExtendedLifetime(folder) {} }  // it holds the lock of the folder
         var configuration = try server.configuration(scratch: folder.path)

@@ -44,6 +44,20 @@ struct ServeFeedTests {
         #expect(try second.program.outcome().status == 0)
     }
 
+    /// Also if nobody uses the server.
+    @Test func outagesOfRedisAreLogged() throws {
+        let redis = try RedisServer()
+        defer { redis.stop() }
+        let server = try ServingProgram(Queue(redis))
+        redis.crash()
+        try server.program.waitFor("Redis does not answer")
+        try redis.restart()
+        try server.program.waitFor("Redis answers again")
+        server.program.send(SIGTERM)
+        let log = try server.program.outcome().standardError
+        #expect(log.matches(of: #/Redis (does not answer|answers again)/#).count == 2, "\(log)")
+    }
+
     /// The objects of the HTTP API are the objects that the commands print.
     @Test func factsAreThoseOfTheCommands() throws {
         let queue = try Queue()
