@@ -95,7 +95,7 @@ struct HelpScreen {
         var notes: [String] = []
         let allowed = definition.allowedTexts
         if !allowed.isEmpty { notes.append("one of " + allowed.joined(separator: ", ")) }
-        if let value = definition.defaultText { notes.append("default: \(value)") }
+        if let value = definition.defaultText, !value.isEmpty { notes.append("default: \(value)") }
         if let variable = definition.environment { notes.append("or by \(variable)") }
         if definition.isRepeating, definition.kind == .option { notes.append("may be repeated") }
         if !notes.isEmpty { text += " (\(notes.joined(separator: "; ")))" }

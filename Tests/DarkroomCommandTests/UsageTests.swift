@@ -197,6 +197,7 @@ import Testing
             let isGroup = !command.configuration.subcommands.isEmpty
             #expect(isGroup || end.standardOutput.contains("\n  darkroom \(name)"), "\(name) shows no example")
             #expect(["This machine", "Coordinator", "Worker", "Monitor"].contains(command.configuration.group))
+            #expect(!end.standardOutput.contains("default: )"), "\(name)'s help has an empty default value")
             #expect(!end.standardOutput.contains("\\"), "\(name)'s help has a backslash: \(end.standardOutput)")
         }
     }
