@@ -51,7 +51,7 @@ package final class HTTPServer: Sendable {
     /// The address on which the server listens. If port 0 was requested, it contains the port that the system chose.
     package let address: ListenAddress
 
-    private let core: ServerCore
+    let core: ServerCore
     private let daemon: Locked<OpaquePointer?>
     private let deadlines: PeriodicThread
 
