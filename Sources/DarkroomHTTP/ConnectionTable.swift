@@ -5,8 +5,9 @@ internal import Glibc
 /// What each connection is doing and since when. Closes connections of clients that are too slow.
 ///
 /// libmicrohttpd only closes connections on which no byte is transferred; a client that sends a byte now and then would
-/// keep its connection for ever. And it does not look at the connection of a stream that waits for its next message, so
-/// the client of a quiet stream could be gone for long before it is noticed.
+/// keep its connection for ever. And it does not look at the connection of a stream that waits for its next message.
+/// Without ``enforce()``, the server notices only at the next message that the client of a stream has closed its
+/// connection.
 final class ConnectionTable: Sendable {
     enum Phase {
         /// The head of a request has not arrived.

@@ -8,7 +8,8 @@ package struct HTTPGet {
     package let head: String
     package let body: String
 
-    /// Sends a request without a body, with a token if one is given, and reads its response to the end. Blocks for at most 10 s without data.
+    /// Sends a request without a body, with a token if one is given, and reads its response to the end. Blocks for at
+    /// most 10 s without data.
     package init(_ path: String, port: Int, method: String = "GET", token: String? = nil) {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         defer { close(descriptor) }

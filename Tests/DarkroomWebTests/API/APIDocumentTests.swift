@@ -41,7 +41,8 @@ struct APIDocumentTests {
             let inQuery = parameters.filter { $0["in"]?.string == "query" }.map { parameter in
                 "\(parameter["name"]?.string ?? "") \(parameter["schema"]?["type"]?.string == "array")"
             }
-            #expect(inQuery.sorted() == route.query.map { "\($0.name) \($0.isRepeatable)" }.sorted(), "\(operation.name)")
+            #expect(
+                inQuery.sorted() == route.query.map { "\($0.name) \($0.isRepeatable)" }.sorted(), "\(operation.name)")
         }
     }
 
@@ -78,7 +79,8 @@ struct APIDocumentTests {
             let known = names.isEmpty ? "none is possible here" : "possible: " + names
             try refuses("nothing=1", "no parameter is called \"nothing\"; \(known)")
             for parameter in route.query where !parameter.isRepeatable {
-                try refuses("\(parameter.name)=&\(parameter.name)=1", "the parameter \"\(parameter.name)\" is given several")
+                try refuses(
+                    "\(parameter.name)=&\(parameter.name)=1", "the parameter \"\(parameter.name)\" is given several")
             }
         }
     }
