@@ -76,7 +76,8 @@ struct WebServerOptions: ParsableArguments {
             )
         }
         if let trustHeader, trustHeader.wholeMatch(of: #/[A-Za-z0-9!#$%&'*+.^_`|~-]+/#) == nil {
-            throw ValidationError("--trust-header \"\(trustHeader)\": not the name of a header field, such as X-Remote-User")
+            throw ValidationError(
+                "--trust-header \"\(trustHeader)\": not the name of a header field, such as X-Remote-User")
         }
         if !host.isEmpty, !noToken, trustHeader == nil {
             throw ValidationError("--host: the host name matters only with --no-token or --trust-header; leave it out")
