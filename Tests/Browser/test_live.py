@@ -5,6 +5,7 @@ import unittest
 
 from case import BrowserCase
 from cluster import samples
+from test_follow import BOX
 from traffic import Traffic
 
 VIEW = "PUT .*/view$"
@@ -23,6 +24,12 @@ for (let number = 0; number < count - 1; number++) states.set(number * block, "F
 states.set(block - 2, "DDDD");
 states.set((count - 1) * block, "F");
 done([0, block - 1, block, 2 * block, (count - 1) * block].map((index) => states.code(index)));
+"""
+
+KEEP_STREAM = """
+window.EventSource = class extends EventSource {
+    constructor(address) { super(address); window.events = this; }
+};
 """
 
 # Addresses of streams that the server refuses, while `refusesStreams` is set.
@@ -75,6 +82,23 @@ class ViewTests(BrowserCase):
         self.assertEqual(["F", "D", "D", "?", "F"], self.browser.driver.execute_async_script(script))
 
 
+class LostFocusTests(BrowserCase):
+    """Messages about the focus that overtake the reply to a view."""
+
+    def test_focus_is_lost_before_the_reply(self):
+        self.browser.script_before_pages(KEEP_STREAM)
+        page = self.sheet(self.cluster.submit(samples(3)))
+        page.wait_for_kinds("new", "new", "new")
+        traffic = Traffic(self.browser)
+        traffic.hold(VIEW)
+        self.browser.find(BOX).click()
+        traffic.wait_for(VIEW)
+        self.browser.script("events.dispatchEvent(new MessageEvent('follow', { data: '{\"following\": false}' }))")
+        traffic.release()
+        self.browser.wait_for_text("Somebody else has changed the focus", "#notice")
+        self.assertFalse(self.browser.find(BOX).is_selected())
+
+
 class RefusedStreamTests(BrowserCase):
     """The server answers, but refuses the stream of the page."""
 
@@ -102,6 +126,15 @@ class RefusedStreamTests(BrowserCase):
         self.browser.script("refusesStreams = false")
         page.wait_for_kinds("new", "new", "new")
         self.browser.wait(lambda: page.notice() == "", "no message")
+
+    def test_results_without_a_stream(self):
+        """The states come with the results, which are read again."""
+        self.browser.script_before_pages(REFUSE_STREAMS)
+        page = self.sheet(self.batch, "?name=jpg")
+        page.wait_for_kinds("new", "new", "new")
+        self.cluster.command("cancel", self.batch)
+        self.browser.resize(1270, 900)
+        page.wait_for_kinds("cancelled", "cancelled", "cancelled")
 
 
 if __name__ == "__main__":

@@ -48,6 +48,41 @@ class DistantResultsTests(BrowserCase):
                 self.browser.wait(lambda sheet=sheet: sheet.kinds()[position] == "cancelled", "the cancelled photo")
                 self.assertIn(f"Photo {index},", sheet.cell(position).get_attribute("aria-label"))
 
+    def test_change_during_a_reading_is_not_lost(self):
+        """The results are read again if the batch changes while they are read."""
+        traffic = Traffic(self.browser, from_start=True)
+        again = "/photos\\?name=needle&first=0&limit=(?!200$)"
+        sheet = self.sheet(self.batch, "?name=needle")
+        position = 350
+        self.browser.wait(lambda: sheet.kinds().get(position) == "new", "a screen of results")
+        # The first reading after the page has opened.
+        traffic.wait_for(again, replied=True)
+        traffic.hold_replies(again)
+        self.cluster.command("prioritize", self.batch, "high")
+        traffic.wait_for(again, 2, replied=True)
+        index = int(sheet.cell(position).get_attribute("aria-label").split()[1].rstrip(","))
+        self.cluster.command("cancel", self.batch, "--photos", index)
+        self.browser.wait(lambda: self.browser.text('[data-count="cancelled"]') == "1", "the cancelled photo in the counts")
+        traffic.release()
+        self.browser.wait(lambda: sheet.kinds()[position] == "cancelled", "the cancelled photo")
+
+    def test_final_photos_are_not_read_again(self):
+        """A result that is final and no longer matches is read once in a round."""
+        traffic = Traffic(self.browser, from_start=True)
+        sheet = self.sheet(self.batch, "?name=needle&state=new")
+        position = 350
+        self.browser.wait(lambda: sheet.kinds().get(position) == "new", "a screen of results")
+        index = int(sheet.cell(position).get_attribute("aria-label").split()[1].rstrip(","))
+        self.cluster.command("cancel", self.batch, "--photos", index)
+        self.browser.wait(lambda: sheet.kinds()[position] == "cancelled", "the cancelled photo")
+        results = "/photos\\?state=new&name=needle"
+        sent = len(traffic.requests(results))
+        for width in (1279, 1278):
+            self.browser.resize(width, 900)
+            sent += 1
+            traffic.wait_for(results, sent, replied=True)
+        self.assertEqual(1, len(traffic.requests(f"/photos/{index}$")))
+
     def test_focus_does_not_contain_the_photos_between(self):
         sheet = self.sheet(self.batch)
         sheet.wait_for_kinds("new")
@@ -67,6 +102,45 @@ class DistantResultsTests(BrowserCase):
         self.assertTrue(self.browser.find(BOX).is_selected())
         focuses = [event for event in received if event["event"] == "focus" and event["first"] is not None]
         self.assertEqual([], [event for event in focuses if event["last"] - event["first"] >= 5000])
+
+
+class HugeWindowTests(BrowserCase):
+    """More photos are on the screen than a page may watch with one screen before and after, or at all."""
+
+    def setUp(self):
+        super().setUp()
+        self.batch = self.cluster.submit([("a", sample("china.jpg"))] * 9000)
+        self.browser.script("localStorage.setItem('size', 0)")
+        self.addCleanup(self.browser.script, "localStorage.clear()")
+
+    def test_states_of_all_visible_photos(self):
+        self.browser.resize(3000, 1900)
+        sheet = self.sheet(self.batch, "?first=4000")
+        self.browser.wait(lambda: sheet.first_visible() > 3000, "later photos")
+        self.assertGreater(len(sheet.kinds()), 2900)
+        self.browser.wait(lambda: self.visible_kinds() == {"new"}, "the states of all visible photos")
+
+    def visible_kinds(self):
+        """The kinds of the photos that are on the screen."""
+        return set(self.browser.script(
+            """
+            const { top, bottom } = document.querySelector(".grid").getBoundingClientRect();
+            return [...document.querySelectorAll(".cell[data-position]")].filter((cell) => {
+                const box = cell.getBoundingClientRect();
+                return box.bottom > top && box.top < bottom;
+            }).map((cell) => cell.className.match(/is-(?!active)(\w+)/)[1]);
+            """
+        ))
+
+    def test_focus_is_limited(self):
+        self.browser.resize(3840, 2600)
+        sheet = self.sheet(self.batch)
+        sheet.wait_for_kinds("new")
+        self.assertGreater(len(sheet.kinds()), 5300)
+        self.browser.find(BOX).click()
+        wait_until(lambda: self.cluster.facts(self.batch).get("focus.last") == "4999", "a focus on 5,000 photos")
+        self.assertEqual("0", self.cluster.facts(self.batch)["focus.first"])
+        self.assertEqual("", sheet.notice())
 
 
 class ChangingFilterTests(BrowserCase):

@@ -2,17 +2,17 @@
 
 # Replaces `fetch`. A request is described by a line such as "GET /api/v1/batches".
 WATCH = """
-window.traffic = { requests: [], waiting: [], held: null, refused: null };
+window.traffic = { requests: [], waiting: [], held: null, heldReplies: null, refused: null };
+const released = () => new Promise((resolve, reject) => traffic.waiting.push({ resolve, reject }));
 const send = window.fetch.bind(window);
 window.fetch = async (address, options = {}) => {
     const request = { line: `${options.method ?? "GET"} ${address}`, body: options.body ?? null, status: 0 };
     traffic.requests.push(request);
-    if (traffic.held?.test(request.line)) {
-        await new Promise((resolve, reject) => traffic.waiting.push({ resolve, reject }));
-    }
+    if (traffic.held?.test(request.line)) await released();
     const isRefused = traffic.refused?.test(request.line);
     const reply = isRefused ? new Response("{}", { status: 503 }) : await send(address, options);
     request.status = reply.status;
+    if (traffic.heldReplies?.test(request.line)) await released();
     return reply;
 };
 """
@@ -33,12 +33,16 @@ class Traffic:
         """Requests whose line matches a regular expression wait until they are released."""
         self._browser.script("traffic.held = new RegExp(arguments[0])", pattern)
 
+    def hold_replies(self, pattern):
+        """Requests whose line matches are sent, but their replies wait until they are released."""
+        self._browser.script("traffic.heldReplies = new RegExp(arguments[0])", pattern)
+
     def release(self, fail=False):
-        """Sends the requests that wait, or lets them fail, and holds no others. Returns when failures are handled."""
+        """Releases what waits, or lets it fail, and holds nothing else. Returns when failures are handled."""
         self._browser.driver.execute_async_script(
             """
             const [fail, done] = arguments;
-            traffic.held = null;
+            traffic.held = traffic.heldReplies = null;
             for (const { resolve, reject } of traffic.waiting.splice(0)) {
                 if (fail) reject(new TypeError("test"));
                 else resolve();

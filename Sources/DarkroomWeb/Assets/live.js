@@ -5,6 +5,7 @@ import { call } from "./page.js";
 const retryTime = 3000;
 // Several calls at the same moment are one request.
 const viewTime = 10;
+const focusLost = "Somebody else has changed the focus: other photos run first now.";
 
 export class Live {
     #api;
@@ -19,6 +20,8 @@ export class Live {
     // What the server has taken: the whole view, and whether the focus follows it.
     #sent = "";
     #isFollowed = false;
+    // Whether the focus was lost while a view was sent: the message may overtake the reply.
+    #isLost = false;
     #isAway = false;
 
     /**
@@ -46,7 +49,7 @@ export class Live {
         on("stream", ({ id }) => {
             this.#stream = id;
             this.#sent = "";
-            this.#isFollowed = false;
+            this.#isFollowed = this.#isLost = false;
             this.#send();
         });
         on("batch", (facts) => {
@@ -57,8 +60,9 @@ export class Live {
         on("states", ({ parts, photos }) => this.#delegate.states(parts, photos));
         on("follow", ({ following }) => {
             // The page itself may have ended it.
-            if (following || !this.#isFollowed || !this.#follow) return;
-            this.#unfollow("Somebody else has changed the focus: other photos run first now.");
+            if (following || !this.#follow) return;
+            if (this.#isSending) this.#isLost = true;
+            else if (this.#isFollowed) this.#unfollow(focusLost);
         });
         on("away", ({ detail }) => this.#leave(`Redis does not answer: ${detail}. Trying again.`));
         on("gone", () => {
@@ -110,7 +114,7 @@ export class Live {
 
     /** Whether the stream sends the state of a photo. */
     covers(index) {
-        return index >= this.#view.first && index < this.#view.first + this.#view.count;
+        return this.#stream !== null && index >= this.#view.first && index < this.#view.first + this.#view.count;
     }
 
     /** Lets these photos run first, for example "40-60"; an empty text ends this. */
@@ -150,6 +154,8 @@ export class Live {
         if (isTaken && isSame) {
             this.#sent = body;
             this.#isFollowed = follow !== "";
+            if (this.#isLost && this.#follow) this.#unfollow(focusLost);
+            this.#isLost = false;
         }
         // The view or the stream may have changed meanwhile.
         this.#schedule(isTaken || !isSame ? viewTime : retryTime);

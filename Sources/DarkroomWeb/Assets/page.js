@@ -60,9 +60,9 @@ document.addEventListener("submit", async (event) => {
     const form = event.target;
     if (!form.dataset.api) return;
     event.preventDefault();
+    notice("control", "");
     try {
         const reply = await call(form.dataset.method, form.dataset.api, fieldsOf(form));
-        notice("control", "");
         form.dispatchEvent(new CustomEvent("answered", { bubbles: true, detail: reply }));
     } catch (error) {
         notice("control", error.message);

@@ -15,6 +15,7 @@ const mostStates = 5000;
 const pageOfResults = 200;
 // The most results that the server sends at once.
 const mostResults = 1000;
+const finalStates = ["filtered", "failed", "cancelled"];
 
 const sheet = document.getElementById("sheet");
 if (sheet) start(sheet, sheet.dataset);
@@ -62,6 +63,7 @@ function start(section, sheet) {
         away: (text) => notice("connection", text),
         back() {
             notice("connection", "");
+            notice("control", "");
             for (const image of element.querySelectorAll("img")) forgetErrors(image);
             rested(grid.visible.first, grid.visible.count);
         },
@@ -135,9 +137,9 @@ function start(section, sheet) {
             if (range) live.show(range.from, range.to - range.from + 1);
             refreshResults();
         } else {
-            // The states of one screen before and after are read, too.
-            const from = Math.max(0, first - count);
-            live.show(from, Math.min(mostStates, count * 3));
+            // The states of one screen before and after are read, too, if there is space for them.
+            const size = Math.min(mostStates, count * 3);
+            live.show(Math.max(0, first - Math.max(0, Math.floor((size - count) / 2))), size);
         }
         if (isFollowing) follow();
         readNames(first, count);
@@ -145,7 +147,8 @@ function start(section, sheet) {
 
     /** The indexes of the first and the last photo. Null if there is none, or if results are far from each other. */
     function rangeOf(first, count) {
-        const from = indexAt(first), to = indexAt(Math.min(first + count, grid.count) - 1);
+        const most = found ? count : Math.min(count, mostStates);
+        const from = indexAt(first), to = indexAt(Math.min(first + most, grid.count) - 1);
         return from <= to && to - from < mostStates ? { from, to } : null;
     }
 
@@ -194,6 +197,7 @@ function start(section, sheet) {
     function showBatch(batch) {
         if (String(batch.round) !== sheet.round) {
             sheet.round = batch.round;
+            settled.clear();
             grid.update();
         }
         showFacts(batch);
@@ -354,10 +358,16 @@ function start(section, sheet) {
     }
 
     let refreshTimer = 0;
+    // Whether something may have changed since the last reading began.
+    let isOutdated = false;
+    // The photos that were final in the present round when they were last read.
+    const settled = new Set();
 
     /** Reads the visible results again, and new results among them, at most every two seconds. */
     function refreshResults() {
+        isOutdated = true;
         refreshTimer ||= setTimeout(async () => {
+            isOutdated = false;
             const asked = query;
             try {
                 if (found) await readVisible(asked);
@@ -365,6 +375,7 @@ function start(section, sheet) {
                 if (asked === query && !isReportedByStream(error)) notice("filter", error.message);
             }
             refreshTimer = 0;
+            if (isOutdated) refreshResults();
         }, 2000);
     }
 
@@ -383,8 +394,10 @@ function start(section, sheet) {
         // Results that no longer match stay, with their new states.
         const matching = new Set(page.photos.map(({ index }) => index));
         for (const index of shown) {
-            if (matching.has(index) || index >= (page.next ?? Infinity) || live.covers(index)) continue;
+            if (matching.has(index) || index >= (page.next ?? Infinity) || live.covers(index) || settled.has(index)) continue;
+            const round = sheet.round;
             const photo = await call("GET", `${sheet.api}/photos/${index}`);
+            if (round === sheet.round && finalStates.includes(photo.state)) settled.add(index);
             if (asked !== query) return;
             store([photo]);
             grid.update();
