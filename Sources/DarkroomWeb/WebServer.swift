@@ -45,7 +45,6 @@ package final class WebServer: Sendable {
     private static let pages: [Route] =
         [
             StaticFile.route, BatchListPage.route, ContactSheetPage.route, PhotoDetailPage.route, WorkersPage.route,
-            SubmitPage.route,
         ]
-        + BatchActions.routes + ClusterPage.routes
+        + SubmitPage.routes + BatchActions.routes + ClusterPage.routes
 }

@@ -84,6 +84,10 @@ class BatchControlTests(BrowserCase):
         self.browser.find('[value="not-a-url"]').click()
         self.browser.button("Retry").click()
         self.cluster.wait_for_states(batch, "iNN")
+        self.browser.wait_for_text("2 failed photos run again", "main")
+        retry = self.browser.button("Retry failed photos...")
+        self.cluster.command("cancel", batch)
+        self.browser.wait(lambda: not retry.is_displayed(), "no retry of a cancelled batch")
 
     def test_forgets_a_batch(self):
         self.open()

@@ -31,7 +31,7 @@ class GridTests(BrowserCase):
         batch = self.cluster.submit(photos, "--originals", originals, "--name", "two photos")
         sheet = self.sheet(batch)
         sheet.wait_for_kinds("new", "new")
-        self.assertIn("waiting", sheet.cell(0).text)
+        self.assertIn("new", sheet.cell(0).text)
 
         self.cluster.command("suspend", batch, "--filtrations")
         self.cluster.start_worker()
@@ -107,7 +107,21 @@ class GridTests(BrowserCase):
         sheet.wait_for_kinds("filtered", "filtered")
         self.assertEqual([0, 0], [sheet.image_width(position) for position in (0, 1)])
         self.assertIn("filtered", sheet.cell(0).get_attribute("aria-label"))
+        self.assertIn("filtered", sheet.cell(0).text)
+        self.assertIn("--photos-under", self.browser.text("main"))
         self.assert_no_complaints()
+
+    def test_shows_a_single_photo_as_a_whole(self):
+        """With one photo in each row, the row fits into the grid."""
+        batch = self.cluster.submit(samples(2))
+        self.browser.script("localStorage.setItem('size', 6)")
+        sheet = self.sheet(batch)
+        sheet.wait_for_kinds("new", "new")
+        for width, height in [(1280, 600), (2560, 1400)]:
+            self.browser.resize(width, height)
+            self.browser.wait(
+                lambda: sheet.cell(0).rect["height"] < self.browser.find(".grid").rect["height"], "a whole photo")
+        self.browser.script("localStorage.removeItem('size')")
 
 
 if __name__ == "__main__":

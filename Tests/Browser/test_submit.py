@@ -29,6 +29,12 @@ class SubmitTests(BrowserCase):
         path.write_text("\n".join(url for _, url in samples(2)) + "\n")
         return str(path)
 
+    def empty_file(self):
+        """Writes a file without content."""
+        path = self.cluster.folder / "empty.txt"
+        path.write_text("")
+        return str(path)
+
     def test_submits_an_uploaded_list(self):
         self.submit(
             file=self.list_file(), output="one/two", name="Holidays", priority="high", format="webp", quality="70")
@@ -36,7 +42,7 @@ class SubmitTests(BrowserCase):
         facts = self.cluster.facts(self.browser.find("#sheet").get_attribute("data-batch"))
         self.assertEqual(str(self.cluster.outputs / "one/two"), facts["output"])
         self.assertEqual(("high", "format=webp; quality=70"), (facts["priority"], facts["encoding"]))
-        self.browser.wait_for_text("waiting", ".grid")
+        self.browser.wait_for_text("new", ".grid")
 
     def test_submits_the_address_of_a_list(self):
         text = "\n".join(url for _, url in samples(3)).encode()
@@ -65,11 +71,12 @@ class SubmitTests(BrowserCase):
             ({"output": "x"}, "there is no list"),
             ({"file": self.list_file(), "output": "../x"}, 'must not contain ".."'),
             ({"file": self.list_file(), "output": "x", "filter": "sepja"}, "sepja"),
-            ({"file": str(self.cluster.folder / "token"), "output": "x"}, ""),
+            ({"file": self.empty_file(), "output": "x"}, "is empty"),
         ]:
             with self.subTest(fields=fields):
                 self.submit(**fields)
-                self.browser.wait_for_text(text, ".problem, #facts")
+                self.browser.wait_for_text(text, ".problem")
+                self.assertEqual(fields["output"], self.browser.find('[name="output"]').get_attribute("value"))
 
 
 class LoginTests(BrowserCase):
@@ -81,7 +88,7 @@ class LoginTests(BrowserCase):
         self.browser.find("#token").send_keys("not the token, but long")
         self.browser.button("Log in").click()
         self.browser.wait_for_text("this is not the token", "main")
-        self.browser.driver.get(f"{self.cluster.url}/workers")
+        self.assertEqual([], self.browser.driver.find_elements("css selector", "nav, .cluster"))
         self.assertEqual("token", self.browser.focused().get_attribute("id"))
         self.browser.focused().send_keys(TOKEN)
         self.browser.button("Log in").click()

@@ -39,6 +39,9 @@ class WithoutScriptsTests(BrowserCase):
         self.browser.find('#jump [name="first"]').send_keys("25")
         self.browser.button("Go").click()
         self.browser.wait(lambda: len(self.browser.all("#photos tbody tr")) == 5, "5 photos")
+        self.browser.find('#filter [name="name"]').send_keys("no such name")
+        self.browser.button("Show").click()
+        self.browser.wait_for_text("No photo matches the filter", "#photos")
 
     def test_controls_are_forms(self):
         batch = self.cluster.submit(samples(3))

@@ -87,6 +87,13 @@ enum BatchRoutes {
     }
 
     @Sendable static func retry(_ call: Call) throws -> HTTPResponse {
+        let (batch, retried) = try retried(call)
+        return try call.result(
+            of: call.refreshed(batch), ["retried": .int(retried.photos), "notKept": .int(retried.notKept)])
+    }
+
+    /// Retries the failed photos that a request names.
+    static func retried(_ call: Call) throws -> (batch: BatchFacts, photos: RetriedPhotos) {
         let fields = try call.fields("reason", "overwrite")
         let reasons = try fields.all("reason").filter { !$0.isEmpty }.map { word in
             guard let reason = FailureReason(word: word) else {
@@ -100,8 +107,7 @@ enum BatchRoutes {
         let retried = try Problem.naming(["overwrite"], "retry batch \(batch.id)") {
             try call.client.control.retry(batch.id, reasons: reasons, overwrite: overwrite)
         }
-        return try call.result(
-            of: call.refreshed(batch), ["retried": .int(retried.photos), "notKept": .int(retried.notKept)])
+        return (batch, retried)
     }
 
     @Sendable private static func focus(_ call: Call) throws -> HTTPResponse {

@@ -35,24 +35,19 @@ package struct ListSubmission: Sendable {
 enum SubmissionRoutes {
     static let all: [Route] = [
         Route(.post, BatchRoutes.path, body: .upload) { call in
-            let batch = try call.submitted()
+            let batch = try call.submitted(FormFields(call.request))
             var response = try call.result(of: batch)
             response.status = 201
             response.headers.append(("Location", call.site.link("api", "v1", "batches", batch.id.description)))
             return response
-        },
-        Route(.post, "/submit", body: .upload) { call in
-            let batch = try call.submitted()
-            return call.site.seeOther(call.site.link("batches", batch.id.description))
-        },
+        }
     ]
 }
 
 extension Call {
-    /// Submits the list in the body.
-    fileprivate func submitted() throws -> BatchFacts {
+    /// Submits the list of a form.
+    func submitted(_ fields: FormFields) throws -> BatchFacts {
         guard let submission = site.configuration.submission else { throw Problem.noSubmission }
-        let fields = try FormFields(request)
         try fields.require(only: submission.formFields)
         let url = try fields.text("list")
         let request: ListSubmission.Request
@@ -61,6 +56,8 @@ extension Call {
             fields.all(name).filter { !$0.isEmpty }.map { (name: name, value: $0) }
         }
         switch (fields.list, url) {
+        case (let list?, _) where list.file.size == 0:
+            throw Problem(400, "noList", "the list \"\(list.name)\" is empty")
         case (let list?, nil):
             request = ListSubmission.Request(list: list.file.path, upload: list.file, name: list.name, options: options)
         case (nil, let url?):

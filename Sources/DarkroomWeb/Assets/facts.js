@@ -65,7 +65,7 @@ function showControls(batch) {
     };
     const holds = (condition) => {
         if (condition === "open") return batch.state !== "finished" && !batch.cancelled;
-        if (condition === "failed") return batch.counts.failed > 0;
+        if (condition === "retriable") return batch.counts.failed > 0 && !batch.cancelled;
         if (condition.startsWith("not-suspended-")) return !suspended[condition.slice(14)];
         return suspended[condition.slice(10)];
     };

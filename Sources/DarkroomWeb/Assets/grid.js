@@ -98,16 +98,20 @@ export class Grid {
 
     /** The cells of a row share its width. */
     get #cellWidth() {
-        if (this.#size === "row") return Math.min(this.#width - 2 * gap, 960);
+        if (this.#isSingle) return Math.min(this.#width - 2 * gap, 960);
         return Math.floor((this.#width - gap) / this.#columns) - gap;
     }
 
     get #cellHeight() {
-        const photo = Math.round(this.#cellWidth * (this.#size === "row" ? 0.66 : 1));
-        return this.isDense ? photo : photo + captionHeight;
+        if (this.isDense) return this.#cellWidth;
+        const height = this.#cellWidth * (this.#isSingle ? 0.66 : 1) + captionHeight;
+        // A single photo is wholly visible.
+        return Math.round(this.#isSingle ? Math.min(height, this.#height - 2 * gap) : height);
     }
 
-    get isDense() { return this.#size !== "row" && this.#size < 100; }
+    get isDense() { return !this.#isSingle && this.#size < 100; }
+
+    get #isSingle() { return this.#size === "row"; }
 
     get #rowHeight() { return this.#cellHeight + gap; }
 
@@ -123,11 +127,12 @@ export class Grid {
         const first = this.visible.first;
         this.#width = this.#element.clientWidth;
         this.#height = this.#element.clientHeight;
-        this.#columns = this.#size === "row" ? 1 : Math.max(1, Math.floor((this.#width - gap) / (this.#size + gap)));
+        this.#columns = this.#isSingle ? 1 : Math.max(1, Math.floor((this.#width - gap) / (this.#size + gap)));
         this.#rows.style.height = `${Math.min(this.#total, mostPixels)}px`;
         this.#element.setAttribute("aria-rowcount", Math.ceil(this.#count / this.#columns));
         this.#element.setAttribute("aria-colcount", this.#columns);
         this.#element.classList.toggle("is-dense", this.isDense);
+        this.#element.classList.toggle("is-single", this.#isSingle);
         const shape = `${this.#columns} ${this.#cellWidth} ${this.#cellHeight}`;
         if (shape !== this.#shape) {
             this.#shape = shape;

@@ -1,4 +1,4 @@
-// What all pages share: parts that are read again every two seconds, and forms that use the HTTP API.
+// What all pages share: a part that is read again every two seconds, and forms that use the HTTP API.
 
 import { printable } from "./text.js";
 
@@ -94,33 +94,33 @@ function update(current, newer) {
     }
 }
 
-/** Reads the page again and updates its parts that change. */
-async function refresh(parts) {
+/** Reads the page of a part again, and updates the part. */
+async function refresh(part) {
     let reply;
     try {
-        reply = await fetch(location.href, { headers: { Accept: "text/html" } });
+        reply = await fetch(part.dataset.refresh || location.href, { headers: { Accept: "text/html" } });
     } catch {
         throw new Error("The server does not answer. Trying again.");
     }
     if (reply.status === 401) location.reload();
     const page = new DOMParser().parseFromString(await reply.text(), "text/html");
     if (!reply.ok) throw new Error(page.querySelector(".problem")?.textContent ?? "The server reports an error.");
-    for (const part of parts) {
-        const newer = page.getElementById(part.id);
-        if (newer) update(part, newer);
-    }
+    const newer = page.getElementById(part.id);
+    if (newer) update(part, newer);
 }
 
-const parts = document.querySelectorAll("[data-refresh]");
-if (parts.length > 0) {
+const part = document.querySelector("[data-refresh]");
+if (part) {
     // The next request waits for the reply, so that an older reply does not overwrite a newer one.
+    // A page with an address of its own for the part has a stream, which reports failures.
+    const tell = part.dataset.refresh ? () => {} : (text) => notice("connection", text);
     const refreshAgain = async () => {
-        if (!document.hidden) {
+        if (!document.hidden && part.checkVisibility()) {
             try {
-                await refresh(parts);
-                notice("connection", "");
+                await refresh(part);
+                tell("");
             } catch (error) {
-                notice("connection", error.message);
+                tell(error.message);
             }
         }
         setTimeout(refreshAgain, interval);

@@ -1,7 +1,7 @@
 // The large view of one photo.
 
 import { call } from "./page.js";
-import { duration, number, printable } from "./text.js";
+import { bytes, duration, printable } from "./text.js";
 
 function element(name, attributes = {}, ...children) {
     const made = document.createElement(name);
@@ -16,7 +16,7 @@ const span = (milliseconds) => duration(milliseconds / 1000);
 const rows = [
     ["index", "index", String], ["state", "state", String], ["reason", "reason", String], ["detail", "detail", String],
     ["name", "name", String], ["url", "URL", String], ["filters", "filters", String],
-    ["size", "size", String], ["bytes", "bytes", number], ["attempts", "attempts", String],
+    ["size", "size", String], ["bytes", "bytes", bytes], ["attempts", "attempts", String],
     ["downloadMilliseconds", "time of download", span], ["filterMilliseconds", "time of filters", span],
     ["writeMilliseconds", "time of write", span], ["sha256", "SHA-256", String],
 ];
@@ -93,6 +93,7 @@ export class PhotoView {
             this.#title.textContent = `Photo ${index}`;
             this.#facts.replaceChildren(element("dt", {}, "error"), element("dd", {}, printable(error.message)));
             this.#stage.replaceChildren();
+            for (const part of [this.#download, this.#open, this.#compare]) part.hidden = true;
         }
     }
 
@@ -109,6 +110,7 @@ export class PhotoView {
         this.#title.textContent = name;
         this.#download.hidden = !isShown;
         this.#download.href = `${address}/file?download=1`;
+        this.#open.hidden = false;
         this.#open.href = `${this.#page}/photos/${photo.index}`;
         this.#compare.hidden = !(isShown && hasOriginal);
         const words = element(

@@ -69,7 +69,8 @@ function start(section, sheet) {
         },
         gone() {
             notice("connection", "The batch was forgotten.");
-            for (const panel of document.querySelectorAll(".panel")) panel.inert = true;
+            for (const part of document.querySelectorAll(".panel, .more")) part.hidden = true;
+            if (view.isOpen) view.update();
         },
     });
 
@@ -84,11 +85,13 @@ function start(section, sheet) {
         const title = printable(details.get(index)?.name ?? "");
         const text = states.text(index);
         if (name.textContent !== title) name.textContent = title;
-        const shown = kind === "unknown" ? "" : kind === "failed" ? reasons[states.code(index)] ?? "failed" : text;
+        const address = imageAddress(index, kind);
+        const isSeen = kind === "filtered" && address !== null;
+        const shown = isSeen ? "" : kind === "failed" ? reasons[states.code(index)] ?? "failed" : text;
         if (word.textContent !== shown) word.textContent = shown;
         const label = `Photo ${index}${title ? ", " + title : ""}${text ? ", " + text : ""}`;
         if (cell.getAttribute("aria-label") !== label) cell.setAttribute("aria-label", label);
-        showImage(image, imageAddress(index, kind), isResting);
+        showImage(image, address, isResting);
     }
 
     function imageAddress(index, kind) {
@@ -201,6 +204,7 @@ function start(section, sheet) {
             grid.update();
         }
         showFacts(batch);
+        jump.elements.first.max = Math.max(0, batch.photos - 1);
         if (!found && batch.photos > photos) grid.count = photos = batch.photos;
         if (found) refreshResults();
     }
@@ -237,9 +241,10 @@ function start(section, sheet) {
         grid.size = sizes[zoom.value] ?? sizes[standardSize];
     }
 
-    document.getElementById("jump").addEventListener("submit", (event) => {
+    const jump = document.getElementById("jump");
+    jump.addEventListener("submit", (event) => {
         event.preventDefault();
-        const index = Math.max(0, Math.min(Number(event.target.elements.first.value) || 0, photos - 1));
+        const index = Number(jump.elements.first.value);
         const later = found?.findIndex((other) => other >= index);
         const position = !found ? index : later < 0 ? found.length - 1 : later;
         grid.scrollTo(position);

@@ -52,7 +52,6 @@ export class States {
     text(index) {
         const code = this.code(index);
         switch (this.kind(index)) {
-            case "new": return "waiting";
             case "progress": return "in progress";
             case "failed": return `failed: ${this.#reasons[code] ?? "other"}`;
             case "unknown": return "";

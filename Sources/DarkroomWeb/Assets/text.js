@@ -25,6 +25,16 @@ export function duration(seconds) {
     return `${Math.floor(whole / 86400)}d ${two(Math.floor(whole / 3600) % 24)}h`;
 }
 
+/** A number of bytes, such as "86.5 kB". */
+export function bytes(count) {
+    let value = count, unit = "B";
+    for (const larger of ["kB", "MB", "GB", "TB", "PB"]) {
+        if (value < 999.5) break;
+        [value, unit] = [value / 1000, larger];
+    }
+    return unit === "B" ? `${count} B` : `${value.toFixed(value < 99.95 ? 1 : 0)} ${unit}`;
+}
+
 /** A number with separators, such as "1,234,567". */
 export function number(value) {
     return value.toLocaleString("en-US");

@@ -8,7 +8,12 @@ enum BatchActions {
 
     static let routes: [Route] = [
         form("suspend", BatchRoutes.suspend), form("resume", BatchRoutes.resume),
-        form("priority", BatchRoutes.prioritize), form("cancel", BatchRoutes.cancel), form("retry", BatchRoutes.retry),
+        form("priority", BatchRoutes.prioritize), form("cancel", BatchRoutes.cancel),
+        Route(.post, "\(path)/retry") { call in
+            let retried = try BatchRoutes.retried(call).photos
+            let query = [("retried", "\(retried.photos)"), ("notKept", "\(retried.notKept)")]
+            return call.site.seeOther(call.site.link("batches", call.parameter("batch"), query: query))
+        },
         Route(.post, "\(path)/forget") { call in
             _ = try BatchRoutes.forget(call)
             return call.site.seeOther(call.site.link())

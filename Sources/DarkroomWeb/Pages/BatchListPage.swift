@@ -9,7 +9,7 @@ enum BatchListPage {
         let content: [HTML] = [
             .element("h1", [:], "Batches"), states(call),
             .element(
-                "div", ["data-refresh": "batches", "id": "batches"],
+                "div", ["data-refresh": "", "id": "batches"],
                 Fragments.problems(page.problems.ofCluster), table(page, call.site), older(page, call)),
         ]
         return Page(call.site, title: "Batches", part: .batches, content).response()

@@ -6,6 +6,8 @@ struct Chart {
     /// A line of a chart.
     struct Line {
         let name: String
+        /// The class of its colour.
+        let style: StaticString
         /// Values by the time in milliseconds since 1970, in the order of time.
         let points: [(time: Int, value: Double)]
     }
@@ -22,40 +24,41 @@ struct Chart {
 
     var html: HTML {
         let highest = lines.flatMap(\.points).map(\.value).max() ?? 0
-        let latest = lines.map { "\($0.name) \(text($0.points.last?.value ?? 0))" }.joined(separator: ", ")
+        let latest = lines.map(latest).joined(separator: ", ")
         let label = "\(title) of the last hour: at most \(text(highest)); now \(latest)"
         return .element(
             "figure", ["class": "chart"],
-            .element("figcaption", [:], .element("b", [:], title), .text(" " + latest)),
+            .element("figcaption", [:], [.element("b", [:], title)] + lines.map(key)),
+            .element("p", ["class": "axis"], .element("span", [:], text(highest))),
+            // The chart fills its place: its height does not depend on its width, and its lines are equally thick.
             .element(
-                "svg", ["viewBox": "0 0 \(Self.width) \(Self.height)", "role": "img", "aria-label": label],
-                [grid(highest)] + lines.enumerated().map { line($1, $0, highest) }),
+                "svg",
+                [
+                    "viewBox": "0 0 \(Self.width) \(Self.height)", "preserveAspectRatio": "none", "role": "img",
+                    "aria-label": label,
+                ], [gridLine(1), gridLine(Self.height - 1)] + lines.map { line($0, highest) }),
             .element("p", ["class": "axis"], .element("span", [:], "1 hour ago"), .element("span", [:], "now")))
     }
 
-    private func grid(_ highest: Double) -> HTML {
-        .joined([
-            .element(
-                "line",
-                ["class": "grid-line", "x1": "0", "x2": "\(Self.width)", "y1": "20", "y2": "20"]),
-            .element(
-                "line",
-                [
-                    "class": "grid-line", "x1": "0", "x2": "\(Self.width)", "y1": "\(Self.height - 1)",
-                    "y2": "\(Self.height - 1)",
-                ]),
-            .element("text", ["x": "2", "y": "15"], text(highest)),
-        ])
+    /// The colour, the name and the latest value of a line.
+    private func key(_ line: Line) -> HTML {
+        .element("span", ["class": "key \(line.style)"], .element("span", [:], latest(line)))
     }
 
-    private func line(_ line: Line, _ number: Int, _ highest: Double) -> HTML {
+    private func latest(_ line: Line) -> String { "\(line.name) \(text(line.points.last?.value ?? 0))" }
+
+    private func gridLine(_ y: Int) -> HTML {
+        .element("line", ["class": "grid-line", "x1": "0", "x2": "\(Self.width)", "y1": "\(y)", "y2": "\(y)"])
+    }
+
+    private func line(_ line: Line, _ highest: Double) -> HTML {
         let points = line.points.filter { $0.time > now - Self.span }.map { time, value in
             let x = Double(time - now + Self.span) / Double(Self.span) * Double(Self.width)
-            let room = Double(Self.height - 21)
+            let room = Double(Self.height - 2)
             let y = Double(Self.height - 1) - (highest > 0 ? value / highest * room : 0)
             return "\(Self.rounded(x)),\(Self.rounded(y))"
         }
-        return .element("polyline", ["class": "line-\(number)", "points": points.joined(separator: " ")])
+        return .element("polyline", ["class": "\(line.style)", "points": points.joined(separator: " ")])
     }
 
     private static func rounded(_ value: Double) -> String { "\((value * 10).rounded() / 10)" }
@@ -74,17 +77,21 @@ extension Chart {
         return [
             Chart(
                 title: "Photos per second",
-                lines: [Line(name: "done", points: rate(\.done)), Line(name: "failed", points: rate(\.failed))],
-                now: now,
-                text: HumanText.rate),
+                lines: [
+                    Line(name: "done", style: "is-filtered", points: rate(\.done)),
+                    Line(name: "failed", style: "is-failed", points: rate(\.failed)),
+                ], now: now, text: HumanText.rate),
             Chart(
                 title: "Bytes per second",
                 lines: [
-                    Line(name: "downloaded", points: rate(\.bytesIn)), Line(name: "written", points: rate(\.bytesOut)),
+                    Line(name: "downloaded", style: "is-downloaded", points: rate(\.bytesIn)),
+                    Line(name: "written", style: "is-filtered", points: rate(\.bytesOut)),
                 ], now: now, text: { HumanText.bytes(Int($0)) + "/s" }),
             Chart(
                 title: "Queued photos",
-                lines: [Line(name: "queued", points: samples.map { ($0.time, Double($0.queued)) })],
+                lines: [
+                    Line(name: "queued", style: "is-progress", points: samples.map { ($0.time, Double($0.queued)) })
+                ],
                 now: now, text: { HumanText.count(Int($0)) }),
         ]
     }

@@ -39,10 +39,12 @@ struct ContactSheetPage {
         Page(
             site, title: name, part: .batches, script: .sheet,
             [
-                heading, controls,
+                heading, retried, withoutFiles, controls,
                 .element(
                     "details", ["class": "more"], .element("summary", [:], "All facts"),
-                    Fragments.facts(BatchSheet(batch, now: now, problems: problems).sheet)),
+                    .element(
+                        "div", ["data-refresh": site.link("batches", id), "id": "all-facts"],
+                        Fragments.facts(BatchSheet(batch, now: now, problems: problems).sheet))),
                 search, sheet,
             ]
         ).response()
@@ -78,6 +80,31 @@ struct ContactSheetPage {
             rate.map(HumanText.rate), left.map { HumanText.duration($0) + " left" },
             batch.state == .finished ? batch.seconds(now: now).map { "took " + HumanText.duration($0) } : nil,
         ].compactMap(\.self).joined(separator: ", ")
+    }
+
+    /// What a retry has done that has led to this page.
+    private var retried: HTML {
+        guard let photos = call.text("retried").flatMap({ Int($0) }) else { return .empty }
+        let notKept = call.text("notKept").flatMap { Int($0) } ?? 0
+        let text =
+            switch photos {
+            case 0: "No photo runs again."
+            case 1: "1 failed photo runs again."
+            default: "\(HumanText.count(photos, of: "failed photo")) run again."
+            }
+        let rest =
+            " \(HumanText.count(notKept, of: "failed photo")) stayed failed: Redis no longer has their names and URLs; with "
+            + "the list they can run again: darkroom retry \(id) --list LIST"
+        return .element("p", ["class": "hint", "role": "status"], text + (notKept > 0 ? rest : ""))
+    }
+
+    /// Why the page shows states only.
+    private var withoutFiles: HTML {
+        if showsFiles { return .empty }
+        let folder = batch.options.output
+        return .element(
+            "p", ["class": "hint"],
+            "No photos are shown: \(folder) is not below a folder of the server's option --photos-under.")
     }
 
     // MARK: - Controls
@@ -116,7 +143,9 @@ struct ContactSheetPage {
                 .element("button", [:], "Set")))
         forms.append(link("Cancel...", "cancel", shownFor: "open", isHidden: !isOpen))
         forms.append(
-            link("Retry failed photos...", "retry", shownFor: "failed", isHidden: batch.counts.failed == 0))
+            link(
+                "Retry failed photos...", "retry", shownFor: "retriable",
+                isHidden: batch.counts.failed == 0 || batch.cancelled))
         forms.append(link("Forget...", "forget", shownFor: "", isHidden: false))
         return Self.panel(
             "Controls", .element("section", ["class": "controls", "aria-label": "Controls of the batch"], forms))
@@ -142,12 +171,10 @@ struct ContactSheetPage {
     private var search: HTML {
         let states = [("", "all states")] + PhotoFilterQuery.words.map { ($0, $0) }
         let reasons = [("", "all reasons")] + FailureReason.allCases.map { ($0.word, $0.word) }
-        func field(_ name: String, _ label: String, _ type: String) -> HTML {
+        func field(_ name: String, _ label: String, _ attributes: HTML.Attributes) -> HTML {
             .element(
                 "label", [:], .text(label + " "),
-                .void(
-                    "input",
-                    ["type": type, "name": name, "value": call.text(name) ?? "", "min": type == "number" ? "0" : nil]))
+                .void("input", ["name": name, "value": call.text(name) ?? ""] + attributes))
         }
         let choice = HTML.element(
             "section", ["class": "tools", "aria-label": "Choice of photos"],
@@ -155,9 +182,12 @@ struct ContactSheetPage {
                 "form", ["method": "get", "id": "filter"],
                 Fragments.select("state", label: "State", states, selected: call.text("state") ?? ""),
                 Fragments.select("reason", label: "Reason", reasons, selected: call.text("reason") ?? ""),
-                field("name", "Name contains", "search"), .element("button", [:], "Show")),
+                field("name", "Name contains", ["type": "search"]), .element("button", [:], "Show")),
             .element(
-                "form", ["method": "get", "id": "jump"], field("first", "From index", "number"),
+                "form", ["method": "get", "id": "jump"],
+                field(
+                    "first", "From index",
+                    ["type": "number", "required": "", "min": "0", "max": "\(max(0, batch.photos - 1))"]),
                 .element("button", [:], "Go")))
         return Self.panel("Choice of photos", choice)
     }
@@ -197,10 +227,14 @@ struct ContactSheetPage {
         var kept = call.request.target.query.filter { ["state", "reason", "name"].contains($0.name) }
             .map { (name: $0.name, value: $0.value) }
         if let next = page.next { kept.append(("first", "\(next)")) }
+        let isFiltered = ["state", "reason", "name"].contains { call.text($0) != nil }
         return .element(
             "div", ["id": "photos"],
             page.warning.map { .element("p", ["class": "hint"], "Some names are missing: " + $0) } ?? .empty,
-            Fragments.table("Photos", ["Index", "Photo", "Name", "State", "Reason", "Detail"], rows),
+            rows.isEmpty && page.next == nil
+                ? .element(
+                    "p", ["class": "empty"], isFiltered ? "No photo matches the filter." : "There is no photo here.")
+                : Fragments.table("Photos", ["Index", "Photo", "Name", "State", "Reason", "Detail"], rows),
             page.next == nil
                 ? .empty
                 : .element(

@@ -45,6 +45,12 @@ struct HTML: Sendable, Equatable {
                 value.map { $0.isEmpty ? " \(name)" : " \(name)=\"\(HTML.escaped(PrintableText.escaped($0)))\"" }
             }.joined()
         }
+
+        private init(markup: String) { self.markup = markup }
+
+        static func + (left: Attributes, right: Attributes) -> Attributes {
+            Attributes(markup: left.markup + right.markup)
+        }
     }
 
     private static func escaped(_ text: String) -> String {

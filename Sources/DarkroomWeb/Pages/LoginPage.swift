@@ -6,6 +6,12 @@ struct LoginPage {
     private let site: Site
     private let next: String
 
+    /// - Parameter next: the path of the page that the user wants to see.
+    private init(_ site: Site, next: String) {
+        self.site = site
+        self.next = next
+    }
+
     /// - Parameter request: the request that needs a login.
     init(_ site: Site, _ request: HTTPRequest) {
         self.site = site
@@ -13,11 +19,12 @@ struct LoginPage {
         next = request.method.isSafe ? path + Site.text(ofQuery: request.target.query.map { ($0.name, $0.value) }) : ""
     }
 
-    var response: HTTPResponse {
+    /// - Parameter problem: why the last attempt has failed.
+    func response(_ problem: Problem? = nil) -> HTTPResponse {
         Page(
-            site, title: "Log in", part: nil,
+            site, title: "Log in", part: nil, isPublic: true,
             [
-                .element("h1", [:], "Log in"),
+                .element("h1", [:], "Log in"), problem?.html ?? .empty,
                 .element(
                     "form", ["method": "post", "action": site.link("login"), "class": "login"],
                     .element("label", ["for": "token"], "The token of the server"),
@@ -29,12 +36,12 @@ struct LoginPage {
                         ]), .void("input", ["type": "hidden", "name": "next", "value": next]),
                     .element("button", [:], "Log in")),
             ]
-        ).response(status: 401)
+        ).response(status: problem?.status ?? 401)
     }
 
     static let routes = [
         Route(.get, "/login", access: .everybody, pool: .none) { call in
-            guard let token = call.text("token") else { return LoginPage(call.site, call.request).response }
+            guard let token = call.text("token") else { return LoginPage(call.site, call.request).response() }
             return try logIn(call, token, next: nil)
         },
         // Logging in changes neither batches nor the cluster, so read-only servers allow it.
@@ -47,13 +54,14 @@ struct LoginPage {
         },
     ]
 
-    private static func logIn(_ call: Call, _ token: String, next: String?) throws(Problem) -> HTTPResponse {
+    private static func logIn(_ call: Call, _ token: String, next: String?) throws -> HTTPResponse {
         let site = call.site
         guard site.access.accepts(token: token) else {
-            throw Problem(
+            let problem = Problem(
                 403, "wrongToken",
                 "this is not the token of the server: it is printed when the server starts, or is in the file of --token-file"
             )
+            throw FormFailure(problem: problem, page: LoginPage(site, next: next ?? "").response(problem))
         }
         let path = site.configuration.prefix.isEmpty ? "/" : site.configuration.prefix
         var response = site.seeOther(site.isOwnPath(next) ? next ?? "" : site.link())

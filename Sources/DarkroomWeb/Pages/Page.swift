@@ -17,13 +17,18 @@ struct Page {
     private let content: [HTML]
     /// The script of this page, in addition to the script that all pages have.
     private let script: StaticFile?
+    /// Whether the page is for somebody who has not logged in, and so says nothing about the cluster.
+    private let isPublic: Bool
 
-    init(_ site: Site, title: String, part: Part?, script: StaticFile? = nil, _ content: [HTML]) {
+    init(
+        _ site: Site, title: String, part: Part?, script: StaticFile? = nil, isPublic: Bool = false, _ content: [HTML]
+    ) {
         self.site = site
         self.title = title
         self.part = part
         self.content = content
         self.script = script
+        self.isPublic = isPublic
     }
 
     func response(status: Int = 200) -> HTTPResponse {
@@ -49,12 +54,14 @@ struct Page {
     private var skipLink: HTML { .element("a", ["class": "skip", "href": "#main"], "Skip to the content") }
 
     private var navigation: HTML {
+        let brand = HTML.element("a", ["class": "brand", "href": site.link()], "Darkroom")
+        if isPublic { return .element("header", ["class": "top"], brand) }
         let links = Part.allCases.filter { $0 != .submit || site.takesLists }.map { part in
             HTML.element(
                 "a", ["href": link(to: part), "aria-current": part == self.part ? "page" : nil], part.rawValue)
         }
         return .element(
-            "header", ["class": "top"], .element("a", ["class": "brand", "href": site.link()], "Darkroom"),
+            "header", ["class": "top"], brand,
             .element("nav", ["aria-label": "Parts of this site"], links),
             .element("span", ["class": "cluster", "title": "Redis and namespace"], site.client.location.description),
             site.configuration.isReadOnly ? .element("span", ["class": "badge"], "read-only") : .empty)
@@ -85,21 +92,29 @@ extension Site {
     func seeOther(_ address: String) -> HTTPResponse { HTTPResponse(status: 303, headers: [("Location", address)]) }
 }
 
+extension Problem {
+    /// The text for users.
+    var html: HTML { .element("p", ["class": "problem", "role": "alert"], detail) }
+}
+
+/// Why the request of a form failed, for programs, and the page with the same form for browsers.
+struct FormFailure: Error {
+    let problem: Problem
+    let page: HTTPResponse
+}
+
 /// The page for a request that failed.
 struct ProblemPage {
     let site: Site
     let problem: Problem
-
-    init(_ site: Site, _ problem: Problem) {
-        self.site = site
-        self.problem = problem
-    }
+    /// Whether the page is for somebody who has not logged in.
+    let isPublic: Bool
 
     var response: HTTPResponse {
         Page(
-            site, title: problem.title, part: nil,
+            site, title: problem.title, part: nil, isPublic: isPublic,
             [
-                .element("h1", [:], problem.title), .element("p", ["class": "problem"], problem.detail),
+                .element("h1", [:], problem.title), problem.html,
                 .element("p", [:], .element("a", ["href": site.link()], "All batches")),
             ]
         ).response(status: problem.status)

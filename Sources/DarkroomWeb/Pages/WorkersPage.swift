@@ -20,14 +20,14 @@ enum WorkersPage {
             [
                 .element("h1", [:], "Workers"),
                 .element(
-                    "div", ["data-refresh": "workers", "id": "workers"],
+                    "div", ["data-refresh": "", "id": "workers"],
                     rows.isEmpty
                         ? .element("p", ["class": "empty"], "There is no worker. \"darkroom worker\" starts one.")
                         : Fragments.table(
                             "Workers",
                             [
                                 "Worker", "Last heartbeat", "Downloads", "Filtrations", "Photos", "Rate", "Memory held",
-                                "Operations", "Refuses",
+                                "Held operations", "Batches it cannot run",
                             ],
                             rows)),
             ]
@@ -82,8 +82,9 @@ enum WorkersPage {
             [
                 "class": "operation",
                 "href": site.link("batches", part.batch.description, query: [("operation", "\(part.number)")]),
+                "title": "Operation \(part.number) of batch \(part.batch)",
             ],
-            "\(part.batch.description.suffix(4))/\(part.number)"
+            "\(part.number) of batch ...\(part.batch.description.suffix(4))"
                 + (expiries > 0 ? " (\(HumanText.count(expiries, of: "lease")) expired)" : ""))
     }
 }

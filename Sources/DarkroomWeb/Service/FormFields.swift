@@ -66,7 +66,8 @@ struct FormFields: Sendable {
             switch type.name {
             case "multipart/form-data":
                 let form = try MultipartForm(file, boundary: type.parameter("boundary") ?? "", maxFieldBytes: maxBytes)
-                let list = form.files.first { $0.file.size > 0 }
+                // Browsers send a part without a name if no file was chosen.
+                let list = form.files.first { $0.file.size > 0 } ?? form.files.first { !$0.name.isEmpty }
                 return FormFields(query + form.fields, list: list.map { UploadedList(file: $0.file, name: $0.name) })
             case "application/json": return FormFields(try query + json(file.bytes(maxBytes: maxBytes)), list: nil)
             case "application/x-www-form-urlencoded":

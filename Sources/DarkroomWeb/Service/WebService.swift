@@ -112,6 +112,8 @@ final class WebService: HTTPService {
     private func answer(_ route: Route, _ call: Call) -> HTTPResponse {
         do {
             return try route.answer(call)
+        } catch let failure as FormFailure {
+            return answer(to: failure.problem) { wantsPage(call.request) ? failure.page : $0.response }
         } catch {
             return response(Problem(error, "answer \(route.method.rawValue) \(route.pattern.text)"), to: call.request)
         }
@@ -120,8 +122,9 @@ final class WebService: HTTPService {
     private func response(_ problem: Problem, to request: HTTPRequest) -> HTTPResponse {
         answer(to: problem) { problem in
             guard wantsPage(request) else { return problem.response }
-            return problem.status == 401 && site.access.hasToken
-                ? LoginPage(site, request).response : ProblemPage(site, problem).response
+            if problem.status == 401, site.access.hasToken { return LoginPage(site, request).response() }
+            return ProblemPage(site: site, problem: problem, isPublic: site.access.decision(on: request) != .allowed)
+                .response
         }
     }
 
