@@ -84,10 +84,20 @@ class BatchControlTests(BrowserCase):
         self.browser.find('[value="not-a-url"]').click()
         self.browser.button("Retry").click()
         self.cluster.wait_for_states(batch, "iNN")
-        self.browser.wait_for_text("2 failed photos run again", "main")
-        retry = self.browser.button("Retry failed photos...")
+        self.browser.wait_for_text("2 failed photos run again.", "main")
+
+    def test_cancelled_batch_is_not_retried(self):
+        batch = self.cluster.submit([*samples(1), ("b.jpg", "nonsense")])
+        self.cluster.command("suspend", batch, "--filtrations")
+        self.cluster.start_worker()
+        self.sheet(batch).wait_for_kinds("downloaded", "failed")
+        self.browser.button("Retry failed photos...")
         self.cluster.command("cancel", batch)
-        self.browser.wait(lambda: not retry.is_displayed(), "no retry of a cancelled batch")
+        for _ in range(2):
+            self.browser.wait_for_text("cancelled", "#facts .state")
+            self.browser.wait(
+                lambda: not self.browser.find('a[href$="/retry"]').is_displayed(), "no link to retry")
+            self.browser.driver.refresh()
 
     def test_forgets_a_batch(self):
         self.open()
@@ -96,6 +106,19 @@ class BatchControlTests(BrowserCase):
         self.browser.button("Forget").click()
         self.browser.wait_for_text("There is no batch", "main")
         self.assertEqual({}, self.cluster.facts(self.batch))
+
+
+class AllFactsTests(BrowserCase):
+    """The facts below "All facts"."""
+
+    def test_are_live(self):
+        batch = self.cluster.submit(samples(4))
+        self.sheet(batch).wait_for_kinds("new")
+        self.browser.find(".more summary").click()
+        self.browser.wait_for_text("normal", "#all-facts")
+        self.cluster.command("prioritize", batch, "veryLow")
+        self.browser.wait_for_text("veryLow", "#all-facts")
+        self.assert_no_complaints()
 
 
 class ClusterControlTests(BrowserCase):
@@ -132,6 +155,19 @@ class ClusterControlTests(BrowserCase):
         set_limits("3", "2")
         set_limits("", "5")
         set_limits("", "")
+
+    def test_charts_have_keys_and_text_of_one_size(self):
+        sizes = []
+        for width in (1280, 2560):
+            self.browser.resize(width, 900)
+            self.browser.driver.get(f"{self.cluster.url}/cluster")
+            self.assertEqual(
+                [["is-filtered", "is-failed"], ["is-downloaded", "is-filtered"], ["is-progress"]],
+                self.browser.script(
+                    "return [...document.querySelectorAll('.chart')].map((chart) =>"
+                    " [...chart.querySelectorAll('.key')].map((key) => key.classList[1]))"))
+            sizes.append([self.browser.find(selector).size["height"] for selector in (".chart svg", ".chart .axis")])
+        self.assertEqual(sizes[0], sizes[1])
 
 
 class ReadOnlyTests(BrowserCase):

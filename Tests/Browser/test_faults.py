@@ -39,6 +39,11 @@ class FaultTests(BrowserCase):
         self.cluster.command("forget", self.batch, "--force")
         self.browser.wait_for_text("The batch was forgotten.", "#notice")
         sheet.wait_for_kinds("new", "new", "new")
+        self.assertFalse(self.browser.find('a[href$="/forget"]').is_displayed())
+        sheet.cell(0).click()
+        self.browser.wait_for_text("no batch", "dialog .facts")
+        shown = [part.text for part in self.browser.all("dialog :is(a, input)") if part.is_displayed()]
+        self.assertEqual([], shown)
         self.browser.driver.refresh()
         self.browser.wait_for_text("Not found", "h1")
         self.browser.find('main a[href="/"]').click()

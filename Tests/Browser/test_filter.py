@@ -78,6 +78,17 @@ class FilterTests(BrowserCase):
         self.assertIn("is-active", sheet.cell(1234).get_attribute("class"))
         self.assertEqual("grid", self.browser.focused().get_attribute("role"))
 
+    def test_other_indexes_are_refused(self):
+        sheet = self.sheet(self.batch, "?first=3")
+        sheet.wait_for_kinds("filtered")
+        field = self.browser.find('#jump [name="first"]')
+        for text in ("", "99999", "-1", "1.5"):
+            with self.subTest(text=text):
+                field.clear()
+                field.send_keys(text, Keys.ENTER)
+                self.assertFalse(self.browser.script("return arguments[0].checkValidity()", field))
+                self.assertIn("is-active", sheet.cell(3).get_attribute("class"))
+
     def test_begins_with_an_index(self):
         batch = self.cluster.submit(samples(2000), output="many")
         self.sheet(batch, "?first=700").wait_for_first(700)
@@ -97,6 +108,9 @@ class FilterTests(BrowserCase):
         sheet.wait_for_image(0)
         self.assertGreater(sheet.image_width(0), 300)
         self.assertEqual(1, self.browser.script("return document.querySelectorAll('.row')[0].children.length"))
+        self.assertLess(sheet.cell(0).size["height"], sheet.grid.size["height"])
+        image = sheet.cell(0).find_element("css selector", "img")
+        self.assertEqual("contain", image.value_of_css_property("object-fit"))
         self.sheet(self.batch).wait_for_kinds("filtered")
         self.assertGreater(sheet.cell(0).size["width"], 700)
         self.browser.script("localStorage.clear()")

@@ -111,18 +111,6 @@ class GridTests(BrowserCase):
         self.assertIn("--photos-under", self.browser.text("main"))
         self.assert_no_complaints()
 
-    def test_shows_a_single_photo_as_a_whole(self):
-        """With one photo in each row, the row fits into the grid."""
-        batch = self.cluster.submit(samples(2))
-        self.browser.script("localStorage.setItem('size', 6)")
-        sheet = self.sheet(batch)
-        sheet.wait_for_kinds("new", "new")
-        for width, height in [(1280, 600), (2560, 1400)]:
-            self.browser.resize(width, height)
-            self.browser.wait(
-                lambda: sheet.cell(0).rect["height"] < self.browser.find(".grid").rect["height"], "a whole photo")
-        self.browser.script("localStorage.removeItem('size')")
-
 
 if __name__ == "__main__":
     unittest.main()

@@ -44,7 +44,7 @@ class LargeViewTests(BrowserCase):
         self.browser.wait_for_text("sepia=0.8", "dialog .facts")
         facts = self.browser.text("dialog .facts")
         url = self.cluster.photos.url("samples/china.jpg")
-        for expected in ["SHA-256", "640 x 427", "000000-china.jpg", "time of download", url]:
+        for expected in ["SHA-256", "640 x 427", " kB", "000000-china.jpg", "time of download", url]:
             self.assertIn(expected, facts)
 
     def test_walks_to_the_previous_and_next_photo(self):

@@ -129,6 +129,20 @@ struct LoginTests {
         }
     }
 
+    /// Pages for clients that have not logged in do not name Redis.
+    @Test func pagesBeforeTheLoginSayNothingAboutTheCluster() throws {
+        for path in ["/", "/none", "/login?token=wrong"] {
+            let reply = try site.fetch("GET", path, headers: ["Accept": "text/html"])
+            #expect(reply.status >= 400)
+            #expect(!reply.text.contains(site.client.location.description), "\(path)")
+            #expect(!reply.text.contains("<nav"), "\(path)")
+        }
+        let wrong = try site.fetch("GET", "/login?token=wrong", headers: ["Accept": "text/html"])
+        #expect(wrong.status == 403)
+        #expect(wrong.text.contains("this is not the token") && wrong.text.contains("name=\"token\""))
+        #expect(try site.fetch("GET", "/login?token=wrong").headers["content-type"] == "application/problem+json")
+    }
+
     @Test func loginOfAnotherSiteIsRefused() throws {
         #expect(try login("", headers: ["Origin": "http://evil.example"]).status == 403)
         #expect(try login("", headers: ["Sec-Fetch-Site": "cross-site"]).status == 403)
