@@ -147,17 +147,24 @@ def in_background(main):
 # --- Watching clients -------------------------------------------------------------------------------------------------
 
 
-async def watch(url, batch, first):
-    """Reads the events of 200 photos until it is cancelled."""
+async def watch(url, batch, first, opening):
+    """Reads the events of 200 photos until it is cancelled. `opening` limits how many clients open a stream at once."""
     address = urllib.parse.urlsplit(url)
-    reader, writer = await asyncio.open_connection(address.hostname, address.port)
-    writer.write(
-        f"GET /api/v1/batches/{batch}/events?first={first}&count=200 HTTP/1.1\r\n"
-        f"Host: {address.netloc}\r\nAuthorization: Bearer {TOKEN}\r\n\r\n".encode()
-    )
-    while await reader.read(1 << 16):
-        pass
-    raise AssertionError("the server has ended a stream")
+    async with opening:
+        reader, writer = await asyncio.open_connection(address.hostname, address.port)
+        writer.write(
+            f"GET /api/v1/batches/{batch}/events?first={first}&count=200 HTTP/1.1\r\n"
+            f"Host: {address.netloc}\r\nAuthorization: Bearer {TOKEN}\r\n\r\n".encode()
+        )
+        head = await reader.readline()
+    try:
+        assert b" 200 " in head, f"the server has refused a stream: {head}"
+        while await reader.read(1 << 16):
+            pass
+        raise AssertionError("the server has ended a stream")
+    finally:
+        # Otherwise the connection stays open until Python collects garbage, and counts as a watching client.
+        writer.transport.abort()
 
 
 def watchers(load):
@@ -165,9 +172,11 @@ def watchers(load):
     done, url = load.done(), load.cluster.url
 
     async def all_watchers():
+        opening = asyncio.Semaphore(100)
         firsts = (random.randrange(done, done + WATCHED) for _ in range(WATCHERS))
-        await asyncio.gather(*(watch(url, load.batch, first) for first in firsts))
+        await asyncio.gather(*(watch(url, load.batch, first, opening) for first in firsts))
 
+    wait_until(lambda: load.cluster.watching_pages() == 0, "the end of earlier clients")
     clients = in_background(all_watchers())
     wait_until(lambda: load.cluster.watching_pages() == WATCHERS, "all watching clients")
     return clients
