@@ -86,9 +86,7 @@ package final class PhotoEvents: Sendable {
                 if position > 0 { text.append(UInt8(ascii: ",")) }
                 text.append(UInt8(ascii: "\""))
                 text += String(photo.index).utf8
-                text += [
-                    UInt8(ascii: "\""), UInt8(ascii: ":"), UInt8(ascii: "\""), photo.stateCode, UInt8(ascii: "\""),
-                ]
+                text += "\":\"\(Unicode.Scalar(photo.stateCode))\"".utf8
             }
             text.append(UInt8(ascii: "}"))
             if dropped > 0 { JSONText.append("dropped", dropped, to: &text) }

@@ -79,7 +79,7 @@ public struct BatchFacts: Sendable, Equatable {
     ///   - fields: the fields of the batch's hash.
     ///   - reasons: the number of failed photos for each reason, by the state code of the reason.
     ///   - found: a phrase for each key of another type. If there is one, damaged fields are not reported.
-    package init?(id: BatchID, fields: [String: String], reasons: [String: String], damage found: [String] = []) {
+    package init?(id: BatchID, fields: [String: String], reasons: [UInt8: String], damage found: [String] = []) {
         guard fields["state"] != nil else { return nil }
         var stored = StoredFields(fields)
         self.id = id
@@ -107,7 +107,7 @@ public struct BatchFacts: Sendable, Equatable {
         if unknown < 0 { stored.noteContradiction("its counters have \(-unknown) more photos than the batch") }
         counts.new = max(0, unknown)
         for (stateCode, count) in reasons {
-            guard let reason = stateCode.utf8.first.flatMap(FailureReason.init(stateCode:)) else { continue }
+            guard let reason = FailureReason(stateCode: stateCode) else { continue }
             failures[reason, default: 0] += Int(count).flatMap { StoredBounds.photos.contains($0) ? $0 : nil } ?? 0
         }
         bytesIn = stored.number("bytes.in")

@@ -1,7 +1,8 @@
 /// The reason why a photo failed. More reasons may be added, so a `switch` over them needs a default.
 ///
-/// The raw value is the state code of the reason in Redis, a small letter. The meaning of a state code never changes.
-/// State codes that were added in a newer version are read as ``other``.
+/// The raw value is the state code of the reason in Redis: a small letter or a byte from 0x80 to 0xFF, see
+/// ``isStateCode(_:)``. The meaning of a state code never changes. State codes that were added in a newer version are
+/// read as ``other``.
 public enum FailureReason: UInt8, Sendable, CaseIterable, Hashable {
     /// The list contains no valid URL for the photo.
     case notAURL = 97  // a
@@ -54,8 +55,22 @@ public enum FailureReason: UInt8, Sendable, CaseIterable, Hashable {
     /// A reason that was added in a newer version.
     case other = 122  // z
 
-    /// The state code of this reason in the key `:states` of a batch, a small letter.
+    /// The state code of this reason in the key `:states` of a batch.
     package var stateCode: UInt8 { rawValue }
+
+    /// The state codes that are read as this reason: for ``other``, also those of reasons that this version does not
+    /// know.
+    package var stateCodes: [UInt8] {
+        self == .other ? (0...UInt8.max).filter { Self(stateCode: $0) == .other } : [rawValue]
+    }
+
+    /// Whether a byte is the state code of a failed photo, also if this version does not know the reason.
+    ///
+    /// The scripts have the same definition: `FAILURE_CODES` in `prelude.lua`. Capital letters are the codes of the
+    /// other states, and `.` means "unchanged" in a report.
+    package static func isStateCode(_ byte: UInt8) -> Bool {
+        UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || byte >= 0x80
+    }
 
     /// The word for this reason on the command line, in JSON and in manifests, for example `not-a-url`.
     public var word: String {
@@ -98,9 +113,9 @@ public enum FailureReason: UInt8, Sendable, CaseIterable, Hashable {
         }
     }
 
-    /// The reason with this state code; ``other`` for an unknown small letter, nil for any other byte.
+    /// The reason with this state code; ``other`` for the code of an unknown reason, nil for any other byte.
     package init?(stateCode: UInt8) {
-        guard (97...122).contains(stateCode) else { return nil }
+        guard Self.isStateCode(stateCode) else { return nil }
         self = FailureReason(rawValue: stateCode) ?? .other
     }
 

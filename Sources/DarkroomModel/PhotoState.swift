@@ -11,7 +11,7 @@ public enum PhotoState: Sendable, Hashable {
     /// The photo failed.
     case failed(FailureReason)
 
-    /// The state code in the `states` string of a batch: `N`, `D`, `F`, `C`, or the small letter of the failure reason.
+    /// The state code in the `states` string of a batch: `N`, `D`, `F`, `C`, or the code of the failure reason.
     package var stateCode: UInt8 {
         switch self {
         case .new: 78
@@ -33,6 +33,20 @@ public enum PhotoState: Sendable, Hashable {
             guard let reason = FailureReason(stateCode: stateCode) else { return nil }
             self = .failed(reason)
         }
+    }
+
+    /// State codes as text, for JSON: a character for each code, whose number in Unicode is the code.
+    package static func text(ofStateCodes codes: some Sequence<UInt8>) -> String {
+        var scalars = String.UnicodeScalarView()
+        scalars.append(contentsOf: codes.lazy.map { Unicode.Scalar($0) })
+        return String(scalars)
+    }
+
+    /// The state whose state code is this text, see ``text(ofStateCodes:)``; nil if the text is not a valid state code.
+    package init?(stateCodeText text: String) {
+        let scalars = text.unicodeScalars
+        guard scalars.count == 1, let code = scalars.first.flatMap({ UInt8(exactly: $0.value) }) else { return nil }
+        self.init(stateCode: code)
     }
 
     /// True if only a retry can change the state.

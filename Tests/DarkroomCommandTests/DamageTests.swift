@@ -76,7 +76,7 @@ import Testing
             var damaged = fields
             for _ in 0..<generator.number(in: 1..<6) { damaged[generator.pick(names)] = generator.pick(values) }
             if generator.chance(20) { damaged[generator.pick(names)] = nil }
-            let reasons = ["g": generator.pick(values), "": "1", "\u{FFFD}": "2", "hh": generator.pick(values)]
+            let reasons = [UInt8(ascii: "g"): generator.pick(values), 0: "1", 0xFF: generator.pick(values)]
             guard let batch = BatchFacts(id: WatchScene.holidays, fields: damaged, reasons: reasons) else { continue }
             let workerFields = [
                 "downloads", "downloading", "filtrations", "filtering", "rate", "started", "bytes.held", "photos",

@@ -14,7 +14,7 @@ import Testing
             [
                 "state": "executing", "photos": "\(fed)", "count.downloaded": "\(downloaded)",
                 "count.filtered": "\(filtered)", "count.failed": "\(failed)", "sealed": sealed ? "1" : "0",
-            ], ["p": "\(failed)"])
+            ], [.damaged: "\(failed)"])
     }
 
     @Test func measuresTheLastTenSeconds() {

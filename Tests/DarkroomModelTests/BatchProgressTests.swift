@@ -5,9 +5,10 @@ import Testing
 @Suite struct BatchProgressTests {
     static let now = 1_795_252_101_000
 
-    func batch(_ fields: [String: String], reasons: [String: String] = [:]) throws -> BatchFacts {
+    func batch(_ fields: [String: String], reasons: [FailureReason: String] = [:]) throws -> BatchFacts {
         let all = ["state": "executing", "sealed": "1", "started": "\(Self.now - 10_000)"].merging(fields) { $1 }
-        return try #require(BatchFacts(id: BatchID("b"), fields: all, reasons: reasons))
+        let counts = Dictionary(uniqueKeysWithValues: reasons.map { ($0.stateCode, $1) })
+        return try #require(BatchFacts(id: BatchID("b"), fields: all, reasons: counts))
     }
 
     @Test func cancelledPhotosDoNotCountInTheRate() throws {
@@ -20,7 +21,7 @@ import Testing
     @Test func failedDownloadsDoNotCountAsDownloads() throws {
         let fields = ["photos": "100", "count.downloaded": "5", "count.filtered": "20", "count.failed": "12"]
         // Of the 12 failed photos, 4 had an unknown host name, 6 had HTTP status 404, and 2 were damaged.
-        #expect(try batch(fields, reasons: ["d": "4", "i": "6", "p": "2"]).downloads == 27)
+        #expect(try batch(fields, reasons: [.nameNotFound: "4", .httpClientError: "6", .damaged: "2"]).downloads == 27)
     }
 
     @Test func timeCountsAllRoundsWithoutThePausesBetweenThem() throws {

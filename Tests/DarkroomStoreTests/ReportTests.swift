@@ -26,6 +26,46 @@ import Testing
         #expect(batch.reasons == [UInt8(ascii: "a"): 2])
     }
 
+    /// Every byte that Swift reads as the code of a failure is one for the scripts, and no other byte is.
+    @Test func failureCodesAreTheSameInSwiftAndInTheScripts() throws {
+        let test = try TestStore()
+        let failures = (0...UInt8.max).filter(FailureReason.isStateCode)
+        let id = try test.submit(size: failures.count, operations: 1)
+        let held = try test.claim()[0].held
+        func report(_ codes: [UInt8]) throws -> ReportReply {
+            try test.store.perform(
+                test.store.report(
+                    held, worker: "worker", stateCodes: codes, bytesIn: 0, bytesOut: 0,
+                    failures: failures.indices.map { ($0, Array("\($0)".utf8)) }))
+        }
+        let unchanged = [UInt8](repeating: UInt8(ascii: "."), count: failures.count)
+        for code in (0...UInt8.max) where !failures.contains(code) && !".NDFC".utf8.contains(code) {
+            #expect(throws: StoreError.self, "\(code)") { try report(unchanged.dropLast() + [code]) }
+        }
+        #expect(try report(failures) == .accepted(ended: true, stateCodes: nil))
+        #expect(try test.batch(id).stateCodes == failures)
+        #expect(try test.batch(id).reasons == Dictionary(uniqueKeysWithValues: failures.map { ($0, 1) }))
+        // The entry of the operation is kept, and the facts count unknown reasons as `other`.
+        let known = FailureReason.allCases.count
+        let facts = try #require(try test.store.facts(of: id))
+        #expect(facts.failures.values.reduce(0, +) == failures.count && facts.failures[.timeout] == 1)
+        #expect(facts.failures.count == known && facts.failures[.other] == failures.count - known + 1)
+        #expect(try test.store.failures(of: id).count == failures.count)
+        // A retry finds known reasons, unknown reasons, and all.
+        for (reasons, retried) in [([.timeout, .damaged], 2), ([.other], failures.count - known + 1), ([], known - 3)]
+            as [([FailureReason], Int)]
+        {
+            let reply = try test.store.perform(test.store.retry(id, reasons: reasons))
+            #expect(reply == .retried(photos: retried, notKept: 0, next: nil), "\(reasons)")
+            guard let again = try test.claim().first else { throw TestFailure(description: "nothing is queued") }
+            let codes = again.stateCodes.map { $0 == UInt8(ascii: "N") ? UInt8(ascii: "F") : $0 }
+            _ = try test.store.perform(
+                test.store.report(again.held, worker: "worker", stateCodes: codes, bytesIn: 0, bytesOut: 0))
+            _ = try test.state()
+        }
+        #expect(try test.batch(id).reasons.isEmpty && test.batch(id).counters.filtered == failures.count)
+    }
+
     @Test func finalStateCodeDoesNotChange() throws {
         let test = try TestStore()
         let id = try test.submit(size: 4, operations: 1)

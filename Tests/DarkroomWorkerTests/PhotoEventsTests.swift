@@ -181,12 +181,13 @@ private final class ReceivedEvents: Sendable {
         backlog.add(batch, 7, UInt8(ascii: "D"))
         backlog.add(batch, 8, UInt8(ascii: "D"))
         backlog.add(batch, 7, UInt8(ascii: "F"))
+        backlog.add(batch, 9, 0x80)
         let next = backlog.next()
         let message = try #require(next)
         #expect(backlog.isEmpty && backlog.next() == nil)
         #expect(
             String(decoding: message.json(worker: "w", time: 5), as: UTF8.self)
-                == #"{"event":"photos","time":5,"batch":"20261121-090501123-7f3a","worker":"w","photos":{"7":"F","8":"D"}}"#
+                == #"{"event":"photos","time":5,"batch":"20261121-090501123-7f3a","worker":"w","photos":{"7":"F","8":"D","9":"\#u{80}"}}"#
         )
     }
 

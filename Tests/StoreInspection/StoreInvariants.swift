@@ -107,7 +107,7 @@ extension StoreState {
             }
             for (index, (was, stateCode)) in zip(before.stateCodes, batch.stateCodes).enumerated()
             where was != stateCode && was != UInt8(ascii: "N") && was != UInt8(ascii: "D") {
-                let isRetry = (97...122).contains(was) && stateCode == UInt8(ascii: "N")
+                let isRetry = FailureReason.isStateCode(was) && stateCode == UInt8(ascii: "N")
                 let number = index / batch.size + 1
                 if !isRetry || !before.hasEnded(number) || !batch.queue.contains(number) {
                     broken.append("batch \(id): the final state code of photo \(index) changed")
@@ -174,7 +174,7 @@ extension BatchContent {
         for operation in 1..<operations + 1 {
             let stateCodes = stateCodes[photos(of: operation)]
             let open = stateCodes.contains(UInt8(ascii: "N")) || stateCodes.contains(UInt8(ascii: "D"))
-            let text = String(decoding: stateCodes, as: UTF8.self)
+            let text = PhotoState.text(ofStateCodes: stateCodes)
             // If a user cancels the last photos of an operation, but not the batch, the operation does not end before
             // the next report of a worker: the worker may have to write the manifest lines of these photos.
             let isLeft = executing[operation] != nil || queue.contains(operation) && !output.isEmpty
@@ -185,7 +185,7 @@ extension BatchContent {
             if executing[operation] == nil, originals.isEmpty {
                 require(!stateCodes.contains(UInt8(ascii: "D")), "operation \(operation) is not executing and has a D")
             }
-            let keeps = open || left || stateCodes.contains { (97...122).contains($0) }
+            let keeps = open || left || stateCodes.contains { FailureReason.isStateCode($0) }
             // An operation with failures may lack its entry, because Redis keeps only a limited number of these
             // entries.
             let mayLack = !live.contains(operation) && keeps
@@ -201,7 +201,7 @@ extension BatchContent {
             executing.values.allSatisfy { $0.fencingToken <= claims }, "a holder has a fencing token above the last one"
         )
         require(
-            failures.keys.allSatisfy { stateCodes.indices.contains($0) && (97...122).contains(stateCodes[$0]) },
+            failures.keys.allSatisfy { stateCodes.indices.contains($0) && FailureReason.isStateCode(stateCodes[$0]) },
             "a failure is kept for a photo that has not failed")
         let over = sealed && live.isEmpty && state != .waiting
         require((state == .finished) == over, "the state is \(state!) with \(live.count) unfinished operations")

@@ -7,6 +7,8 @@ import DarkroomStore
 final class StoreReader {
     private let store: BatchStore
     private var raw: [String: String] = [:]
+    /// The keys that contain state codes, which may not be text. In `raw`, each byte is a character.
+    private static let keysOfStateCodes: Set = ["states", "reasons"]
     private var apart: [String: [(String, String)]] = [:]
     private var batches: [BatchID: BatchContent] = [:]
 
@@ -33,7 +35,10 @@ final class StoreReader {
         var current: [String: String] = [:]
         for at in stride(from: 0, to: reply.count, by: 2) {
             if let key = reply[at].string, let content = reply[at + 1].bytes {
-                current[String(key.dropFirst(store.keys.prefix.count))] = String(decoding: content, as: UTF8.self)
+                let key = String(key.dropFirst(store.keys.prefix.count))
+                let isCodes = key.hasPrefix("batch:") && Self.keysOfStateCodes.contains { key.hasSuffix(":\($0)") }
+                current[key] =
+                    isCodes ? PhotoState.text(ofStateCodes: content) : String(decoding: content, as: UTF8.self)
             }
         }
         var state = StoreState()
@@ -164,7 +169,7 @@ final class StoreReader {
             executing: int("executing"), downloaded: int("count.downloaded"), filtered: int("count.filtered"),
             failed: int("count.failed"), cancelled: int("count.cancelled"))
         content.settings = fields
-        content.stateCodes = Array((raw[key + ":states"] ?? "").utf8)
+        content.stateCodes = (raw[key + ":states"] ?? "").unicodeScalars.map { UInt8($0.value) }
         content.entries = numbered(pairs(key + ":operations")) { $0 }
         for (member, score) in pairs(key + ":queue") {
             if member != score { problems.append("\(key):queue: \(member) has the score \(score)") }
@@ -182,7 +187,7 @@ final class StoreReader {
         content.leaseExpiries = numbered(pairs(key + ":lease.expiries")) { Int($0) ?? -1 }
         content.failures = numbered(pairs(key + ":failures")) { $0 }
         for (stateCode, count) in pairs(key + ":reasons") {
-            content.reasons[stateCode.utf8.first ?? 0] = Int(count) ?? -1
+            content.reasons[stateCode.unicodeScalars.first.map { UInt8($0.value) } ?? 0] = Int(count) ?? -1
         }
         return content
     }

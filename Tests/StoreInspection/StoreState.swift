@@ -176,7 +176,7 @@ struct BatchContent: Equatable {
     /// The number of failures per reason, computed from the state codes.
     var reasonsOfStateCodes: [UInt8: Int] {
         stateCodes.reduce(into: [:]) { reasons, stateCode in
-            if (97...122).contains(stateCode) { reasons[stateCode, default: 0] += 1 }
+            if FailureReason.isStateCode(stateCode) { reasons[stateCode, default: 0] += 1 }
         }
     }
 

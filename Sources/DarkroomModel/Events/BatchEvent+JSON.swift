@@ -71,8 +71,8 @@ extension BatchEvent {
         guard let stateCodes = message.members("photos") else { return nil }
         var states: [Int: PhotoState] = [:]
         for (index, stateCode) in stateCodes {
-            guard let index = Int(index), StoredBounds.indexes.contains(index), stateCode.utf8.count == 1,
-                let state = stateCode.utf8.first.flatMap(PhotoState.init(stateCode:))
+            guard let index = Int(index), StoredBounds.indexes.contains(index),
+                let state = PhotoState(stateCodeText: stateCode)
             else { return nil }
             states[index] = state
         }

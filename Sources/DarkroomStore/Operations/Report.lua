@@ -2,7 +2,7 @@
 -- Reports the states of the photos of one operation. The report that makes the last photo final ends the operation.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] worker id  [2] fencing token  [3] batch id  [4] operation number
---     [5] one state code per photo: `.` unchanged, `N` downloaded bytes discarded, `D`, `F`, `C`, a small letter for a failure.
+--     [5] one state code per photo: `.` unchanged, `N` downloaded bytes discarded, `D`, `F`, `C`, or one of FAILURE_CODES.
 --     A state may be reported again. A report that contains only `.` says that a crash probe begins; any other report says that
 --     the crash probe is over (see requeue_operation.lua)
 --     [6] [7] bytes in and out of all photos that became final since this claim
@@ -33,7 +33,7 @@ if not holder or string.sub(holder, 1, #mine) ~= mine then
     if holder or operation > tonumber(b[4]) or redis.call('ZSCORE', key .. QUEUE, operation) then return {'LOST'} end
     return {'ENDED', old}
 end
-if #reported ~= #old or string.find(reported, '[^%.NDFC%l]') then
+if #reported ~= #old or string.find(reported, '[^FAILURE_CODES%.NDFC]') then
     return redis.error_reply('ERR a report of ' .. #reported .. ' codes "' .. reported .. '" for an operation of ' .. #old .. ' photos')
 end
 
@@ -123,7 +123,7 @@ if ended then
     redis.call('ZREM', KEY_LEASES, id .. '/' .. operation)
     redis.call('HDEL', key .. LEASE_EXPIRIES, operation)
     local kept = tonumber(b[14])
-    if string.find(new, '%l') and kept < MOST_ENTRIES_KEPT then
+    if string.find(new, '[FAILURE_CODES]') and kept < MOST_ENTRIES_KEPT then
         changes[#changes + 1] = 'operations.kept'
         changes[#changes + 1] = kept + 1
     else

@@ -15,7 +15,7 @@ if b[5] == '1' or operation > tonumber(b[4]) or redis.call('ZSCORE', key .. QUEU
     return {'NEEDLESS'}
 end
 local codes = redis.call('GETRANGE', key .. STATES, (operation - 1) * b[2], math.min(operation * b[2], tonumber(b[3])) - 1)
-if not string.find(codes, '%l') then return {'NEEDLESS'} end
+if not string.find(codes, '[FAILURE_CODES]') then return {'NEEDLESS'} end
 redis.call('HSET', key .. OPERATIONS, operation, ARGV[3])
 redis.call('HINCRBY', key, 'operations.kept', 1)
 return {'OK'}

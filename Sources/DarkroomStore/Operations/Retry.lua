@@ -2,7 +2,8 @@
 -- Queues the failed photos of ended operations again if Redis still has the entries of these operations. Each call does one
 -- bounded step.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
--- ARGV[1] batch id  [2] [3] first and last operation to look at  [4] state codes of the reasons, '' for all
+-- ARGV[1] batch id  [2] [3] first and last operation to look at  [4] state codes and ranges of state codes (`a-c`) of the
+--     reasons, '' for all
 --     [5] '', or, to take the output folder back from another batch, the number in the folder's holder file (0: none)
 -- {'OK', photos, not_kept, next}: `photos` became new again; `not_kept` failed photos stay failed, because their entries are
 --     not kept; `next` is the first operation of the next step (0: none)
@@ -21,7 +22,7 @@ if redis.call('ZSCORE', KEY_RELEASES, id) then return {'BUSY'} end
 local overwrite, seen = ARGV[5] ~= '', tonumber(ARGV[5]) or 0
 --#include retake_output.lua
 local size, photos = tonumber(b[3]), tonumber(b[4])
-local wanted = ARGV[4] == '' and '%l' or '[' .. ARGV[4] .. ']'
+local wanted = ARGV[4] == '' and '[FAILURE_CODES]' or '[' .. ARGV[4] .. ']'
 last = math.min(last, tonumber(b[5]))
 
 local retried, not_kept, operations, codes_left, looked, reasons, forgotten = 0, 0, 0, 1000, 0, {}, {}

@@ -13,7 +13,21 @@ extension BatchStore {
         _ id: BatchID, from first: Int = 1, through last: Int = 1_000_000_000, reasons: [FailureReason] = [],
         overwrite: Bool = false, above seen: Int = 0
     ) -> ScriptCall<RetryReply> {
-        call(StoreScripts.retry, [id, first, last, reasons.map(\.stateCode), overwrite ? String(seen) : ""])
+        call(StoreScripts.retry, [id, first, last, Self.pattern(reasons), overwrite ? String(seen) : ""])
+    }
+
+    /// The state codes of reasons as a part of a set in a Lua pattern. Consecutive codes are a range, because Lua compares
+    /// each state code with each part of the set.
+    private static func pattern(_ reasons: [FailureReason]) -> [UInt8] {
+        var ranges: [ClosedRange<UInt8>] = []
+        for code in Set(reasons.flatMap(\.stateCodes)).sorted() {
+            if let last = ranges.last, last.upperBound + 1 == code {
+                ranges[ranges.count - 1] = last.lowerBound...code
+            } else {
+                ranges.append(code...code)
+            }
+        }
+        return ranges.flatMap { [$0.lowerBound, UInt8(ascii: "-"), $0.upperBound] }
     }
 }
 

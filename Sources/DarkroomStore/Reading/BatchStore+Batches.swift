@@ -32,7 +32,7 @@ extension BatchStore {
                 "its \(name) has another type"
             }
             let fields = batch == .null ? ["state": BatchState.ready.rawValue] : Self.fields(batch)
-            if let batch = BatchFacts(id: id, fields: fields, reasons: Self.fields(reasons), damage: damage) {
+            if let batch = BatchFacts(id: id, fields: fields, reasons: Self.reasons(reasons), damage: damage) {
                 facts.append(batch)
             }
         }
@@ -123,6 +123,18 @@ extension BatchStore {
     /// A number that changes whenever a user adds or removes a dependency.
     package func dependencyVersion() throws(StoreError) -> Int {
         try read(RedisCommand("HGET", keys.control, "dependencies")).number ?? 0
+    }
+
+    /// The number of failed photos for each state code, from the reply of HGETALL. State codes may not be text. Fields
+    /// with another length are skipped.
+    private static func reasons(_ value: RedisValue) -> [UInt8: String] {
+        let list = value.array ?? []
+        var reasons: [UInt8: String] = [:]
+        for at in stride(from: 0, to: list.count - 1, by: 2) {
+            guard let field = list[at].bytes, field.count == 1, let count = list[at + 1].string else { continue }
+            reasons[field[0]] = count
+        }
+        return reasons
     }
 
     /// The fields of a hash from the reply of HGETALL. Bytes that are no text become U+FFFD, so that a damaged value does

@@ -21,7 +21,9 @@ const sheet = document.getElementById("sheet");
 if (sheet) start(sheet, sheet.dataset);
 
 function start(section, sheet) {
-    const reasons = Object.fromEntries(sheet.reasons.split(" ").map((pair) => pair.split(":")));
+    // The word of each failure reason, by its state code.
+    const reasons = Object.fromEntries(sheet.reasons.split(" ").map((pair) => pair.split(":"))
+        .map(([code, word]) => [String.fromCharCode(code), word]));
     const states = new States(reasons);
     const details = new Details();
     // The indexes of the photos that the filter has found; null without a filter.
@@ -87,7 +89,7 @@ function start(section, sheet) {
         if (name.textContent !== title) name.textContent = title;
         const address = imageAddress(index, kind);
         const isSeen = kind === "filtered" && address !== null;
-        const shown = isSeen ? "" : kind === "failed" ? reasons[states.code(index)] ?? "failed" : text;
+        const shown = isSeen ? "" : kind === "failed" ? reasons[states.code(index)] ?? "other" : text;
         if (word.textContent !== shown) word.textContent = shown;
         const label = `Photo ${index}${title ? ", " + title : ""}${text ? ", " + text : ""}`;
         if (cell.getAttribute("aria-label") !== label) cell.setAttribute("aria-label", label);
@@ -359,7 +361,8 @@ function start(section, sheet) {
     function codeOf(photo) {
         const codes = { new: "N", downloaded: "D", filtered: "F", cancelled: "C" };
         if (photo.state !== "failed") return codes[photo.state] ?? "?";
-        return Object.keys(reasons).find((letter) => reasons[letter] === photo.reason) ?? "z";
+        const codeOfReason = (word) => Object.keys(reasons).find((code) => reasons[code] === word);
+        return codeOfReason(photo.reason) ?? codeOfReason("other");
     }
 
     let refreshTimer = 0;

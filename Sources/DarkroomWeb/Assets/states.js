@@ -1,5 +1,5 @@
 // The states of the photos that the page knows: one code for each photo, as in Redis, and P for a photo that a worker
-// holds. Small letters are the reasons of failed photos.
+// holds. All other codes are reasons of failed photos; the page has a list of the reasons.
 
 const blockSize = 4096;
 // One byte for each of a million photos: results of a filter may be far from each other.
@@ -12,7 +12,7 @@ export class States {
     #blocks = new Map();
     #reasons;
 
-    /** @param {Object} reasons the word of each reason, by its letter. */
+    /** @param {Object} reasons the word of each reason, by its code. */
     constructor(reasons) {
         this.#reasons = reasons;
     }
@@ -45,7 +45,7 @@ export class States {
     /** A word for styles: new, progress, downloaded, filtered, failed, cancelled, or unknown. */
     kind(index) {
         const code = this.code(index);
-        return kinds[code] ?? (code >= "a" && code <= "z" ? "failed" : "unknown");
+        return kinds[code] ?? (code === "?" ? "unknown" : "failed");
     }
 
     /** The state in words, such as "failed: timeout"; empty if it is not known. */

@@ -1,8 +1,9 @@
 import Darkroom
 import DarkroomStore
 
-/// The states of consecutive photos, one code for each photo: the state codes of Redis, and `P` for a photo that is
-/// neither downloaded nor final and whose operation a worker holds.
+/// The states of consecutive photos, one code for each photo: the state codes of Redis, `P` for a photo that is neither
+/// downloaded nor final and whose operation a worker holds, and `?` for a damaged state code. A failure reason that this
+/// version does not know has the code of ``FailureReason/other``.
 ///
 /// An object that was read again without a change is the same object, so that viewers are compared quickly.
 final class StateWindow: Sendable {
@@ -37,10 +38,7 @@ final class StateWindow: Sendable {
     private static func shown(_ operation: OperationFacts, of batch: BatchFacts) -> [UInt8] {
         operation.stateCodes.map { code in
             // `PhotoState` reads the codes of a cancelled batch.
-            // A damaged code takes one character, too.
-            guard let state = PhotoState(stateCode: code, of: batch) else {
-                return code < 128 ? code : UInt8(ascii: "?")
-            }
+            guard let state = PhotoState(stateCode: code, of: batch) else { return UInt8(ascii: "?") }
             return state == .new && operation.state == .executing ? inProgress : state.stateCode
         }
     }
@@ -68,5 +66,5 @@ final class StateWindow: Sendable {
         return changed.map { StateWindow(first: first + $0.lowerBound, codes: Array(codes[$0])) }
     }
 
-    var json: JSON { ["first": .int(first), "states": .string(String(decoding: codes, as: UTF8.self))] }
+    var json: JSON { ["first": .int(first), "states": .string(PhotoState.text(ofStateCodes: codes))] }
 }

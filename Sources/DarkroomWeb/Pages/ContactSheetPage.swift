@@ -199,7 +199,7 @@ struct ContactSheetPage {
             [
                 "id": "sheet", "aria-label": "Photos", "data-batch": id, "data-api": api,
                 "data-streams": site.link("api", "v1", "streams"), "data-page": site.link("batches", id),
-                "data-reasons": FailureReason.allCases.map { "\(Character(UnicodeScalar($0.stateCode))):\($0.word)" }
+                "data-reasons": FailureReason.allCases.map { "\($0.stateCode):\($0.word)" }
                     .joined(separator: " "), "data-photos": "\(batch.photos)", "data-round": "\(batch.round)",
                 "data-first": "\(firstShown)",
                 "data-files": showsFiles ? "" : nil, "data-originals": showsOriginals ? "" : nil,

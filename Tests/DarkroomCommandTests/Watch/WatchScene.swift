@@ -22,13 +22,13 @@ enum WatchScene {
             "bytes.in": "123456789", "bytes.out": "45600000", "submitted": "\(now - 60_000)",
             "started": "\(now - 50_000)", "size": "50", "feeder.seen": "\(now)",
         ]
-        let reasons = ["g": "30", "j": "20", "p": "5"]
+        let reasons = [.timeout: "30", .httpServerError: "20", .damaged: "5"] as [FailureReason: String]
         return try facts(holidays, fields.merging(changes) { $1 }, reasons)
     }
 
     /// The facts of a batch with these fields. The other fields are those of a batch without photos.
     static func facts(
-        _ id: BatchID, _ fields: [String: String], _ reasons: [String: String] = [:]
+        _ id: BatchID, _ fields: [String: String], _ reasons: [FailureReason: String] = [:]
     ) throws -> BatchFacts {
         let zero = [
             "submitted", "feeder.seen", "round", "sealed", "photos", "operations", "operations.ended",
@@ -37,7 +37,8 @@ enum WatchScene {
         ]
         var all = Dictionary(uniqueKeysWithValues: BatchOptions().fields.map { ($0.field, $0.value) })
         for field in zero { all[field] = "0" }
-        return try #require(BatchFacts(id: id, fields: all.merging(fields) { $1 }, reasons: reasons))
+        let counts = Dictionary(uniqueKeysWithValues: reasons.map { ($0.stateCode, $1) })
+        return try #require(BatchFacts(id: id, fields: all.merging(fields) { $1 }, reasons: counts))
     }
 
     static func archived() throws -> BatchFacts {
@@ -54,7 +55,7 @@ enum WatchScene {
             "sealed": "1", "count.filtered": "498", "count.failed": "2", "started": "\(now - 90_000)",
             "finished": "\(now - 80_000)",
         ]
-        return try facts(old, fields, ["l": "2"])
+        return try facts(old, fields, [.tooLarge: "2"])
     }
 
     static let workers = [

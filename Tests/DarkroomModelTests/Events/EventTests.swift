@@ -29,9 +29,12 @@ import Testing
         (#""event":"recovered","operation":4,"leaseExpiries":2"#, .recovered(operation: 4, leaseExpiries: 2)),
         (#""event":"ended","operation":12"#, .ended(operation: 12)),
         (
-            #""event":"photos","worker":"w-1","photos":{"12":"F","13":"D","14":"g","15":"C","16":"N"}"#,
+            #""event":"photos","worker":"w-1","photos":{"12":"F","13":"D","14":"g","15":"C","16":"N","17":"\u0080","18":"ÿ"}"#,
             .photos(
-                [12: .filtered, 13: .downloaded, 14: .failed(.timeout), 15: .cancelled, 16: .new], worker: "w-1")
+                [
+                    12: .filtered, 13: .downloaded, 14: .failed(.timeout), 15: .cancelled, 16: .new,
+                    17: .failed(.other), 18: .failed(.other),
+                ], worker: "w-1")
         ),
         (#""event":"photos","photos":{"12":"C"}"#, .photos([12: .cancelled], worker: nil)),
         (#""event":"photos","worker":"w-1","photos":{},"dropped":7"#, .photos([:], worker: "w-1", dropped: 7)),
@@ -54,6 +57,7 @@ import Testing
         #"{"event":"focus","first":9,"last":3,"time":5}"#,
         #"{"event":"claimed","operations":[1,"x"],"worker":"w","time":5}"#,
         #"{"event":"photos","worker":"w","photos":{"1":"FF"},"time":5}"#,
+        #"{"event":"photos","worker":"w","photos":{"1":"\u0100"},"time":5}"#,
         #"{"event":"photos","worker":"w","photos":{"x":"F"},"time":5}"#,
         #"{"event":"recovered","operation":1,"time":5}"#,
     ]) func unknownEventKeepsItsName(_ json: String) throws {

@@ -58,7 +58,7 @@ extension Answer {
 extension Answer: CustomStringConvertible {
     /// The text in the log of a run.
     var description: String {
-        func text(_ stateCodes: [UInt8]) -> String { String(decoding: stateCodes, as: UTF8.self) }
+        func text(_ stateCodes: [UInt8]) -> String { PhotoState.text(ofStateCodes: stateCodes) }
         switch self {
         case .submit(let reply): return "\(reply)"
         case .feed(let reply): return "\(reply)"

@@ -136,7 +136,7 @@ struct ChangeAudit {
     private static func completion(_ batch: BatchContent) -> String {
         let stateCodes = batch.read(batch.stateCodes)
         let counts = ["F", "C"].map { stateCode in stateCodes.filter { $0 == UInt8(ascii: stateCode) }.count }
-        let failed = stateCodes.filter { (97...122).contains($0) }.count
+        let failed = stateCodes.filter { FailureReason.isStateCode($0) }.count
         return "\(batch.round) \(stateCodes.count) \(counts[0]) \(failed) \(counts[1]) \(batch.isCancelled)"
     }
 

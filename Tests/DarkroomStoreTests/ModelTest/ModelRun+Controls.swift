@@ -203,7 +203,7 @@ extension ModelRun {
         for (id, batch) in unforgotten() {
             for number in 1..<batch.operations + 1 where batch.entries[number] == nil && batch.hasEnded(number) {
                 let photos = batch.photos(of: number)
-                guard batch.stateCodes[photos].contains(where: { (97...122).contains($0) }) else { continue }
+                guard batch.stateCodes[photos].contains(where: { FailureReason.isStateCode($0) }) else { continue }
                 _ = try deliver(.restoreEntry(id, number: number, photos: photos.count))
                 return
             }

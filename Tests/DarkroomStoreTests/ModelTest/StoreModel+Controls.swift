@@ -118,7 +118,7 @@ extension BatchContent {
         queue.remove(number)
         executing[number] = nil
         leaseExpiries[number] = nil
-        if isCancelled || !stateCodes[photos(of: number)].contains(where: { (97...122).contains($0) }) {
+        if isCancelled || !stateCodes[photos(of: number)].contains(where: { FailureReason.isStateCode($0) }) {
             entries[number] = nil
         }
     }

@@ -28,7 +28,7 @@ extension StoreModel {
                 batch.stateCodes[index] = stateCode
                 addTotal(ofPhotosIn: stateCode)
                 progress = progress || isFinal(stateCode)
-                if (97...122).contains(stateCode), report.failures.contains(index) {
+                if FailureReason.isStateCode(stateCode), report.failures.contains(index) {
                     batch.failures[index] = Message.failure(index)
                 }
             }

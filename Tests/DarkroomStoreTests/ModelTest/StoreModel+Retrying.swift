@@ -14,11 +14,11 @@ extension StoreModel {
         if state.releases[id] != nil { return .busy }
         if let holder = retake(id, overwrite) { return .outputTaken(by: holder) }
         batch = state.batches[id]!
-        let stateCodes = reasons.map(\.stateCode)
+        let stateCodes = reasons.flatMap(\.stateCodes)
         var (retried, notKept) = (0, 0)
         for number in operations where number <= batch.operations && batch.hasEnded(number) {
             let wanted = batch.photos(of: number).filter {
-                (97...122).contains(batch.stateCodes[$0])
+                FailureReason.isStateCode(batch.stateCodes[$0])
                     && (stateCodes.isEmpty || stateCodes.contains(batch.stateCodes[$0]))
             }
             if wanted.isEmpty { continue }
@@ -107,7 +107,7 @@ extension StoreModel {
         guard let batch = state.batches[id], batch.state != nil else { return .gone }
         guard 1...max(1, batch.operations) ~= number, number <= batch.operations, batch.hasEnded(number),
             batch.entries[number] == nil, !batch.isCancelled,
-            batch.stateCodes[batch.photos(of: number)].contains(where: { (97...122).contains($0) })
+            batch.stateCodes[batch.photos(of: number)].contains(where: { FailureReason.isStateCode($0) })
         else { return .notNeeded }
         state.batches[id]!.entries[number] = Message.entry(id, number, photos)
         return .restored

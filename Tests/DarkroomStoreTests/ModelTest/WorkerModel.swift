@@ -27,8 +27,9 @@ struct WorkerModel {
             let finish = random.chance(35)
             for index in stateCodes.indices where [UInt8(ascii: "N"), UInt8(ascii: "D")].contains(stateCodes[index]) {
                 guard finish || random.chance(40) else { continue }
-                let outcomes = finish ? "FFFFFag" : "NDDFFFFCagz"
-                stateCodes[index] = random.pick(Array(outcomes.utf8))!
+                // 0x80 and 0xFF are state codes of reasons that this version does not know.
+                let outcomes = Array((finish ? "FFFFFag" : "NDDFFFFCagz").utf8) + [0x80, 0xFF]
+                stateCodes[index] = random.pick(outcomes)!
                 guard stateCodes[index] != UInt8(ascii: "N"), stateCodes[index] != UInt8(ascii: "D") else { continue }
                 bytesIn += Int.random(in: 0...1000, using: &random)
                 bytesOut += Int.random(in: 0...1000, using: &random)
@@ -82,7 +83,7 @@ struct WorkerModel {
         report.bytesIn = work.bytesIn
         report.bytesOut = work.bytesOut
         let keepsFailures = random.chance(90)
-        for (offset, stateCode) in stateCodes.enumerated() where keepsFailures && (97...122).contains(stateCode) {
+        for (offset, stateCode) in stateCodes.enumerated() where keepsFailures && FailureReason.isStateCode(stateCode) {
             report.failures.append((work.held.number - 1) * size + offset)
         }
         return report

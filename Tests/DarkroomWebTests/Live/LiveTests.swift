@@ -30,12 +30,14 @@ struct LiveTests {
         #expect(!changed.contains("\"first\":30"))
     }
 
-    /// A byte that is not ASCII would take the place of several codes in the text of an event.
-    @Test func damagedStateTakesOnePlace() throws {
+    /// Each state code is one character of an event: also the code of a reason that this version does not know, and a
+    /// damaged code.
+    @Test func everyStateTakesOnePlace() throws {
         let id = try site.submit(photos: 5)
         let key = Array(store.keys.states(id).utf8)
-        _ = try store.connection.call(.init(arguments: [Array("SETRANGE".utf8), key, Array("2".utf8), [0xC3]]))
-        try site.events(of: "\(id)").read(until: "{\"first\":0,\"states\":\"NN?NN\"}")
+        let codes: [UInt8] = [0xC3, 0x01, UInt8(ascii: "\""), 0xFF]
+        _ = try store.connection.call(.init(arguments: [Array("SETRANGE".utf8), key, Array("1".utf8), codes]))
+        try site.events(of: "\(id)").read(until: "{\"first\":0,\"states\":\"Nz??z\"}")
     }
 
     @Test func sendsTheFactsOfTheBatchWhenAControlChanges() throws {

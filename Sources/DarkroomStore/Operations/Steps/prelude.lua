@@ -62,5 +62,9 @@ local prefix = KEYS[1]
 -- For each batch, Redis keeps the entries of at most this many ended operations, so that failed photos can be retried.
 --#define MOST_ENTRIES_KEPT 10000
 
+-- The state codes of failed photos, as a part of a set in a pattern: '[FAILURE_CODES]'. The same definition in Swift is
+-- FailureReason.isStateCode.
+--#define FAILURE_CODES a-z\128-\255
+
 -- The time and the batch `id` in the JSON of an event.
 --#define TIME_AND_BATCH '"time":' .. now .. ',"batch":"' .. id .. '"'
