@@ -73,7 +73,7 @@ let package = Package(
         .target(name: "DarkroomLogging", dependencies: ["DarkroomModel", "DarkroomConcurrency", "DarkroomText"]),
         .target(
             name: "DarkroomStore",
-            dependencies: ["DarkroomModel", "DarkroomRedis", "DarkroomCoding", "DarkroomText"],
+            dependencies: ["DarkroomModel", "DarkroomRedis", "DarkroomCoding", "DarkroomFiles", "DarkroomText"],
             resources: [.embedInCode("Operations/Steps")] + storeOperations.map { .embedInCode("Operations/\($0).lua") }
         ),
         .target(

@@ -14,9 +14,9 @@ struct BatchesCommand: ParsableCommand {
         let client = try redis.connect()
         let now = try client.store.time()
         let batches = try client.store.facts(of: try client.store.batchIDs())
+        let problems = try client.store.problems(of: batches, now: now)
         let output = StandardOutput()
         if json {
-            let problems = try client.store.problems(of: batches, now: now)
             return try output.document(.array(batches.map { JSON($0, now: now, problems: problems.of($0)) }))
         }
         var table = Table(
@@ -28,13 +28,15 @@ struct BatchesCommand: ParsableCommand {
             ], to: output)
         for batch in batches {
             try table.add([
-                .text(batch.id.description), .text(batch.stateText), .count(batch.photos),
+                .text(batch.id.description), .text(batch.stateText(now: now, problems: problems.of(batch))),
+                .count(batch.photos),
                 .count(batch.counts.filtered), .count(batch.counts.failed), .count(batch.counts.cancelled),
                 .rate(batch.photosPerSecond(now: now)), .text(batch.controls.priority.rawValue),
                 .text(batch.options.name), .text(batch.controlsText),
             ])
         }
         try table.finish()
+        for problem in problems.of(batches) { printToStandardError("warning: \(problem.sentence(among: batches))") }
         if batches.isEmpty, output.isTerminal {
             printToStandardError("There is no batch. \"darkroom submit LIST -o FOLDER\" submits one.")
         }

@@ -157,8 +157,8 @@ struct SubmitCommand: ParsableCommand {
             // `hasEnded` is read before the facts: if the feed has ended, the facts include its last operation.
             let hasEnded = feed.hasEnded
             let begun = try facts(of: id, feed, client, &waiter)
-            let batch = try waiter.wait(for: begun) { batch, problems in
-                progress.show(batch, problems: problems)
+            let batch = try waiter.wait(for: begun) { batch, problems, now in
+                progress.show(batch, problems: problems, now: now)
                 if batch.cancelled { return !wait }
                 let isFed = try feed.waitUntilEnded(for: .zero) != nil
                 if isFed { onFed() }

@@ -23,7 +23,7 @@ struct WaitCommand: ParsableCommand {
         var waiter = BatchWaiter(client, naming: { $0.naming(redis.run) }, warn: progress.note)
         defer { progress.end() }
         let outcome = try waiter.wait(for: try batches(run.map { [$0] } ?? batch, client), timeout: timeout) {
-            progress.show($0, problems: $1)
+            progress.show($0, problems: $1, now: $2)
             return false
         }
         progress.end()

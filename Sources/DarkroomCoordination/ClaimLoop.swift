@@ -41,6 +41,7 @@ package final class ClaimLoop: Sendable {
         var number = 0
         while !worker.read({ $0.isStopping }) {
             let isReady = coordination.isConnected.withLock { $0 } && !worker.isStuck
+            if !isReady { worker.handle(.claimsPaused) }
             let demand = isReady ? worker.demand : ClaimDemand()
             let (claim, wake) = coordination.plan.withLock { plan in
                 let now = ContinuousClock.now

@@ -45,6 +45,7 @@ package final class HeartbeatLoop: Sendable {
                 isAway = true
                 coordination.redisProblem.withLock { $0 = "Redis cannot be used: \(error)" }
                 coordination.isConnected.withLock { $0 = false }
+                coordination.claimSignal.raise()
             }
             coordination.leaseGuard.asked(at: began)
             coordination.logger.writeDue()

@@ -65,6 +65,16 @@ final class ConnectionTable: Sendable {
             connections[connection]?.since = .now
             connections[connection]?.received = 0
         }
+        if case .sending(_, .some) = phase { Self.limitSilence(of: darkroom_mhd_socket(connection)) }
+    }
+
+    /// Lets the system close the connection of a stream whose client acknowledges nothing for some time, for example
+    /// because its machine was switched off. Otherwise the system would try to send for about 15 minutes.
+    private static func limitSilence(of socket: Int32) {
+        var milliseconds = UInt32(20_000)
+        // Fails for a Unix-domain socket, whose client cannot vanish without closing it.
+        setsockopt(
+            socket, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, &milliseconds, socklen_t(MemoryLayout<UInt32>.size))
     }
 
     func noteReceived(_ bytes: Int, _ connection: OpaquePointer) {

@@ -17,11 +17,40 @@ extension BatchFacts {
         return Double(spent + current) / 1000
     }
 
-    /// The number of photos per second that were filtered or failed, averaged over ``seconds(now:)``; nil before the
-    /// batch has started.
+    /// Whether photos of the batch run at `now`, which is Redis time in milliseconds. A batch that an earlier version
+    /// has started counts as executing from its first claim to its end.
+    package func isExecuting(now: Int) -> Bool {
+        state == .executing && damage.isEmpty && (pace?.isActive(now: now) ?? true)
+    }
+
+    /// The state to show: a batch whose operations were claimed, but none of whose photos runs, is ready, not executing.
+    /// - Parameter problems: the problems of the batch, which are known earlier than the lack of progress.
+    package func shownState(now: Int, problems: [BatchProblem]) -> BatchState {
+        guard state == .executing else { return state }
+        let isStopped = problems.contains { $0.batch == id && $0.code.stopsEveryPhoto }
+        return isExecuting(now: now) && !isStopped ? .executing : .ready
+    }
+
+    /// The number of photos per second that were filtered or failed. While the batch is unfinished, this is the rate of
+    /// the latest 30 to 60 s in which photos of the batch ran, or 0 if none runs now. When it has finished, this is the
+    /// average over the time in which its photos ran. Nil before the batch has started.
     package func photosPerSecond(now: Int) -> Double? {
-        guard let seconds = seconds(now: now), seconds > 0 else { return nil }
+        if state != .finished, let pace {
+            guard isExecuting(now: now) else { return 0 }
+            let rate = pace.photosPerSecond(now: now, done: counts.done, isSuspended: controls.isSuspended)
+            // In the first seconds of a batch, the average is the recent rate.
+            let isNew = round == 1 && now - (started ?? 0) <= 2 * BatchPace.longestSilence.wholeMilliseconds
+            if rate != nil || !isNew { return rate }
+        }
+        guard let seconds = secondsWorked(now: now), seconds > 0 else { return nil }
         return Double(counts.done) / seconds
+    }
+
+    /// The part of ``seconds(now:)`` in which photos of the batch ran. It is ``seconds(now:)`` if it was not measured.
+    package func secondsWorked(now: Int) -> Double? {
+        guard let seconds = seconds(now: now) else { return nil }
+        guard let worked, worked > 0, worked <= Int(seconds * 1000) else { return seconds }
+        return Double(worked) / 1000
     }
 
     /// The time in seconds until the batch finishes at `rate` photos per second. Nil if the time is unknown: the list

@@ -65,6 +65,11 @@ public struct BatchFacts: Sendable, Equatable {
     package var finished: Int?
     /// The total duration of all earlier rounds, in milliseconds.
     package var spent = 0
+    /// The recent progress; nil if the batch has not started or has finished.
+    package var pace: BatchPace?
+    /// The total duration of the periods of all rounds in which photos of the batch ran, in milliseconds; nil if it was
+    /// not measured.
+    package var worked: Int?
     /// The time of the last heartbeat of the feeder.
     package var feederSeen = 0
     /// The chained digest of the fed operations, in hexadecimal.
@@ -117,6 +122,9 @@ public struct BatchFacts: Sendable, Equatable {
         started = stored.optionalNumber("started")
         finished = stored.optionalNumber("finished")
         spent = stored.optionalNumber("spent") ?? 0
+        // No worker depends on these two fields, so a damaged value is not damage of the batch.
+        pace = stored.text("pace").flatMap(BatchPace.init)
+        worked = stored.text("worked").flatMap { Int($0) }.flatMap { StoredBounds.numbers.contains($0) ? $0 : nil }
         feederSeen = stored.number("feeder.seen")
         feedDigest = stored.text("feed.digest") ?? ""
         damage = found.isEmpty ? stored.damage : found

@@ -32,6 +32,20 @@ package struct BatchProblem: Sendable, Hashable {
         case diskFull = "disk-full"
         /// Every worker refuses the batch, for a reason not listed above or for several different reasons.
         case refused
+        /// No photo of the batch runs: its downloads wait for connections to a host, or for their next attempts.
+        case waitsForHost = "waits-for-host"
+        /// No photo of the batch runs: the workers run other batches.
+        case waitsForWorkers = "waits-for-workers"
+
+        /// Whether no photo of a batch with this problem runs.
+        var stopsEveryPhoto: Bool {
+            switch self {
+            case .damaged, .noWorker, .folderMissing, .folderTaken, .optionMissing, .diskFull, .refused, .waitsForHost,
+                .waitsForWorkers:
+                true
+            default: false
+            }
+        }
     }
 
     /// The batch; nil if the problem affects the cluster, and therefore every batch.

@@ -1,12 +1,16 @@
 import DarkroomConcurrency
 import DarkroomModel
 import DarkroomStore
+import DarkroomTransfer
+import DarkroomWorkerState
 import Foundation
 
 extension WorkerCore {
     /// The fields of `{namespace}:worker:<id>`, sent with every heartbeat.
     var facts: [(field: String, value: String)] {
-        let (operations, limits, activity) = read { ($0.held, $0.limits, $0.activity) }
+        let (operations, limits, activity, batches) = read {
+            ($0.held, $0.limits, $0.activity, $0.batchActivities)
+        }
         return [
             ("host", ProcessInfo.processInfo.hostName), ("pid", String(getpid())), ("version", darkroomVersion),
             ("started", String(started)), ("downloads", String(limits.downloads)),
@@ -15,8 +19,29 @@ extension WorkerCore {
             ("photos", String(activity.photosDone)),
             ("rate", String(rate.photosPerSecond(done: activity.photosDone))),
             ("operations", operations.prefix(16).map { "\($0.batch)/\($0.number)" }.joined(separator: " ")),
-            ("refused", refusedText),
+            ("refused", refusedText), ("running", WorkerFacts.text(ofRunning: batches.map { ($0.batch, $0.running) })),
+            ("waiting", WorkerFacts.text(of: Self.waits(batches))),
+            ("outputs.under", WorkerFacts.text(ofFolders: configuration.outputsUnder)),
         ]
+    }
+
+    /// The batches of which no photo runs in this worker, with the hosts for which their downloads wait.
+    private static func waits(_ batches: [BatchActivity]) -> [WorkerFacts.Wait] {
+        let waiting = batches.filter { $0.running.isEmpty && $0.waiting > 0 }.prefix(WorkerFacts.mostWaits)
+        guard !waiting.isEmpty else { return [] }
+        var holders: [String: BatchID] = [:]
+        for batch in batches.filter({ !$0.downloadingURLs.isEmpty }).prefix(WorkerFacts.mostWaits) {
+            for host in batch.downloadingURLs.compactMap(TransferHost.name(in:)) where holders[host] == nil {
+                holders[host] = batch.batch
+            }
+        }
+        return waiting.compactMap { batch in
+            let hosts = batch.waitingURLs.compactMap(TransferHost.name(in:))
+            // Of several hosts, name the one that most of these photos wait for.
+            let counts = hosts.reduce(into: [String: Int]()) { $0[$1, default: 0] += 1 }
+            guard let host = counts.max(by: { ($0.value, $1.key) < ($1.value, $0.key) })?.key else { return nil }
+            return WorkerFacts.Wait(batch: batch.batch, photos: batch.waiting, host: host, holder: holders[host])
+        }
     }
 
     /// The refused batches with the reasons, truncated to ``WorkerFacts/mostRefusedText``.

@@ -21,6 +21,8 @@ extension WorkerState {
         case filesLost([HeldOperation])
         /// Redis replied to a claim with operations of these batches.
         case claimAnswered(ClaimScope, Set<BatchID>)
+        /// Claims cannot be sent now, for example because Redis is unreachable.
+        case claimsPaused
 
         // Controls.
         case noticed(ChangeNotice)

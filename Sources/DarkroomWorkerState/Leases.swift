@@ -14,6 +14,9 @@ struct Leases {
 
     func isPreparing(_ held: HeldOperation) -> Bool { preparing.keys.contains(held) }
 
+    /// Whether the worker is preparing an operation for which `isMeant` returns true.
+    func isPreparing(where isMeant: (HeldOperation) -> Bool) -> Bool { preparing.keys.contains(where: isMeant) }
+
     mutating func claim(_ operations: [HeldOperation], at time: ContinuousClock.Instant) {
         for held in operations { preparing[held] = time }
     }

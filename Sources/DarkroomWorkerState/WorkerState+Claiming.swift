@@ -93,8 +93,26 @@ extension WorkerState {
         guard let id = focusToClaim, mayClaim, batches[id]?.isStalled != true else { return nil }
         let (unbegun, largest) = backlog
         guard unbegun < 4 * window + 2 * largest else { return nil }
-        let isHere = batches[id]?.toBegin.contains { operations[$0]?.hasFocusedPhotosToBegin == true } ?? false
-        return isHere ? nil : (id, controls.controls(of: id).priority)
+        return hasFocusedPhotosToBegin(id) ? nil : (id, controls.controls(of: id).priority)
+    }
+
+    /// Whether a claim, or the preparation of a claimed operation, may bring photos in the focus of a batch. Until then
+    /// the other photos of the batch do not start: otherwise the rest of the first operation in the focus would run
+    /// before the next operations in the focus.
+    func awaitsFocus(_ batch: LocalBatch, _ id: BatchID) -> Bool {
+        guard let focus = batch.controls.focus else { return false }
+        let size = batch.operationSize
+        let numbers = focus.photos.lowerBound / size + 1...focus.photos.upperBound / size + 1
+        guard batch.operations.count(where: { numbers.contains($0.number) }) < numbers.count else { return false }
+        return focusedWanted?.batch == id || leases.isPreparing { $0.batch == id && numbers.contains($0.number) }
+    }
+
+    /// Handles that no claim can be sent, for example because Redis is unreachable: the worker does not wait for
+    /// operations in the focus. Ordinary claims take these operations first.
+    mutating func claimsPaused(_ effects: inout [Effect]) {
+        guard focusToClaim != nil else { return }
+        focusToClaim = nil
+        effects.append(.schedule(urgently: true))
     }
 
     /// Whether a full worker claims a few operations of batches that have no photo to start in this worker. Without
@@ -114,10 +132,13 @@ extension WorkerState {
 
     /// Handles the reply to a claim. Batches that the claim requested and that are not in `brought` have no operations
     /// to claim.
-    mutating func claimAnswered(_ scope: ClaimScope, _ brought: Set<BatchID>) {
+    mutating func claimAnswered(_ scope: ClaimScope, _ brought: Set<BatchID>, _ effects: inout [Effect]) {
         switch scope {
         case .all: return
-        case .focus(let id): if brought.isEmpty, focusToClaim == id { focusToClaim = nil }
+        case .focus(let id):
+            guard brought.isEmpty, focusToClaim == id else { return }
+            focusToClaim = nil
+            effects.append(.schedule(urgently: true))  // the photos outside the focus
         case .drained(let asked): drained.subtract(asked.subtracting(brought))
         }
     }

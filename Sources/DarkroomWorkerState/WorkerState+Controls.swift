@@ -9,7 +9,8 @@ extension WorkerState {
         case .batch(let id, let controls, let version):
             apply(&effects) { $0.noticed(version, batch: (id, controls)) }
             noteFocus(of: id, controls)
-            if controls.focus != nil { effects.append(.wakeClaims) }
+            // The worker no longer waits for operations in an earlier focus of another batch.
+            if controls.focus != nil { effects += [.schedule(urgently: true), .wakeClaims] }
         case .cluster(let cluster, let version):
             apply(&effects) { $0.noticed(version, cluster: cluster) }
         case .photos(let id, let version):

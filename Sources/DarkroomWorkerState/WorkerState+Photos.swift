@@ -54,10 +54,17 @@ extension WorkerState {
             // The window grows by a reserve for each lower priority with running photos, so that those photos do not
             // block this priority.
             let lower = queues.activeRanks(below: rank)
-            guard queues.total(\.active, from: rank) < window,
-                queues.total(\.active) < window + lower * reserve,
+            // Photos in the focus use the same reserve, so that photos that started before the focus was set do not
+            // block them.
+            let focused = queues.batchesToBegin(of: rank).first { hasFocusedPhotosToBegin($0) }
+            let room = window + (focused == nil ? 0 : reserve)
+            guard queues.total(\.active, from: rank) < room,
+                queues.total(\.active) < room + lower * reserve,
                 queues.total(\.downloads, from: rank) < limits.downloads
             else { return nil }
+            if queues.total(\.active, from: rank) >= window || queues.total(\.active) >= window + lower * reserve {
+                return focused.flatMap { beginNext(of: $0, isMoreUrgent: true, onlyFocused: true) }
+            }
             if let task = beginNext(of: first, isMoreUrgent: lower > 0) { return task }
             for id in queues.batchesToBegin(of: rank) where id != first {
                 if let task = beginNext(of: id, isMoreUrgent: lower > 0) { return task }
@@ -66,8 +73,16 @@ extension WorkerState {
         return nil
     }
 
-    private mutating func beginNext(of id: BatchID, isMoreUrgent: Bool) -> PhotoTask? {
-        hasRoom(for: id, isMoreUrgent: isMoreUrgent) ? beginNext(of: id) : nil
+    private mutating func beginNext(
+        of id: BatchID, isMoreUrgent: Bool, onlyFocused: Bool = false
+    ) -> PhotoTask? {
+        hasRoom(for: id, isMoreUrgent: isMoreUrgent) ? beginNext(of: id, onlyFocused: onlyFocused) : nil
+    }
+
+    /// Whether a local operation has photos in the focus of its batch that may start now.
+    func hasFocusedPhotosToBegin(_ id: BatchID) -> Bool {
+        guard let batch = batches[id], batch.controls.focus != nil else { return false }
+        return batch.toBegin.contains { operations[$0]?.hasFocusedPhotosToBegin == true }
     }
 
     /// Whether the downloaded bytes in memory leave room for a download of a batch.
@@ -86,9 +101,11 @@ extension WorkerState {
         return true
     }
 
-    private mutating func beginNext(of id: BatchID) -> PhotoTask? {
+    private mutating func beginNext(of id: BatchID, onlyFocused: Bool) -> PhotoTask? {
         guard let batch = batches[id] else { return nil }
-        for focused in batch.controls.focus == nil ? [false] : [true, false] {
+        var parts = batch.controls.focus == nil ? [false] : [true, false]
+        if onlyFocused || awaitsFocus(batch, id) { parts = [true] }
+        for focused in parts {
             for held in batch.toBegin {
                 if focused, operations[held]?.focus == nil { break }  // the operations in the focus come first
                 let position = update(held) { $0.nextPhoto(focused: focused) } ?? nil

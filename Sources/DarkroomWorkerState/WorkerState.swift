@@ -65,12 +65,14 @@ package struct WorkerState: Sendable {
         case .prepared(let operation): accept(operation, &effects)
         case .declined(let held):
             leases.decline(held)
-            effects.append(.wakeReports)
+            // Photos may have waited for the preparation of an operation in the focus.
+            effects += [.schedule(urgently: false), .wakeReports]
         case .lost(let operations): lose(operations, &effects)
         case .released(let held): release(held, &effects)
         case .ended(let held): end(held, &effects)
         case .filesLost(let operations): giveUp(operations, &effects)
-        case .claimAnswered(let scope, let batches): claimAnswered(scope, batches)
+        case .claimAnswered(let scope, let batches): claimAnswered(scope, batches, &effects)
+        case .claimsPaused: claimsPaused(&effects)
 
         case .noticed(let notice): apply(notice, &effects)
         case .answered(let parts): apply(&effects) { for part in parts { $0.answered(part) } }

@@ -92,7 +92,10 @@ import Testing
     private func show(_ batch: BatchFacts, _ workers: [WorkerFacts]) throws {
         let now = WatchScene.now
         for worker in workers.prefix(1) { _ = JSON(worker, now: now).text }
-        _ = (batch.summary(now: now), batch.stateText, batch.controlsText, BatchSummary(batch, now: now).lines)
+        _ = (
+            batch.summary(now: now), batch.stateText(now: now, problems: []), batch.controlsText,
+            BatchSummary(batch, now: now).lines
+        )
         let problems = BatchProblems(workers: workers, cluster: ClusterControls(), now: now, known: [batch])
         _ = BatchSheet(batch, now: now, problems: problems.of(batch)).sheet
         _ = JSON(batch, now: now, problems: problems.of(batch)).text

@@ -47,4 +47,45 @@ import Testing
         let other = BatchProblem(.suspended, of: BatchID("c"), text: "it is suspended", remedy: "resume it")
         #expect(try batch(fields).secondsLeft(at: 10, problems: [other]) == 8)
     }
+
+    // MARK: The recent rate
+
+    /// 8 h 20 min after its start, of which it was suspended for most of the time.
+    @Test func rateIsThatOfTheLatestWork() throws {
+        let fields = [
+            "photos": "10000", "count.filtered": "3040", "started": "\(Self.now - 30_000_000)",
+            "pace": "\(Self.now - 4000) 3000 6000 60 6000 60 6000 60",
+        ]
+        let executing = try batch(fields)
+        let rate = try #require(executing.photosPerSecond(now: Self.now))
+        #expect(rate == 220.0 / 22)
+        #expect(executing.secondsLeft(at: rate, problems: []) == 696)
+        #expect(JSON(executing, now: Self.now).text.contains(#""photosPerSecond":10,"secondsLeft":696,"#))
+        // A suspension since the last sample is not part of the rate.
+        let suspended = try batch(fields.merging(["flag.suspended": "1"]) { $1 })
+        #expect(suspended.photosPerSecond(now: Self.now) == 10)
+    }
+
+    @Test func batchWithoutRunningPhotosIsNotExecuting() throws {
+        let batch = try batch(["photos": "100", "pace": "\(Self.now - 10_001) 0 6000 60"])
+        #expect(!batch.isExecuting(now: Self.now) && batch.photosPerSecond(now: Self.now) == 0)
+        #expect(batch.shownState(now: Self.now, problems: []) == .ready)
+        #expect(JSON(batch, now: Self.now).text.contains(#""state":"ready""#))
+        let waits = BatchProblem(.waitsForHost, of: BatchID("b"), text: "it waits", remedy: "wait")
+        let running = try self.batch(["photos": "100", "pace": "\(Self.now) 0"])
+        #expect(running.shownState(now: Self.now, problems: []) == .executing)
+        #expect(running.shownState(now: Self.now, problems: [waits]) == .ready)
+    }
+
+    @Test func finishedBatchHasTheAverageOfItsWork() throws {
+        let fields = [
+            "photos": "100", "count.filtered": "100", "state": "finished", "worked": "10000",
+            "started": "\(Self.now - 50_000)", "finished": "\(Self.now)",
+        ]
+        #expect(try batch(fields).photosPerSecond(now: Self.now) == 10)
+        #expect(try batch(fields).seconds(now: Self.now) == 50)
+        for worked in ["0", "nan", "-5", "60000"] {
+            #expect(try batch(fields.merging(["worked": worked]) { $1 }).photosPerSecond(now: Self.now) == 2)
+        }
+    }
 }

@@ -1,4 +1,5 @@
 import DarkroomModel
+import Foundation
 import Testing
 
 @testable import DarkroomStore
@@ -122,5 +123,98 @@ import Testing
         #expect(try problems([going, middle]).of(middle).map(\.code) == [.waiting])
         // A list of all batches contains only the problem of the suspended batch, not of the batches that wait for it.
         #expect(try problems([stuck, middle, last]).of([stuck, middle, last]).map(\.batch) == [Self.first])
+    }
+
+    // MARK: Stalls
+
+    /// A running worker that publishes which photos run and wait.
+    func worker(_ running: String = "", waiting: String = "", outputs: String = "") -> WorkerFacts {
+        WorkerFacts(
+            id: "w", seen: Self.now - 1000,
+            fields: ["refused": "", "running": running, "waiting": waiting, "outputs.under": outputs])
+    }
+
+    func problems(_ workers: [WorkerFacts], _ batches: [BatchFacts]) -> BatchProblems {
+        BatchProblems(workers: workers, cluster: ClusterControls(), now: Self.now, known: batches)
+    }
+
+    @Test func reportsABatchThatWaitsForAHost() throws {
+        let (batch, other) = (try batch(Self.first, ["state": "executing", "executing": "2"]), try batch(Self.second))
+        let waits = worker("\(Self.second):0-3", waiting: "\(Self.first) 40 h.example \(Self.second)")
+        let found = try #require(problems([waits], [batch, other]).of(batch).first)
+        #expect(found.code == .waitsForHost)
+        #expect(
+            found.text
+                == "no photo of it runs: 40 photos wait for connections to h.example, which batch \(Self.second) uses")
+        #expect(found.remedy.contains("darkroom prioritize \(Self.first) high"))
+        #expect(batch.shownState(now: Self.now, problems: [found]) == .ready)
+        // Another worker runs photos of the batch.
+        #expect(problems([waits, worker("\(Self.first):7")], [batch, other]).of(batch).isEmpty)
+        // A worker of an earlier version may run photos of the batch.
+        let older = WorkerFacts(id: "o", seen: Self.now, fields: ["refused": ""])
+        #expect(problems([waits, older], [batch, other]).of(batch).isEmpty)
+        let retries = worker(waiting: "\(Self.first) 1 h.example -")
+        #expect(problems([retries], [batch]).of(batch).first?.text.contains("next attempt") == true)
+    }
+
+    @Test func reportsABatchThatWaitsForWorkers() throws {
+        let old = ["submitted": "\(Self.now - 60_000)"]
+        let (batch, other) = (try batch(Self.first, old), try batch(Self.second, ["priority": "high"]))
+        let busy = [worker("\(Self.second):0-3")]
+        let found = try #require(problems(busy, [batch, other]).of(batch).first)
+        #expect(found.code == .waitsForWorkers && found.text.contains("the workers run batch \(Self.second)"))
+        #expect(found.remedy.contains("darkroom prioritize \(Self.first) veryHigh"))
+        #expect(problems(busy, [batch, other]).of(other).isEmpty)
+        // The turn of the batch may come at once.
+        let new = try self.batch(Self.first, ["submitted": "\(Self.now - 3000)"])
+        #expect(problems(busy, [new, other]).of(new).isEmpty)
+        #expect(problems([worker()], [batch]).of(batch).isEmpty, "no worker is busy")
+    }
+
+    /// Before a worker claims an operation of the batch, it has not refused the batch.
+    @Test func reportsAFolderToWhichNoWorkerMayWrite() throws {
+        let batch = try batch(Self.first, ["output": "/srv/photos/a"])
+        for (folders, isAllowed) in [
+            ("", true), ("/srv/photos", true), ("/mnt\n/srv", true), ("/srv/photo", false), ("/mnt\n/data", false),
+        ] {
+            let found = problems([worker(outputs: folders)], [batch]).of(batch)
+            #expect(found.map(\.code) == (isAllowed ? [] : [.optionMissing]), "\(folders)")
+        }
+        let found = problems([worker(outputs: "/mnt"), worker(outputs: "/srv")], [batch]).of(batch)
+        #expect(found.isEmpty, "another worker may write there")
+    }
+
+    @Test func waitingBatchReportsThatThereIsNoWorker() throws {
+        let (first, waiting) = (try batch(Self.first), try batch(Self.second, after: [Self.first]))
+        #expect(problems([], [first, waiting]).of(waiting).map(\.code) == [.waiting, .noWorker])
+        #expect(problems([worker()], [first, waiting]).of(waiting).map(\.code) == [.waiting])
+        // All operations are claimed by a worker that was lost.
+        let claimed = try batch(
+            Self.first,
+            ["state": "executing", "executing": "2", "started": "1", "pace": "\(Self.now - 60_000) 0"])
+        #expect(problems([], [claimed]).of(claimed).map(\.code) == [.noWorker])
+    }
+
+    @Test func factsOfAWorkerAreBoundedAndCanBeRead() throws {
+        let many = (0..<1000).map { (batch: BatchID(String(format: "20261121-090501123-%04x", $0)), photos: [$0]) }
+        let batches = many.compactMap { entry in entry.batch.map { (batch: $0, photos: entry.photos) } }
+        let text = WorkerFacts.text(ofRunning: batches)
+        #expect(text.utf8.count <= 4000 && text.utf8.count > 3900)
+        let facts = WorkerFacts(id: "w", seen: 0, fields: ["running": text])
+        #expect(
+            facts.running(of: batches[3].batch)?.ranges == [3...3] && facts.runningBatches.first == batches[0].batch)
+        let photos = Array(stride(from: 0, to: 2000, by: 2))
+        #expect(WorkerFacts.text(ofRunning: [(batches[0].batch, photos)]).utf8.count < 400)
+        let wait = WorkerFacts.Wait(batch: Self.first, photos: 3, host: "h.example", holder: nil)
+        let waiting = WorkerFacts.text(of: Array(repeating: wait, count: 1000))
+        #expect(waiting.utf8.count <= 4000)
+        #expect(WorkerFacts(id: "w", seen: 0, fields: ["waiting": waiting]).wait(of: Self.first) == wait)
+        #expect(WorkerFacts.text(ofFolders: ["/a\nb"]) == "")
+        for damaged in [
+            "", ";", "\(Self.first)", "\(Self.first) -1 h -", "\(Self.first) x h -", ":", "\(Self.first):x",
+        ] {
+            let facts = WorkerFacts(id: "w", seen: 0, fields: ["waiting": damaged, "running": damaged])
+            #expect(facts.wait(of: Self.first) == nil && facts.running(of: Self.first) == nil)
+        }
     }
 }

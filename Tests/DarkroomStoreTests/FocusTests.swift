@@ -78,4 +78,20 @@ import Testing
         _ = try test.store.perform(test.store.retry(id, from: 1, through: 1))
         #expect(try test.claim().count == 1)
     }
+
+    /// A page that has left must not clear the focus that another page has set meanwhile.
+    @Test func clearsOnlyTheNamedFocus() throws {
+        let test = try TestStore()
+        let id = try test.submit(size: 10, operations: 9)
+        func clear(_ photos: ClosedRange<Int>) throws -> FocusReply {
+            try test.store.perform(test.store.clearFocus(id, ifStill: photos))
+        }
+        #expect(try clear(1...2) == .done(isNew: false, photos: 90))
+        _ = try test.store.perform(test.store.focus(id, .init(45...60)))
+        #expect(try clear(45...61) == .done(isNew: false, photos: 90))
+        #expect(try test.batch(id).focus == .init(45...60))
+        #expect(try clear(45...60) == .done(isNew: true, photos: 90))
+        _ = try test.store.perform(test.store.focus(id, .init(45...60, only: true)))
+        #expect(try clear(45...60) == .done(isNew: false, photos: 90))
+    }
 }

@@ -312,6 +312,7 @@ struct StateBench {
     var excluded: [BatchID] { state.excludedFromClaims(isForDrained: false) }
     var transfers: Int { state.activity.downloading }
     var window: Int { state.window }
+    var activities: [BatchActivity] { state.batchActivities }
     var reserve: Int { state.reserve }
     var needsRoom: Bool { state.needsRoom }
     var limits: (downloads: Int, filtrations: Int) { state.limits }

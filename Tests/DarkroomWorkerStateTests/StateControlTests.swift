@@ -371,6 +371,82 @@ import Testing
         bench.check()
     }
 
+    /// The first visible photo is the last photo of its operation. The operations with the other visible photos are not
+    /// in this worker yet.
+    @Test func otherPhotosOfTheFirstOperationInFocusWaitForTheFocus() throws {
+        var bench = StateBench(downloads: 4, filtrations: 1)
+        bench.claim(one, 1)
+        for photo in bench.begin() { bench.download(photo) }
+        bench.control(one) { $0.focus = .init(19...33) }
+        bench.claim(one, 2)
+        #expect(bench.begin().map(\.record.index) == [19])
+        #expect(bench.demand.focused?.batch == one)
+        bench.claim(one, 3)
+        var order = bench.runAll().map(\.record.index)
+        #expect(order.contains(29) && Set(order).isDisjoint(with: 10..<19))
+        bench.claim(one, 4)
+        order = bench.runAll().map(\.record.index)
+        // All operations in the focus are here, so the other photos follow.
+        #expect(order.prefix(4) == [30, 31, 32, 33])
+        #expect(Set(order).isSuperset(of: Array(10..<19) + Array(34..<40)))
+        bench.check()
+    }
+
+    @Test func otherPhotosStartIfNoOperationInFocusIsLeft() throws {
+        var bench = StateBench(downloads: 4, filtrations: 1)
+        bench.claim(one, 2)
+        bench.control(one) { $0.focus = .init(19...33) }
+        #expect(bench.runAll().map(\.record.index) == [19])
+        // The worker is preparing another operation in the focus.
+        let held = HeldOperation(batch: one, number: 3, fencingToken: 1000)
+        bench.claimed(held)
+        bench.handle(.claimAnswered(.focus(one), [one]))
+        #expect(bench.runAll().isEmpty)
+        #expect(bench.handle(.claimAnswered(.focus(one), [])).schedulesWork)
+        #expect(bench.runAll().isEmpty)
+        bench.declined(held)
+        #expect(bench.runAll().map(\.record.index) == Array(10..<19))
+        bench.check()
+    }
+
+    /// While Redis is unreachable, no claim brings the photos in focus.
+    @Test func unreachableRedisEndsTheWaitForTheFocus() throws {
+        var bench = StateBench(downloads: 4, filtrations: 1)
+        bench.claim(one, 2)
+        bench.control(one) { $0.focus = .init(19...33) }
+        #expect(bench.runAll().map(\.record.index) == [19])
+        #expect(bench.handle(.claimsPaused).schedulesWork)
+        #expect(bench.runAll().count == 9)
+        bench.check()
+    }
+
+    /// Photos that started before the focus was set fill the window.
+    @Test func photosInFocusStartInAFullWindow() throws {
+        var bench = StateBench(downloads: 4, filtrations: 1)
+        bench.claim(one, 1)
+        bench.claim(one, 2)
+        for _ in 0..<3 { for photo in bench.begin() { bench.download(photo) } }
+        #expect(bench.begin().isEmpty)
+        bench.control(one) { $0.focus = .init(18...19) }
+        #expect(bench.begin().map(\.record.index) == [18, 19])
+        bench.check()
+    }
+
+    // MARK: Activity
+
+    @Test func namesThePhotosThatRunAndWait() throws {
+        var bench = StateBench(downloads: 4, filtrations: 1)
+        bench.claim(one, 1)
+        let photos = bench.begin()
+        _ = bench.downloadWaits(photos[0])
+        bench.download(photos[1])
+        let activity = try #require(bench.activities.first)
+        #expect(activity.batch == one && activity.running.sorted() == [2, 3] && activity.waiting == 1)
+        #expect(activity.waitingURLs == ["http://example.com/0"] && activity.downloadingURLs.count == 2)
+        _ = bench.queueFilters()
+        #expect(bench.activities.first?.running.sorted() == [1, 2, 3])
+    }
+
     @Test func exclusiveFocusStopsPhotosOutsideAndKeepsTheirDownloadedBytes() throws {
         var bench = StateBench(downloads: 4, filtrations: 1)
         let held = [bench.claim(one, 1), bench.claim(one, 2)]

@@ -209,6 +209,12 @@ extension BatchContent {
         require(started == nil || state == .executing || over, "started at \(started as Int?)")
         require(state != .executing || started != nil, "executing without a start time")
         require(!over || focus == nil, "finished with a focus")
+        require(
+            (state == .executing) == (settings["pace"] != nil), "\(state!) with the pace \(settings["pace"] ?? "nil")")
+        require(settings["pace"] == nil || pace != nil, "the pace is \(settings["pace"] ?? "nil")")
+        let worked = pace?.periods.reduce(0) { $0 + $1.milliseconds } ?? 0
+        require(worked <= 60_000, "the periods of the pace cover \(worked) ms")
+        require(pace?.periods.count ?? 0 <= 24, "the pace has \(pace?.periods.count ?? 0) periods")
         require(round >= 1 && (attempts ?? 0) >= 0, "round \(round), attempts \(attempts as Int?)")
         return broken
     }

@@ -168,6 +168,24 @@ struct BatchContent: Equatable {
         return controls
     }
 
+    /// The filtered and failed photos.
+    var done: Int {
+        let counters = countersOfContent
+        return counters.filtered + counters.failed
+    }
+
+    /// The recent progress: the time and the done photos of the last sample, and the latest periods of work. Nil if there
+    /// is none or if it cannot be read.
+    var pace: (time: Int, done: Int, periods: [(milliseconds: Int, photos: Int)])? {
+        let numbers = (settings["pace"] ?? "").split(separator: " ").map { Int($0) ?? -1 }
+        guard numbers.count >= 2, numbers.count % 2 == 0, !numbers.contains(-1) else { return nil }
+        let periods = stride(from: 2, to: numbers.count, by: 2).map { (numbers[$0], numbers[$0 + 1]) }
+        return (numbers[0], numbers[1], periods)
+    }
+
+    /// The milliseconds in which photos of the batch ran.
+    var worked: Int? { settings["worked"].flatMap { Int($0) } }
+
     func hasEnded(_ operation: Int) -> Bool { !queue.contains(operation) && executing[operation] == nil }
 
     /// The latest time in the hash of the batch.

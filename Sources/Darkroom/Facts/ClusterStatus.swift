@@ -71,7 +71,12 @@ package struct ClusterStatus: Sendable {
         }
     }
 
-    package func count(_ state: BatchState) -> Int { batches.count { $0.state == state } }
+    package func count(_ state: BatchState) -> Int {
+        batches.count { batch in
+            guard batch.state == .executing else { return batch.state == state }
+            return batch.shownState(now: now, problems: problems.of(batch)) == state
+        }
+    }
     /// The sum of a number that the workers report.
     package func total(_ field: String) -> Int { workers.reduce(0) { $0 + $1.number(field) } }
 }

@@ -21,7 +21,7 @@ package struct BatchSheet {
         var sheet = FactSheet()
         sheet.add("batch", batch.id.description)
         if !options.name.isEmpty { sheet.add("name", options.name) }
-        sheet.add("state", batch.stateText)
+        sheet.add("state", batch.stateText(now: now, problems: problems))
         if let damage = batch.damageText { sheet.add("damage", damage) }
         if let others = batch.waitsForText { sheet.add("waits for", others) }
         if !batch.cancelledReason.isEmpty { sheet.add("reason", batch.cancelledReason) }

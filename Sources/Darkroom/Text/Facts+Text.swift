@@ -2,10 +2,15 @@ import DarkroomText
 
 extension BatchFacts {
     /// State and flags as words: `executing, downloads suspended`.
-    package var stateText: String {
+    ///
+    /// - Parameters:
+    ///   - now: Redis time, in milliseconds since 1970.
+    ///   - problems: The problems of the batch.
+    package func stateText(now: Int, problems: [BatchProblem]) -> String {
         guard damage.isEmpty else { return "damaged" }
         let flag = cancelled ? "cancelled" : controls.suspendedText
-        return ([state.rawValue] + (flag.map { [$0] } ?? [])).joined(separator: ", ")
+        let state = shownState(now: now, problems: problems).rawValue
+        return ([state] + (flag.map { [$0] } ?? [])).joined(separator: ", ")
     }
 
     /// Damage, dependencies, focus and reason for cancellation: `waits for 20261121-090501123-7f3a; focus on photos

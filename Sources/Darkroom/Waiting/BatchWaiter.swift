@@ -55,12 +55,13 @@ package struct BatchWaiter {
         self.warn = warn
     }
 
-    /// Blocks until a batch has finished, or until `isEnough` returns true for its facts and problems.
+    /// Blocks until a batch has finished, or until `isEnough` returns true for its facts, its problems and the Redis time
+    /// at which they were read.
     /// - Throws: the errors of the other `wait`, and any error that `isEnough` throws.
     package mutating func wait(
-        for batch: BatchFacts, isEnough: (BatchFacts, [BatchProblem]) throws -> Bool
+        for batch: BatchFacts, isEnough: (BatchFacts, [BatchProblem], _ now: Int) throws -> Bool
     ) throws -> BatchFacts {
-        switch try wait(for: [batch], timeout: nil, isEnough: { try isEnough($0[0], $1) }) {
+        switch try wait(for: [batch], timeout: nil, isEnough: { try isEnough($0[0], $1, $2) }) {
         case .finished(let batches, _), .timedOut(let batches, _): return batches[0]  // one result per batch
         }
     }
@@ -73,7 +74,7 @@ package struct BatchWaiter {
     ///   error.
     package mutating func wait(
         for batches: [BatchFacts], timeout: Duration?,
-        isEnough: ([BatchFacts], [BatchProblem]) throws -> Bool = { _, _ in false }
+        isEnough: ([BatchFacts], [BatchProblem], _ now: Int) throws -> Bool = { _, _, _ in false }
     ) throws -> Outcome {
         let deadline = timeout.map { ContinuousClock.now + $0 }
         var latest = Dictionary(uniqueKeysWithValues: batches.map { ($0.id, $0) })
@@ -93,7 +94,7 @@ package struct BatchWaiter {
                 if warn != nil, nextProblems <= .now { try findProblems(of: latest, now: now) }
                 noteBack()
                 let all = batches.compactMap { latest[$0.id] }
-                let isEnough = try isEnough(all, problems)
+                let isEnough = try isEnough(all, problems, now)
                 if isEnough || all.allSatisfy({ $0.state == .finished || !$0.damage.isEmpty }) {
                     return .finished(all, now: now)
                 }

@@ -46,7 +46,11 @@ struct BatchSummary {
         let rate = counts.done == 0 ? nil : batch.photosPerSecond(now: now)
         let rounds = batch.round > 1 ? ", \(batch.round) rounds" : ""
         let time = batch.seconds(now: now).map { seconds in
-            " in \(HumanText.duration(seconds))" + (rate.map { " (\(HumanText.rate($0))\(rounds))" } ?? "")
+            // If the batch was suspended or waited, the rate is the average over the rest of the time.
+            let worked = batch.secondsWorked(now: now) ?? seconds
+            let part = seconds - worked < max(1, seconds / 20) ? "" : " over the \(HumanText.duration(worked)) of work"
+            return " in \(HumanText.duration(seconds))"
+                + (rate.map { " (\(HumanText.rate($0))\(part)\(rounds))" } ?? "")
         }
         return parts.joined(separator: ", ")
             + "\(time ?? ""); \(HumanText.bytes(batch.bytesIn)) in, \(HumanText.bytes(batch.bytesOut)) out"

@@ -33,19 +33,20 @@ final class LiveProgress: Sendable {
         hasColours = environment["NO_COLOR", default: ""].isEmpty
     }
 
-    func show(_ facts: BatchFacts, problems: [BatchProblem]) {
+    /// - Parameter now: The Redis time at which the facts were read, in milliseconds since 1970.
+    func show(_ facts: BatchFacts, problems: [BatchProblem], now: Int) {
         state.withLock { state in
             if state.lines == nil { state.lines = ProgressLines(facts) }
-            state.lines?.update(facts, problems: problems)
+            state.lines?.update(facts, problems: problems, now: now)
             draw(&state)
         }
     }
 
-    func show(_ batches: [BatchFacts], problems: [BatchProblem]) {
-        if batches.count == 1 { return show(batches[0], problems: problems) }
+    func show(_ batches: [BatchFacts], problems: [BatchProblem], now: Int) {
+        if batches.count == 1 { return show(batches[0], problems: problems, now: now) }
         state.withLock { state in
             if state.table == nil { state.table = ProgressTable() }
-            state.table?.update(batches, problems: problems)
+            state.table?.update(batches, problems: problems, now: now)
             draw(&state)
         }
     }

@@ -4,6 +4,8 @@ import Darkroom
 struct ProgressLines {
     private var facts: BatchFacts
     private var problems: [BatchProblem] = []
+    /// The Redis time at which the facts were read, in milliseconds since 1970.
+    private var now = 0
     private var rates = WatchModel.Rates()
 
     init(_ facts: BatchFacts, at time: ContinuousClock.Instant = .now) {
@@ -12,8 +14,9 @@ struct ProgressLines {
     }
 
     mutating func update(
-        _ facts: BatchFacts, problems: [BatchProblem] = [], at time: ContinuousClock.Instant = .now
+        _ facts: BatchFacts, problems: [BatchProblem] = [], now: Int = 0, at time: ContinuousClock.Instant = .now
     ) {
+        self.now = now
         self.facts = facts
         self.problems = problems
         rates.add(facts, at: time)
@@ -23,14 +26,15 @@ struct ProgressLines {
     /// line of the feed.
     func stages(width: Int, feedOnly: Bool) -> [StyledLine] {
         let photos = HumanText.count(facts.photos, of: "photo")
-        let feed = StyledLine(label("fed") + ([photos] + rate(rates.fed)).joined(separator: "  ")).cut(to: width)
+        let feed = StyledLine(label("fed") + ([photos] + rate(rates.fed.perSecond)).joined(separator: "  ")).cut(
+            to: width)
         if feedOnly { return [feed] }
         let counts = facts.counts
         let downloads = Stage(
-            name: "downloaded", style: .downloads, text: text(facts.downloads, rate(rates.downloaded)),
+            name: "downloaded", style: .downloads, text: text(facts.downloads, rate(rates.downloaded.perSecond)),
             parts: [.init(count: facts.downloads, style: .downloads)])
         let filtrations = Stage(
-            name: "filtered", style: .filtrations, text: text(counts.done, rate(rates.done)),
+            name: "filtered", style: .filtrations, text: text(counts.done, rate(perSecond)),
             failures: counts.failed > 0 ? "  \(HumanText.count(counts.failed)) failed" : "",
             end: timeLeft.map { "  " + $0 }.joined(),
             parts: [
@@ -48,13 +52,13 @@ struct ProgressLines {
 
     func line(feedOnly: Bool) -> String {
         let fed = "\(HumanText.count(facts.photos, of: "photo")) fed" + (facts.sealed ? "" : " so far")
-        if feedOnly { return ([fed] + rate(rates.fed)).joined(separator: ", ") }
+        if feedOnly { return ([fed] + rate(rates.fed.perSecond)).joined(separator: ", ") }
         let failed = facts.counts.failed
         let failures = failed > 0 ? ["\(HumanText.count(failed)) failed (\(facts.reasonsText))"] : []
         let counts = [
             "\(HumanText.count(facts.downloads)) downloaded", "\(HumanText.count(facts.counts.filtered)) filtered",
         ]
-        return ([fed] + counts + failures + rate(rates.done) + timeLeft).joined(separator: ", ")
+        return ([fed] + counts + failures + rate(perSecond) + timeLeft).joined(separator: ", ")
     }
 
     private struct Stage {
@@ -87,12 +91,14 @@ struct ProgressLines {
 
     private func label(_ name: String) -> String { TextWidth.padded(name, to: 12) }
 
-    private func rate(_ meter: RateMeter) -> [String] {
-        guard let rate = meter.perSecond, rate > 0 else { return [] }
+    private func rate(_ perSecond: Double?) -> [String] {
+        guard let rate = perSecond, rate > 0 else { return [] }
         return [HumanText.rate(rate)]
     }
 
     private var timeLeft: [String] {
-        facts.secondsLeft(at: rates.done.perSecond, problems: problems).map { ["\(HumanText.duration($0)) left"] } ?? []
+        facts.secondsLeft(at: perSecond, problems: problems).map { ["\(HumanText.duration($0)) left"] } ?? []
     }
+
+    private var perSecond: Double? { rates.perSecond(facts, now: now) }
 }

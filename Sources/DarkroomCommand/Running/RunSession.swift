@@ -255,8 +255,8 @@ final class RunSession {
                 // An interrupt ends the wait for a Redis server that cannot be used, for example with a full disk.
                 if interruption.isRequested { throw CoordinatorError(.stopped, "interrupted") }
             })
-        return try waiter.wait(for: batch) { batch, problems in
-            progress.show(batch, problems: problems)
+        return try waiter.wait(for: batch) { batch, problems, now in
+            progress.show(batch, problems: problems, now: now)
             if interruption.isRequested { return true }
             try check(batch)
             return false

@@ -29,18 +29,21 @@ struct BatchColumns {
     ) {
         self.width = width
         var columns = [
-            Column(name: "state", isNumber: false, rank: 9) { $0.stateWord },
+            Column(name: "state", isNumber: false, rank: 9) { batch in
+                batch.stateWord(now: now, problems: problems)
+            },
             Column(name: "done", isNumber: true, rank: 8) {
                 "\(HumanText.count($0.counts.done)) of \(HumanText.count($0.photos))\($0.sealed ? "" : "+")"
             },
             Column(name: "rate", isNumber: true, rank: 6) { batch in
                 // A finished batch shows its average rate.
                 let isDone = batch.state == .finished && !batch.cancelled
-                let rate = isDone ? batch.photosPerSecond(now: now) : rates[batch.id]?.done.perSecond
+                let rate = isDone ? batch.photosPerSecond(now: now) : rates[batch.id]?.perSecond(batch, now: now)
                 return rate.map { $0 > 0 ? HumanText.rate($0) : "" } ?? ""
             },
             Column(name: "left", isNumber: true, rank: 5) { batch in
-                batch.secondsLeft(at: rates[batch.id]?.done.perSecond, problems: problems).map(HumanText.duration) ?? ""
+                let rate = rates[batch.id]?.perSecond(batch, now: now)
+                return batch.secondsLeft(at: rate, problems: problems).map(HumanText.duration) ?? ""
             },
             Column(name: "failed", isNumber: true, rank: 7) {
                 $0.counts.failed > 0 ? HumanText.count($0.counts.failed) : ""
@@ -107,8 +110,9 @@ struct BatchColumns {
 
 extension BatchFacts {
     /// The state of the batch in one word; `damaged`, `cancelled` or `suspended` replaces the state.
-    var stateWord: String {
+    func stateWord(now: Int, problems: [BatchProblem]) -> String {
         guard damage.isEmpty else { return "damaged" }
-        return cancelled ? "cancelled" : suspended && state != .finished ? "suspended" : state.rawValue
+        if cancelled { return "cancelled" }
+        return suspended && state != .finished ? "suspended" : shownState(now: now, problems: problems).rawValue
     }
 }

@@ -49,7 +49,7 @@ struct BatchPicture {
     }
 
     private var heading: [StyledLine] {
-        let state = StyledLine(batch.stateText, batch.stateStyle)
+        let state = StyledLine(batch.stateText(now: snapshot.now, problems: problems), batch.stateStyle)
         let options = batch.options
         var details: [StyledLine] = options.name.isEmpty ? [] : [StyledLine(batch.id.description, .dim)]
         let renditions = options.renditions.map(\.name).joined(separator: ", ")
@@ -75,20 +75,21 @@ struct BatchPicture {
     /// The problems that cannot be seen from the state of a batch.
     static let shownProblems: Set<BatchProblem.Code> = [
         .damaged, .feederSilent, .noWorker, .folderMissing, .folderTaken, .optionMissing, .diskFull, .refused,
-        .dependencyStuck,
+        .dependencyStuck, .waitsForHost, .waitsForWorkers,
         .clusterSuspended, .clusterDownloadsSuspended, .clusterFiltrationsSuspended,
     ]
 
     private var bars: [StyledLine] {
         var stages: [(name: String, text: String, bar: (Int) -> StyledLine)] = []
         if !batch.sealed, batch.isOpen {
-            let fed = ["\(HumanText.count(batch.photos, of: "photo")) so far"] + rate(rates.fed)
+            let fed = ["\(HumanText.count(batch.photos, of: "photo")) so far"] + rate(rates.fed.perSecond)
             stages.append(("fed", fed.joined(separator: "  "), { _ in "" }))
         }
-        let downloads = progress(batch.downloads) + rate(rates.downloaded)
+        let downloads = progress(batch.downloads) + rate(rates.downloaded.perSecond)
         stages.append(("downloaded", downloads.joined(separator: "  "), downloadBar))
-        var done = progress(batch.counts.done) + rate(rates.done)
-        if let left = batch.secondsLeft(at: rates.done.perSecond, problems: problems) {
+        let perSecond = rates.perSecond(batch, now: snapshot.now)
+        var done = progress(batch.counts.done) + rate(perSecond)
+        if let left = batch.secondsLeft(at: perSecond, problems: problems) {
             done.append("\(HumanText.duration(left)) left")
         }
         stages.append(("filtered", done.joined(separator: "  "), filterBar))
@@ -124,8 +125,8 @@ struct BatchPicture {
         return ["\(HumanText.count(count)) of \(HumanText.count(batch.photos))", "\(percent) %"]
     }
 
-    private func rate(_ meter: RateMeter) -> [String] {
-        guard batch.state != .finished, let rate = meter.perSecond, rate > 0 else { return [] }
+    private func rate(_ perSecond: Double?) -> [String] {
+        guard batch.state != .finished, let rate = perSecond, rate > 0 else { return [] }
         return [HumanText.rate(rate)]
     }
 

@@ -23,9 +23,21 @@ struct ClusterPicture {
         var lines = heading + [""]
         let workers = WorkerRows(snapshot.workers, batches: snapshot.batches, width: width)
         let room = max(0, height - lines.count - 3)  // two headings and the blank line between the lists
-        let forWorkers = min(workers.count, max(room / 3, room - batches.count))
-        lines += batchRows(room - forWorkers) + [""] + workers.lines(forWorkers)
+        let reasons = self.reasons(room / 4)
+        let forWorkers = min(workers.count, max(room / 3, room - reasons.count - batches.count))
+        lines += batchRows(room - reasons.count - forWorkers) + reasons + [""] + workers.lines(forWorkers)
         return lines
+    }
+
+    /// Why batches make no progress: the problems that cannot be seen from the states of the batches.
+    private func reasons(_ room: Int) -> [StyledLine] {
+        let shown = problems.filter { BatchPicture.shownProblems.contains($0.code) && $0.batch != nil }
+        let lines = shown.flatMap { problem in
+            StyledLine.wrapped(problem.sentence(among: snapshot.batches), .warning, width: width, most: 2)
+        }
+        guard lines.count > room else { return lines }
+        let more = StyledLine("  and more; to list them: darkroom status", .warning).cut(to: width)
+        return room == 0 ? [] : Array(lines.prefix(room - 1)) + [more]
     }
 
     // MARK: - Cluster
@@ -44,7 +56,7 @@ struct ClusterPicture {
             .item("filtered", counts.reduce(0) { $0 + $1.filtered }),
         ]
         if failed > 0 { items.append(.item("failed", failed, .bad)) }
-        let rate = open.compactMap { rates[$0.id]?.done.perSecond }.reduce(0, +)
+        let rate = open.compactMap { rates[$0.id]?.perSecond($0, now: snapshot.now) }.reduce(0, +)
         if rate > 0 { items.append(StyledLine(HumanText.rate(rate), .good)) }
         var lines = [StyledLine.ends(left, place, width: width)]
         if !open.isEmpty { lines += StyledLine.flow(items, width: width) }

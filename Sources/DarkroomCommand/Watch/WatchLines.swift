@@ -59,14 +59,15 @@ struct WatchLines {
     /// A line for each batch that has changed since its last line.
     private mutating func newLines(_ snapshot: WatchSnapshot) -> [String] {
         var lines: [String] = []
+        let problems = snapshot.problems
         for batch in snapshot.batches {
             let before = printed[batch.id]
-            let text = Self.text(batch)
+            let text = Self.text(batch, now: snapshot.now, problems)
             guard before != text else { continue }
             printed[batch.id] = text
             // A batch that had finished before the first snapshot has not changed.
             if before == nil, batch.state == .finished { continue }
-            lines.append(text + pace(batch, snapshot.problems))
+            lines.append(text + pace(batch, snapshot.now, problems))
         }
         let gone = printed.keys.filter { id in !snapshot.batches.contains { $0.id == id } }
         for id in gone.sorted() {
@@ -77,20 +78,24 @@ struct WatchLines {
     }
 
     /// The state of a batch, without values that change all the time, such as rates.
-    private static func text(_ batch: BatchFacts) -> String {
+    private static func text(_ batch: BatchFacts, now: Int, _ problems: [BatchProblem]) -> String {
         let counts = batch.counts
         var parts = [
-            batch.stateText, "\(HumanText.count(batch.photos, of: "photo"))\(batch.sealed ? "" : " so far")",
+            batch.stateText(now: now, problems: problems),
+            "\(HumanText.count(batch.photos, of: "photo"))\(batch.sealed ? "" : " so far")",
             "\(HumanText.count(batch.downloads)) downloaded", "\(HumanText.count(counts.filtered)) filtered",
         ]
         if counts.failed > 0 { parts.append("\(HumanText.count(counts.failed)) failed (\(batch.reasonsText))") }
         if counts.cancelled > 0 { parts.append("\(HumanText.count(counts.cancelled)) cancelled") }
         if !batch.controlsText.isEmpty { parts.append(batch.controlsText) }
+        for problem in problems where problem.batch == batch.id && BatchPicture.shownProblems.contains(problem.code) {
+            parts.append(problem.sentence)
+        }
         return "\(batch.label): " + parts.joined(separator: ", ")
     }
 
-    private func pace(_ batch: BatchFacts, _ problems: [BatchProblem]) -> String {
-        let rate = model.rates[batch.id]?.done.perSecond
+    private func pace(_ batch: BatchFacts, _ now: Int, _ problems: [BatchProblem]) -> String {
+        let rate = model.rates[batch.id]?.perSecond(batch, now: now)
         guard batch.isOpen, let rate, rate > 0 else { return "" }
         let left = batch.secondsLeft(at: rate, problems: problems).map { ", \(HumanText.duration($0)) left" } ?? ""
         return ", \(HumanText.rate(rate))\(left)"

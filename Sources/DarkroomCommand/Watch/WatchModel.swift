@@ -20,6 +20,12 @@ struct WatchModel {
             downloaded.add(batch.downloads, at: time)
             done.add(batch.counts.done, at: time)
         }
+
+        /// The rate of the batch. It is measured here only if the batch was started by an earlier version, which did
+        /// not store its recent progress.
+        func perSecond(_ batch: BatchFacts, now: Int) -> Double? {
+            batch.pace == nil ? done.perSecond : batch.photosPerSecond(now: now)
+        }
     }
 
     private static let noticesStayFor = Duration.seconds(5)

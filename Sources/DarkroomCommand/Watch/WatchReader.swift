@@ -43,10 +43,10 @@ struct WatchReader {
         }
         let now = try client.store.time()
         let batches = try watched.map { [try facts(of: $0)] } ?? allFacts(all: all, changed: changed)
-        let open = batches.filter(\.isOpen).map(\.id)
-        let workers = try client.store.workers(refusing: open).filter { $0.isLiving(now: now) }
-        var snapshot = WatchSnapshot(now: now, batches: batches, workers: workers)
-        snapshot.cluster = try client.store.clusterControls()
+        let problems = try client.store.problems(of: batches, now: now)
+        var snapshot = WatchSnapshot(now: now, batches: batches, workers: problems.workers)
+        snapshot.finder = problems
+        snapshot.cluster = problems.cluster
         if watched != nil {
             snapshot.failures = try failures(of: batches[0], all: all, failed)
         }

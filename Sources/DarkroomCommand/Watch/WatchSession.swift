@@ -94,6 +94,7 @@ struct WatchSession {
         guard let batch = model.batch else { return [] }
         if batch.state == .finished { return model.finalLines(width: width) }
         let done = "\(HumanText.count(batch.counts.final)) of \(HumanText.count(batch.photos, of: "photo")) are done"
-        return [StyledLine("batch \(batch.label) is \(batch.stateText): \(done); it continues without this view")]
+        let state = model.snapshot.map { batch.stateText(now: $0.now, problems: $0.problems) } ?? batch.state.rawValue
+        return [StyledLine("batch \(batch.label) is \(state): \(done); it continues without this view")]
     }
 }

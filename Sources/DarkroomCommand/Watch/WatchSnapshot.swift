@@ -23,9 +23,13 @@ struct WatchSnapshot: Sendable {
     /// The run that the user has named by its output folder; nil if that run has no private Redis.
     var run: (batch: String, folder: String)?
 
+    /// Finds the problems of the batches; nil if the problems must be derived from this snapshot alone.
+    var finder: BatchProblems?
+
     /// The problems of the unfinished batches.
     var problems: [BatchProblem] {
-        BatchProblems(workers: workers, cluster: cluster, now: now, known: batches).of(batches).map { $0.naming(run) }
+        let finder = finder ?? BatchProblems(workers: workers, cluster: cluster, now: now, known: batches)
+        return finder.of(batches).map { $0.naming(run) }
     }
 }
 

@@ -54,23 +54,27 @@ extension BatchController {
                 "\(Self.extent(facts)): photos \(range.lowerBound)-\(range.upperBound) are not in it; give other indexes"
             )
         }
-        let (isNew, photos) = try replaceFocus(
-            of: id, BatchControls.Focus(range.clamped(to: StoredBounds.indexes), only: only),
-            "no photo of it is left to run"
-        )
+        let focus = BatchControls.Focus(range.clamped(to: StoredBounds.indexes), only: only)
+        let (isNew, photos) = try changeFocus(of: id, store.focus(id, focus), "no photo of it is left to run")
         let fed = max(0, min(range.upperBound, photos - 1) - range.lowerBound + 1)
         return FocusSet(fed: fed, isSealed: facts.sealed, isNew: isNew)
     }
 
     @discardableResult
     package func clearFocus(_ id: BatchID) throws -> Bool {
-        try replaceFocus(of: id, nil, "its focus ended with it").isNew
+        try changeFocus(of: id, store.focus(id, nil), "its focus ended with it").isNew
     }
 
-    private func replaceFocus(
-        of id: BatchID, _ focus: BatchControls.Focus?, _ nothingLeft: String
+    /// Clears the focus of a batch unless another focus has replaced `range`. Returns false if it has.
+    @discardableResult
+    package func clearFocus(_ id: BatchID, ifStill range: ClosedRange<Int>) throws -> Bool {
+        try changeFocus(of: id, store.clearFocus(id, ifStill: range), "its focus ended with it").isNew
+    }
+
+    private func changeFocus(
+        of id: BatchID, _ call: ScriptCall<FocusReply>, _ nothingLeft: String
     ) throws -> (isNew: Bool, photos: Int) {
-        switch try performChange(store.focus(id, focus)) {
+        switch try performChange(call) {
         case .done(let isNew, let photos): return (isNew, photos)
         case .finished: throw CoordinatorError.finished(id, nothingLeft)
         case .cancelled: throw CoordinatorError.cancelled(id, nothingLeft)

@@ -9,7 +9,8 @@ extension JSON {
         let left = batch.secondsLeft(at: batch.photosPerSecond(now: now), problems: problems)
         self = [
             "id": .string(batch.id.description), "name": .string(batch.options.name),
-            "state": .string(batch.state.rawValue), "suspended": .bool(batch.suspended),
+            "state": .string(batch.shownState(now: now, problems: problems).rawValue),
+            "suspended": .bool(batch.suspended),
             "downloadsSuspended": .bool(batch.controls.areDownloadsSuspended),
             "filtrationsSuspended": .bool(batch.controls.areFiltrationsSuspended),
             "cancelled": .bool(batch.cancelled), "priority": .string(batch.options.priority.rawValue),

@@ -6,6 +6,11 @@ extension BatchStore {
         guard let focus else { return call(StoreScripts.focus, [id, "", "", false]) }
         return call(StoreScripts.focus, [id, focus.photos.lowerBound, focus.photos.upperBound, focus.only])
     }
+
+    /// Clears the focus of a batch if it is still `photos`, and not exclusive. Repeating the call does no harm.
+    package func clearFocus(_ id: BatchID, ifStill photos: ClosedRange<Int>) -> ScriptCall<FocusReply> {
+        call(StoreScripts.focus, [id, "", "", false, photos.lowerBound, photos.upperBound])
+    }
 }
 
 package enum FocusReply: Sendable, Equatable, ScriptReplyDecodable {

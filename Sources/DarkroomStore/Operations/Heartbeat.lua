@@ -21,19 +21,31 @@ local worker = ARGV[1]
 --#include read_batch.lua
 --#include clocks.lua
 local at = 3 + 2 * ARGV[2]
+local at_facts = at - 1
 if worker ~= '' and at > 3 then redis.call('HSET', KEY_WORKER .. worker, unpack(ARGV, 3, at - 1)) end
 --#include renew_leases.lua
 --#include maintenance.lua
 --#include sample_history.lua
 
+-- The fact `running` names the batches of which the worker runs photos now: `<batch>:<indexes> <batch>:<indexes> ...`.
+local running = ''
+for i = 3, at_facts, 2 do
+    if ARGV[i] == 'running' then running = ' ' .. ARGV[i + 1] end
+end
 local version, cluster
 --#include cluster_controls.lua
 local controls_of, codes, webhooks = {version, cluster}, {}, {}
 for _, batch in ipairs(still_held) do
     local id, numbers = batch[1], batch[2]
     local key = KEY_BATCH .. id
-    local b = fields(key, 'state', 'size', 'photos', 'count.cancelled')
+    local b = fields(key, 'state', 'size', 'photos', 'count.cancelled', 'count.filtered', 'count.failed', 'pace', 'worked', 'started', 'spent')
     if b[1] then
+        local done, pace, worked = (tonumber(b[5]) or 0) + (tonumber(b[6]) or 0), b[7], b[8]
+        local is_running = string.find(running, ' ' .. id .. ':', 1, true)
+        if b[1] == 'executing' and (is_running or not pace or string.match(pace, '^%d+ (%d+)') ~= string.format('%.0f', done)) then
+            local elapsed = math.max(0, (tonumber(b[10]) or 0) + now - (tonumber(b[9]) or now))
+--#include sample_pace.lua
+        end
         local controls
 --#include batch_controls.lua
         controls_of[#controls_of + 1] = id

@@ -7,8 +7,9 @@ package struct BatchProblems: Sendable {
     /// For each batch, at most this many of the batches that it waits for are looked at.
     private static let mostLookedAt = 100
 
-    private let workers: [WorkerFacts]
-    private let cluster: ClusterControls
+    /// The running workers.
+    package let workers: [WorkerFacts]
+    package let cluster: ClusterControls
     private let now: Int
     private let known: [BatchID: BatchFacts]
     private let damaged: [BatchID: [String]]
@@ -96,8 +97,18 @@ package struct BatchProblems: Sendable {
                 "only operations with photos \(PhotoRanges([focus.photos])) run, the focus stops the others",
                 "resume them with: darkroom focus \(batch.id) --clear")
         }
-        if let (code, why, remedy) = nobody(takes: batch) { add(code, "no running worker takes it: \(why)", remedy) }
+        if let (code, why, remedy) = nobody(takes: batch) {
+            add(code, "no running worker takes it: \(why)", remedy)
+        } else if let (code, text, remedy) = stall(of: batch) {
+            add(code, text, remedy)
+        }
         return problems
+    }
+
+    /// The photos of a batch that workers run now, by index. Nil if a worker of an earlier version does not tell which
+    /// photos it runs.
+    package func running(of batch: BatchID) -> [PhotoRanges]? {
+        workers.allSatisfy(\.tellsActivity) ? workers.compactMap { $0.running(of: batch) } : nil
     }
 
     /// The flags that are set, with the queue and the command line option of each flag. If everything is suspended, the
@@ -131,7 +142,8 @@ package struct BatchProblems: Sendable {
         var next = [id]
         while let id = next.popLast(), looked.count <= Self.mostLookedAt {
             guard looked.insert(id).inserted, let batch = known[id], batch.isOpen else { continue }
-            if let own = own(batch, besides: Set(batch.waitsFor)).first { return own }
+            // Without workers, each batch has the problem `noWorker`, also the batch that waits.
+            if let own = own(batch, besides: Set(batch.waitsFor)).first(where: { $0.code != .noWorker }) { return own }
             next += batch.waitsFor.reversed()
         }
         return nil
@@ -144,18 +156,60 @@ package struct BatchProblems: Sendable {
         let queued = batch.operations - batch.operationsEnded - batch.executing
         let flags = batch.controls
         let isHeld =
-            batch.state == .waiting || flags.isSuspended || flags.areDownloadsSuspended || cluster.isSuspended
+            flags.isSuspended || flags.areDownloadsSuspended || cluster.isSuspended
             || cluster.areDownloadsSuspended
-        let isTaken = workers.contains { $0.refusal(of: batch.id) == nil }
-        // A worker that refuses a batch does not run operations of the batch, even if it has claimed them.
-        guard queued > 0 || batch.executing > 0 && !workers.isEmpty, !isHeld, !isTaken else { return nil }
+        let isTaken = workers.contains { $0.refusal(of: batch) == nil }
+        // A worker that refuses a batch does not run operations of the batch, even if it has claimed them. Without
+        // workers, claimed operations run only until the lost worker has been silent for some time.
+        let isClaimed = batch.executing > 0 && (!workers.isEmpty || !batch.isExecuting(now: now))
+        guard batch.isOpen, queued > 0 || isClaimed, !isHeld, !isTaken else { return nil }
         guard !workers.isEmpty else { return (.noWorker, "there is no worker", "start one with: darkroom worker") }
-        let reasons = Set(workers.compactMap { $0.refusal(of: batch.id) }).sorted()
+        guard batch.state != .waiting else { return nil }
+        let reasons = Set(workers.compactMap { $0.refusal(of: batch) }).sorted()
         let codes = Set(reasons.map(Self.code(ofRefusal:)))
         let code = codes.count == 1 ? codes.first ?? .refused : .refused
         let why = "\(HumanText.count(workers.count, of: "worker")) refused it: " + reasons.joined(separator: "; ")
         let isLocked = reasons.contains { $0.contains("holds the lock") }
         return (code, why, isLocked ? Self.remedy(ofLockIn: batch.options.output) : Self.remedy(code, batch.id))
+    }
+
+    /// The reason why no photo of a batch runs although a worker takes the batch; nil if photos run, or if the reason is
+    /// not known.
+    private func stall(of batch: BatchFacts) -> (code: BatchProblem.Code, text: String, remedy: String)? {
+        let flags = batch.controls
+        guard batch.state == .ready || batch.state == .executing, batch.isOpen, batch.photos > batch.counts.final,
+            !flags.isSuspended, !flags.areDownloadsSuspended, !cluster.isSuspended, !cluster.areDownloadsSuspended,
+            !workers.isEmpty, let running = running(of: batch.id), running.isEmpty
+        else { return nil }
+        let waits = workers.compactMap { $0.wait(of: batch.id) }
+        if let most = waits.max(by: { $0.photos < $1.photos }) {
+            let photos = HumanText.count(waits.reduce(0) { $0 + $1.photos }, of: "photo")
+            guard let holder = most.holder, holder != batch.id else {
+                let text = "no photo of it runs: \(photos) wait for the next attempt to download from \(most.host)"
+                return (.waitsForHost, text, "it goes on by itself; check the server \(most.host)")
+            }
+            return (
+                .waitsForHost,
+                "no photo of it runs: \(photos) wait for connections to \(most.host), which batch \(holder) uses",
+                "it goes on after that batch; to run it first: \(prioritizing(batch, over: [holder])); more connections: "
+                    + "darkroom worker --per-host COUNT"
+            )
+        }
+        let latest = max(batch.pace?.time ?? 0, batch.submitted, batch.started ?? 0)
+        let others = Set(workers.flatMap(\.runningBatches)).subtracting([batch.id]).sorted()
+        guard now - latest > BatchPace.longestSilence.wholeMilliseconds, !others.isEmpty else { return nil }
+        return (
+            .waitsForWorkers,
+            "no photo of it runs: the workers run \(HumanText.list(others.map { "batch \($0)" }))",
+            "it goes on after that; to run it first: \(prioritizing(batch, over: others)); or start more workers"
+        )
+    }
+
+    /// The command that lets a batch run before others.
+    private func prioritizing(_ batch: BatchFacts, over others: [BatchID]) -> String {
+        let highest = others.compactMap { known[$0]?.controls.priority.rank }.max() ?? batch.controls.priority.rank
+        let rank = min(max(highest, batch.controls.priority.rank) + 1, BatchPriority.allCases.count - 1)
+        return "darkroom prioritize \(batch.id) \(BatchPriority.allCases[rank].rawValue)"
     }
 
     /// The kind of a worker's refusal, determined from phrases in the text of the reason.

@@ -62,6 +62,7 @@ enum StoreScripts {
         "reset_notify_throttle.lua": PackageResources.reset_notify_throttle_lua,
         "retake_output.lua": PackageResources.retake_output_lua,
         "sample_history.lua": PackageResources.sample_history_lua,
+        "sample_pace.lua": PackageResources.sample_pace_lua,
         "schedule_deletion.lua": PackageResources.schedule_deletion_lua,
         "take_output.lua": PackageResources.take_output_lua,
     ]

@@ -30,6 +30,8 @@ final class LiveHub: Sendable {
 
     /// The time between two readings of a batch: the shortest, and the longest without events.
     private static let shortest = Duration.milliseconds(100), longest = Duration.seconds(1)
+    /// The longest time between two readings of a batch if Redis is slow.
+    private static let longestPause = Duration.seconds(3)
 
     private let client: DarkroomClient
     private let mostViewers: Int
@@ -147,7 +149,8 @@ final class LiveHub: Sendable {
         case end
     }
 
-    /// Reads the batches that are due and sends their changes.
+    /// Reads the batches that are due and sends their changes. If Redis is unreachable, tries one batch a second, so that
+    /// the time until the pages continue does not depend on the number of batches.
     private func turn(_ turns: inout HubTurns) -> Pause {
         let taken = state.withLock { state -> (viewers: [Viewer], changed: Set<BatchID>?)? in
             guard !state.isClosed else { return nil }
@@ -165,12 +168,17 @@ final class LiveHub: Sendable {
         if turns.subscription == nil { turns.subscription = subscription() }
         turns.note(changed)
         turns.keep(Set(viewers.map(\.batch)))
-        for (batch, viewers) in Dictionary(grouping: viewers, by: \.batch)
+        let batches = Dictionary(grouping: viewers, by: \.batch)
+        for (batch, viewers) in batches
         where turns.isDue(batch, isMoved: viewers.contains(where: \.isDue)) {
             let began = ContinuousClock.now
-            send(batch, to: viewers, &turns)
+            if let message = send(batch, to: viewers, &turns) {
+                for viewer in batches.values.joined() { viewer.sendAway(message) }
+                turns.retryAll(after: Self.longest)
+                break
+            }
             // A slow Redis, or many viewers, make the readings less frequent.
-            let pause = max(Self.shortest, (.now - began) * 2)
+            let pause = min(max(Self.shortest, (.now - began) * 2), Self.longestPause)
             turns.wait(batch, pause, longest: turns.watched[batch]?.facts.state == .executing ? pause : Self.longest)
         }
         for viewer in viewers { viewer.sendHeartbeat() }
@@ -197,14 +205,16 @@ final class LiveHub: Sendable {
         if isWatched { signal.raise() }
     }
 
-    private func send(_ id: BatchID, to viewers: [Viewer], _ turns: inout HubTurns) {
+    /// Reads a batch and sends its changes.
+    /// - Returns: the message that Redis cannot be used; nil if the batch was read.
+    private func send(_ id: BatchID, to viewers: [Viewer], _ turns: inout HubTurns) -> LiveMessage? {
         do {
             // The focus is compared only if it was set before the facts are read.
             let focus = follower.appliedFocus(of: id)
             let now = try client.store.time()
             guard let facts = try client.store.facts(of: id) else {
                 for viewer in viewers { viewer.end(with: LiveMessage("gone", [:])) }
-                return
+                return nil
             }
             // The batch may have finished and continued since it was last read.
             if let last = turns.watched[id]?.facts, last.round != facts.round { follower.note(id, isFinished: true) }
@@ -212,17 +222,21 @@ final class LiveHub: Sendable {
             if let focus, facts.state != .finished, facts.controls.focus?.photos != focus {
                 noteOtherFocus(of: id, instead: focus)
             }
-            func problems() throws(StoreError) -> [BatchProblem] {
-                try client.store.problems(of: [facts], now: now).of(facts)
+            func problems() throws(StoreError) -> BatchProblems {
+                try client.store.problems(of: [facts], now: now)
             }
             var watched = try turns.watched[id] ?? WatchedBatch(facts, now: now, problems: problems())
             try watched.update(facts, now: now, problems: problems)
             try watched.read(Set(viewers.map(\.window)), in: client.store)
             for viewer in viewers { viewer.send(&watched) }
             turns.watched[id] = watched
+            return nil
         } catch {
             let message = LiveMessage("away", ["detail": .string(DarkroomError(error, "watch batch \(id)").message)])
+            if (error as? StoreError)?.isPassing == true { return message }
+            // Only this batch cannot be read, for example because of an unexpected reply.
             for viewer in viewers { viewer.sendAway(message) }
+            return nil
         }
     }
 }
@@ -255,6 +269,13 @@ private struct HubTurns {
     mutating func wait(_ batch: BatchID, _ shortest: Duration, longest: Duration) {
         changed.remove(batch)
         times[batch] = (.now + shortest, .now + max(shortest, longest))
+    }
+
+    /// Makes all batches due again after a pause, also without events.
+    mutating func retryAll(after pause: Duration) {
+        changed.formUnion(times.keys)
+        let next = ContinuousClock.now + pause
+        times = times.mapValues { _ in (next, next) }
     }
 
     /// The time until the next batch is due.

@@ -2,8 +2,8 @@ import Darkroom
 import DarkroomStore
 
 /// The states of consecutive photos, one code for each photo: the state codes of Redis, `P` for a photo that is neither
-/// downloaded nor final and whose operation a worker holds, and `?` for a damaged state code. A failure reason that this
-/// version does not know has the code of ``FailureReason/other``.
+/// downloaded nor final and that a worker runs, and `?` for a damaged state code. A failure reason that this version does
+/// not know has the code of ``FailureReason/other``.
 ///
 /// An object that was read again without a change is the same object, so that viewers are compared quickly.
 final class StateWindow: Sendable {
@@ -21,9 +21,12 @@ final class StateWindow: Sendable {
     }
 
     /// Reads the states of the photos in `range` that are fed. Blocks.
-    /// - Parameter range: at most ``mostPhotos`` photos.
-    static func read(_ range: Range<Int>, of batch: BatchFacts, in store: BatchStore) throws(StoreError) -> StateWindow
-    {
+    /// - Parameters:
+    ///   - range: at most ``mostPhotos`` photos.
+    ///   - running: the photos that workers run. If it is nil, all photos of the operations that workers hold count.
+    static func read(
+        _ range: Range<Int>, of batch: BatchFacts, running: [PhotoRanges]?, in store: BatchStore
+    ) throws(StoreError) -> StateWindow {
         let photos = range.clamped(to: 0..<batch.photos), size = batch.options.operationSize
         var codes: [UInt8] = []
         // One call takes at most 1,000 operations.
@@ -32,7 +35,21 @@ final class StateWindow: Sendable {
             let operations = try store.operations(of: batch, in: start / size + 1...(end - 1) / size + 1)
             codes += operations.flatMap { shown($0, of: batch) }.dropFirst(start % size).prefix(end - start)
         }
+        if let running { mark(&codes, from: photos.lowerBound, running) }
         return StateWindow(first: photos.lowerBound, codes: codes)
+    }
+
+    /// Replaces the code of each new photo that does not run with the code of a new photo.
+    private static func mark(_ codes: inout [UInt8], from first: Int, _ running: [PhotoRanges]) {
+        var isRunning = [Bool](repeating: false, count: codes.count)
+        for range in running.flatMap(\.ranges) where range.overlaps(first...first + max(codes.count, 1) - 1) {
+            for index in range.clamped(to: first...first + max(codes.count, 1) - 1) where index - first < codes.count {
+                isRunning[index - first] = true
+            }
+        }
+        for position in codes.indices where codes[position] == inProgress && !isRunning[position] {
+            codes[position] = PhotoState.new.stateCode
+        }
     }
 
     private static func shown(_ operation: OperationFacts, of batch: BatchFacts) -> [UInt8] {

@@ -120,11 +120,9 @@ final class ViewFollower: Sendable {
         do {
             if let wanted = followed.wanted {
                 _ = try client.control.focus(batch, wanted, only: false)
-            } else if let applied = followed.applied,
+            } else if let applied = followed.applied {
                 // Somebody may have set another focus meanwhile.
-                try client.store.facts(of: batch)?.controls.focus == .init(applied)
-            {
-                _ = try client.control.clearFocus(batch)
+                try client.control.clearFocus(batch, ifStill: applied)
             }
             return true
         } catch {

@@ -9,6 +9,8 @@ struct WatchedBatch {
     private(set) var facts: BatchFacts
     private(set) var message: LiveMessage
     private var since: ContinuousClock.Instant
+    /// The photos that workers run, according to their last heartbeats; nil if this is not known.
+    private var running: [PhotoRanges]?
     private var windows: [Range<Int>: StateWindow] = [:]
     /// The messages of this turn, each for all viewers that have the same window.
     private var changes: [Change: [UInt8]] = [:]
@@ -18,15 +20,16 @@ struct WatchedBatch {
         let after: ObjectIdentifier
     }
 
-    init(_ facts: BatchFacts, now: Int, problems: [BatchProblem]) {
+    init(_ facts: BatchFacts, now: Int, problems: BatchProblems) {
         self.facts = facts
-        message = LiveMessage("batch", JSON(facts, now: now, problems: problems))
+        message = LiveMessage("batch", JSON(facts, now: now, problems: problems.of(facts)))
+        running = problems.running(of: facts.id)
         since = .now
     }
 
     /// Takes newer facts.
     /// - Parameter problems: called if a message is due.
-    mutating func update(_ newer: BatchFacts, now: Int, problems: () throws(StoreError) -> [BatchProblem])
+    mutating func update(_ newer: BatchFacts, now: Int, problems: () throws(StoreError) -> BatchProblems)
         throws(StoreError)
     {
         let isUrgent =
@@ -37,7 +40,9 @@ struct WatchedBatch {
             return
         }
         facts = newer
-        message = LiveMessage("batch", JSON(newer, now: now, problems: try problems()))
+        let problems = try problems()
+        message = LiveMessage("batch", JSON(newer, now: now, problems: problems.of(newer)))
+        running = problems.running(of: newer.id)
         since = .now
     }
 
@@ -47,7 +52,7 @@ struct WatchedBatch {
         for group in Self.groups(of: wanted) {
             let union =
                 facts.damage.isEmpty
-                ? try StateWindow.read(group.union, of: facts, in: store)
+                ? try StateWindow.read(group.union, of: facts, running: running, in: store)
                 : StateWindow(first: group.union.lowerBound, codes: [])
             for range in group.ranges {
                 let window = union.part(range)

@@ -69,12 +69,12 @@ enum BatchActions {
     @Sendable private static func forget(_ call: Call) throws -> HTTPResponse {
         let batch = try call.batch()
         let isFinished = batch.state == .finished
+        let state = batch.stateText(now: try call.client.store.time(), problems: [])
         return ask(
             call, batch, "forget", title: "Forget the batch?",
             [
                 "The batch is removed from Redis. Its files and its manifest remain in the output folder.",
-                isFinished
-                    ? "" : "The batch is \(batch.stateText): its photos that are not final will not be developed.",
+                isFinished ? "" : "The batch is \(state): its photos that are not final will not be developed.",
             ], isFinished ? [] : [.void("input", ["type": "hidden", "name": "force", "value": "true"])],
             button: "Forget")
     }

@@ -50,7 +50,10 @@ enum BatchListPage {
                 .element("a", ["href": site.link("batches", batch.id.description)], name),
                 .element("small", [:], batch.options.name.isEmpty ? "" : batch.id.description),
             ]),
-            .joined([Fragments.state(batch), .element("small", [:], batch.controlsText), Fragments.problems(problems)]),
+            .joined([
+                Fragments.state(batch, now: now, problems: problems), .element("small", [:], batch.controlsText),
+                Fragments.problems(problems),
+            ]),
             .text(HumanText.count(batch.photos) + (batch.sealed ? "" : " so far")),
             .joined([
                 Fragments.bar(batch.counts, of: batch.photos),

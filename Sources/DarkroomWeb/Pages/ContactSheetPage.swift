@@ -64,7 +64,7 @@ struct ContactSheetPage {
         return .element(
             "section", ["id": "facts", "aria-label": "State of the batch"],
             .element(
-                "h1", [:], .text(name), .text(" "), Fragments.state(batch),
+                "h1", [:], .text(name), .text(" "), Fragments.state(batch, now: now, problems: problems),
                 .element("small", [:], batch.options.name.isEmpty ? "" : id)),
             Fragments.bar(counts, of: batch.photos),
             .element(

@@ -27,9 +27,12 @@ enum Fragments {
         photos == 0 ? 0 : min(1000, Int(Double(count) / Double(photos) * 1000))
     }
 
-    static func state(_ batch: BatchFacts) -> HTML {
-        let kind = !batch.damage.isEmpty ? "damaged" : batch.cancelled ? "cancelled" : batch.state.rawValue
-        return .element("span", ["class": "state state-\(kind)", "data-fact": "state"], batch.stateText)
+    static func state(_ batch: BatchFacts, now: Int, problems: [BatchProblem]) -> HTML {
+        let state = batch.shownState(now: now, problems: problems)
+        let kind = !batch.damage.isEmpty ? "damaged" : batch.cancelled ? "cancelled" : state.rawValue
+        return .element(
+            "span", ["class": "state state-\(kind)", "data-fact": "state"],
+            batch.stateText(now: now, problems: problems))
     }
 
     /// What hinders a batch or all batches, with what to do.

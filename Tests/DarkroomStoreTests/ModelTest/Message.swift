@@ -21,6 +21,7 @@ enum Message {
     case suspend(BatchID?, QueuePart, Bool)
     case prioritize(BatchID, BatchPriority)
     case focus(BatchID, BatchControls.Focus?)
+    case clearFocus(BatchID, ifStill: ClosedRange<Int>)
     case limit(downloads: Int?, filtrations: Int?)
     case clearLimits
     case addDependency(BatchID, on: BatchID, version: Int)
@@ -81,6 +82,14 @@ extension Message {
         }
     }
 
+    /// The fields and values of a heartbeat's facts, which are `<field>=<value>`.
+    static func pairs(_ facts: [String]) -> [(field: String, value: String)] {
+        facts.map { fact in
+            let parts = fact.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            return (field: parts[0], value: parts.last ?? "")
+        }
+    }
+
     private func call(_ store: BatchStore) throws(StoreError) -> Answer {
         switch self {
         case .submit(let id, let options, let overwrite, let after):
@@ -94,8 +103,7 @@ extension Message {
             return .seal(try store.perform(store.seal(id, operations: operations, photos: photos)))
         case .claim(let claim): return .claim(try Self.claim(claim, store))
         case .heartbeat(let worker, let facts, let held):
-            let pairs = facts.map { (field: $0, value: $0) }
-            var reply = try store.perform(store.heartbeat(worker: worker, facts: pairs, held: held))
+            var reply = try store.perform(store.heartbeat(worker: worker, facts: Self.pairs(facts), held: held))
             reply.lost = reply.lost.sorted()
             reply.stateCodes = Self.sorted(reply.stateCodes)
             return .heartbeat(reply)
@@ -129,6 +137,8 @@ extension Message {
             return .control(try store.perform(store.suspend(id, part, isSuspended)))
         case .prioritize(let id, let priority): return .control(try store.perform(store.prioritize(id, priority)))
         case .focus(let id, let focus): return .focus(try store.perform(store.focus(id, focus)))
+        case .clearFocus(let id, let photos):
+            return .focus(try store.perform(store.clearFocus(id, ifStill: photos)))
         case .limit(let downloads, let filtrations):
             return .limited(try store.perform(store.setLimits(downloads: downloads, filtrations: filtrations)))
         case .clearLimits: return .limited(try store.perform(store.clearLimits()))
@@ -216,6 +226,7 @@ extension Message: CustomStringConvertible {
         case .suspend(let id, let part, let isSuspended):
             return "\(isSuspended ? "suspend" : "resume") \(part) of \(id?.description ?? "the cluster")"
         case .prioritize(let id, let priority): return "prioritize \(id) \(priority)"
+        case .clearFocus(let id, let photos): return "clear the focus of \(id) if it is still \(photos)"
         case .focus(let id, let focus):
             return "focus \(id) on \(focus.map { "\($0.photos)\($0.only ? " only" : "")" } ?? "nothing")"
         case .limit(let downloads, let filtrations):

@@ -85,6 +85,12 @@ extension ModelRun {
     private func focus() throws {
         guard let id = anyBatch(isOpen) else { return }
         if let focus = bench.state.batches[id]?.focus, random.chance(focus.only ? 60 : 30) {
+            if random.chance(30) {
+                let isStill = random.chance(70)
+                let photos = isStill ? focus.photos : focus.photos.lowerBound...focus.photos.upperBound + 1
+                _ = try deliver(.clearFocus(id, ifStill: photos))
+                return
+            }
             _ = try deliver(.focus(id, random.chance(20) ? focus : nil))
             return
         }

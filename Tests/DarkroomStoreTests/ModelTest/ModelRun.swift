@@ -47,7 +47,7 @@ final class ModelRun {
         case 148..<155: try sendDelayed()
         case 155..<160: try take(send(.heartbeat(worker: nil, facts: [], held: [])))
         case 160..<164: try passTime()
-        case 164: try jumpClock()
+        case 164: try random.chance(30) ? jumpClock() : moveSample()
         case 165..<168: crashOrStall()
         case 168: try leave()
         case 169..<171: try forget()
@@ -203,7 +203,9 @@ final class ModelRun {
 
     private func heartbeat() throws {
         guard let at = awake() else { return }
-        let facts = random.chance(50) ? ["host", "slots"] : []
+        var facts = random.chance(50) ? ["host=a", "slots=2"] : []
+        let running = Set(workers[at].held.map(\.batch)).sorted().filter { _ in random.chance(70) }
+        if random.chance(80) { facts.append("running=" + running.map { "\($0):0-3" }.joined(separator: " ")) }
         let message = Message.heartbeat(worker: workers[at].id, facts: facts, held: workers[at].held)
         guard let answer = try deliver(message), case .heartbeat(let reply) = answer else { return }
         workers[at].drop(reply.lost)
@@ -300,6 +302,16 @@ final class ModelRun {
         guard let seen = bench.state.seen else { return }
         let jumped = seen + (random.chance(50) ? -3_600_000 : 3_600_000)
         try bench.tamper(["HSET", "control", "seen", String(jumped)]) { $0.seen = jumped }
+    }
+
+    /// Simulates that the last sample of the progress of a batch was made earlier, or before the clock was set back.
+    private func moveSample() throws {
+        let executing = bench.state.batches.filter { $0.value.pace != nil }.keys.sorted()
+        guard let id = random.pick(executing), let text = bench.state.batches[id]!.settings["pace"] else { return }
+        let passed = random.pick([-60_000, 2500, 3000, 4000, 6000, 9000, 20_000])!
+        let words = text.split(separator: " ")
+        let moved = ([String(Int(words[0])! - passed)] + words.dropFirst().map(String.init)).joined(separator: " ")
+        try bench.tamper(["HSET", "batch:\(id)", "pace", moved]) { $0.batches[id]!.settings["pace"] = moved }
     }
 
     private func expireBatch() throws {

@@ -104,6 +104,7 @@ extension StoreModel {
         if batch.state == .ready {
             state.batches[id]!.state = .executing
             state.batches[id]!.started = now
+            state.batches[id]!.settings["pace"] = "\(now) \(batch.done)"
         }
         removeFromReadyQueue(id, batch.priority)
         syncReadyQueue(id)
@@ -112,10 +113,16 @@ extension StoreModel {
 
     mutating func heartbeat(_ worker: String?, _ facts: [String], _ held: [HeldOperation]) -> HeartbeatReply {
         tick()
-        if let worker { for fact in facts { state.workerHashes[worker, default: .init()].facts[fact] = fact } }
+        if let worker {
+            for (field, value) in Message.pairs(facts) {
+                state.workerHashes[worker, default: .init()].facts[field] = value
+            }
+        }
         let lost = renew(worker ?? "", held)
         let hasMore = performMaintenance(worker)
         sampleHistory()
+        let running = Message.pairs(facts).first { $0.field == "running" }?.value ?? ""
+        for id in Set(held.map(\.batch)) { samplePace(id, isRunning: " \(running)".contains(" \(id):")) }
         let due = state.webhooks.filter { $0.value <= now }.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.prefix(
             10)
         let staleFiles = worker == nil ? nil : takeStaleFiles()
@@ -126,6 +133,25 @@ extension StoreModel {
                 let batch = DueWebhook(member: member, score: score, url: "")!.batch
                 return DueWebhook(member: member, score: score, url: state.batches[batch]!.webhook)!
             }, hasMore: hasMore, turn: state.turn, staleFiles: staleFiles)
+    }
+
+    /// Adds a period of work to the recent progress of an executing batch.
+    private mutating func samplePace(_ id: BatchID, isRunning: Bool) {
+        guard let batch = state.batches[id], batch.state == .executing, let before = batch.pace else { return }
+        let (passed, photos) = (now - before.time, batch.done - before.done)
+        guard isRunning || photos != 0, passed >= 2500 || passed < 0 || photos < 0 else { return }
+        var periods = before.periods
+        if 0...10_000 ~= passed, photos >= 0 {
+            periods.insert((passed, photos), at: 0)
+            state.batches[id]!.settings["worked"] = String((batch.worked ?? 0) + passed)
+        }
+        var total = 0
+        let kept = periods.prefix { period in
+            total += period.milliseconds
+            return total <= 60_000
+        }
+        let numbers = [now, batch.done] + kept.flatMap { [$0.milliseconds, $0.photos] }
+        state.batches[id]!.settings["pace"] = numbers.map(String.init).joined(separator: " ")
     }
 
     /// Adds a sample to the history of the last hour if the last sample is at least 10 s old.

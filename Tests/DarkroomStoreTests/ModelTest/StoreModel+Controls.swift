@@ -87,6 +87,12 @@ extension StoreModel {
         }
     }
 
+    mutating func clearFocus(_ id: BatchID, ifStill photos: ClosedRange<Int>) -> FocusReply {
+        let focus = state.batches[id]?.focus
+        let isStill = focus == BatchControls.Focus(photos)
+        return self.focus(id, isStill ? nil : focus)
+    }
+
     /// Sets both limits. Returns true if a limit changed.
     mutating func limit(_ downloads: Int?, _ filtrations: Int?) -> Bool {
         guard state.cluster.downloads != downloads || state.cluster.filtrations != filtrations else { return false }

@@ -149,6 +149,10 @@ extension StoreModel {
         state.batches[id]!.state = .finished
         state.batches[id]!.finished = now
         state.batches[id]!.focus = nil
+        if let passed = batch.pace.map({ now - $0.time }), 1...10_000 ~= passed {
+            state.batches[id]!.settings["worked"] = String((batch.worked ?? 0) + passed)
+        }
+        state.batches[id]!.settings["pace"] = nil
         if batch.isCancelled {
             state.batches[id]!.queue = []
             state.batches[id]!.entries = [:]

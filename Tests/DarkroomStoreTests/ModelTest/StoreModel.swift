@@ -35,6 +35,7 @@ struct StoreModel {
         case .suspend(let id, let part, let isSuspended): return .control(suspend(id, part, isSuspended))
         case .prioritize(let id, let priority): return .control(prioritize(id, priority))
         case .focus(let id, let focus): return .focus(self.focus(id, focus))
+        case .clearFocus(let id, let photos): return .focus(clearFocus(id, ifStill: photos))
         case .limit(let downloads, let filtrations):
             return .limited(limit(downloads ?? state.cluster.downloads, filtrations ?? state.cluster.filtrations))
         case .clearLimits: return .limited(limit(nil, nil))

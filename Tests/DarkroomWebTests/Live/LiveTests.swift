@@ -30,6 +30,17 @@ struct LiveTests {
         #expect(!changed.contains("\"first\":30"))
     }
 
+    /// A worker holds an operation, but most of its photos wait in the worker.
+    @Test func onlyPhotosThatRunAreInProgress() throws {
+        let id = try site.submit(photos: 20) { $0.operationSize = 10 }
+        let running = [(field: "running", value: "\(id):3-4,19")]
+        _ = try store.perform(store.heartbeat(worker: "worker", facts: running))
+        let events = try site.events(of: "\(id)", "?first=0&count=20")
+        events.read(until: "{\"first\":0,\"states\":\"\(String(repeating: "N", count: 20))\"}]}\n")
+        #expect(try claim(operations: 1).count == 1)
+        #expect(events.read(until: "}]}\n").contains("{\"first\":3,\"states\":\"PP\"}"))
+    }
+
     /// Each state code is one character of an event: also the code of a reason that this version does not know, and a
     /// damaged code.
     @Test func everyStateTakesOnePlace() throws {
@@ -193,6 +204,25 @@ struct LiveTests {
         #expect(!events.read(until: "\"priority\":\"high\"").contains("following\":false"))
         _ = try site.client.control.prioritize(id, .low)
         #expect(!events.read(until: "\"priority\":\"low\"").contains("following\":false"))
+    }
+
+    /// The machine of a page may be switched off, so that nothing closes the connection.
+    @Test func systemClosesTheConnectionOfAPageThatAcknowledgesNothing() throws {
+        let (events, _) = try open(try site.submit(photos: 10))
+        func port(_ name: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32) -> UInt16? {
+            var address = sockaddr_in()
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let status = withUnsafeMutablePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { name($0, &length) }
+            }
+            return status == 0 && address.sin_family == sa_family_t(AF_INET) ? address.sin_port : nil
+        }
+        let client = try #require(port { getsockname(events.descriptor, $0, $1) })
+        let server = (Int32(3)..<4096).first { descriptor in port { getpeername(descriptor, $0, $1) } == client }
+        var timeout = UInt32(0)
+        var length = socklen_t(MemoryLayout<UInt32>.size)
+        let status = getsockopt(try #require(server), Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, &timeout, &length)
+        #expect(status == 0 && timeout == 20_000)
     }
 
     // MARK: - Helpers

@@ -1,0 +1,112 @@
+import DarkroomFiles
+import DarkroomModel
+
+/// What a worker says about the photos of its batches: `running`, `waiting` and `outputs.under`. Each fact is a text of
+/// bounded length, so that a heartbeat stays small; a longer text is cut after a whole entry.
+extension WorkerFacts {
+    /// A batch of which no photo runs in a worker, because its downloads wait.
+    package struct Wait: Sendable, Equatable {
+        package let batch: BatchID
+        /// The number of photos that wait.
+        package let photos: Int
+        /// The host for whose connections, or for whose next reply, the photos wait.
+        package let host: String
+        /// A batch that uses connections of the worker to this host; nil if there is none. Then the photos wait for
+        /// their next attempts.
+        package let holder: BatchID?
+
+        package init(batch: BatchID, photos: Int, host: String, holder: BatchID?) {
+            self.batch = batch
+            self.photos = photos
+            self.host = host
+            self.holder = holder
+        }
+    }
+
+    /// The most batches in the fact `waiting`.
+    package static let mostWaits = 50
+    private static let mostText = 4000
+    /// The most ranges of indexes of a batch in the fact `running`.
+    private static let mostRanges = 64
+
+    // MARK: Writing
+
+    /// The fact `running`: `<batch>:<indexes> <batch>:<indexes>`, for example `20261121-090501123-7f3a:0-3,9`.
+    /// `Heartbeat.lua` looks for `<batch>:` in it.
+    package static func text(ofRunning batches: [(batch: BatchID, photos: [Int])]) -> String {
+        joined(
+            batches.filter { !$0.photos.isEmpty }.map { batch, photos in
+                let ranges = PhotoRanges(photos.map { $0...$0 }).ranges.prefix(mostRanges)
+                return "\(batch):\(PhotoRanges(Array(ranges)))"
+            }, " ")
+    }
+
+    /// The fact `waiting`: `<batch> <photos> <host> <holder>` for each batch, separated by `;`. The holder is `-` if
+    /// there is none.
+    package static func text(of waits: [Wait]) -> String {
+        joined(
+            waits.filter { !$0.host.contains { $0 == " " || $0 == ";" } }.map { wait in
+                "\(wait.batch) \(wait.photos) \(wait.host) \(wait.holder?.description ?? "-")"
+            }, ";")
+    }
+
+    /// The fact `outputs.under`: the folders of `--outputs-under`, separated by line ends; empty if the worker may write
+    /// to every folder, and if the folders cannot be written as a text of bounded length.
+    package static func text(ofFolders folders: [String]) -> String {
+        let text = folders.joined(separator: "\n")
+        let isReadable = text.utf8.count <= mostText && !folders.contains { $0.contains("\n") || $0.isEmpty }
+        return isReadable ? text : ""
+    }
+
+    private static func joined(_ parts: [String], _ separator: String) -> String {
+        var text = ""
+        for part in parts where text.utf8.count + separator.utf8.count + part.utf8.count <= mostText {
+            text += (text.isEmpty ? "" : separator) + part
+        }
+        return text
+    }
+
+    // MARK: Reading
+
+    /// Whether the worker publishes which photos run. Workers of earlier versions do not.
+    package var tellsActivity: Bool { fields["running"] != nil }
+
+    /// The batches of which the worker runs photos.
+    package var runningBatches: [BatchID] {
+        (fields["running"] ?? "").split(separator: " ").compactMap { part in
+            part.firstIndex(of: ":").flatMap { BatchID(String(part[..<$0])) }
+        }
+    }
+
+    /// The photos of a batch that the worker runs.
+    package func running(of batch: BatchID) -> PhotoRanges? {
+        let part = (fields["running"] ?? "").split(separator: " ").first { $0.hasPrefix("\(batch):") }
+        // A text that is not a list of ranges was not written by Darkroom; it names no photos.
+        return part.flatMap { try? PhotoRanges(parsing: String($0.dropFirst("\(batch):".count))) }
+    }
+
+    /// The host for which the photos of a batch wait in this worker; nil if they do not wait.
+    package func wait(of batch: BatchID) -> Wait? {
+        for entry in (fields["waiting"] ?? "").split(separator: ";") {
+            let words = entry.split(separator: " ")
+            guard words.count == 4, BatchID(String(words[0])) == batch, let photos = Int(words[1]),
+                StoredBounds.photos.contains(photos)
+            else { continue }
+            return Wait(batch: batch, photos: photos, host: String(words[2]), holder: BatchID(String(words[3])))
+        }
+        return nil
+    }
+
+    /// The reason why the worker refuses a batch, or will refuse it because it may not write to the batch's folders.
+    /// Nil if no reason is known.
+    package func refusal(of batch: BatchFacts) -> String? {
+        if let refusal = refusal(of: batch.id) { return refusal }
+        let folders = (fields["outputs.under"] ?? "").split(separator: "\n").map(String.init)
+        guard !folders.isEmpty else { return nil }
+        for (what, path) in [("output", batch.options.output), ("folder of originals", batch.options.originals)]
+        where !path.isEmpty && !folders.contains(where: { Folder.part(of: path, below: $0) != nil }) {
+            return "its \(what) \(path) is not below a folder of --outputs-under"
+        }
+        return nil
+    }
+}
