@@ -1,5 +1,6 @@
 #include "Picture.h"
 
+#include "ColourMapping.h"
 #include "Stages.h"
 
 bool darkroom_mark_usual(darkroom_picture *picture) {
@@ -34,13 +35,15 @@ static bool convert_to_srgb(darkroom_picture *picture) {
         vips_error_clear();
         if (!drop_profile(picture)) return false;
     }
-    return APPLY(picture, vips_colourspace, darkroom_usual(false, wide));
+    // libvips attaches the profile that it used for CMYK.
+    return APPLY(picture, vips_colourspace, darkroom_usual(false, wide)) && drop_profile(picture);
 }
 
 bool darkroom_make_usual(darkroom_picture *picture) {
     VipsImage *next = NULL;
     VipsInterpretation kind = vips_image_guess_interpretation(picture->image);
     VipsBandFormat format = picture->image->BandFmt;
+    if (!darkroom_drop_foreign_profile(picture, kind)) return false;
     bool grey = kind == VIPS_INTERPRETATION_B_W || kind == VIPS_INTERPRETATION_GREY16;
     bool rgb = kind == VIPS_INTERPRETATION_sRGB || kind == VIPS_INTERPRETATION_RGB16 || kind == VIPS_INTERPRETATION_RGB;
     bool whole = format == VIPS_FORMAT_UCHAR || format == VIPS_FORMAT_USHORT;

@@ -1,6 +1,8 @@
+#include "ColourMapping.h"
 #include "Picture.h"
 #include "Stages.h"
 #include "Strips.h"
+#include "TIFFSamples.h"
 
 #include <string.h>
 
@@ -86,6 +88,7 @@ static bool load(darkroom_picture *picture, const struct darkroom_input *input, 
     int frames = input->all_frames ? -1 : 1;
     bool is_loaded = false;
     VipsImage *image = NULL;
+    struct darkroom_tiff tiff;
     // With VIPS_FAIL_ON_ERROR, libvips' JPEG loader would also refuse files whose header has unknown values.
     VipsFailOn fail_on = input->accepts_damage              ? VIPS_FAIL_ON_NONE
                          : input->format == DARKROOM_JPEG ? VIPS_FAIL_ON_TRUNCATED
@@ -99,7 +102,10 @@ static bool load(darkroom_picture *picture, const struct darkroom_input *input, 
     case DARKROOM_AVIF:
     case DARKROOM_HEIC: is_loaded = LOAD(vips_heifload_buffer); break;
     case DARKROOM_JXL: is_loaded = LOAD(vips_jxlload_buffer); break;
-    case DARKROOM_TIFF: is_loaded = LOAD(vips_tiffload_buffer); break;
+    case DARKROOM_TIFF:
+        if (!darkroom_tiff_read(input->bytes, count, &tiff)) tiff = (struct darkroom_tiff){.subifd_index = -1};
+        is_loaded = LOAD(vips_tiffload_buffer, "page", tiff.page_index, "subifd", tiff.subifd_index);
+        break;
     case DARKROOM_GIF: is_loaded = LOAD(vips_gifload_buffer, "n", frames); break;
     }
 #undef LOAD
@@ -117,10 +123,17 @@ static bool load(darkroom_picture *picture, const struct darkroom_input *input, 
     return true;
 }
 
+static bool tiff_is_supported(struct darkroom_session *session, const struct darkroom_input *input) {
+    struct darkroom_tiff tiff;
+    return input->format != DARKROOM_TIFF || !darkroom_tiff_read(input->bytes, input->byte_count, &tiff) ||
+           darkroom_tiff_is_supported(&tiff.page, session->detail, sizeof session->detail);
+}
+
 static enum darkroom_status open_picture(darkroom_picture *picture, const struct darkroom_input *input) {
     struct darkroom_session *session = picture->session;
     if (input->format == DARKROOM_PNG && !png_is_allowed(session, input)) return DARKROOM_TOO_MANY_PIXELS;
     if (input->format == DARKROOM_PNG && !png_unpacks_to_little(session, input)) return DARKROOM_DAMAGED;
+    if (!tiff_is_supported(session, input)) return DARKROOM_UNSUPPORTED;
     if (!load(picture, input, 1)) return darkroom_failed(session, DARKROOM_DAMAGED);
     return is_small_enough(picture) ? DARKROOM_DONE : DARKROOM_TOO_MANY_PIXELS;
 }
@@ -173,6 +186,15 @@ static bool turn_upright(darkroom_picture *picture) {
     return APPLY(picture, vips_autorot);
 }
 
+// Converts pixels and colours that only some formats have.
+static enum darkroom_status simplify(darkroom_picture *picture, const struct darkroom_input *input) {
+    struct darkroom_tiff tiff;
+    if (input->format == DARKROOM_TIFF && darkroom_tiff_read(input->bytes, input->byte_count, &tiff) &&
+        !darkroom_tiff_simplify(picture, &tiff.page))
+        return DARKROOM_UNSUPPORTED;
+    return darkroom_apply_signalled_colours(picture, input);
+}
+
 enum darkroom_status darkroom_decode(
     darkroom_picture *picture, const struct darkroom_input *input, int shrink, bool in_memory) {
     struct darkroom_session *session = picture->session;
@@ -188,6 +210,8 @@ enum darkroom_status darkroom_decode(
         if (needs_memory && !darkroom_replace(picture, vips_image_copy_memory(picture->image)))
             return darkroom_failed(session, DARKROOM_OUT_OF_MEMORY);
     }
+    enum darkroom_status status = simplify(picture, input);
+    if (status != DARKROOM_DONE) return darkroom_failed(session, status);
     if (!turn_upright(picture) || !darkroom_make_usual(picture)) return darkroom_failed(session, DARKROOM_UNSUPPORTED);
     // The conversion of colours and the rotation depend on pixels, which are read again for each use.
     if (in_memory && !darkroom_is_in_memory(picture->image)) return darkroom_keep_in_memory(picture);

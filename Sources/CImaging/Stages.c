@@ -2,12 +2,12 @@
 
 #include <string.h>
 
-// Creates an image that `generate` fills from `input`. The image keeps a reference to the input.
-static VipsImage *make_stage(VipsImage *input, VipsGenerateFn generate, void *state) {
+VipsImage *darkroom_stage(VipsImage *input, VipsBandFormat format, VipsGenerateFn generate, void *state) {
     VipsImage *output = vips_image_new();
     vips_object_local(output, input);
-    if (vips_image_pipelinev(output, VIPS_DEMAND_STYLE_THINSTRIP, input, NULL) ||
-        vips_image_generate(output, vips_start_one, generate, vips_stop_one, input, state)) {
+    bool is_linked = vips_image_pipelinev(output, VIPS_DEMAND_STYLE_THINSTRIP, input, NULL) == 0;
+    output->BandFmt = format;
+    if (!is_linked || vips_image_generate(output, vips_start_one, generate, vips_stop_one, input, state)) {
         g_object_unref(output);
         return NULL;
     }
@@ -50,7 +50,7 @@ static int pass_on(VipsRegion *out, void *sequence, void *a, void *b, gboolean *
 VipsImage *darkroom_watched(VipsImage *input, struct darkroom_session *session, enum darkroom_status failure) {
     struct watch_point *point = VIPS_NEW(input, struct watch_point);
     *point = (struct watch_point){.session = session, .failure = failure};
-    return make_stage(input, pass_on, point);
+    return darkroom_stage(input, input->BandFmt, pass_on, point);
 }
 
 // MARK: - Points
@@ -81,5 +81,5 @@ VipsImage *darkroom_points_stage(VipsImage *input, const struct darkroom_point *
     memcpy(copies, points, (size_t)count * sizeof *points);
     struct points *state = VIPS_NEW(input, struct points);
     *state = (struct points){.points = copies, .count = count};
-    return make_stage(input, generate_points, state);
+    return darkroom_stage(input, input->BandFmt, generate_points, state);
 }

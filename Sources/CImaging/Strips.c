@@ -13,6 +13,7 @@
 #include "Strips.h"
 
 #include "Exif.h"
+#include "Profile.h"
 #include "StripsOutput.h"
 
 #include <stdlib.h>
@@ -110,6 +111,23 @@ bool darkroom_strips_is_profile(const struct jpeg_marker_struct *marker) {
            memcmp(marker->data, profile, sizeof profile) == 0;
 }
 
+// Whether the profile describes RGB and is not one for HDR.
+static bool has_usual_profile(struct strips *strips) {
+    uint8_t *profile = NULL, cicp[4];
+    unsigned count = 0;
+    // A profile with missing parts is no damage of the picture.
+    strips->has_header = false;
+    bool is_whole = jpeg_read_icc_profile(&strips->in, &profile, &count);
+    strips->has_header = true;
+    bool is_usual = is_whole && darkroom_profile_space(profile, count) == DARKROOM_SPACE('R', 'G', 'B', ' ');
+    if (is_usual && darkroom_profile_cicp(profile, count, cicp)) {
+        struct darkroom_colours colours = darkroom_coded_colours(cicp[0], cicp[1]);
+        is_usual = !darkroom_is_hdr(&colours);
+    }
+    free(profile);
+    return is_usual;
+}
+
 // Fails with DARKROOM_NOT_FOR_STRIPS unless the file can be developed in strips: it must be upright, in grey, YCbCr or
 // RGB, and need no conversion of its colour profile.
 static void require_file_for_strips(struct strips *strips) {
@@ -125,7 +143,7 @@ static void require_file_for_strips(struct strips *strips) {
     bool colour = in->jpeg_color_space == JCS_YCbCr || in->jpeg_color_space == JCS_RGB;
     bool removes_profile = false;
     for (int i = 0; i < strips->job_count; i++) removes_profile = removes_profile || strips->jobs[i].metadata == 0;
-    bool converts = profile && (grey || removes_profile);
+    bool converts = profile && (grey || removes_profile || !has_usual_profile(strips));
     if (orientation > 1 || !(colour || grey) || converts) darkroom_strips_fail(strips, DARKROOM_NOT_FOR_STRIPS);
     strips->in.out_color_space = JCS_EXT_RGBX;
 }

@@ -1,16 +1,22 @@
+internal import CImaging
 import DarkroomRecipes
 
-/// The type of a file, detected from its first bytes. Content-Types and file extensions are unreliable.
+/// The type of a file, detected from its content. Content-Types and file extensions are unreliable.
 enum ContentType: Equatable {
     case image(ImageFormat)
     /// A picture in an unsupported format. The value is the name of the format.
     case otherImage(String)
+    /// The data of a camera's sensor. The value is the name of the format.
+    case cameraRaw(String)
     /// Not a picture. The value describes the content, if it is recognized.
     case notAnImage(String)
 
     init(of bytes: UnsafeRawBufferPointer) {
         let head = Array(bytes.prefix(1024))
-        if let format = Self.format(of: head) {
+        // Raw formats of cameras come first, because many of them are TIFFs with a small picture of the photo.
+        if let name = darkroom_raw_format(bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count) {
+            self = .cameraRaw(String(cString: name))
+        } else if let format = Self.format(of: head) {
             self = .image(format)
         } else if let name = Self.otherImages.first(where: { head.has($0.bytes, at: $0.offset) })?.name {
             self = .otherImage(name)

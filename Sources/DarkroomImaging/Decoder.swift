@@ -8,6 +8,7 @@ struct Decoder {
     let session: PhotoSession
     var acceptsDamage = false
     var keepsAnimation = false
+    var refusesHDR = false
 
     /// Reads the header, and checks the size.
     func open() throws(ImagingError) -> Picture {
@@ -52,7 +53,7 @@ struct Decoder {
     func withInput(_ body: (UnsafePointer<darkroom_input>) -> darkroom_status) -> darkroom_status {
         let input = darkroom_input(
             bytes: bytes.bindMemory(to: UInt8.self).baseAddress, byte_count: bytes.count, format: format.c,
-            accepts_damage: acceptsDamage, all_frames: keepsAnimation)
+            accepts_damage: acceptsDamage, all_frames: keepsAnimation, refuses_hdr: refusesHDR)
         return withUnsafePointer(to: input, body)
     }
 

@@ -69,6 +69,8 @@ struct Development {
     // MARK: - libvips
 
     private func develop(_ outputs: [ImageOutput]) throws(ImagingError) -> [DevelopedImage] {
+        var decoder = decoder
+        decoder.refusesHDR = outputs.contains { $0.encoding.hdr == .fail }
         let photo = try decoder.open()
         let facts = photo.facts
         let isTurned = facts.orientation > 4

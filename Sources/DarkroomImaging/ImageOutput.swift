@@ -27,7 +27,7 @@ package struct ImageOutput: Sendable, Equatable {
             case .maxBytes: byteCount > encoding.maxBytes ?? .max
             case .metadata: encoding.metadata != .all
             // Without encoding, they have no effect.
-            case .effort, .background: false
+            case .effort, .background, .hdr: false
             default: encoding.affects(format, setting)
             }
         }

@@ -104,6 +104,10 @@ extension Imaging {
         case .otherImage(let name):
             let readable = ImageFormat.allCases.map(\.rawValue).joined(separator: ", ")
             throw ImagingError(code: .unsupportedFormat, detail: "found \(name); supported formats: \(readable)")
+        case .cameraRaw(let name):
+            throw ImagingError(
+                code: .unsupportedFormat,
+                detail: "found \(name), a raw format of cameras; convert it to JPEG or TIFF with a raw converter first")
         case .notAnImage(let found):
             throw ImagingError(code: .notAnImage, detail: "found \(found) (\(bytes.count) bytes)")
         }

@@ -2,7 +2,7 @@
 package enum EncodingSetting: String, Sendable, CaseIterable {
     case format, quality, lossless, effort, progressive, chroma, palette
     case maxBytes = "max-bytes"
-    case metadata, background, srgb
+    case metadata, background, srgb, hdr
 
     /// The meaning of the setting, in one sentence.
     package var summary: String {
@@ -26,6 +26,7 @@ package enum EncodingSetting: String, Sendable, CaseIterable {
             """
         case .background: "The colour below transparent pixels if the output format has no transparency."
         case .srgb: "Convert the colours to sRGB."
+        case .hdr: "What to do with HDR photos (PQ and HLG): tone-map converts them to sRGB, fail refuses them."
         }
     }
 
@@ -35,7 +36,7 @@ package enum EncodingSetting: String, Sendable, CaseIterable {
         case .lossless, .progressive, .palette, .srgb: nil
         case .format: "format"
         case .quality, .effort: "number"
-        case .chroma: "kind"
+        case .chroma, .hdr: "kind"
         case .maxBytes: "size"
         case .metadata: "kinds"
         case .background: "colour"

@@ -88,7 +88,7 @@ extension EncodingSetting {
     /// The formats whose files the setting can change.
     fileprivate var formats: [ImageFormat] {
         switch self {
-        case .format, .metadata, .srgb: ImageFormat.allCases
+        case .format, .metadata, .srgb, .hdr: ImageFormat.allCases
         case .quality: [.jpeg, .png, .webp, .avif, .heic, .jxl]
         case .maxBytes: [.jpeg, .webp, .avif, .heic, .jxl]
         case .lossless: [.webp, .avif, .heic, .jxl]

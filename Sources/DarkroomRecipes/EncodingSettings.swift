@@ -5,6 +5,13 @@ package struct EncodingSettings: Sendable, Hashable {
         case none = "444"
     }
 
+    /// What happens to photos with the transfer functions PQ and HLG.
+    package enum HDRHandling: String, Sendable, CaseIterable {
+        /// They are converted to sRGB.
+        case toneMap = "tone-map"
+        case fail
+    }
+
     package var format: FormatChoice?
     /// 1 to 100.
     package var quality: Int?
@@ -19,6 +26,8 @@ package struct EncodingSettings: Sendable, Hashable {
     package var metadata: MetadataSelection?
     package var background: Colour?
     package var srgb: Bool?
+    /// Without this setting, photos are tone-mapped.
+    package var hdr: HDRHandling?
 
     package init() {}
 
@@ -42,6 +51,7 @@ package struct EncodingSettings: Sendable, Hashable {
         merged.metadata = metadata ?? defaults.metadata
         merged.background = background ?? defaults.background
         merged.srgb = srgb ?? defaults.srgb
+        merged.hdr = hdr ?? defaults.hdr
         return merged
     }
 }
@@ -71,6 +81,11 @@ extension EncodingSettings {
                 background = colour
             }
         case .srgb: srgb = try Self.flag(text, name)
+        case .hdr:
+            guard let kind = HDRHandling(rawValue: text) else {
+                throw InvalidParameterValue(text, name, "write tone-map or fail")
+            }
+            hdr = kind
         }
     }
 
@@ -88,6 +103,7 @@ extension EncodingSettings {
         case .metadata: metadata?.description
         case .background: background?.description
         case .srgb: Self.text(srgb)
+        case .hdr: hdr?.rawValue
         }
     }
 

@@ -50,6 +50,8 @@ struct darkroom_input {
     bool accepts_damage;
     // Whether all frames of an animation are read, instead of the first.
     bool all_frames;
+    // Whether pictures with the transfer functions PQ and HLG are refused. Otherwise they are converted to sRGB.
+    bool refuses_hdr;
 };
 
 // A file in memory, allocated with malloc and freed by the caller.
@@ -97,6 +99,9 @@ int darkroom_longest_side(enum darkroom_format format);
 
 // For tests: whether libvips can read the file when libvips itself selects the loader.
 bool darkroom_imaging_can_load(const char *path);
+
+// The name of the raw format of a camera, such as "Nikon NEF"; NULL if the bytes are not one. The text is never freed.
+const char *darkroom_raw_format(const uint8_t *bytes, size_t byte_count);
 
 // MARK: - Pictures
 

@@ -38,6 +38,7 @@ struct ImageOptions: ParsableArguments {
     @Option(help: EncodingSetting.background.summary + " By default white.", valueName: "colour")
     var background: String?
     @Flag(help: EncodingSetting.srgb.summary) var srgb: Bool
+    @Option(help: EncodingSetting.hdr.summary + " By default tone-map.", valueName: "kind") var hdr: String?
     @Option(help: "What to do with truncated and corrupt photos: fail, or accept what can be decoded.")
     var onDamaged: OnDamaged = .fail
     @Option(help: "The frames of animations: first, or keep all if the output is GIF or WebP.")
@@ -92,7 +93,7 @@ struct ImageOptions: ParsableArguments {
         var settings = EncodingSettings()
         let texts: [(setting: EncodingSetting, text: String?)] = [
             (.format, format), (.quality, quality), (.effort, effort), (.chroma, chroma), (.maxBytes, maxBytes),
-            (.metadata, strip ? "none" : metadata), (.background, background),
+            (.metadata, strip ? "none" : metadata), (.background, background), (.hdr, hdr),
             (.lossless, lossless ? "yes" : nil), (.progressive, progressive ? "yes" : nil),
             (.palette, palette ? "yes" : nil), (.srgb, srgb ? "yes" : nil),
         ]

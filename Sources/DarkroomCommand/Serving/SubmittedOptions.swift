@@ -17,8 +17,8 @@ struct SubmittedOptions {
         ("output", .folder), ("originals", .folder), ("name", .value), ("priority", .value), ("after", .value),
         ("afterSuccess", .flag), ("filter", .value), ("rendition", .value), ("format", .value), ("quality", .value),
         ("lossless", .flag), ("effort", .value), ("progressive", .flag), ("chroma", .value), ("palette", .flag),
-        ("maxBytes", .value), ("metadata", .value), ("background", .value), ("srgb", .flag), ("onDamaged", .value),
-        ("animation", .value), ("fileName", .value), ("overwrite", .flag), ("redactUrls", .flag),
+        ("maxBytes", .value), ("metadata", .value), ("background", .value), ("srgb", .flag), ("hdr", .value),
+        ("onDamaged", .value), ("animation", .value), ("fileName", .value), ("overwrite", .flag), ("redactUrls", .flag),
         ("operationSize", .value), ("lease", .value), ("window", .value), ("retain", .value), ("webhook", .value),
         ("urlColumn", .value), ("nameColumn", .value), ("limit", .value), ("sample", .value), ("seed", .value),
     ]

@@ -1,0 +1,243 @@
+#include "TIFFDirectories.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    TAG_NEW_SUBFILE_TYPE = 254,
+    TAG_SUBFILE_TYPE = 255,
+    TAG_WIDTH = 256,
+    TAG_HEIGHT = 257,
+    TAG_BITS = 258,
+    TAG_COMPRESSION = 259,
+    TAG_PHOTOMETRIC = 262,
+    TAG_MAKE = 271,
+    TAG_SAMPLES = 277,
+    TAG_SUBIFDS = 330,
+    TAG_INK_SET = 332,
+    TAG_EXTRA_SAMPLES = 338,
+    TAG_SAMPLE_FORMAT = 339,
+    TAG_SMIN = 340,
+    TAG_SMAX = 341,
+    TAG_DNG_VERSION = 50706,
+
+    // NewSubfileType: bits for a reduced copy, a mask, and a depth map (DNG). Bit 1 marks a page of several.
+    NOT_THE_PICTURE = 1 | 4 | 8,
+    SUBFILE_REDUCED = 2,
+
+    PHOTOMETRIC_CFA = 32803,
+    PHOTOMETRIC_LINEAR_RAW = 34892,
+
+    // Files with more directories are read, but only this many are examined.
+    MAX_PAGES = 64,
+    MAX_SUBIFDS = 16,
+    MAX_ENTRIES = 4096,
+    MAX_SAMPLES = 64,
+};
+
+// The compressions of sensor data that cameras write, without those of TIFF: Kodak, Sony, Epson, Samsung, Nikon, Pentax.
+static const uint32_t raw_compressions[] = {262, 32767, 32769, 32770, 32772, 34713, 65000, 65535};
+
+struct reader {
+    const uint8_t *bytes;
+    size_t count;
+    bool is_big_endian, is_big_tiff;
+};
+
+// Beyond the end of the file, the bytes count as 0.
+static uint64_t number(const struct reader *reader, uint64_t offset, unsigned size) {
+    uint64_t value = 0;
+    if (offset > reader->count || size > reader->count - offset) return 0;
+    for (unsigned i = 0; i < size; i++) {
+        unsigned position = reader->is_big_endian ? i : size - 1 - i;
+        value = value << 8 | reader->bytes[offset + position];
+    }
+    return value;
+}
+
+struct entry {
+    uint32_t tag, type;
+    uint64_t count;
+    // Where the values are.
+    uint64_t values;
+};
+
+static unsigned size_of_type(uint32_t type) {
+    static const uint8_t sizes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8};
+    return type < sizeof sizes ? sizes[type] : 0;
+}
+
+static uint64_t directory_entries(const struct reader *reader, uint64_t directory) {
+    return number(reader, directory, reader->is_big_tiff ? 8 : 2);
+}
+
+static struct entry entry_at(const struct reader *reader, uint64_t directory, uint64_t index) {
+    unsigned word = reader->is_big_tiff ? 8 : 4;
+    uint64_t start = directory + (reader->is_big_tiff ? 8 + index * 20 : 2 + index * 12);
+    struct entry entry = {
+        .tag = (uint32_t)number(reader, start, 2),
+        .type = (uint32_t)number(reader, start + 2, 2),
+        .count = number(reader, start + 4, word),
+        .values = start + 4 + word,
+    };
+    bool fits = entry.count <= word && entry.count * size_of_type(entry.type) <= word;
+    if (!fits) entry.values = number(reader, entry.values, word);
+    return entry;
+}
+
+static uint64_t whole_value(const struct reader *reader, const struct entry *entry, uint64_t index) {
+    unsigned size = size_of_type(entry->type);
+    return index < entry->count ? number(reader, entry->values + index * size, size) : 0;
+}
+
+static double real_value(const struct reader *reader, const struct entry *entry, uint64_t index) {
+    uint64_t bits = whole_value(reader, entry, index);
+    uint32_t half = (uint32_t)bits;
+    float single;
+    double value;
+    switch (entry->type) {
+    case 6: return (int8_t)bits;
+    case 8: return (int16_t)bits;
+    case 9: return (int32_t)bits;
+    case 11: memcpy(&single, &half, sizeof single); return single;
+    case 12: memcpy(&value, &bits, sizeof value); return value;
+    case 17: return (double)(int64_t)bits;
+    default: return (double)bits;
+    }
+}
+
+// The least or the greatest value of an entry.
+static double extreme(const struct reader *reader, const struct entry *entry, bool is_least) {
+    double found = NAN;
+    for (uint64_t i = 0; i < entry->count && i < MAX_SAMPLES; i++) {
+        double value = real_value(reader, entry, i);
+        found = is_least ? fmin(found, value) : fmax(found, value);
+    }
+    return found;
+}
+
+struct directory {
+    struct darkroom_tiff_page page;
+    struct entry subifds, make;
+    bool is_dng;
+    uint64_t next;
+};
+
+static bool differs(const struct reader *reader, const struct entry *entry) {
+    for (uint64_t i = 1; i < entry->count && i < MAX_SAMPLES; i++)
+        if (whole_value(reader, entry, i) != whole_value(reader, entry, 0)) return true;
+    return false;
+}
+
+static void take_entry(const struct reader *reader, const struct entry *entry, struct directory *directory,
+                       double range[2]) {
+    struct darkroom_tiff_page *page = &directory->page;
+    uint32_t value = (uint32_t)whole_value(reader, entry, 0);
+    switch (entry->tag) {
+    case TAG_NEW_SUBFILE_TYPE: page->is_full = page->is_full && !(value & NOT_THE_PICTURE); break;
+    case TAG_SUBFILE_TYPE: page->is_full = page->is_full && value != SUBFILE_REDUCED; break;
+    case TAG_WIDTH: page->width = value; break;
+    case TAG_HEIGHT: page->height = value; break;
+    case TAG_COMPRESSION: page->compression = value; break;
+    case TAG_PHOTOMETRIC: page->photometric = value; break;
+    case TAG_SAMPLES: page->samples = value; break;
+    case TAG_INK_SET: page->ink_set = value; break;
+    case TAG_BITS:
+        page->bits = (uint32_t)extreme(reader, entry, false);
+        page->is_mixed = page->is_mixed || differs(reader, entry);
+        break;
+    case TAG_SAMPLE_FORMAT:
+        page->sample_format = value;
+        page->is_mixed = page->is_mixed || differs(reader, entry);
+        break;
+    case TAG_EXTRA_SAMPLES:
+        page->extra_count = entry->count < TIFF_MAX_EXTRA_SAMPLES ? (uint32_t)entry->count : TIFF_MAX_EXTRA_SAMPLES;
+        for (uint32_t i = 0; i < page->extra_count; i++) page->extras[i] = (uint32_t)whole_value(reader, entry, i);
+        break;
+    case TAG_SMIN: range[0] = extreme(reader, entry, true); break;
+    case TAG_SMAX: range[1] = extreme(reader, entry, false); break;
+    case TAG_SUBIFDS: directory->subifds = *entry; break;
+    case TAG_MAKE: directory->make = *entry; break;
+    case TAG_DNG_VERSION: directory->is_dng = true; break;
+    default: break;
+    }
+}
+
+// Returns false if there is no directory at the offset.
+static bool read_directory(const struct reader *reader, uint64_t offset, struct directory *directory) {
+    uint64_t entries = directory_entries(reader, offset);
+    if (offset == 0 || entries == 0 || entries > MAX_ENTRIES) return false;
+    *directory = (struct directory){.page = {
+        .bits = 1, .compression = 1, .photometric = UINT32_MAX, .samples = 1, .sample_format = TIFF_UNSIGNED,
+        .ink_set = 1, .is_full = true}};
+    double range[2] = {NAN, NAN};
+    for (uint64_t i = 0; i < entries; i++) {
+        struct entry entry = entry_at(reader, offset, i);
+        take_entry(reader, &entry, directory, range);
+    }
+    struct darkroom_tiff_page *page = &directory->page;
+    page->has_range = isfinite(range[0]) && isfinite(range[1]) && range[0] < range[1];
+    if (page->has_range) {
+        page->least = range[0];
+        page->most = range[1];
+    }
+    uint64_t end = offset + (reader->is_big_tiff ? 8 + entries * 20 : 2 + entries * 12);
+    directory->next = number(reader, end, reader->is_big_tiff ? 8 : 4);
+    return true;
+}
+
+static bool is_raw(const struct darkroom_tiff_page *page) {
+    if (page->photometric == PHOTOMETRIC_CFA || page->photometric == PHOTOMETRIC_LINEAR_RAW) return true;
+    for (size_t i = 0; i < sizeof raw_compressions / sizeof raw_compressions[0]; i++)
+        if (page->compression == raw_compressions[i]) return true;
+    return false;
+}
+
+static uint64_t area(const struct darkroom_tiff_page *page) { return (uint64_t)page->width * page->height; }
+
+static void consider(struct darkroom_tiff *tiff, const struct darkroom_tiff_page *page, int page_index, int subifd_index) {
+    tiff->is_raw = tiff->is_raw || is_raw(page);
+    bool is_first = page_index == 0 && subifd_index == -1;
+    bool is_better = page->is_full ? !tiff->page.is_full : !tiff->page.is_full && area(page) > area(&tiff->page);
+    if (!is_first && !is_better) return;
+    tiff->page = *page;
+    tiff->page_index = page_index;
+    tiff->subifd_index = subifd_index;
+}
+
+static bool open_reader(const uint8_t *bytes, size_t count, struct reader *reader) {
+    if (count < 8) return false;
+    bool is_big_endian = bytes[0] == 'M';
+    uint8_t order = is_big_endian ? 'M' : 'I';
+    uint8_t version = bytes[is_big_endian ? 3 : 2];
+    if (bytes[0] != order || bytes[1] != order || bytes[is_big_endian ? 2 : 3] != 0 || (version != 42 && version != 43))
+        return false;
+    *reader = (struct reader){
+        .bytes = bytes, .count = count, .is_big_endian = is_big_endian, .is_big_tiff = version == 43};
+    return true;
+}
+
+bool darkroom_tiff_read(const uint8_t *bytes, size_t count, struct darkroom_tiff *tiff) {
+    struct reader reader;
+    struct directory directory;
+    if (!open_reader(bytes, count, &reader)) return false;
+    uint64_t offset = reader.is_big_tiff ? number(&reader, 8, 8) : number(&reader, 4, 4);
+    if (!read_directory(&reader, offset, &directory)) return false;
+    *tiff = (struct darkroom_tiff){.is_dng = directory.is_dng};
+    if (directory.make.values < count && directory.make.count <= count - directory.make.values) {
+        tiff->make = (const char *)bytes + directory.make.values;
+        tiff->make_length = (size_t)directory.make.count;
+    }
+    // A directory may be its own successor, so the number of pages is limited.
+    for (int page = 0; page < MAX_PAGES; page++) {
+        consider(tiff, &directory.page, page, -1);
+        for (int i = 0; i < MAX_SUBIFDS && (uint64_t)i < directory.subifds.count; i++) {
+            struct directory subifd;
+            if (read_directory(&reader, whole_value(&reader, &directory.subifds, (uint64_t)i), &subifd))
+                consider(tiff, &subifd.page, page, i);
+        }
+        if (!read_directory(&reader, directory.next, &directory)) break;
+    }
+    tiff->is_raw = tiff->is_raw || tiff->is_dng;
+    return true;
+}

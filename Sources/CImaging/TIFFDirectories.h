@@ -1,0 +1,70 @@
+// The directories of a TIFF (TIFF 6.0; BigTIFF; TIFF/EP for SubIFDs), read without libtiff: which page is the picture,
+// and what its samples mean.
+
+#ifndef CIMAGING_TIFF_DIRECTORIES_H
+#define CIMAGING_TIFF_DIRECTORIES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    TIFF_MAX_EXTRA_SAMPLES = 16,
+
+    // PhotometricInterpretation.
+    TIFF_WHITE_IS_ZERO = 0,
+    TIFF_BLACK_IS_ZERO = 1,
+    TIFF_RGB = 2,
+    TIFF_PALETTE = 3,
+    TIFF_MASK = 4,
+    TIFF_SEPARATED = 5,
+    TIFF_YCBCR = 6,
+    TIFF_LAB = 8,
+
+    // SampleFormat.
+    TIFF_UNSIGNED = 1,
+    TIFF_SIGNED = 2,
+    TIFF_FLOAT = 3,
+    TIFF_UNDEFINED = 4,
+
+    // ExtraSamples.
+    TIFF_UNSPECIFIED = 0,
+    TIFF_ASSOCIATED_ALPHA = 1,
+    TIFF_UNASSOCIATED_ALPHA = 2,
+};
+
+// A directory: a page or a SubIFD. Absent tags have their default.
+struct darkroom_tiff_page {
+    uint32_t width, height;
+    // The largest value of BitsPerSample.
+    uint32_t bits;
+    // Whether the samples have different sizes or formats.
+    bool is_mixed;
+    uint32_t compression, photometric, samples, sample_format, ink_set;
+    // Whether the page shows the picture itself, and not a reduced copy, a mask or a depth map.
+    bool is_full;
+    // The values of ExtraSamples; the number is 0 without the tag.
+    uint32_t extra_count, extras[TIFF_MAX_EXTRA_SAMPLES];
+    // SMinSampleValue and SMaxSampleValue over all samples.
+    bool has_range;
+    double least, most;
+};
+
+struct darkroom_tiff {
+    // The picture: the first full page, or without one the largest page.
+    struct darkroom_tiff_page page;
+    // Where the picture is, as libvips counts: a page, and the index of a SubIFD of it or -1.
+    int page_index, subifd_index;
+    // Whether the file contains the data of a camera's sensor.
+    bool is_raw;
+    // Whether the first directory has the tag DNGVersion.
+    bool is_dng;
+    // The tag Make of the first directory: it is not terminated. NULL without the tag.
+    const char *make;
+    size_t make_length;
+};
+
+// Returns false if the bytes are no TIFF with a directory.
+bool darkroom_tiff_read(const uint8_t *bytes, size_t count, struct darkroom_tiff *tiff);
+
+#endif
