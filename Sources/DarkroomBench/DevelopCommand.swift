@@ -120,6 +120,7 @@ struct DevelopCommand: ParsableCommand {
         }
         var options = BatchOptions()
         options.output = cluster.folder + "/photos"
+        options.filters = [.sepia()]
         defer { try? FileManager.default.removeItem(atPath: options.output) }  // the next round creates it again
         let before = ProcessUsage.now
         let began = ContinuousClock.now

@@ -23,7 +23,7 @@ struct RunCommand: ParsableCommand {
             """,
         group: "This machine", synonyms: ["start"],
         examples: [
-            "darkroom run photos.csv -o developed",
+            "darkroom run photos.csv -o developed --filter sepia",
             "darkroom run holidays/ -o developed --filter tilt-shift=radius:3 --format webp",
             "darkroom run photos.csv -o developed --retry",
         ])
@@ -98,7 +98,7 @@ struct RunCommand: ParsableCommand {
         try image.apply(to: &options)
         _ = try image.overlays()
         try image.requireFormats()
-        if let note = try image.filterNote() { progress.note(note) }
+        progress.note(try image.treatmentNote())
         try files.apply(to: &options, output: output, list: photos.list)
         if dryRun { return try describe(photos, options, progress) }
         if redis == nil { options.retain = nil }

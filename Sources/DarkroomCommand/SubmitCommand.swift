@@ -22,7 +22,7 @@ struct SubmitCommand: ParsableCommand {
             """,
         group: "Coordinator", synonyms: ["start", "add", "enqueue", "queue"],
         examples: [
-            "darkroom submit photos.csv -o /mnt/photos --name holidays",
+            "darkroom submit photos.csv -o /mnt/photos --name holidays --filter sepia",
             "darkroom submit more.csv -o /mnt/more --priority high --after holidays",
             "darkroom submit photos.csv --resume holidays",
             "darkroom submit photos.csv -o /mnt/photos --dry-run",
@@ -95,7 +95,7 @@ struct SubmitCommand: ParsableCommand {
         let selection = reading.selection()
         let interruption = FeedInterruption(list: listName, selection)
         StopSignals.handle { _ in interruption.leave() }
-        if let note = try image.filterNote() { printToStandardError(note) }
+        if resume == nil || output != nil { printToStandardError(try image.treatmentNote()) }
         if dryRun { return try describe() }
         let progress = LiveProgress(feedOnly: !wait)
         let photos = try reading.open(list, output: output, selection) { progress.note($0) }

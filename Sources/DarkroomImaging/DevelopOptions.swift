@@ -30,7 +30,7 @@ package struct DevelopOptions: Sendable, Equatable {
         self.processorTime = processorTime
     }
 
-    /// Options for one output.
+    /// Options for one output, for measurements and tests.
     package init(
         filters: [Filter] = [.standard], format: ImageFormat? = nil, quality: Int? = nil, strip: Bool = false,
         maxPixels: Int = 100_000_000, processorTime: Duration? = nil
@@ -46,11 +46,12 @@ package struct DevelopOptions: Sendable, Equatable {
 }
 
 extension Filter {
-    /// The filter that is applied if no other is given.
+    /// The filter of measurements and tests that give no other: sepia with its default amount.
     package static var standard: Filter {
-        guard case .filter(let filter) = FilterChain.standard.steps.first else {
-            preconditionFailure("the standard chain is one filter")
+        do throws(ChainSyntaxError) {
+            return try Filter(parsing: "sepia")
+        } catch {
+            preconditionFailure("sepia needs no arguments, so its name is a filter: \(error)")
         }
-        return filter
     }
 }

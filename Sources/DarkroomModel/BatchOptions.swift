@@ -5,8 +5,9 @@ import DarkroomText
 public struct BatchOptions: Sendable, Equatable {
     /// The name of the batch for users; empty if the batch has no name. Unfinished batches must have different names.
     public var name = ""
-    /// The filters, in the order in which they are applied. Not used if there are ``renditions``.
-    public var filters: [PhotoFilter] = [.sepia()]
+    /// The filters, in the order in which they are applied; by default none, so that photos are kept byte for byte
+    /// unless the ``encoding`` needs a change. Not used if there are ``renditions``.
+    public var filters: [PhotoFilter] = []
     /// The files that are made of each photo, each in a folder of its own; empty for one file, which is made by
     /// ``filters``.
     public var renditions: [PhotoRendition] = []

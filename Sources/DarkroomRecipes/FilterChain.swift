@@ -55,9 +55,6 @@ package struct FilterChain: Sendable, Hashable {
     /// The largest length of a text in bytes of UTF-8.
     package static let maxBytes = 16_384
 
-    /// The chain that is used if no filter is given.
-    package static let standard = FilterChain([.filter(Filter(.sepia, given: [:]))])
-
     package let steps: [ChainStep]
 
     /// Creates a chain of at most `maxSteps` steps.

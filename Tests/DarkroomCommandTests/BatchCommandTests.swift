@@ -35,7 +35,7 @@ struct BatchCommandTests {
             ])
         #expect(facts["failures"] as? [String: Int] == ["not-a-url": 1, "http-4xx": 1])
         #expect(facts["bytesIn"] as? Int == 4000 && facts["bytesOut"] as? Int == 2000)
-        #expect(facts["filters"] as? [String] == ["sepia=0.8"])
+        #expect(facts["filters"] as? [String] == [])
         #expect(facts["output"] as? String == queue.folder)
         let finished = try #require(facts["finished"] as? String)
         #expect(finished.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/) != nil)

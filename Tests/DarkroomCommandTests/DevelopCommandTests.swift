@@ -20,7 +20,7 @@ import Testing
     func formatComesFromTheOptionTheExtensionOrThePhoto(_ name: String, _ options: [String], _ format: String) throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let out = "\(folder)/\(name)"
-        let arguments = ["develop", "\(Self.samples)/astronaut.jpg", out, "--json"] + options
+        let arguments = ["develop", "--filter", "sepia", "\(Self.samples)/astronaut.jpg", out, "--json"] + options
         let outcome = try Program(arguments).outcome()
         #expect(outcome.status == 0, "\(outcome.standardError)")
         let facts = try #require(try outcome.json() as? [String: Any])
@@ -28,29 +28,33 @@ import Testing
         let written = try Data(contentsOf: URL(fileURLWithPath: out))
         #expect(facts["bytes"] as? Int == written.count)
         // The program detects the format from the bytes of the file, and must find the requested format.
-        let again = try Program.run("develop", out, "\(folder)/again", "--json")
+        let again = try Program.run("develop", "--filter", "sepia", out, "\(folder)/again", "--json")
         #expect((try again.json() as? [String: Any])?["format"] as? String == format)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == ["again", name].sorted())
     }
 
     @Test(arguments: [
-        ("out.jpg", [], false), ("out", [], false), ("out.avif", ["--filter", "none"], false), ("out.webp", [], true),
-        ("out.jpeg", ["--quality", "70"], true), ("out", ["--format", "png"], true), ("out.jpg", ["--strip"], true),
+        ("out.jpg", [], "encoding format=jpeg; photos that need no change are kept byte for byte"),
+        ("out", [], "each photo is kept byte for byte"), ("out.avif", ["--filter", "none"], nil),
+        ("out.webp", [], "encoding format=webp; photos that need no change are kept byte for byte"),
+        ("out", ["--quality", "70"], "encoding quality=70; photos that need no change are kept byte for byte"),
+        ("out.jpg", ["--filter", "sepia"], nil),
     ])
-    func conversionWithTheStandardFiltersIsNoted(_ name: String, _ options: [String], _ isNoted: Bool) throws {
-        let arguments = ["develop", "\(Self.samples)/moon.png", scratch.path("moon.jpg"), "--filter", "none"]
-        #expect(try Program(arguments).outcome().standardError.isEmpty)
-        let outcome = try Program(["develop", scratch.path("moon.jpg"), scratch.path(name), "--force"] + options)
-            .outcome()
-        let note = "filters: sepia=0.8, the default; --filter none only converts\n"
-        #expect(outcome.status == 0 && outcome.standardError == (isNoted ? note : ""), "\(outcome)")
+    func photosStayAsTheyAreWithoutAFilter(_ name: String, _ options: [String], _ note: String?) throws {
+        let source = "\(Self.samples)/coffee.jpg"
+        let outcome = try Program(["develop", source, scratch.path(name)] + options).outcome()
+        let noted = note.map { "photos: no filters; \($0)\n" } ?? ""
+        #expect(outcome.status == 0 && outcome.standardError == noted, "\(outcome)")
+        let isKept = options.isEmpty && name != "out.webp"
+        let before = FileManager.default.contents(atPath: source)
+        #expect((before == FileManager.default.contents(atPath: scratch.path(name))) == isKept)
     }
 
     /// If one of the files of a photo exists, none is written.
     @Test(arguments: [[], ["-o"]]) func existingComparisonKeepsThePhotoFromBeingWritten(option: [String]) throws {
         let existing = try scratch.write("moon.compare.png", "earlier")
         let target = option.isEmpty ? scratch.path("moon.png") : folder
-        let outcome = try Program(["develop", Self.samples + "/moon.png", "--compare"] + option + [target]).outcome()
+        let outcome = try Program(["develop", "--filter", "sepia", Self.samples + "/moon.png", "--compare"] + option + [target]).outcome()
         #expect(outcome.status == (option.isEmpty ? 1 : 3))
         #expect(outcome.standardError.contains("\(existing): it is there already"), "\(outcome)")
         #expect(try scratch.contents("") == ["moon.compare.png"])
@@ -59,10 +63,10 @@ import Testing
     @Test func photoGoesThroughPipes() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let outcome = try Program(
-            ["develop", "-", "-"], input: "\(Self.samples)/astronaut.jpg", output: "\(folder)/piped.jpg"
+            ["develop", "--filter", "sepia", "-", "-"], input: "\(Self.samples)/astronaut.jpg", output: "\(folder)/piped.jpg"
         ).outcome()
         #expect(outcome.status == 0)
-        #expect(try Program.run("develop", "\(Self.samples)/astronaut.jpg", "\(folder)/file.jpg").status == 0)
+        #expect(try Program.run("develop", "--filter", "sepia", "\(Self.samples)/astronaut.jpg", "\(folder)/file.jpg").status == 0)
         #expect(
             FileManager.default.contents(atPath: "\(folder)/piped.jpg")
                 == FileManager.default.contents(atPath: "\(folder)/file.jpg"))
@@ -84,7 +88,7 @@ import Testing
             ([photo, "/dev/null", "--force"], "write the photo /dev/null: it is not a regular file"),
             ([photo, "\(folder)/o.jpg", "--max-pixels", "1k"], "develop \(photo): too many pixels: "),
         ] {
-            let outcome = try Program(["develop"] + arguments).outcome()
+            let outcome = try Program(["develop", "--filter", "sepia"] + arguments).outcome()
             #expect(outcome.status == 1 && outcome.standardOutput.isEmpty)
             #expect(outcome.standardError.hasPrefix("error: \(message)"), "\(outcome.standardError)")
         }
@@ -99,7 +103,7 @@ import Testing
         let output = Pipe()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         process.arguments = [
-            "-c", "cat '\(Self.samples)/astronaut.jpg' | \"$0\" develop /dev/stdin '\(folder)/o.jpg'",
+            "-c", "cat '\(Self.samples)/astronaut.jpg' | \"$0\" develop --filter sepia /dev/stdin '\(folder)/o.jpg'",
             Program.executable.path,
         ]
         process.standardError = output
@@ -108,7 +112,7 @@ import Testing
         process.waitUntilExit()
         #expect(message == "error: read the photo /dev/stdin: it is not a regular file; - is standard input\n")
         for name in [pipe, "/dev/zero"] {
-            let outcome = try Program.run("develop", name, "\(folder)/o.jpg")
+            let outcome = try Program.run("develop", "--filter", "sepia", name, "\(folder)/o.jpg")
             let found = "it is not a regular file; - is standard input"
             #expect(outcome.status == 1 && outcome.standardError == "error: read the photo \(name): \(found)\n")
         }
@@ -120,11 +124,11 @@ import Testing
         let photo = "\(Self.samples)/astronaut.jpg", out = "\(folder)/out.jpg"
         try Data("mine".utf8).write(to: URL(fileURLWithPath: out))
         #expect(chmod(out, 0o640) == 0)
-        let refused = try Program.run("develop", photo, out)
+        let refused = try Program.run("develop", "--filter", "sepia", photo, out)
         #expect(refused.status == 1)
         #expect(refused.standardError == "error: write the photo \(out): it is there already; --force replaces it\n")
         #expect(FileManager.default.contents(atPath: out) == Data("mine".utf8))
-        #expect(try Program.run("develop", photo, out, "--force").status == 0)
+        #expect(try Program.run("develop", "--filter", "sepia", photo, out, "--force").status == 0)
         #expect(try mode(out) == 0o640 && FileManager.default.contents(atPath: out)?.first == 0xFF)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["out.jpg"])
     }
@@ -142,7 +146,7 @@ import Testing
             ("mine.jpg", "it has 2 names (hard links), other names would keep the old photo; remove it first"),
             ("pipe.jpg", "it is not a regular file; - is standard output"),
         ] {
-            let outcome = try Program.run("develop", photo, "\(folder)/\(name)", "--force")
+            let outcome = try Program.run("develop", "--filter", "sepia", photo, "\(folder)/\(name)", "--force")
             #expect(outcome.status == 1)
             #expect(outcome.standardError == "error: write the photo \(folder)/\(name): \(found)\n")
         }
@@ -155,7 +159,7 @@ import Testing
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let photos = ["astronaut.jpg", "moon.png", "chelsea.jpg"].map { "\(Self.samples)/\($0)" }
         let out = "\(folder)/a/b"
-        let outcome = try Program(["develop"] + photos + ["/etc/passwd", photos[0], "-o", out, "--json"]).outcome()
+        let outcome = try Program(["develop", "--filter", "sepia"] + photos + ["/etc/passwd", photos[0], "-o", out, "--json"]).outcome()
         #expect(outcome.status == 3)
         let facts = try #require(try outcome.json() as? [[String: Any]])
         #expect(
@@ -167,11 +171,11 @@ import Testing
         #expect(problems[1] == "error: write the photo \(out)/astronaut.jpg: \(taken)")
         #expect(problems[2] == "2 of 5 photos failed")
 
-        let again = try Program(["develop"] + photos + ["-o", out, "--format", "webp"]).outcome()
+        let again = try Program(["develop", "--filter", "sepia"] + photos + ["-o", out, "--format", "webp"]).outcome()
         #expect(again.status == 0 && again.lines.count == 3)
         let names = ["astronaut.jpg", "astronaut.webp", "chelsea.jpg", "chelsea.webp", "moon.png", "moon.webp"]
         #expect(try FileManager.default.contentsOfDirectory(atPath: out).sorted() == names)
-        #expect(try Program(["develop"] + photos + ["-o", out]).outcome().status == 3, "all files exist already")
+        #expect(try Program(["develop", "--filter", "sepia"] + photos + ["-o", out]).outcome().status == 3, "all files exist already")
     }
 
     /// Makes a folder of photos: `a.jpg`, `deep/b.png`, a hidden folder, a text, and links.
@@ -190,14 +194,14 @@ import Testing
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let photos = try makePhotos()
         #expect(symlink(photos, "\(photos)/deep/loop") == 0 && symlink("../a.jpg", "\(photos)/deep/inside.jpg") == 0)
-        let flat = try Program.run("develop", photos, "-o", "\(folder)/flat")
+        let flat = try Program.run("develop", "--filter", "sepia", photos, "-o", "\(folder)/flat")
         #expect(flat.status == 0 && flat.lines.count == 1, "\(flat)")
         let advice = "1 subfolder and 1 file without a picture's ending skipped; --recursive looks into subfolders"
         #expect(flat.standardError == "folder \(photos): \(advice)\n")
         // The output folder is in the folder of photos, and is not read.
         for again in [[], ["--force"]] {
             let out = "\(photos)/out"
-            let arguments = ["develop", photos, "\(Self.samples)/astronaut.jpg", "-o", out, "--recursive"]
+            let arguments = ["develop", "--filter", "sepia", photos, "\(Self.samples)/astronaut.jpg", "-o", out, "--recursive"]
             let whole = try Program(arguments + ["--format", "webp"] + again).outcome()
             #expect(whole.status == 0, "\(whole)")
             #expect(
@@ -217,7 +221,7 @@ import Testing
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         }
         #expect(symlink(elsewhere, "\(out)/deep") == 0)
-        let outcome = try Program.run("develop", photos, "\(folder)/empty", "-o", out, "--recursive")
+        let outcome = try Program.run("develop", "--filter", "sepia", photos, "\(folder)/empty", "-o", out, "--recursive")
         #expect(outcome.status == 3 && outcome.lines.count == 1)
         let problems = outcome.standardError.split(separator: "\n").filter { !$0.hasPrefix("folder") }
         try #require(problems.count == 4)
@@ -242,7 +246,7 @@ import Testing
         }
         photos.insert("/no/photo.jpg", at: 5)
         let options = ["-o", "\(folder)/out", "--jobs", "\(jobs)", "--json"]
-        let outcome = try Program(["develop"] + photos + options).outcome()
+        let outcome = try Program(["develop", "--filter", "sepia"] + photos + options).outcome()
         let facts = try #require(try outcome.json() as? [[String: Any]], "\(outcome)")
         #expect(facts.map { $0["in"] as? String } == photos.filter { $0 != "/no/photo.jpg" })
         #expect(outcome.status == 3 && outcome.standardError.contains("error: read the photo /no/photo.jpg: "))
@@ -251,17 +255,17 @@ import Testing
     @Test(arguments: [["--jobs", "2"], ["--recursive"], ["--jobs", "0", "-o", "out"]])
     func jobsAndFoldersNeedAnOutputFolder(_ options: [String]) throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let outcome = try Program(["develop", "a.jpg", "b.jpg"] + options).outcome()
+        let outcome = try Program(["develop", "--filter", "sepia", "a.jpg", "b.jpg"] + options).outcome()
         #expect(outcome.status == 2 && outcome.standardError.contains("error: \(options[0])"), "\(outcome)")
     }
 
     @Test func escapesControlCharactersInNames() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let photo = "\(Self.samples)/astronaut.jpg"
-        let written = try Program.run("develop", photo, "\(folder)/a\u{1b}[31m\u{202e}.jpg")
+        let written = try Program.run("develop", "--filter", "sepia", photo, "\(folder)/a\u{1b}[31m\u{202e}.jpg")
         #expect(written.status == 0)
         #expect(written.standardOutput.hasPrefix(#"\#(folder)/a\u{1b}[31m\u{202e}.jpg: jpeg, "#), "\(written)")
-        let missing = try Program.run("develop", "b\u{9b}2J.jpg", "-o", folder)
+        let missing = try Program.run("develop", "--filter", "sepia", "b\u{9b}2J.jpg", "-o", folder)
         #expect(missing.status == 3)
         #expect(missing.standardError.hasPrefix(#"error: read the photo b\u{9b}2J.jpg: "#), "\(missing)")
     }

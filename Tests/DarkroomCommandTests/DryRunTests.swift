@@ -39,7 +39,8 @@ import Testing
 
     @Test func runDescribesTheListAndStoresNothing() throws {
         let outcome = try run([list(), "-o", scratch.path("a/b"), "--dry-run", "--format", "webp", "--strip"])
-        let note = "filters: sepia=0.8, the default; --filter none only converts\n"
+        let note =
+            "photos: no filters; encoding format=webp; metadata=none; photos that need no change are kept byte for byte\n"
         #expect(outcome.status == 0 && outcome.standardError == note, "\(outcome)")
         #expect(
             outcome.lines == [
@@ -47,7 +48,7 @@ import Testing
                 "no usable URL\t1 not-a-url, 1 scheme-denied", "line 3, photo 1\tZebra: not-a-url: NO URL",
                 "line 4, photo 2\tCliff: scheme-denied: scheme ftp is none of http, https and file",
                 "repeated names\t1: Cliff", "file\t000000-Cliff.webp", "file\t000001-Zebra.webp",
-                "file\t000002-Cliff.webp", "file\t000003-Lake.webp", "filters\tsepia=0.8",
+                "file\t000002-Cliff.webp", "file\t000003-Lake.webp", "filters\tnone",
                 "encoding\tformat=webp; metadata=none", "output\t\(scratch.path("a/b")) (new)",
                 "would\tbegin a new run",
             ])
@@ -61,7 +62,7 @@ import Testing
         let facts = try #require(try outcome.json() as? [String: Any], "\(outcome)")
         #expect(facts["photos"] as? Int == 2 && facts["listedPhotos"] as? Int == 4 && facts["seed"] as? Int == 4)
         #expect(facts["would"] as? String == "begin" && facts["outputExists"] as? Bool == false)
-        #expect(facts["encoding"] as? String == "" && facts["filters"] as? [String] == ["sepia=0.8"])
+        #expect(facts["encoding"] as? String == "" && facts["filters"] as? [String] == [])
         #expect((facts["firstFiles"] as? [String])?.count == 2 && (facts["lastFiles"] as? [String])?.isEmpty == true)
         #expect(facts["acceptsDamage"] as? Bool == false && facts["renditions"] as? [String] == [])
         let limited = try run([list(), "-o", scratch.path("out"), "--dry-run", "--limit", "1"])

@@ -149,18 +149,32 @@ import Testing
         #expect(try run.outcome().status == 130)
     }
 
+    /// Without a filter, the files are the photos, byte for byte, and the command says so at its start and in its summary.
+    @Test func photosStayAsTheyAreWithoutAFilter() throws {
+        let samples = Self.samples
+        let outcome = try run(samples)
+        #expect(outcome.status == 0, "\(outcome)")
+        let note = "photos: no filters; each photo is kept byte for byte\n"
+        #expect(outcome.standardError.contains(note) && outcome.standardOutput.contains(note), "\(outcome)")
+        for name in ["coffee.jpg", "moon.png"] {
+            let kept = try scratch.contents("out").first { $0.hasSuffix(name) }
+            let file = FileManager.default.contents(atPath: scratch.path("out/\(try #require(kept))"))
+            #expect(file == FileManager.default.contents(atPath: "\(samples)/\(name)"))
+        }
+    }
+
     @Test func refusesAnotherJobInTheSameFolder() throws {
         let list = try scratch.write("list.txt", "ftp://a\n")
         #expect(try run(list).status == 3)
         let other = try run(list, "--filter", "sepia=0.5", "--quality", "70")
         #expect(other.status == 1)
         for text in [
-            "the filters then sepia=0.8, now sepia=0.5", "the encoding then the default, now quality=70", "--again",
+            "the filters then none, now sepia=0.5", "the encoding then the default, now quality=70", "--again",
         ] {
             #expect(other.standardError.contains(text), "\(other.standardError)")
         }
-        let converting = try run(list, "--filter", "none")
-        #expect(converting.standardError.contains("the filters then sepia=0.8, now none"), "\(converting)")
+        // No filter is the default.
+        #expect(try run(list, "--filter", "none").standardOutput.contains("nothing to do"))
         _ = try scratch.write("list.txt", "ftp://b\n")
         let changed = try run(list)
         #expect(changed.status == 1)

@@ -82,6 +82,5 @@ import Testing
 
     @Test func namesOfCustomOperationsAreListedOnce() throws {
         #expect(try FilterChain(parsing: "x:b=1 sepia x:a x:b").customNames == ["b", "a"])
-        #expect(FilterChain.standard.description == "sepia=0.8")
     }
 }

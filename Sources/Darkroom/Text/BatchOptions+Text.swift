@@ -1,6 +1,20 @@
 import DarkroomText
 
 extension BatchOptions {
+    /// What is done to each photo, in one line: `photos: filters sepia=0.8; encoding format=webp`.
+    package var treatmentText: String {
+        guard renditions.isEmpty else {
+            let names = HumanText.list(renditions.map(\.name))
+            return "photos: \(HumanText.count(renditions.count, of: "file")) of each: \(names)"
+        }
+        let encoding = encoding.description
+        guard filters.isEmpty else {
+            return "photos: filters \(filters.text)" + (encoding.isEmpty ? "" : "; encoding \(encoding)")
+        }
+        guard !encoding.isEmpty else { return "photos: no filters; each photo is kept byte for byte" }
+        return "photos: no filters; encoding \(encoding); photos that need no change are kept byte for byte"
+    }
+
     /// How the files are made, as rows of a fact sheet.
     package var recipeRows: [(name: String, text: String)] {
         var rows: [(name: String, text: String)] = []

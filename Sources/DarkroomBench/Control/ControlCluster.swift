@@ -66,6 +66,7 @@ final class ControlCluster {
         outputs += 1
         var options = BatchOptions()
         options.output = bench.folder + "/photos-\(outputs)"
+        options.filters = [.sepia()]
         change(&options)
         let list = PhotoRecords(urls.map { (name: PhotoURL.name(of: $0), url: $0) })
         return try Coordinator(store: store).submit(list, options: options).id

@@ -33,6 +33,7 @@ struct StartLatency {
         let id = BatchID(submittedAt: try cluster.store.time())
         var options = BatchOptions()
         options.output = ""
+        options.filters = [.sepia()]
         _ = try cluster.store.perform(cluster.store.submit(id, options))
         try begin(id)
         let replied = ContinuousClock.now

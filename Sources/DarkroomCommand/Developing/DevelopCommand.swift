@@ -21,7 +21,8 @@ struct DevelopCommand: ParsableCommand {
             """,
         group: "This machine", synonyms: ["convert"],
         examples: [
-            "darkroom develop holiday.jpg sepia.jpg", "darkroom develop in.jpg out.png --filter tilt-shift=radius:5",
+            "darkroom develop holiday.jpg sepia.jpg --filter sepia",
+            "darkroom develop in.jpg out.png --filter tilt-shift=radius:5",
             "darkroom develop *.jpg -o developed --format webp",
             "darkroom develop holidays/ -o developed --recursive",
         ])
@@ -102,7 +103,7 @@ struct DevelopCommand: ParsableCommand {
     func run() throws {
         let output = StandardOutput()
         try image.requireFormats()
-        if let note = try image.filterNote(changesFormat: changesFormat) { printToStandardError(note) }
+        if image.filter.isEmpty { printToStandardError(try treatmentNote()) }
         if let folder = self.output { return try developAll(into: folder, output) }
         let format = Self.format(ofEnding: names[1])
         if let format, let problem = Imaging.problem(saving: [format]) { throw CommandError("\(names[1]): \(problem)") }
@@ -119,12 +120,16 @@ struct DevelopCommand: ParsableCommand {
         try output.flush()
     }
 
-    /// Whether the names IN and OUT have endings of two formats, as in `moon.png moon.webp`.
-    private var changesFormat: Bool {
-        guard output == nil, let old = Self.format(ofEnding: names[0]), let new = Self.format(ofEnding: names[1]) else {
-            return false
+    /// A line that says what is done to the photos. The ending of OUT is a format, as in `moon.png moon.webp`.
+    private func treatmentNote() throws -> String {
+        var options = BatchOptions()
+        try image.apply(to: &options)
+        if output == nil, let format = Self.format(ofEnding: names[1]) {
+            var settings = try image.settings()
+            settings.format = .fixed(format)
+            options.encoding = PhotoEncoding(settings)
         }
-        return old != new
+        return options.treatmentText
     }
 
     /// The path of the comparison for a written photo: `NAME.compare.EXT`.

@@ -12,7 +12,7 @@ struct ImageOptions: ParsableArguments {
     @Option(
         help: """
             A filter such as sepia, resize=800x600 or tilt-shift=radius:3, or several, separated by spaces. Filters are \
-            applied in the given order; by default sepia=0.8; none changes nothing. darkroom filters lists them.
+            applied in the given order; by default none, and photos stay as they are. darkroom filters lists them.
             """,
         valueName: "filter")
     var filter: [ChainArgument]
@@ -108,13 +108,8 @@ struct ImageOptions: ParsableArguments {
         return settings
     }
 
-    /// A line that names the default filter; nil unless the options ask for a conversion and give no filters.
-    /// - Parameter changesFormat: Whether the name of the output file asks for another format.
-    func filterNote(changesFormat: Bool = false) throws -> String? {
-        guard filter.isEmpty, try renditions() == nil else { return nil }
-        guard try changesFormat || settings() != EncodingSettings() else { return nil }
-        return "filters: \(FilterChain.standard), the default; --filter none only converts"
-    }
+    /// A line that says what is done to the photos, for the start of a command.
+    func treatmentNote() throws -> String { try options().treatmentText }
 
     /// The renditions; nil if none are given.
     func renditions() throws(ValidationError) -> Recipe? {

@@ -2,8 +2,8 @@ import Darkroom
 import DarkroomStore
 import DarkroomText
 
-/// The summary of a finished or cancelled batch: counts, failures by reason with an example, and the folder of the
-/// photos.
+/// The summary of a finished or cancelled batch: counts, failures by reason with an example, what was done to the
+/// photos, and their folder.
 struct BatchSummary {
     private let batch: BatchFacts
     private let now: Int
@@ -25,6 +25,7 @@ struct BatchSummary {
                 "  \(reason.word)" + String(repeating: " ", count: 20 - reason.word.count) + HumanText.count(count)
                     + example(of: reason))
         }
+        lines.append(batch.options.treatmentText)
         if !batch.options.output.isEmpty {
             let folder = batch.options.output
             if batch.counts.filtered > 0 { lines.append("the photos are in \(folder)") }

@@ -67,7 +67,7 @@ enum SubmitPage {
             .element(
                 "fieldset", [:], .element("legend", [:], "Photos"),
                 field(
-                    "filter", "Filters, such as sepia resize=800x800; empty: sepia=0.8; none: no filter",
+                    "filter", "Filters, such as sepia resize=800x800; empty: no filter, photos stay as they are",
                     ["list": "filters"]),
                 .element(
                     "datalist", ["id": "filters"],
