@@ -32,9 +32,9 @@ package struct BatchProblem: Sendable, Hashable {
         case diskFull = "disk-full"
         /// Every worker refuses the batch, for a reason not listed above or for several different reasons.
         case refused
-        /// No photo of the batch runs: its downloads wait for connections to a host, or for their next attempts.
+        /// No photo of the batch has run for 10 s: its downloads wait for connections to a host, or for their next attempts.
         case waitsForHost = "waits-for-host"
-        /// No photo of the batch runs: the workers run other batches.
+        /// No photo of the batch has run for 10 s: the workers run other batches.
         case waitsForWorkers = "waits-for-workers"
 
         /// Whether no photo of a batch with this problem runs.

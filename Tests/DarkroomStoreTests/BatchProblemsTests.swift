@@ -148,13 +148,17 @@ import Testing
                 == "no photo of it runs: 40 photos wait for connections to h.example, which batch \(Self.second) uses")
         #expect(found.remedy.contains("darkroom prioritize \(Self.first) high"))
         #expect(batch.shownState(now: Self.now, problems: [found]) == .ready)
+        // Batches take turns: a photo has run some seconds ago.
+        let ran = try self.batch(Self.first, ["state": "executing", "pace": "\(Self.now - 9000) 0"])
+        #expect(problems([waits], [ran, other]).of(ran).isEmpty)
         // Another worker runs photos of the batch.
         #expect(problems([waits, worker("\(Self.first):7")], [batch, other]).of(batch).isEmpty)
         // A worker of an earlier version may run photos of the batch.
         let older = WorkerFacts(id: "o", seen: Self.now, fields: ["refused": ""])
         #expect(problems([waits, older], [batch, other]).of(batch).isEmpty)
         let retries = worker(waiting: "\(Self.first) 1 h.example -")
-        #expect(problems([retries], [batch]).of(batch).first?.text.contains("next attempt") == true)
+        #expect(
+            problems([retries], [batch]).of(batch).first?.text.contains("1 photo waits for the next attempt") == true)
     }
 
     @Test func reportsABatchThatWaitsForWorkers() throws {

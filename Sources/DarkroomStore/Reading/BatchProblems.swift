@@ -181,23 +181,28 @@ package struct BatchProblems: Sendable {
             !flags.isSuspended, !flags.areDownloadsSuspended, !cluster.isSuspended, !cluster.areDownloadsSuspended,
             !workers.isEmpty, let running = running(of: batch.id), running.isEmpty
         else { return nil }
-        let waits = workers.compactMap { $0.wait(of: batch.id) }
-        if let most = waits.max(by: { $0.photos < $1.photos }) {
-            let photos = HumanText.count(waits.reduce(0) { $0 + $1.photos }, of: "photo")
-            guard let holder = most.holder, holder != batch.id else {
-                let text = "no photo of it runs: \(photos) wait for the next attempt to download from \(most.host)"
-                return (.waitsForHost, text, "it goes on by itself; check the server \(most.host)")
-            }
-            return (
-                .waitsForHost,
-                "no photo of it runs: \(photos) wait for connections to \(most.host), which batch \(holder) uses",
-                "it goes on after that batch; to run it first: \(prioritizing(batch, over: [holder])); more connections: "
-                    + "darkroom worker --per-host COUNT"
-            )
-        }
+        // Shorter pauses are normal while batches take turns.
         let latest = max(batch.pace?.time ?? 0, batch.submitted, batch.started ?? 0)
+        guard now - latest > BatchPace.longestSilence.wholeMilliseconds else { return nil }
+        let waits = workers.compactMap { $0.wait(of: batch.id) }
+        guard let most = waits.max(by: { $0.photos < $1.photos }) else { return waitForWorkers(batch) }
+        let count = waits.reduce(0) { $0 + $1.photos }
+        let photos = HumanText.count(count, of: "photo") + (count == 1 ? " waits" : " wait")
+        guard let holder = most.holder, holder != batch.id else {
+            let text = "no photo of it runs: \(photos) for the next attempt to download from \(most.host)"
+            return (.waitsForHost, text, "it goes on by itself; check the server \(most.host)")
+        }
+        return (
+            .waitsForHost,
+            "no photo of it runs: \(photos) for connections to \(most.host), which batch \(holder) uses",
+            "it goes on after that batch; to run it first: \(prioritizing(batch, over: [holder])); more connections: "
+                + "darkroom worker --per-host COUNT"
+        )
+    }
+
+    private func waitForWorkers(_ batch: BatchFacts) -> (code: BatchProblem.Code, text: String, remedy: String)? {
         let others = Set(workers.flatMap(\.runningBatches)).subtracting([batch.id]).sorted()
-        guard now - latest > BatchPace.longestSilence.wholeMilliseconds, !others.isEmpty else { return nil }
+        guard !others.isEmpty else { return nil }
         return (
             .waitsForWorkers,
             "no photo of it runs: the workers run \(HumanText.list(others.map { "batch \($0)" }))",
