@@ -226,18 +226,13 @@ enum darkroom_status darkroom_apply_signalled_colours(darkroom_picture *picture,
     struct darkroom_colours colours;
     const uint8_t *profile = NULL;
     size_t count = 0;
-    uint8_t cicp[4];
     bool has_profile = get_profile(picture->image, &profile, &count);
     bool is_signalled = darkroom_signalled_colours(input, &colours);
     bool is_hdr = is_signalled && darkroom_is_hdr(&colours);
     // The table of a profile for HDR describes the picture for a certain display only, so its numbers are used.
-    if (has_profile && !is_hdr && darkroom_profile_cicp(profile, count, cicp)) {
-        struct darkroom_colours of_profile = darkroom_coded_colours(cicp[0], cicp[1]);
-        if (darkroom_is_hdr(&of_profile)) {
-            colours = of_profile;
-            is_signalled = is_hdr = true;
-        }
-    }
+    bool replaces_profile = is_signalled && colours.replaces_profile;
+    if (has_profile && !is_hdr && !replaces_profile && darkroom_profile_is_hdr(profile, count, &colours))
+        is_signalled = is_hdr = true;
     if (!is_signalled || !is_suitable(picture->image)) return DARKROOM_DONE;
     if (is_hdr && input->refuses_hdr) return refuse(picture->session, &colours);
     if (colours.is_narrow && !widen(picture)) return DARKROOM_UNSUPPORTED;

@@ -51,11 +51,39 @@ uint32_t darkroom_profile_space(const uint8_t *profile, size_t count) {
     return has_table || has_matrix || has_curve ? space : 0;
 }
 
-bool darkroom_profile_cicp(const uint8_t *profile, size_t count, uint8_t cicp[4]) {
+// Copies the ASCII characters of the description: the first record of a multilingual text, or a text of version 2.
+static void get_description(const uint8_t *profile, size_t count, char *text, size_t capacity) {
+    size_t length = 0, used = 0;
+    const uint8_t *tag = find_tag(profile, count, "desc", &length);
+    bool is_wide = tag && length >= 28 && memcmp(tag, "mluc", 4) == 0;
+    bool is_plain = tag && length >= 12 && memcmp(tag, "desc", 4) == 0;
+    size_t start = is_wide ? number(tag + 24) : 12, bytes = is_wide ? number(tag + 20) : is_plain ? number(tag + 8) : 0;
+    if (start > length) bytes = 0;
+    if (bytes > length - start) bytes = length - start;
+    for (size_t i = is_wide ? 1 : 0; i < bytes && used + 1 < capacity; i += is_wide ? 2 : 1)
+        if (tag[start + i] > 0 && tag[start + i] < 128) text[used++] = (char)tag[start + i];
+    text[used] = 0;
+}
+
+bool darkroom_profile_is_hdr(const uint8_t *profile, size_t count, struct darkroom_colours *colours) {
+    if (!has_header(profile, count)) return false;
     size_t length = 0;
-    const uint8_t *tag = has_header(profile, count) ? find_tag(profile, count, "cicp", &length) : NULL;
-    if (!tag || length < 12 || memcmp(tag, "cicp", 4)) return false;
-    memcpy(cicp, tag + 8, 4);
+    const uint8_t *tag = find_tag(profile, count, "cicp", &length);
+    struct darkroom_colours found;
+    if (tag && length >= 12 && memcmp(tag, "cicp", 4) == 0) {
+        found = darkroom_coded_colours(tag[8], tag[9]);
+    } else {
+        char name[80];
+        get_description(profile, count, name, sizeof name);
+        bool is_2100 = strstr(name, "2100") != NULL, is_of_jxl = memcmp(profile + 4, "jxl ", 4) == 0;
+        bool is_pq = (is_2100 && strstr(name, "PQ")) || (is_of_jxl && strstr(name, "_PeQ"));
+        bool is_hlg = !is_pq && strstr(name, "HLG") && (is_2100 || is_of_jxl);
+        if (!is_pq && !is_hlg) return false;
+        int primaries = is_of_jxl && strstr(name, "_SRG_") ? 1 : is_of_jxl && strstr(name, "_DCI_") ? 12 : 9;
+        found = darkroom_coded_colours(primaries, is_pq ? DARKROOM_TRANSFER_PQ : DARKROOM_TRANSFER_HLG);
+    }
+    if (!darkroom_is_hdr(&found)) return false;
+    *colours = found;
     return true;
 }
 

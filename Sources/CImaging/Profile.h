@@ -17,8 +17,9 @@ uint32_t darkroom_profile_space(const uint8_t *profile, size_t count);
 
 #define DARKROOM_SPACE(a, b, c, d) ((uint32_t)(a) << 24 | (uint32_t)(b) << 16 | (uint32_t)(c) << 8 | (uint32_t)(d))
 
-// Reads the tag cicp (ICC.1:2022, 9.2.17): primaries, transfer, matrix and range. Returns false without the tag.
-bool darkroom_profile_cicp(const uint8_t *profile, size_t count, uint8_t cicp[4]);
+// Whether the profile is one for PQ or HLG: it has the tag cicp (ICC.1:2022, 9.2.17), or the name of such a profile, as
+// those of libjxl 0.7. Sets the colours only if it is.
+bool darkroom_profile_is_hdr(const uint8_t *profile, size_t count, struct darkroom_colours *colours);
 
 // Writes an RGB profile for the colours, and returns its size. The transfer function must not be PQ or HLG.
 size_t darkroom_profile_write(const struct darkroom_colours *colours, uint8_t profile[DARKROOM_MAX_PROFILE_BYTES]);

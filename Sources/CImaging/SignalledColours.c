@@ -164,13 +164,17 @@ static uint64_t number(const uint8_t *bytes, size_t count) {
 
 struct png_colours {
     const uint8_t *cicp, *gamma, *chromaticities;
-    bool has_profile, is_srgb;
+    bool has_profile, is_srgb, is_named_pq;
     double content_peak, display_peak;
 };
 
 static void take_chunk(struct png_colours *png, const uint8_t *type, const uint8_t *data, size_t length) {
     if (!memcmp(type, "cICP", 4) && length == 4) png->cicp = data;
-    if (!memcmp(type, "iCCP", 4)) png->has_profile = true;
+    static const char pq_name[] = "ITUR_2100_PQ_FULL";
+    if (!memcmp(type, "iCCP", 4)) {
+        png->has_profile = true;
+        png->is_named_pq = length > sizeof pq_name && !memcmp(data, pq_name, sizeof pq_name);
+    }
     if (!memcmp(type, "sRGB", 4)) png->is_srgb = true;
     if (!memcmp(type, "gAMA", 4) && length == 4) png->gamma = data;
     if (!memcmp(type, "cHRM", 4) && length == 32) png->chromaticities = data;
@@ -201,6 +205,12 @@ static bool png_colours(const struct darkroom_input *input, struct darkroom_colo
         colours->is_narrow = png.cicp[3] == 0;
         colours->peak = png.content_peak > 0 ? png.content_peak : png.display_peak;
         colours->replaces_profile = true;
+        return true;
+    }
+    // Before cICP, the name of a profile meant PQ (W3C, "High Dynamic Range and Wide Gamut Imaging on the Web").
+    if (png.is_named_pq) {
+        *colours = darkroom_coded_colours(9, DARKROOM_TRANSFER_PQ);
+        colours->peak = png.content_peak > 0 ? png.content_peak : png.display_peak;
         return true;
     }
     if (png.has_profile || png.is_srgb || !(png.gamma || png.chromaticities)) return false;

@@ -113,17 +113,15 @@ bool darkroom_strips_is_profile(const struct jpeg_marker_struct *marker) {
 
 // Whether the profile describes RGB and is not one for HDR.
 static bool has_usual_profile(struct strips *strips) {
-    uint8_t *profile = NULL, cicp[4];
+    uint8_t *profile = NULL;
     unsigned count = 0;
+    struct darkroom_colours colours;
     // A profile with missing parts is no damage of the picture.
     strips->has_header = false;
     bool is_whole = jpeg_read_icc_profile(&strips->in, &profile, &count);
     strips->has_header = true;
-    bool is_usual = is_whole && darkroom_profile_space(profile, count) == DARKROOM_SPACE('R', 'G', 'B', ' ');
-    if (is_usual && darkroom_profile_cicp(profile, count, cicp)) {
-        struct darkroom_colours colours = darkroom_coded_colours(cicp[0], cicp[1]);
-        is_usual = !darkroom_is_hdr(&colours);
-    }
+    bool is_usual = is_whole && darkroom_profile_space(profile, count) == DARKROOM_SPACE('R', 'G', 'B', ' ') &&
+                    !darkroom_profile_is_hdr(profile, count, &colours);
     free(profile);
     return is_usual;
 }

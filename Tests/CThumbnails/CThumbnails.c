@@ -58,3 +58,17 @@ size_t builtin_profile(const char *name, uint8_t *profile, size_t capacity) {
     vips_area_unref(VIPS_AREA(blob));
     return size <= capacity ? size : 0;
 }
+
+bool file_colours(const uint8_t *bytes, size_t count, struct file_colours *colours) {
+    VipsImage *image = vips_image_new_from_buffer(bytes, count, "", NULL);
+    if (!image) return false;
+    const void *profile = NULL;
+    size_t profile_count = 0;
+    *colours = (struct file_colours){.bands = image->Bands, .is_cmyk = image->Type == VIPS_INTERPRETATION_CMYK};
+    colours->has_profile = vips_image_get_typeof(image, VIPS_META_ICC_NAME) != 0;
+    bool is_read = !colours->has_profile ||
+                   vips_image_get_blob(image, VIPS_META_ICC_NAME, &profile, &profile_count) == 0;
+    if (profile_count >= 20) memcpy(colours->profile_space, (const uint8_t *)profile + 16, 4);
+    g_object_unref(image);
+    return is_read;
+}

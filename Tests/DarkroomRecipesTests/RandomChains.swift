@@ -129,6 +129,7 @@ struct RandomChains {
         }
         if isGiven { settings.background = colour(isOpaque: true) }
         if isGiven { settings.srgb = generator.chance(50) }
+        if isGiven { settings.hdr = generator.chance(50) ? .fail : .toneMap }
         return settings
     }
 }

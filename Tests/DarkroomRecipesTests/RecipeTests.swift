@@ -24,7 +24,7 @@ import Testing
         ("max-bytes", "100", "100"), ("max-bytes", "2mb", "2000K"), ("metadata", "all", "all"),
         ("metadata", "none", "none"), ("metadata", "no-gps", "no-gps"), ("metadata", "icc,no-gps", "icc"),
         ("metadata", "iptc,xmp,exif,icc,copyright", "all"), ("metadata", "iptc,copyright", "copyright,iptc"),
-        ("background", "#ABCF", "#aabbcc"), ("palette", "no", "no"), ("quality", "100", "100"), ("effort", "0", "0"),
+        ("background", "#ABCF", "#aabbcc"), ("palette", "no", "no"), ("hdr", "fail", "fail"), ("quality", "100", "100"), ("effort", "0", "0"),
     ])
     func valueIsCanonical(name: String, text: String, canonical: String) throws {
         var settings = EncodingSettings()
@@ -38,7 +38,7 @@ import Testing
         var defaults = EncodingSettings()
         for (setting, text) in zip(
             EncodingSetting.allCases,
-            ["webp", "1", "yes", "1", "yes", "420", "yes", "100", "none", "black", "yes"])
+            ["webp", "1", "yes", "1", "yes", "420", "yes", "100", "none", "black", "yes", "fail"])
         {
             try defaults.set(setting, to: text)
         }
@@ -46,7 +46,7 @@ import Testing
         let own = try Rendition(
             parsing: """
                 a = none; format=png; quality=2; lossless=no; effort=2; progressive=no; chroma=444; palette=no; \
-                max-bytes=200; metadata=all; background=white; srgb=no
+                max-bytes=200; metadata=all; background=white; srgb=no; hdr=tone-map
                 """
         ).settings
         #expect(own.merged(over: defaults) == own)
@@ -84,13 +84,14 @@ import Testing
             "a = sepia; florp",
             """
             character 12: there is no setting "florp"; the settings are format, quality, lossless, effort, \
-            progressive, chroma, palette, max-bytes, metadata, background, srgb
+            progressive, chroma, palette, max-bytes, metadata, background, srgb, hdr
             """
         ),
         ("a=sepia;quality", "character 16: quality has no value; write quality=VALUE"),
         ("a=sepia;quality=", "character 17: quality has no value"),
         ("a=sepia;quality=0", #"character 17: quality "0": write a whole number from 1 to 100"#),
         ("a=sepia;effort=10", #"character 16: effort "10": write a whole number from 0 to 9"#),
+        ("a=sepia;hdr=keep", #"character 13: hdr "keep": write tone-map or fail"#),
         ("a=sepia;quality=7 srgb", #"character 19: text after a setting; write ";" between settings"#),
         ("a=sepia;quality=7;quality=6", "character 19: quality is given twice"),
         ("a=sepia;format=jpgg", #"character 16: format "jpgg": did you mean jpeg?"#),

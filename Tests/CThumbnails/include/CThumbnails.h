@@ -22,4 +22,15 @@ bool thumbnail(
 /// Copies a colour profile that libvips contains, such as "p3", into `profile`. Returns its size; 0 if it does not fit.
 size_t builtin_profile(const char *name, uint8_t *profile, size_t capacity);
 
+struct file_colours {
+    int bands;
+    bool is_cmyk;
+    bool has_profile;
+    /// The colour space that the profile describes: its signature, bytes 16 to 19 (ICC.1, 7.2).
+    uint8_t profile_space[4];
+};
+
+/// Reads what a file of any format says about its colours. Returns false if it cannot be read.
+bool file_colours(const uint8_t *bytes, size_t count, struct file_colours *colours);
+
 #endif
