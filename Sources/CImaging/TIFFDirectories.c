@@ -143,7 +143,10 @@ static void take_entry(const struct reader *reader, const struct entry *entry, s
     case TAG_SAMPLES: page->samples = value; break;
     case TAG_INK_SET: page->ink_set = value; break;
     case TAG_BITS:
-        page->bits = (uint32_t)extreme(reader, entry, false);
+        for (uint64_t i = 0; i < entry->count && i < MAX_SAMPLES; i++) {
+            uint32_t bits = (uint32_t)whole_value(reader, entry, i);
+            if (i == 0 || bits > page->bits) page->bits = bits;
+        }
         page->is_mixed = page->is_mixed || differs(reader, entry);
         break;
     case TAG_SAMPLE_FORMAT:

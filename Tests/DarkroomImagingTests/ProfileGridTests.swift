@@ -39,7 +39,9 @@ import Testing
     }()
 
     /// A JPEG with a profile in segments of at most 65,519 bytes (ICC.1, B.4). `part` leaves the others out.
-    private static func jpeg(_ pixels: Pixels, _ kind: JPEG.Kind, _ profile: [UInt8] = [], onlyFirst: Bool = false) -> [UInt8] {
+    private static func jpeg(_ pixels: Pixels, _ kind: JPEG.Kind, _ profile: [UInt8] = [], onlyFirst: Bool = false)
+        -> [UInt8]
+    {
         let parts = stride(from: 0, to: profile.count, by: 65519).map {
             Array(profile[$0..<min($0 + 65519, profile.count)])
         }
@@ -58,7 +60,8 @@ import Testing
         let files: [(String, [UInt8])] = [
             ("CMYK JPEG", jpeg(inks, .cmyk)), ("CMYK JPEG with its profile", jpeg(inks, .cmyk, inkProfile)),
             ("CMYK JPEG with a profile for RGB", jpeg(inks, .cmyk, p3)),
-            ("CMYK TIFF", TIFF.file(cmyk, .cmyk)), ("CMYK TIFF with its profile", TIFF.file(cmyk, .cmyk, profile: inkProfile)),
+            ("CMYK TIFF", TIFF.file(cmyk, .cmyk)),
+            ("CMYK TIFF with its profile", TIFF.file(cmyk, .cmyk, profile: inkProfile)),
             ("CMYK TIFF with a profile for grey", TIFF.file(cmyk, .cmyk, profile: GreyProfile.linear)),
             ("grey JPEG", jpeg(grey, .grey)), ("grey JPEG with its profile", jpeg(grey, .grey, GreyProfile.linear)),
             ("grey JPEG with a profile for RGB", jpeg(grey, .grey, p3)),
@@ -75,7 +78,10 @@ import Testing
             ("RGB TIFF with its profile", TIFF.file(rgb, .rgb, profile: p3)),
             ("RGB TIFF with a profile for CMYK", TIFF.file(rgb, .rgb, profile: inkProfile)),
             ("RGB TIFF with a profile for grey", TIFF.file(rgb, .rgb, profile: GreyProfile.linear)),
-            ("Lab TIFF", TIFF.file(Pixels(width: 64, height: 48, bands: 3) { _, _, band in [120, 20, 10][band] }, .lab)),
+            (
+                "Lab TIFF",
+                TIFF.file(Pixels(width: 64, height: 48, bands: 3) { _, _, band in [120, 20, 10][band] }, .lab)
+            ),
         ]
         return files.map { Photo(name: $0, bytes: $1) }
     }()
@@ -94,7 +100,9 @@ import Testing
         FormatGridTests.quarters(try PNG.pixels(of: develop(file, "sepia=0", "format=png; srgb").bytes))
     }
 
-    @Test(arguments: photos, ImageFormat.allCases) func profileDescribesThePixels(photo: Photo, format: ImageFormat) throws {
+    @Test(arguments: photos, ImageFormat.allCases) func profileDescribesThePixels(photo: Photo, format: ImageFormat)
+        throws
+    {
         let expected = try Self.shown(photo.bytes)
         for chain in ["none", "sepia=0", "resize=32x"] {
             for settings in ["", "; srgb", "; metadata=none", "; metadata=icc"] {

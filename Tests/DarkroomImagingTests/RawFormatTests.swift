@@ -26,7 +26,10 @@ import Testing
             ("thumbnail", { _ = try develop($0, "resize=8x8", "format=jpeg; metadata=none") }),
             ("accepted damage", { _ = try develop($0, "sepia", acceptsDamage: true) }),
             ("pixels", { _ = try Imaging.pixels(of: $0) }),
-            ("comparison", { _ = try Imaging.compare($0, develop(TIFFPage.file([Self.thumbnail])), acceptsDamage: false) }),
+            (
+                "comparison",
+                { _ = try Imaging.compare($0, develop(TIFFPage.file([Self.thumbnail])), acceptsDamage: false) }
+            ),
         ]
         for (route, body) in routes {
             let error = Self.problem(bytes, body)
@@ -38,7 +41,8 @@ import Testing
 
     @Test(arguments: [
         ("Fujifilm RAF", 0, "FUJIFILMCCD-RAW 0201FF383501X-Pro1"), ("Sigma X3F", 0, "FOVb"),
-        ("Minolta MRW", 0, "\0MRM"), ("Canon CRW", 0, "II\u{1A}\0\0\0HEAPCCDR"), ("Canon CR2", 0, "II*\0\u{10}\0\0\0CR\u{2}\0"),
+        ("Minolta MRW", 0, "\0MRM"), ("Canon CRW", 0, "II\u{1A}\0\0\0HEAPCCDR"),
+        ("Canon CR2", 0, "II*\0\u{10}\0\0\0CR\u{2}\0"),
         ("Canon CR3", 0, "\0\0\0\u{18}ftypcrx \0\0\0\u{1}crx isom"), ("Olympus ORF", 0, "IIRO\u{8}\0\0\0"),
         ("Olympus ORF", 0, "IIRS\u{8}\0\0\0"), ("Olympus ORF", 0, "MMOR\0\0\0\u{8}"),
         ("Panasonic RW2", 0, "IIU\0\u{18}\0\0\0"), ("Phase One IIQ", 0, "II*\0\u{8}\0\0\0IIIITwaR"),
@@ -52,7 +56,8 @@ import Testing
         ("NIKON CORPORATION", "Nikon NEF"), ("SONY", "Sony ARW"), ("Canon", "Canon CR2"), ("PENTAX", "Pentax PEF"),
         ("RICOH IMAGING COMPANY, LTD.", "Pentax PEF"), ("SAMSUNG", "Samsung SRW"), ("Hasselblad", "Hasselblad 3FR"),
         ("OLYMPUS IMAGING CORP.", "Olympus ORF"), ("Panasonic", "Panasonic RW2"), ("LEICA CAMERA AG", "Leica RWL"),
-        ("EASTMAN KODAK COMPANY", "Kodak DCR"), ("SEIKO EPSON CORP.", "Epson ERF"), ("Mamiya-OP Co.,Ltd.", "Mamiya MEF"),
+        ("EASTMAN KODAK COMPANY", "Kodak DCR"), ("SEIKO EPSON CORP.", "Epson ERF"),
+        ("Mamiya-OP Co.,Ltd.", "Mamiya MEF"),
         ("Nobody", "camera raw"),
     ])
     func rawTIFFIsNamedByItsMaker(make: String, name: String) {

@@ -59,7 +59,10 @@ import Testing
 
     // MARK: - Without HDR
 
-    @Test(arguments: [(12, 13), (9, 14), (9, 15), (9, 1), (9, 13), (12, 1), (1, 8), (1, 4), (4, 4), (1, 5), (7, 7), (22, 13), (11, 17), (1, 9)])
+    @Test(arguments: [
+        (12, 13), (9, 14), (9, 15), (9, 1), (9, 13), (12, 1), (1, 8), (1, 4), (4, 4), (1, 5), (7, 7), (22, 13),
+        (11, 17), (1, 9),
+    ])
     func otherColoursGetAProfile(primaries: Int, transfer: Int) throws {
         let file = Self.png([Self.cicp(primaries, transfer)])
         let comment = "primaries \(primaries), transfer \(transfer)"
@@ -90,14 +93,16 @@ import Testing
     ) throws {
         let colour = [180.0 / 255, 90.0 / 255, 60.0 / 255]
         let file = PNG.file(
-            Pixels(width: 32, height: 32, bands: 3) { _, _, band in Int((colour[band] * 255).rounded()) }, chunks: [Self.cicp(12, 13)])
+            Pixels(width: 32, height: 32, bands: 3) { _, _, band in Int((colour[band] * 255).rounded()) },
+            chunks: [Self.cicp(12, 13)])
         let expected = ColourFormulas.srgb(
             colour.map { ColourFormulas.light($0, transfer: 13) }, from: ColourFormulas.primaries[12]!)
         for settings in ["", "; srgb", "; metadata=none"] {
             let image = try develop(file, "none", "format=\(format.rawValue); quality=95\(settings)").bytes
             let shown = try Self.png(image, "sepia=0", "; srgb")
             let found = FormatGridTests.quarters(shown)[0]
-            #expect(zip(found, expected).allSatisfy { abs(Double($0) - $1 * 255) <= 4 }, "\(settings) \(found) \(expected)")
+            #expect(
+                zip(found, expected).allSatisfy { abs(Double($0) - $1 * 255) <= 4 }, "\(settings) \(found) \(expected)")
         }
     }
 
@@ -117,7 +122,10 @@ import Testing
         let (srgbPrimaries, p3Primaries) = (ColourFormulas.primaries[1]!, ColourFormulas.primaries[12]!)
         let adobePrimaries = [[0.64, 0.33], [0.21, 0.71], [0.15, 0.06], [0.3127, 0.3290]]
         let cases: [(String, [(type: String, bytes: [UInt8])], [[Double]])] = [
-            ("cICP before iCCP", [p3, PNG.profile(ICCProfile.file(space: "RGB ", tags: []))], converted(p3Primaries, curve)),
+            (
+                "cICP before iCCP", [p3, PNG.profile(ICCProfile.file(space: "RGB ", tags: []))],
+                converted(p3Primaries, curve)
+            ),
             ("cICP of sRGB before iCCP", [Self.cicp(1, 13), profile], Self.values),
             ("cICP before gAMA", [p3, gamma], converted(p3Primaries, curve)),
             ("sRGB before gAMA", [srgb, gamma, adobe], Self.values),
@@ -166,7 +174,7 @@ import Testing
                     : ColourFormulas.srgb(
                         values.map { ColourFormulas.light($0, transfer: transfer) },
                         from: ColourFormulas.primaries[primaries]!)
-                let distance = zip(shown[16, y], expected).map { abs(Double($0) / white - $1) * 255 }.max()!  // not empty
+                let distance = zip(shown[16, y], expected).map { abs(Double($0) / white - $1) * 255 }.max() ?? 0
                 #expect(distance <= 3, "\(primaries), \(transfer): \(shown[16, y]), \(expected)")
             }
         }
@@ -202,7 +210,8 @@ import Testing
             let found = try Self.png(Self.png([Self.cicp(primaries, transfer)], bands: bands, bits: bits))
             let expected = Self.values.map { colour in
                 let stored = bits == 8 ? colour.map { ($0 * 255).rounded() / 255 } : colour
-                return ColourFormulas.sdr(stored, isHLG: transfer == 18, primaries: primaries) + (bands == 4 ? [0.4] : [])
+                return ColourFormulas.sdr(stored, isHLG: transfer == 18, primaries: primaries)
+                    + (bands == 4 ? [0.4] : [])
             }
             // Half a step of the result, and a rounded value of the photo.
             Self.expect(found, expected, within: bits == 8 ? 0.6 : 12, "\(code), \(bands) bands")
@@ -217,12 +226,14 @@ import Testing
     }
 
     /// cLLI states the brightest pixel, mDCV the display (PNG, third edition, 11.3.2), in 0.0001 cd/m2.
-    @Test(arguments: [(nil, 4000, 4000), (600, 4000, 600), (100, nil, 203), (nil, nil, 1000)] as [(Int?, Int?, Double)])
+    @Test(
+        arguments: [(nil, 4000, 4000), (600, 4000, 600), (100, nil, 203), (nil, nil, 1000)] as [(Int?, Int?, Double)])
     func statedPeakIsUsed(content: Int?, display: Int?, peak: Double) throws {
         var chunks = [Self.cicp(9, 16)]
         if let content { chunks.append(("cLLI", PNG.bigEndian(content * 10000) + PNG.bigEndian(0))) }
         if let display {
-            chunks.append(("mDCV", [UInt8](repeating: 0, count: 16) + PNG.bigEndian(display * 10000) + PNG.bigEndian(1)))
+            chunks.append(
+                ("mDCV", [UInt8](repeating: 0, count: 16) + PNG.bigEndian(display * 10000) + PNG.bigEndian(1)))
         }
         let expected = Self.values.map { ColourFormulas.sdr($0, isHLG: false, primaries: 9, peak: peak) }
         Self.expect(try Self.png(Self.png(chunks)), expected, within: 12, "peak \(peak)")
@@ -247,7 +258,8 @@ import Testing
                 ("cicp", Array("cicp".utf8) + [0, 0, 0, 0, 9, 16, 0, 1]),
             ])
         let segment = (code: UInt8(0xE2), bytes: Array("ICC_PROFILE\0\u{1}\u{1}".utf8) + profile)
-        let jpeg = JPEG.inserting([segment], into: JPEG.file(Pixels(width: 32, height: 32, bands: 3) { _, _, _ in 148 }, .fullColour))
+        let jpeg = JPEG.inserting(
+            [segment], into: JPEG.file(Pixels(width: 32, height: 32, bands: 3) { _, _, _ in 148 }, .fullColour))
         let image = try develop(jpeg, DevelopOptions(filters: [.sepia(intensity: 0)], format: .jpeg), by: route).bytes
         let expected = ColourFormulas.sdr([148, 148, 148].map { $0 / 255 }, isHLG: false, primaries: 9)[0] * 255
         #expect(abs(Double(try decoded(image)[16, 16][0]) - expected) <= 2)
@@ -276,11 +288,14 @@ import Testing
 
     @Test func hdrFailsIfAsked() throws {
         for (file, name) in [
-            (Self.png([Self.cicp(9, 16)]), "PQ"), (Self.png([Self.cicp(9, 18)]), "HLG"), (try Self.fixture("pq.avif"), "PQ"),
+            (Self.png([Self.cicp(9, 16)]), "PQ"), (Self.png([Self.cicp(9, 18)]), "HLG"),
+            (try Self.fixture("pq.avif"), "PQ"),
         ] {
             let error = expectError(ImagingError.self) { try develop(file, "sepia", "hdr=fail; format=jpeg") }
             #expect(error?.code == .unsupportedFormat)
-            #expect(error?.detail.contains("HDR (\(name)), which --hdr fail refuses") == true, "\(String(describing: error))")
+            #expect(
+                error?.detail.contains("HDR (\(name)), which --hdr fail refuses") == true,
+                "\(String(describing: error))")
             _ = try develop(file, "sepia", "hdr=tone-map; format=jpeg")
             // A photo that is not changed loses nothing.
             #expect(try develop(file, "none", "hdr=fail").bytes == file)

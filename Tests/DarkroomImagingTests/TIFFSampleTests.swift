@@ -71,7 +71,8 @@ import Testing
         try Self.expect(Self.file(kind, bands: 1, photometric: 1), bands: 1, "grey, \(kind.testDescription)")
         try Self.expect(Self.file(kind, bands: 3, photometric: 2), bands: 3, "RGB, \(kind.testDescription)")
         try Self.expect(
-            Self.file(kind, bands: 1, photometric: 0), bands: 1, isInverted: true, "white is 0, \(kind.testDescription)")
+            Self.file(kind, bands: 1, photometric: 0), bands: 1, isInverted: true, "white is 0, \(kind.testDescription)"
+        )
         let alpha = Self.file(kind, bands: 4, photometric: 2, tags: [338: .short([2])])
         try Self.expect(alpha, bands: 4, "alpha, \(kind.testDescription)")
     }
@@ -105,7 +106,8 @@ import Testing
 
     @Test func cmykWithAnyNumbersIsConverted() throws {
         let eight = try develop(
-            Self.file(Kind(format: 1, bits: 16, black: 0, white: 65535), bands: 4, photometric: 5), "none", "format=png")
+            Self.file(Kind(format: 1, bits: 16, black: 0, white: 65535), bands: 4, photometric: 5), "none", "format=png"
+        )
         let expected = try PNG.pixels(of: eight.bytes)
         for kind in Kind.all where kind.bits > 8 {
             let image = try develop(Self.file(kind, bands: 4, photometric: 5), "none", "format=png")
@@ -125,15 +127,19 @@ import Testing
             width: 8, height: 8, bands: bands, bits: bits, photometric: bands == 1 ? 1 : 2, format: format,
             samples: [UInt8](repeating: 0, count: 64 * bands * bits / 8))
         let error = expectError(ImagingError.self) { try develop(TIFFPage.file([page]), "sepia") }
-        #expect(error?.code == .unsupportedFormat && error?.detail.contains(problem) == true, "\(String(describing: error))")
+        #expect(
+            error?.code == .unsupportedFormat && error?.detail.contains(problem) == true, "\(String(describing: error))"
+        )
     }
 
     // MARK: - Samples beside the colour
 
     /// ExtraSamples: 0 unspecified, 1 alpha by which the colours are multiplied, 2 alpha.
-    @Test(arguments: [
-        ([0], nil), ([2], 0), ([0, 0], nil), ([0, 2], 1), ([2, 0], 0), ([0, 0, 2], 2), ([0, 0, 0, 0], nil), ([7], nil),
-    ] as [([Int], Int?)])
+    @Test(
+        arguments: [
+            ([0], nil), ([2], 0), ([0, 0], nil), ([0, 2], 1), ([2, 0], 0), ([0, 0, 2], 2), ([0, 0, 0, 0], nil),
+            ([7], nil),
+        ] as [([Int], Int?)])
     func onlyAlphaIsAlpha(extras: [Int], alpha: Int?) throws {
         for (photometric, colours) in [(1, 1), (0, 1), (2, 3), (5, 4)] {
             let colour: [UInt8] = [200, 40, 90, 10].prefix(colours).map { $0 }

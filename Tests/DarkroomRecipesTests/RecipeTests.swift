@@ -24,7 +24,8 @@ import Testing
         ("max-bytes", "100", "100"), ("max-bytes", "2mb", "2000K"), ("metadata", "all", "all"),
         ("metadata", "none", "none"), ("metadata", "no-gps", "no-gps"), ("metadata", "icc,no-gps", "icc"),
         ("metadata", "iptc,xmp,exif,icc,copyright", "all"), ("metadata", "iptc,copyright", "copyright,iptc"),
-        ("background", "#ABCF", "#aabbcc"), ("palette", "no", "no"), ("hdr", "fail", "fail"), ("quality", "100", "100"), ("effort", "0", "0"),
+        ("background", "#ABCF", "#aabbcc"), ("palette", "no", "no"), ("hdr", "fail", "fail"), ("quality", "100", "100"),
+        ("effort", "0", "0"),
     ])
     func valueIsCanonical(name: String, text: String, canonical: String) throws {
         var settings = EncodingSettings()

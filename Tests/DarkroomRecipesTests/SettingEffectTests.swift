@@ -54,7 +54,8 @@ import Testing
         "", "progressive; palette; lossless; quality=7; chroma=420; effort=9; max-bytes=1M; background=red; srgb",
         "format=auto:webp,png; progressive; palette; lossless", "format=auto:webp,jpeg; lossless; quality=70",
         "format=png; palette; quality=70", "format=webp; progressive=no; palette=no", "format=gif; effort=9",
-        "format=auto:jpeg,png; max-bytes=9K; background=blue", "format=tiff; metadata=none; srgb", "hdr=fail; format=gif",
+        "format=auto:jpeg,png; max-bytes=9K; background=blue", "format=tiff; metadata=none; srgb",
+        "hdr=fail; format=gif",
         "format=webp; lossless=no; quality=70",
     ])
     func settingsWithAnEffectAreAccepted(settings: String) throws {
