@@ -1,6 +1,6 @@
 /// A page or a SubIFD of a TIFF with any tags.
-struct TIFFPage {
-    enum Value {
+struct TIFFPage: Sendable {
+    enum Value: Sendable {
         case short([Int])
         case long([Int])
         case float([Float])
