@@ -1,69 +1,116 @@
+// DESIGN: The luminances are exact numbers, not bins: they are the values that the points give before they are rounded. The
+// order of positive floats is the order of their bits, so a first pass counts the upper bits of all luminances, and a second
+// pass counts the lower bits of those that have the upper bits of a result. This needs no memory for the luminances.
+
 #include "CImaging.h"
 #include "Rows.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-// Counts the luminances of a row's pixels that are not transparent. `wide` and `bands` are constants, so that the loop
-// has no branches for them.
-static inline void count_row(const void *row, bool wide, size_t bands, size_t pixels, uint32_t *bins) {
-    const uint8_t *bytes = row;
-    const uint16_t *words = row;
-    size_t green = bands > 2 ? 1 : 0, blue = bands > 2 ? 2 : 0;
-    for (size_t i = 0; i < pixels * bands; i += bands) {
-        if (bands % 2 == 0 && (wide ? words[i + bands - 1] : bytes[i + bands - 1]) == 0) continue;
-        uint32_t r = wide ? words[i] : bytes[i];
-        uint32_t g = wide ? words[i + green] : bytes[i + green];
-        uint32_t b = wide ? words[i + blue] : bytes[i + blue];
-        bins[(2126 * r + 7152 * g + 722 * b + 5000) / 10000]++;
-    }
+enum {
+    LOWER_BITS = 14,
+    LOWER_BINS = 1 << LOWER_BITS,
+    // The upper bits of 1.0 are the last bin.
+    UPPER_BINS = (0x3F800000 >> LOWER_BITS) + 1,
+    BLOCK_PIXELS = 256,
+};
+
+// One of the two results.
+struct percentile {
+    // Which luminance it is, from 0 for the darkest.
+    uint64_t rank;
+    uint32_t upper;
+    uint32_t bins[LOWER_BINS];
+};
+
+struct counts {
+    uint32_t upper[UPPER_BINS];
+    uint64_t total;
+    struct percentile results[2];
+};
+
+static uint32_t bits_of(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
 }
 
-static void count(const struct darkroom_raster *raster, int y, uint32_t *bins) {
-    const void *row = darkroom_row(raster, y);
-    size_t pixels = (size_t)raster->width;
-    switch (raster->bands + (raster->wide ? 4 : 0)) {
-    case 1:
-        return count_row(row, false, 1, pixels, bins);
-    case 2:
-        return count_row(row, false, 2, pixels, bins);
-    case 3:
-        return count_row(row, false, 3, pixels, bins);
-    case 4:
-        return count_row(row, false, 4, pixels, bins);
-    case 5:
-        return count_row(row, true, 1, pixels, bins);
-    case 6:
-        return count_row(row, true, 2, pixels, bins);
-    case 7:
-        return count_row(row, true, 3, pixels, bins);
-    default:
-        return count_row(row, true, 4, pixels, bins);
+static void count(struct counts *counts, uint32_t bits, bool counts_lower) {
+    uint32_t upper = bits >> LOWER_BITS, lower = bits & (LOWER_BINS - 1);
+    if (!counts_lower) {
+        counts->upper[upper]++;
+        counts->total++;
+        return;
     }
+    for (int i = 0; i < 2; i++)
+        if (counts->results[i].upper == upper) counts->results[i].bins[lower]++;
 }
 
-// Returns the first bin, in steps of `step` from `bin`, up to which more than `share` of all pixels are counted.
-static int find_bin(const uint32_t *bins, int bin, int step, double share, uint64_t total) {
-    uint64_t needed = (uint64_t)(share * (double)total) + 1;
-    if (needed > total) needed = total;
-    for (uint64_t counted = bins[bin]; counted < needed; counted += bins[bin]) bin += step;
+static bool is_transparent(const struct darkroom_raster *raster, const uint8_t *pixels, size_t pixel) {
+    size_t bands = (size_t)raster->bands, alpha = pixel * bands + bands - 1;
+    if (bands % 2 != 0) return false;
+    return raster->wide ? ((const uint16_t *)(const void *)pixels)[alpha] == 0 : pixels[alpha] == 0;
+}
+
+// Counts the pixels that are not transparent.
+static enum darkroom_status count_all(
+    struct counts *counts, const struct darkroom_raster *raster, const struct darkroom_point *points, int point_count,
+    bool counts_lower, const struct darkroom_interrupt *interrupt) {
+    float luminances[BLOCK_PIXELS];
+    size_t pixel_bytes = (size_t)raster->bands * (raster->wide ? 2 : 1);
+    for (int y = 0; y < raster->height; y++) {
+        const uint8_t *row = darkroom_row(raster, y);
+        for (size_t x = 0, size; x < (size_t)raster->width; x += size) {
+            size = (size_t)raster->width - x < BLOCK_PIXELS ? (size_t)raster->width - x : BLOCK_PIXELS;
+            const uint8_t *pixels = row + x * pixel_bytes;
+            darkroom_points_luminances(points, point_count, pixels, size, raster->bands, raster->wide, luminances);
+            for (size_t i = 0; i < size; i++)
+                if (!is_transparent(raster, pixels, i)) count(counts, bits_of(luminances[i]), counts_lower);
+        }
+        if (interrupt->is_cancelled(interrupt->context)) return DARKROOM_CANCELLED;
+    }
+    return DARKROOM_DONE;
+}
+
+// Finds the bin that contains the number with this rank, and reduces the rank by the numbers in the bins before.
+static uint32_t find_bin(const uint32_t *bins, uint64_t *rank) {
+    uint32_t bin = 0;
+    for (; bins[bin] <= *rank; bin++) *rank -= bins[bin];
     return bin;
 }
 
+// The rank of a share of all pixels. The small number outweighs the error of a share such as 1 - 0.9.
+static uint64_t rank_of(double share, uint64_t total) {
+    uint64_t rank = (uint64_t)(share * (double)total + 1e-6);
+    return rank < total ? rank : total - 1;
+}
+
+static double value_of(struct percentile *percentile) {
+    uint32_t bits = percentile->upper << LOWER_BITS | find_bin(percentile->bins, &percentile->rank);
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
 enum darkroom_status darkroom_raster_percentiles(
-    const struct darkroom_raster *raster, double lower, double upper, double *low, double *high,
-    const struct darkroom_interrupt *interrupt) {
-    int top = raster->wide ? 65535 : 255;
-    uint32_t *bins = calloc((size_t)top + 1, sizeof *bins);
-    if (!bins) return DARKROOM_OUT_OF_MEMORY;
-    enum darkroom_status status = DARKROOM_DONE;
-    for (int y = 0; y < raster->height && status == DARKROOM_DONE; y++) {
-        count(raster, y, bins);
-        if (interrupt->is_cancelled(interrupt->context)) status = DARKROOM_CANCELLED;
+    const struct darkroom_raster *raster, const struct darkroom_point *points, int point_count, double lower, double upper,
+    double *low, double *high, const struct darkroom_interrupt *interrupt) {
+    struct counts *counts = calloc(1, sizeof *counts);
+    if (!counts) return DARKROOM_OUT_OF_MEMORY;
+    *low = 0;
+    *high = 1;
+    enum darkroom_status status = count_all(counts, raster, points, point_count, false, interrupt);
+    if (status == DARKROOM_DONE && counts->total > 0) {
+        counts->results[0].rank = rank_of(lower, counts->total);
+        counts->results[1].rank = counts->total - 1 - rank_of(1 - upper, counts->total);
+        for (int i = 0; i < 2; i++) counts->results[i].upper = find_bin(counts->upper, &counts->results[i].rank);
+        status = count_all(counts, raster, points, point_count, true, interrupt);
     }
-    uint64_t total = 0;
-    for (int i = 0; i <= top; i++) total += bins[i];
-    *low = total == 0 ? 0 : find_bin(bins, 0, 1, lower, total) / (double)top;
-    *high = total == 0 ? 1 : find_bin(bins, top, -1, 1 - upper, total) / (double)top;
-    free(bins);
+    if (status == DARKROOM_DONE && counts->total > 0) {
+        *low = value_of(&counts->results[0]);
+        *high = value_of(&counts->results[1]);
+    }
+    free(counts);
     return status;
 }

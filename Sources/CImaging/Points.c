@@ -190,6 +190,18 @@ VECTORISED static void apply_power(double exponent, float *components, size_t co
     }
 }
 
+static void apply_to_block(const struct darkroom_point *points, int count, struct block *block, size_t size) {
+    for (const struct darkroom_point *point = points; point < points + count; point++) {
+        if (point->kind == DARKROOM_AFFINE) {
+            apply_affine(point->values, block, size);
+        } else {
+            apply_power(point->values[0], block->r, size);
+            apply_power(point->values[0], block->g, size);
+            apply_power(point->values[0], block->b, size);
+        }
+    }
+}
+
 static void apply_blocks(
     const struct darkroom_point *points, int count, uint8_t *pixels, size_t pixel_count, int bands) {
     struct block block;
@@ -197,15 +209,7 @@ static void apply_blocks(
     for (; pixel_count > 0; pixels += size * (size_t)bands, pixel_count -= size) {
         size = pixel_count < BLOCK_PIXELS ? pixel_count : BLOCK_PIXELS;
         unpack(&block, pixels, size, bands);
-        for (const struct darkroom_point *point = points; point < points + count; point++) {
-            if (point->kind == DARKROOM_AFFINE) {
-                apply_affine(point->values, &block, size);
-            } else {
-                apply_power(point->values[0], block.r, size);
-                apply_power(point->values[0], block.g, size);
-                apply_power(point->values[0], block.b, size);
-            }
-        }
+        apply_to_block(points, count, &block, size);
         pack(&block, pixels, size, bands);
     }
 }
@@ -240,13 +244,21 @@ static void apply_point(const struct darkroom_point *point, double *components) 
     }
 }
 
+static void apply_to_pixel(
+    const struct darkroom_point *points, int count, const uint16_t *pixel, int bands, double components[3]) {
+    int green = bands > 2 ? 1 : 0, blue = bands > 2 ? 2 : 0;
+    components[0] = pixel[0] / 65535.0;
+    components[1] = pixel[green] / 65535.0;
+    components[2] = pixel[blue] / 65535.0;
+    for (int i = 0; i < count; i++) apply_point(&points[i], components);
+}
+
 static void apply_to_wide(
     const struct darkroom_point *points, int count, uint16_t *pixels, size_t pixel_count, int bands) {
-    int green = bands > 2 ? 1 : 0, blue = bands > 2 ? 2 : 0;
     for (uint16_t *pixel = pixels, *end = pixels + pixel_count * (size_t)bands; pixel < end; pixel += bands) {
-        double components[3] = {pixel[0] / 65535.0, pixel[green] / 65535.0, pixel[blue] / 65535.0};
-        for (int i = 0; i < count; i++) apply_point(&points[i], components);
-        for (int i = 0; i <= blue; i++) pixel[i] = (uint16_t)(components[i] * 65535 + 0.500001);
+        double components[3];
+        apply_to_pixel(points, count, pixel, bands, components);
+        for (int i = 0; i <= (bands > 2 ? 2 : 0); i++) pixel[i] = (uint16_t)(components[i] * 65535 + 0.500001);
     }
 }
 
@@ -256,4 +268,36 @@ void darkroom_points_apply(
         apply_to_wide(points, count, pixels, pixel_count, bands);
     else
         apply_to_bytes(points, count, pixels, pixel_count, bands);
+}
+
+// MARK: - Luminances
+
+static float limited(double luminance) { return luminance < 1 ? (float)luminance : 1; }
+
+static void luminances_of_bytes(
+    const struct darkroom_point *points, int count, const uint8_t *pixels, size_t pixel_count, int bands,
+    float *luminances) {
+    struct block block;
+    for (size_t start = 0, size; start < pixel_count; start += size) {
+        size = pixel_count - start < BLOCK_PIXELS ? pixel_count - start : BLOCK_PIXELS;
+        unpack(&block, pixels + start * (size_t)bands, size, bands);
+        apply_to_block(points, count, &block, size);
+        for (size_t i = 0; i < size; i++)
+            luminances[start + i] =
+                limited((0.2126 * (double)block.r[i] + 0.7152 * (double)block.g[i] + 0.0722 * (double)block.b[i]) / 255);
+    }
+}
+
+void darkroom_points_luminances(
+    const struct darkroom_point *points, int count, const void *pixels, size_t pixel_count, int bands, bool wide,
+    float *luminances) {
+    if (!wide) {
+        luminances_of_bytes(points, count, pixels, pixel_count, bands, luminances);
+        return;
+    }
+    for (size_t i = 0; i < pixel_count; i++) {
+        double components[3];
+        apply_to_pixel(points, count, (const uint16_t *)pixels + i * (size_t)bands, bands, components);
+        luminances[i] = limited(0.2126 * components[0] + 0.7152 * components[1] + 0.0722 * components[2]);
+    }
 }

@@ -28,9 +28,9 @@ final class ChainApplication {
             if let point = filter.point {
                 points.append(point)
             } else if filter.kind == .normalize {
-                // The levels are those of the filtered pixels, but the pixels are rounded only after the last point.
+                // The levels are those of the filtered pixels, which are rounded only after the last point.
                 let point = try remembered(\.levels, position) { () throws(ImagingError) in
-                    try picture.filtered(by: points).normalization(filter)
+                    try picture.normalization(filter, after: points)
                 }
                 if let point { points.append(point) }
             } else {
@@ -161,21 +161,13 @@ extension Filter {
 }
 
 extension Picture {
-    /// A picture to which the points are applied; the same picture if there are no points.
-    fileprivate func filtered(by points: [darkroom_point]) throws(ImagingError) -> Picture {
-        try keepInMemory()
-        guard !points.isEmpty else { return self }
-        let copy = try copy()
-        try copy.apply(points)
-        return copy
-    }
-
-    /// The point that stretches the levels of luminance; nil if the picture is plain.
-    func normalization(_ filter: Filter) throws(ImagingError) -> darkroom_point? {
+    /// The point that stretches the levels of luminance that the points give; nil if they are all the same.
+    func normalization(_ filter: Filter, after points: [darkroom_point]) throws(ImagingError) -> darkroom_point? {
         var (low, high) = (0.0, 1.0)
         try look { raster, interrupt in
             darkroom_raster_percentiles(
-                &raster, filter.number("lower") / 100, filter.number("upper") / 100, &low, &high, &interrupt)
+                &raster, points, Int32(points.count), filter.number("lower") / 100, filter.number("upper") / 100, &low,
+                &high, &interrupt)
         }
         guard high > low else { return nil }
         return .scale(1 / (high - low), plus: -low / (high - low))

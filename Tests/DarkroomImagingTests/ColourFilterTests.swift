@@ -36,6 +36,19 @@ import Testing
         }
     }
 
+    /// The levels are those of the values before they are rounded. Rounded values were up to 3 steps away.
+    @Test(
+        arguments: [
+            ["contrast=0.2", "normalize=0,100"], ["brightness=0.1", "normalize"], ["gamma=0.2", "normalize=2,98"],
+            ["duotone=#101010,#181410", "normalize=5,95"],
+            ["contrast=0.1", "normalize=1,99", "sepia=0.5", "normalize"],
+        ], [8, 16])
+    func levelsAreMeasuredWithoutRounding(filters: [String], bits: Int) throws {
+        for photo in try Self.photos(bits: bits) {
+            #expect(try Self.distance(filters, on: photo) < (bits == 16 ? 1.1 : 0.51), "\(filters)")
+        }
+    }
+
     /// The largest distance between the filtered photo and the reference, in steps of the samples.
     static func distance(_ filters: [String], on photo: Pixels) throws -> Double {
         let options = DevelopOptions(filters: filters.map(Filter.parsed))

@@ -121,16 +121,12 @@ struct ColourReference {
         }
     }
 
-    /// The levels are those of the pixels that the earlier filters give, rounded to samples.
+    /// The levels are those of the pixels that the earlier filters give, without rounding.
     private mutating func normalize(_ lower: Double, _ upper: Double) {
-        let exact = planes
-        let top = top
-        transfer { ($0 * top + 0.5).rounded(.down) / top }
-        let sorted = luminance.map { ($0 * top).rounded() }.sorted()
-        planes = exact
+        let sorted = luminance.sorted()
         let last = sorted.count - 1
-        let low = sorted[min(Int(lower * Double(sorted.count)), last)] / top
-        let high = sorted[last - min(Int((1 - upper) * Double(sorted.count) + 1e-9), last)] / top
+        let low = sorted[min(Int(lower * Double(sorted.count) + 1e-6), last)]
+        let high = sorted[last - min(Int((1 - upper) * Double(sorted.count) + 1e-6), last)]
         if high > low { transfer { ($0 - low) / (high - low) } }
     }
 }

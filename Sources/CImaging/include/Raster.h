@@ -43,6 +43,11 @@ struct darkroom_point {
 void darkroom_points_apply(
     const struct darkroom_point *points, int count, void *pixels, size_t pixel_count, int bands, bool wide);
 
+// The luminances 0.2126 r + 0.7152 g + 0.0722 b, from 0 to 1, that the points give before they are rounded.
+void darkroom_points_luminances(
+    const struct darkroom_point *points, int count, const void *pixels, size_t pixel_count, int bands, bool wide,
+    float *luminances);
+
 // The operations below change the raster in place. They return DARKROOM_DONE, DARKROOM_CANCELLED or
 // DARKROOM_OUT_OF_MEMORY. The three that blur keep rows in memory, and return DARKROOM_ROWS_TOO_LONG if the rows need more
 // than 256 MiB. Beyond the edges, the pixels of the edges repeat.
@@ -84,13 +89,13 @@ enum darkroom_status darkroom_raster_overlay(
     const struct darkroom_raster *base, const struct darkroom_raster *top, int x, int y, double opacity,
     const struct darkroom_interrupt *interrupt);
 
-// Finds two luminances, from 0 to 1. `low` is the smallest luminance such that more than `lower` of the pixels are not
+// Finds two luminances, from 0 to 1, of the pixels to which the points are applied; the raster is not changed. `low` is the smallest luminance such that more than `lower` of the pixels are not
 // brighter. `high` is the largest luminance such that more than 1 - `upper` of the pixels are not darker. So `lower` 0
-// and `upper` 1 give the darkest and the brightest pixel. The luminance 0.2126 r + 0.7152 g + 0.0722 b is rounded to a
-// sample value. Transparent pixels do not count. If all pixels are transparent, the results are 0 and 1.
+// and `upper` 1 give the darkest and the brightest pixel. The luminances are not rounded.
+// Transparent pixels do not count. If all pixels are transparent, the results are 0 and 1.
 enum darkroom_status darkroom_raster_percentiles(
-    const struct darkroom_raster *raster, double lower, double upper, double *low, double *high,
-    const struct darkroom_interrupt *interrupt);
+    const struct darkroom_raster *raster, const struct darkroom_point *points, int point_count, double lower, double upper,
+    double *low, double *high, const struct darkroom_interrupt *interrupt);
 
 // Finds the smallest box that contains all pixels that differ from the background: a sample, or a colour multiplied by
 // alpha, differs by more than `threshold`, in units of 1/255. The background is red, green, blue and alpha, 0 to 255;
