@@ -40,7 +40,7 @@ let package = Package(
         debian("CCrypto", pkgConfig: "libcrypto", package: "libssl-dev"),
         debian("CMicrohttpd", pkgConfig: "libmicrohttpd", package: "libmicrohttpd-dev"),
         .target(name: "CSystem", cSettings: hardening),
-        .target(name: "CImaging", dependencies: ["CVips", "CJPEG"], cSettings: hardening),
+        .target(name: "CImaging", dependencies: ["CVips", "CJPEG", "CZlib"], cSettings: hardening),
 
         // Formats texts, numbers, durations and system errors. Does not depend on any other target.
         .target(name: "DarkroomText"),

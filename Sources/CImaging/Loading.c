@@ -1,4 +1,5 @@
 #include "ColourMapping.h"
+#include "Damage.h"
 #include "Picture.h"
 #include "Stages.h"
 #include "Strips.h"
@@ -9,14 +10,12 @@
 enum {
     // 16-bit RGB with alpha has 8 bytes per pixel. Other kinds of TIFF have up to thousands of bytes per pixel.
     MAX_BYTES_A_PIXEL = 8,
-    // libpng inflates each compressed text to at most 8 MB and keeps all texts in memory. Photos contain few texts.
-    MAX_PACKED_CHUNKS = 8,
 };
 
-static bool is_allowed(struct darkroom_session *session, int64_t width, int64_t height) {
+static bool is_allowed(struct darkroom_session *session, int64_t width, int64_t height, int64_t most) {
     session->width = (int)width;
     session->height = (int)height;
-    if (width * height > session->max_pixels) return false;
+    if (width * height > most) return false;
     session->size_is_known(session->context, width * height);
     return true;
 }
@@ -27,39 +26,23 @@ static bool png_is_allowed(struct darkroom_session *session, const struct darkro
     if (input->byte_count < 24) return true;
     int64_t sides[2] = {0, 0};
     for (int i = 0; i < 8; i++) sides[i / 4] = sides[i / 4] << 8 | header[16 + i];
-    return sides[0] > INT32_MAX || sides[1] > INT32_MAX || is_allowed(session, sides[0], sides[1]);
+    return sides[0] > INT32_MAX || sides[1] > INT32_MAX || is_allowed(session, sides[0], sides[1], session->max_pixels);
 }
 
-// In an iTXt chunk, a compression flag follows the keyword.
-static bool is_packed(const uint8_t *type, size_t length) {
-    if (!memcmp(type, "zTXt", 4) || !memcmp(type, "iCCP", 4)) return true;
-    if (memcmp(type, "iTXt", 4)) return false;
-    const uint8_t *text = type + 4, *end = memchr(text, 0, length);
-    return end && end + 1 < text + length && end[1];
-}
-
-// PNG texts and profiles may be compressed (PNG, sections 11.3.3 and 11.3.4), so a small file could require gigabytes.
-static bool png_unpacks_to_little(struct darkroom_session *session, const struct darkroom_input *input) {
-    const uint8_t *bytes = input->bytes;
-    size_t count = input->byte_count, packed = 0;
-    for (size_t start = 8; count >= 12 && start <= count - 12;) {
-        size_t length = 0;
-        for (size_t i = 0; i < 4; i++) length = length << 8 | bytes[start + i];
-        if (length > count - 12 - start) break;
-        packed += is_packed(bytes + start + 4, length);
-        start += 12 + length;
-    }
-    if (packed <= MAX_PACKED_CHUNKS) return true;
-    g_snprintf(session->detail, sizeof session->detail, "%zu packed texts, at most %d are read", packed,
-               MAX_PACKED_CHUNKS);
-    return false;
+// The largest picture that may be opened. A decoder that makes a picture smaller needs no memory for the whole picture;
+// darkroom_decode checks the smaller size. The decoder of WebP keeps 4 bytes per pixel if the picture has no loss.
+static int64_t most_pixels(const struct darkroom_session *session, enum darkroom_format format) {
+    int64_t most = format == DARKROOM_JPEG || format == DARKROOM_WEBP ? session->max_streamed_pixels : session->max_pixels;
+    bool is_limited = format == DARKROOM_WEBP && session->max_pixels < most / (MAX_BYTES_A_PIXEL / 4);
+    return is_limited ? session->max_pixels * (MAX_BYTES_A_PIXEL / 4) : most;
 }
 
 // The limit in bytes is `max_pixels` times MAX_BYTES_A_PIXEL.
-static bool is_small_enough(const darkroom_picture *picture) {
+static bool is_small_enough(const darkroom_picture *picture, int64_t most) {
     const VipsImage *image = picture->image;
     struct darkroom_session *session = picture->session;
-    if (!is_allowed(session, image->Xsize, image->Ysize)) return false;
+    if (!is_allowed(session, image->Xsize, image->Ysize, most)) return false;
+    if (most > session->max_pixels) return true;
     size_t pixel = VIPS_IMAGE_SIZEOF_PEL(image);
     double bytes = (double)image->Xsize * image->Ysize * (double)pixel;
     if (bytes <= (double)session->max_pixels * MAX_BYTES_A_PIXEL) return true;
@@ -89,10 +72,9 @@ static bool load(darkroom_picture *picture, const struct darkroom_input *input, 
     bool is_loaded = false;
     VipsImage *image = NULL;
     struct darkroom_tiff tiff;
-    // With VIPS_FAIL_ON_ERROR, libvips' JPEG loader would also refuse files whose header has unknown values.
-    VipsFailOn fail_on = input->accepts_damage              ? VIPS_FAIL_ON_NONE
-                         : input->format == DARKROOM_JPEG ? VIPS_FAIL_ON_TRUNCATED
-                                                          : VIPS_FAIL_ON_ERROR;
+    // The decoder in Strips.c decides which defects of a JPEG are failures.
+    bool accepts = input->damage == DARKROOM_ACCEPT_DAMAGED || input->format == DARKROOM_JPEG;
+    VipsFailOn fail_on = accepts ? VIPS_FAIL_ON_NONE : VIPS_FAIL_ON_ERROR;
 #define LOAD(loader, ...) \
     !loader(bytes, count, &image, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, __VA_ARGS__ __VA_OPT__(, ) NULL)
     switch (input->format) {
@@ -132,10 +114,11 @@ static bool tiff_is_supported(struct darkroom_session *session, const struct dar
 static enum darkroom_status open_picture(darkroom_picture *picture, const struct darkroom_input *input) {
     struct darkroom_session *session = picture->session;
     if (input->format == DARKROOM_PNG && !png_is_allowed(session, input)) return DARKROOM_TOO_MANY_PIXELS;
-    if (input->format == DARKROOM_PNG && !png_unpacks_to_little(session, input)) return DARKROOM_DAMAGED;
+    if (input->format == DARKROOM_PNG && !darkroom_png_inflates_to_little(session, input)) return DARKROOM_DAMAGED;
     if (!tiff_is_supported(session, input)) return DARKROOM_UNSUPPORTED;
     if (!load(picture, input, 1)) return darkroom_failed(session, DARKROOM_DAMAGED);
-    return is_small_enough(picture) ? DARKROOM_DONE : DARKROOM_TOO_MANY_PIXELS;
+    int64_t most = most_pixels(session, input->format);
+    return is_small_enough(picture, most) ? DARKROOM_DONE : DARKROOM_TOO_MANY_PIXELS;
 }
 
 enum darkroom_status darkroom_open(
@@ -199,6 +182,7 @@ enum darkroom_status darkroom_decode(
     darkroom_picture *picture, const struct darkroom_input *input, int shrink, bool in_memory) {
     struct darkroom_session *session = picture->session;
     if (shrink > 1 && !load(picture, input, shrink)) return darkroom_failed(session, DARKROOM_DAMAGED);
+    if ((int64_t)picture->image->Xsize * picture->image->Ysize > session->max_pixels) return DARKROOM_TOO_MANY_PIXELS;
     if (input->format == DARKROOM_JPEG) {
         enum darkroom_status status = decode_jpeg(picture, input, shrink);
         if (status != DARKROOM_DONE) return darkroom_failed(session, status);

@@ -26,6 +26,17 @@ enum darkroom_status darkroom_failed(struct darkroom_session *session, enum dark
     for (size_t i = 0; i < G_N_ELEMENTS(limits); i++)
         if (status == DARKROOM_DAMAGED && strstr(detail, limits[i])) return DARKROOM_TOO_MANY_PIXELS;
     if (status == DARKROOM_DAMAGED && strstr(detail, "nsupported")) return DARKROOM_UNSUPPORTED;
+    // In these photos, pictures share an auxiliary picture or metadata (libheif, issues 1147 and 1190).
+    static const char *const of_new_phones[] = {"Too many auxiliary image references", "Metadata not correctly assigned",
+                                                "Non-existing depth image referenced"};
+    const char *version = darkroom_heif_version();
+    for (size_t i = 0; i < G_N_ELEMENTS(of_new_phones); i++) {
+        if (status != DARKROOM_DAMAGED || !strstr(detail, of_new_phones[i]) || darkroom_heif_reads_shared()) continue;
+        g_snprintf(detail, sizeof session->detail,
+                   "photos of iOS 18 need libheif 1.18 or newer, installed is %s: %s", version ? version : "another",
+                   of_new_phones[i]);
+        return DARKROOM_UNSUPPORTED;
+    }
     return status;
 }
 

@@ -32,11 +32,19 @@ bool darkroom_imaging_can_save(enum darkroom_format format) {
 int darkroom_longest_side(enum darkroom_format format) {
     switch (format) {
     case DARKROOM_JPEG:
+        // JPEG_MAX_DIMENSION of libjpeg.
         return 65500;
     case DARKROOM_WEBP:
         return 16383;
     case DARKROOM_GIF:
         return 65535;
+    case DARKROOM_PNG:
+        // PNG_USER_WIDTH_MAX and PNG_USER_HEIGHT_MAX of libpng.
+        return 1000000;
+    case DARKROOM_AVIF:
+    case DARKROOM_HEIC:
+        // libvips refuses larger pictures.
+        return 16384;
     default:
         return VIPS_MAX_COORD;
     }

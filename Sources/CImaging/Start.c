@@ -1,5 +1,8 @@
 #include "CImaging.h"
 
+#include <dlfcn.h>
+#include <stdio.h>
+
 #include <vips/vips.h>
 
 // libvips' warnings do not affect the result, and errors are returned to the caller.
@@ -31,6 +34,27 @@ bool darkroom_imaging_start(char *detail, size_t capacity) {
 void darkroom_imaging_thread_shutdown(void) { vips_thread_shutdown(); }
 
 const char *darkroom_imaging_version(void) { return vips_version_string(); }
+
+const char *darkroom_heif_version(void) {
+    // libvips does not report the version. With RTLD_NOLOAD, nothing is loaded.
+    void *library = dlopen("libheif.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    if (!library) return NULL;
+    // POSIX allows this conversion of a pointer to data (dlsym).
+    union {
+        void *symbol;
+        const char *(*version)(void);
+    } function = {.symbol = dlsym(library, "heif_get_version")};
+    const char *version = function.symbol ? function.version() : NULL;
+    dlclose(library);
+    return version;
+}
+
+bool darkroom_heif_reads_shared(void) {
+    const char *version = darkroom_heif_version();
+    int major = 0, minor = 0;
+    if (!version || sscanf(version, "%d.%d", &major, &minor) != 2) return true;
+    return major > 1 || minor >= 18;
+}
 
 bool darkroom_imaging_can_load(const char *path) {
     VipsImage *image = vips_image_new_from_file(path, NULL);

@@ -61,16 +61,16 @@ static _Noreturn void on_error(j_common_ptr codec) {
     struct strips *strips = (struct strips *)(void *)codec->err;
     char message[JMSG_LENGTH_MAX];
     codec->err->format_message(codec, message);
+    if (strips->has_all_rows) darkroom_strips_end_early(strips, message);
     strncpy(strips->session->detail, message, sizeof strips->session->detail - 1);
     darkroom_strips_fail(strips, status_of(codec));
 }
 
-// Level -1 is a warning. A warning within the entropy-coded data means corrupt data, and libjpeg would continue with
-// grey pixels. A warning before the first scan does not affect pixels: it reports bytes between segments, or an Adobe
-// or JFIF segment with unknown values, which libjpeg reads in the same way as other decoders.
+// Level -1 is a warning. A warning before the first scan does not affect pixels: it reports bytes between segments, or an
+// Adobe or JFIF segment with unknown values, which libjpeg reads in the same way as other decoders.
 static void on_message(j_common_ptr codec, int level) {
     struct strips *strips = (struct strips *)(void *)codec->err;
-    if (level < 0 && strips->has_header && !strips->input->accepts_damage) on_error(codec);
+    if (level < 0 && strips->has_header && !darkroom_strips_tolerate_warning(strips)) on_error(codec);
 }
 
 static void on_progress(j_common_ptr codec) {
@@ -99,7 +99,7 @@ static void open_input(struct strips *strips) {
     session->width = (int)in->image_width;
     session->height = (int)in->image_height;
     int64_t pixels = (int64_t)in->image_width * in->image_height;
-    if (pixels > session->max_pixels) darkroom_strips_fail(strips, DARKROOM_TOO_MANY_PIXELS);
+    if (pixels > session->max_streamed_pixels) darkroom_strips_fail(strips, DARKROOM_TOO_MANY_PIXELS);
     session->size_is_known(session->context, pixels);
     in->scale_num = 1;
     in->scale_denom = (unsigned)strips->shrink;
@@ -154,14 +154,30 @@ void *darkroom_strips_make_rows(struct strips *strips, size_t row_bytes, JSAMPRO
     return memory;
 }
 
+// The coefficients that libjpeg keeps of a picture with several scans, and the first buffers of the outputs.
+static double kept_bytes(struct strips *strips) {
+    const struct jpeg_decompress_struct *in = &strips->in;
+    double bytes = 0;
+    for (int i = 0; jpeg_has_multiple_scans(&strips->in) && i < in->num_components; i++)
+        bytes += (double)in->comp_info[i].width_in_blocks * in->comp_info[i].height_in_blocks * sizeof(JBLOCK);
+    for (int i = 0; strips->outputs && i < strips->job_count; i++)
+        if (strips->outputs[i].scaling.scaling.width == 0) bytes += (double)in->image_width * in->image_height / 3;
+    return bytes;
+}
+
 static void start_reading(struct strips *strips) {
     struct jpeg_decompress_struct *in = &strips->in;
+    // As many bytes as those of the largest picture in memory.
+    double most = 8.0 * (double)strips->session->max_pixels;
+    bool is_large = (int64_t)in->image_width * in->image_height > strips->session->max_pixels;
+    if (is_large && kept_bytes(strips) > most) darkroom_strips_fail(strips, DARKROOM_TOO_MANY_PIXELS);
     // If the picture has several scans, libjpeg decodes for a long time before it returns the first row. During this
     // time, the progress monitor checks for cancellation. After the first row, read_rows checks for cancellation.
     strips->progress.progress_monitor = on_progress;
     in->progress = &strips->progress;
     jpeg_start_decompress(in);
     in->progress = NULL;
+    darkroom_strips_require_all_scans(strips);
 
     size_t row_bytes = (size_t)in->output_width * (size_t)in->output_components;
     strips->memory = darkroom_strips_make_rows(strips, row_bytes, strips->rows);
@@ -219,8 +235,7 @@ static void develop(struct strips *strips) {
     for (int i = 0; i < strips->job_count; i++) darkroom_strips_prepare(&strips->outputs[i]);
     for (JDIMENSION rows; (rows = read_rows(strips)) > 0;)
         for (int i = 0; i < strips->job_count; i++) darkroom_strips_write(&strips->outputs[i], strips->rows, rows);
-    // Reads to the end of the file, so that a truncated file is detected.
-    jpeg_finish_decompress(&strips->in);
+    darkroom_strips_finish_reading(strips);
     for (int i = 0; i < strips->job_count; i++) darkroom_strips_end(&strips->outputs[i]);
 }
 
@@ -233,7 +248,7 @@ static void hand_out_rows(struct strips *strips) {
         for (JDIMENSION row = 0; row < rows && strips->reader.take_row; row++)
             strips->reader.take_row(strips->reader.context, (int)(y + row), strips->rows[row]);
     }
-    jpeg_finish_decompress(&strips->in);
+    darkroom_strips_finish_reading(strips);
 }
 
 static void decode(struct strips *strips) {

@@ -4,6 +4,7 @@
 // The state of a JPEG that is developed in strips, and the functions of StripsOutput.c.
 
 #include "CImaging.h"
+#include "JPEGScan.h"
 #include "Scaler.h"
 #include "Strips.h"
 
@@ -49,6 +50,13 @@ struct strips {
     jmp_buf escape;
     enum darkroom_status status;
     bool has_header;
+    // Whether the decoder has read past the end of the file.
+    bool lacks_end;
+    bool is_scan_checked;
+    enum darkroom_scan scan;
+    // Whether all pixels are decoded, and only the end of the file is still read. An error then jumps to `tail`.
+    bool has_all_rows;
+    jmp_buf tail;
 
     struct darkroom_session *session;
     const struct darkroom_input *input;
@@ -67,6 +75,15 @@ struct strips {
 
 // Ends the work with this status. Does not return: it jumps to the end of the work.
 _Noreturn void darkroom_strips_fail(struct strips *strips, enum darkroom_status status);
+
+// The functions of StripsDamage.c. The first returns whether the decoder may continue after its current warning.
+bool darkroom_strips_tolerate_warning(struct strips *strips);
+// Ends the reading after an error behind the pixels.
+_Noreturn void darkroom_strips_end_early(struct strips *strips, const char *message);
+// Fails if the scans of a JPEG with several scans do not contain all pixels. The scans must have been read.
+void darkroom_strips_require_all_scans(struct strips *strips);
+// Reads to the end of the file, so that a truncated file is detected.
+void darkroom_strips_finish_reading(struct strips *strips);
 
 // Makes STRIP_ROWS rows in one block of memory, which is returned. Each row starts 16 bytes after a multiple of 64.
 void *darkroom_strips_make_rows(struct strips *strips, size_t row_bytes, JSAMPROW rows[STRIP_ROWS]);

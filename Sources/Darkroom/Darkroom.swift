@@ -5,7 +5,7 @@
 // is exported with this module; this list contains all public types of DarkroomModel.
 //
 //  Client        DarkroomClient, RedisLocation, DarkroomError, DarkroomError.Code
-//  Batches       BatchID, BatchOptions, BatchPriority, PhotoFilter, PhotoRendition, PhotoEncoding, SubmissionNotice,
+//  Batches       BatchID, BatchOptions, BatchPriority, DamagedPhotos, PhotoFilter, PhotoRendition, PhotoEncoding, SubmissionNotice,
 //                SubmissionNotice.Code
 //  State         BatchFacts, BatchState, BatchControls, BatchControls.Focus, ClusterControls, PhotoCounts, PhotoState, FailureReason,
 //                PhotoFailure, OperationStatus, OperationStatus.State, WorkerStatus

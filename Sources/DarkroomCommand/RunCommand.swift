@@ -186,7 +186,7 @@ struct RunCommand: ParsableCommand {
         try operations.apply(to: &configuration)
         disk.apply(to: &configuration)
         configuration.transfer = try fetch.transferConfiguration(fileFolders: listFolder.map { [$0] } ?? [])
-        configuration.maxPixels = fetch.maxPixels.value
+        configuration.maxPixels = fetch.maxPixels?.value
         configuration.watermarkFolders = try image.watermarkFolders()
         return configuration
     }

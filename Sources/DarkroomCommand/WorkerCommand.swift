@@ -112,7 +112,7 @@ struct WorkerCommand: ParsableCommand {
         disk.apply(to: &configuration)
         configuration.outputsUnder = try outputsUnder.map { try existingFolder($0, "--outputs-under") }
         configuration.transfer = try fetch.transferConfiguration()
-        configuration.maxPixels = fetch.maxPixels.value
+        configuration.maxPixels = fetch.maxPixels?.value
         try webhooks.apply(to: &configuration) { warning in
             logger.warning("the webhook options can cause problems", ["detail": .text(warning)])
         }

@@ -41,3 +41,14 @@ extension FailureReason {
         }
     }
 }
+
+extension DamageLevel {
+    /// The level for an option of a batch.
+    package init(_ option: DamagedPhotos) {
+        switch option {
+        case .fail: self = .fail
+        case .tolerate: self = .tolerate
+        case .accept: self = .accept
+        }
+    }
+}

@@ -54,10 +54,12 @@ package struct PhotoMaker {
     ) throws(PhotoProduct.Failure) -> PhotoProduct {
         var product = PhotoProduct(bytes, ending: "")
         for stage in stages {
+            let note = product.note
             switch stage {
             case .develop(let options): product = try develop(product.bytes, [options])[0]
             case .custom(let step): product = try run(step, of: output, on: product.bytes)
             }
+            product.note = note ?? product.note
         }
         return product
     }

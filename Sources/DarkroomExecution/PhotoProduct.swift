@@ -21,6 +21,9 @@ package struct PhotoProduct: Sendable {
     /// In pixels; nil if the file was made by a custom operation.
     package let height: Int?
 
+    /// The defects of the photo that did not fail it; nil if there are none.
+    package var note: String?
+
     /// Why no file was made. The reason is nil if the photo was cancelled.
     package struct Failure: Error {
         package let reason: FailureReason?
@@ -45,6 +48,7 @@ package struct PhotoProduct: Sendable {
         format = image.format
         width = image.width
         height = image.height
+        note = image.note
     }
 
     init(_ bytes: [UInt8], ending: String, width: Int? = nil, height: Int? = nil) {

@@ -13,8 +13,12 @@ enum ContentType: Equatable {
 
     init(of bytes: UnsafeRawBufferPointer) {
         let head = Array(bytes.prefix(1024))
-        // Raw formats of cameras come first, because many of them are TIFFs with a small picture of the photo.
-        if let name = darkroom_raw_format(bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count) {
+        // Xcode's PNGs for Apple's devices begin with this chunk. Their pixels are in another order, and their data are
+        // compressed without a header.
+        if head.has([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]), head.has("CgBI", at: 12) {
+            self = .otherImage("CgBI, Apple's variant of PNG")
+        } else if let name = darkroom_raw_format(bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count) {
+            // Raw formats of cameras come before TIFF, because many of them are TIFFs with a small picture of the photo.
             self = .cameraRaw(String(cString: name))
         } else if let format = Self.format(of: head) {
             self = .image(format)

@@ -1,14 +1,30 @@
 internal import CImaging
 import DarkroomRecipes
+internal import Glibc
 
 /// Decodes the bytes of one photo, which must stay valid as long as its pictures.
 struct Decoder {
-    let bytes: UnsafeRawBufferPointer
+    /// The file, or a copy without the defects outside of its pixels.
+    private(set) var bytes: UnsafeRawBufferPointer
     let format: ImageFormat
     let session: PhotoSession
-    var acceptsDamage = false
+    var damage = DamageLevel.tolerate
     var keepsAnimation = false
     var refusesHDR = false
+
+    /// Calls `body` with a decoder for a copy of the file without the defects outside of its pixels, if there are any.
+    /// - Throws: ``ImagingError`` with the code `damaged` if there are defects and ``damage`` is `fail`.
+    func mended<Result>(
+        _ body: (Decoder) throws(ImagingError) -> Result
+    ) throws(ImagingError) -> Result {
+        var file = darkroom_file()
+        try session.check(withInput { darkroom_mend(session.c, $0, &file) })
+        guard let copy = file.bytes else { return try body(self) }
+        defer { free(copy) }
+        var decoder = self
+        decoder.bytes = UnsafeRawBufferPointer(start: copy, count: file.byte_count)
+        return try body(decoder)
+    }
 
     /// Reads the header, and checks the size.
     func open() throws(ImagingError) -> Picture {
@@ -53,7 +69,7 @@ struct Decoder {
     func withInput(_ body: (UnsafePointer<darkroom_input>) -> darkroom_status) -> darkroom_status {
         let input = darkroom_input(
             bytes: bytes.bindMemory(to: UInt8.self).baseAddress, byte_count: bytes.count, format: format.c,
-            accepts_damage: acceptsDamage, all_frames: keepsAnimation, refuses_hdr: refusesHDR)
+            damage: damage.c, all_frames: keepsAnimation, refuses_hdr: refusesHDR)
         return withUnsafePointer(to: input, body)
     }
 

@@ -5,12 +5,20 @@ package struct DevelopOptions: Sendable, Equatable {
     package var outputs: [ImageOutput]
     /// The pictures of the watermarks, as files, by their filter.
     package var overlays: [Filter: [UInt8]] = [:]
-    /// Whether truncated and corrupt files are decoded as far as possible.
-    package var acceptsDamage = false
+    /// What happens to photos with defects.
+    package var damage = DamageLevel.tolerate
     /// Whether all frames of an animation are kept if the output is GIF or WebP; otherwise only the first is used.
     package var keepsAnimation = false
     /// Pictures with more pixels are refused before decoding. Filters must not make larger pictures.
     package var maxPixels: Int
+    /// Pictures with more pixels are refused even if their pixels are never in memory as a whole, because the decoder
+    /// makes the picture smaller, or because it is developed in strips. At least ``maxPixels``.
+    package var maxStreamedPixels: Int
+
+    /// The default of ``maxPixels``.
+    package static let standardMaxPixels = 100_000_000
+    /// The default of ``maxStreamedPixels`` if ``maxPixels`` has its default.
+    package static let standardMaxStreamedPixels = 1_000_000_000
     /// The CPU time limit for a picture of up to 20 million pixels. For larger pictures, the limit grows in proportion
     /// to the number of pixels. Nil means no limit.
     package var processorTime: Duration?
@@ -24,16 +32,18 @@ package struct DevelopOptions: Sendable, Equatable {
         processorTime.map { pixels > Self.usualPixels ? $0 * (Double(pixels) / Double(Self.usualPixels)) : $0 }
     }
 
-    package init(outputs: [ImageOutput], maxPixels: Int = 100_000_000, processorTime: Duration? = nil) {
+    /// - Parameter maxPixels: The exact limit of all pictures; nil for the default limits.
+    package init(outputs: [ImageOutput], maxPixels: Int? = nil, processorTime: Duration? = nil) {
         self.outputs = outputs
-        self.maxPixels = maxPixels
+        self.maxPixels = maxPixels ?? Self.standardMaxPixels
+        maxStreamedPixels = maxPixels ?? Self.standardMaxStreamedPixels
         self.processorTime = processorTime
     }
 
     /// Options for one output, for measurements and tests.
     package init(
         filters: [Filter] = [.standard], format: ImageFormat? = nil, quality: Int? = nil, strip: Bool = false,
-        maxPixels: Int = 100_000_000, processorTime: Duration? = nil
+        maxPixels: Int? = nil, processorTime: Duration? = nil
     ) {
         var encoding = EncodingSettings()
         encoding.format = format.map { .fixed($0) }

@@ -10,6 +10,8 @@ package struct DevelopedImage: Sendable {
     /// The height in pixels, after the rotation to upright.
     package let height: Int
     package var byteCount: Int { buffer.bytes.count }
+    /// The defects of the photo that did not fail it; nil if there are none.
+    package var note: String?
 
     private let buffer: MallocedBuffer
 

@@ -11,6 +11,8 @@ struct Development {
     }
 
     let decoder: Decoder
+    /// The file, whose bytes are kept if no output changes it.
+    let photo: UnsafeRawBufferPointer
     let options: DevelopOptions
     var route = Route.usual
 
@@ -30,23 +32,26 @@ struct Development {
         for output in options.outputs {
             if let kept, keeps(output) { images.append(kept) } else { images.append(made.removeFirst()) }
         }
+        // The last pixels are decoded while the file is encoded, so the defects are known only here.
+        let note = decoder.session.note
+        for index in images.indices { images[index].note = note }
         return images
     }
 
     // MARK: - Unchanged photos
 
     private func keeps(_ output: ImageOutput) -> Bool {
-        output.keeps(decoder.format, byteCount: decoder.bytes.count)
+        output.keeps(decoder.format, byteCount: photo.count)
     }
 
     /// The bytes of the photo, after a check that they are not damaged.
     private func keep(isChecked: Bool) throws(ImagingError) -> DevelopedImage {
         let facts = try decoder.open().facts
-        if !isChecked, !options.acceptsDamage { try decoder.check() }
+        if !isChecked, options.damage != .accept { try decoder.check() }
         let isTurned = facts.orientation > 4
         let image = DevelopedImage(
             format: decoder.format, width: Int(isTurned ? facts.height : facts.width),
-            height: Int(isTurned ? facts.width : facts.height), copying: decoder.bytes)
+            height: Int(isTurned ? facts.width : facts.height), copying: photo)
         guard let image else { throw decoder.session.outOfMemory }
         return image
     }

@@ -11,27 +11,30 @@ extension Imaging {
     /// Both have the same height and are in sRGB. The picture has the format of the developed photo, if libvips can
     /// write it, and no metadata. The sizes of the two are not limited.
     package static func compare(
-        _ photo: [UInt8], _ developed: DevelopedImage, acceptsDamage: Bool
+        _ photo: [UInt8], _ developed: DevelopedImage, damage: DamageLevel
     ) throws(ImagingError) -> DevelopedImage {
         try photo.withBytes { photo throws(ImagingError) in
             try developed.withUnsafeBytes { developed throws(ImagingError) in
-                try join(decode(photo, acceptsDamage: acceptsDamage), decode(developed, acceptsDamage: false))
+                try join(decode(photo, damage: damage), decode(developed, damage: .fail))
             }
         }
     }
 
     /// Decodes the first frame.
     private static func decode(
-        _ bytes: UnsafeRawBufferPointer, acceptsDamage: Bool
+        _ bytes: UnsafeRawBufferPointer, damage: DamageLevel
     ) throws(ImagingError) -> (picture: Picture, format: ImageFormat) {
         let format = try format(of: bytes)
         let session = PhotoSession.unlimited(format: format)
-        let decoder = Decoder(bytes: bytes, format: format, session: session, acceptsDamage: acceptsDamage)
-        let picture = try decoder.open()
-        try decoder.decode(picture, inMemory: true)
-        try picture.makeSRGB()
-        try picture.setWide(false)
-        return (picture, format)
+        let decoder = Decoder(bytes: bytes, format: format, session: session, damage: damage)
+        return try decoder.mended { decoder throws(ImagingError) in
+            let picture = try decoder.open()
+            try decoder.decode(picture, inMemory: true)
+            try picture.makeSRGB()
+            try picture.setWide(false)
+            try picture.keepInMemory()
+            return (picture, format)
+        }
     }
 
     private static func join(

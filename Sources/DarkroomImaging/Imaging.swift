@@ -46,7 +46,7 @@ package enum Imaging {
         try bytes.withBytes { bytes throws(ImagingError) in
             try withDecoder(bytes, options, sizeIsKnown: sizeIsKnown, isCancelled: isCancelled) {
                 decoder throws(ImagingError) in
-                try Development(decoder: decoder, options: options).run()
+                try Development(decoder: decoder, photo: bytes, options: options).run()
             }
         }
     }
@@ -64,6 +64,13 @@ package enum Imaging {
 
     /// Frees libvips' memory for the calling thread. Threads that developed pictures must call this before they end.
     package static func threadShutdown() { darkroom_imaging_thread_shutdown() }
+
+    /// The version of libheif; nil if libvips has loaded none.
+    package static var heifVersion: String? { darkroom_heif_version().map { String(cString: $0) } }
+
+    /// Whether the installed libheif reads photos in which several pictures share an auxiliary picture, as those of iOS
+    /// 18. True if there is no libheif.
+    package static var readsSharedHEIF: Bool { darkroom_heif_reads_shared() }
 
     package static var vipsVersion: String { String(cString: darkroom_imaging_version()) }
 }
@@ -83,16 +90,16 @@ extension Imaging {
         return try withoutActuallyEscaping(isCancelled) { isCancelled in
             Swift.Result { () throws(ImagingError) in
                 let session = PhotoSession(
-                    format: format, maxPixels: options.maxPixels, clock: clock,
+                    format: format, maxPixels: options.maxPixels, maxStreamedPixels: options.maxStreamedPixels,
+                    clock: clock,
                     sizeIsKnown: { pixels in
                         if let limit = options.processorTime(pixels: pixels) { clock?.extend(to: limit) }
                         sizeIsKnown(pixels)
                     }, isCancelled: isCancelled)
-                return try body(
-                    Decoder(
-                        bytes: bytes, format: format, session: session, acceptsDamage: options.acceptsDamage,
-                        keepsAnimation: options.keepsAnimation
-                            && options.outputs.contains { $0.canMove(from: format) }))
+                return try Decoder(
+                    bytes: bytes, format: format, session: session, damage: options.damage,
+                    keepsAnimation: options.keepsAnimation && options.outputs.contains { $0.canMove(from: format) }
+                ).mended(body)
             }
         }.get()
     }

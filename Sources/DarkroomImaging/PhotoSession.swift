@@ -22,10 +22,12 @@ final class PhotoSession {
     }
 
     /// - Parameters:
+    ///   - maxStreamedPixels: See ``DevelopOptions/maxStreamedPixels``; nil for `maxPixels`.
     ///   - sizeIsKnown: Called with the number of pixels when the header has been read.
     ///   - isCancelled: Called often while pixels are processed.
     init(
-        format: ImageFormat, maxPixels: Int, clock: ProcessorClock?, sizeIsKnown: @escaping (Int) -> Void,
+        format: ImageFormat, maxPixels: Int, maxStreamedPixels: Int? = nil, clock: ProcessorClock?,
+        sizeIsKnown: @escaping (Int) -> Void,
         isCancelled: @escaping @Sendable () -> Bool
     ) {
         self.format = format
@@ -36,6 +38,7 @@ final class PhotoSession {
         c = .allocate(capacity: 1)
         c.initialize(to: darkroom_session())
         c.pointee.max_pixels = Int64(maxPixels)
+        c.pointee.max_streamed_pixels = Int64(maxStreamedPixels ?? maxPixels)
         c.pointee.context = UnsafeMutableRawPointer(context)
         c.pointee.size_is_known = { context, pixels in
             context!.assumingMemoryBound(to: Callbacks.self).pointee.sizeIsKnown(Int(pixels))
@@ -50,6 +53,12 @@ final class PhotoSession {
         c.deallocate()
         context.deinitialize(count: 1)
         context.deallocate()
+    }
+
+    /// The defects of the file that did not fail the photo; nil if there are none.
+    var note: String? {
+        let text = withUnsafeBytes(of: c.pointee.note) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        return text.isEmpty ? nil : text
     }
 
     /// The interrupt for the operations on rasters.

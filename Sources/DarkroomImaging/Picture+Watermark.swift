@@ -46,11 +46,13 @@ final class Watermarks {
             let format = try Imaging.format(of: bytes)
             let decoder = Decoder(
                 bytes: bytes, format: format, session: session.other(format: format, maxPixels: maxPixels))
-            let mark = try decoder.open()
-            try decoder.decode(mark, inMemory: true)
-            try mark.makeSRGB()
-            try mark.keepInMemory()
-            return mark
+            return try decoder.mended { decoder throws(ImagingError) in
+                let mark = try decoder.open()
+                try decoder.decode(mark, inMemory: true)
+                try mark.makeSRGB()
+                try mark.keepInMemory()
+                return mark
+            }
         }
     }
 

@@ -15,8 +15,8 @@ public struct BatchOptions: Sendable, Equatable {
     public var encoding = PhotoEncoding()
     /// The output folder: an absolute path on the workers' machines. If empty, no files are written.
     public var output = ""
-    /// What happens to truncated and corrupt photos: false fails them, true decodes them as far as possible.
-    public var acceptsDamage = false
+    /// What happens to photos whose files have defects.
+    public var damagedPhotos = DamagedPhotos.tolerate
     /// Whether all frames of an animation are kept if the output is GIF or WebP; otherwise only the first is used.
     public var keepsAnimations = false
     /// The template for file names, without extension. `{index}`, `{name}` and `{stem}` (the name without a picture's
@@ -55,7 +55,7 @@ extension BatchOptions {
     package var fields: [(field: String, value: String)] {
         [
             ("name", name), ("filters", filters.text), ("renditions", renditions.text),
-            ("encoding", encoding.description), ("accepts.damage", acceptsDamage ? "1" : ""),
+            ("encoding", encoding.description), ("accepts.damage", damagedPhotos.stored),
             ("keeps.animations", keepsAnimations ? "1" : ""), ("output", output), ("file.name", fileName),
             ("remote.output", remoteOutput ? "1" : "0"), ("size", String(operationSize)),
             ("priority", priority.rawValue), ("lease", String(lease.wholeMilliseconds)),
@@ -80,7 +80,7 @@ extension BatchOptions {
         filters = fields.text("filters").map { [PhotoFilter](stored: $0) } ?? filters
         readRecipe(&fields)
         output = fields.text("output") ?? output
-        acceptsDamage = fields.isSet("accepts.damage")
+        damagedPhotos = fields.damagedPhotos("accepts.damage")
         keepsAnimations = fields.isSet("keeps.animations")
         fileName = fields.text("file.name") ?? fileName
         remoteOutput = fields.isSet("remote.output")

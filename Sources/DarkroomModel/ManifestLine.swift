@@ -22,6 +22,8 @@ package struct ManifestLine: Sendable, Equatable, Codable {
     /// The word for the ``FailureReason``, if the photo failed.
     package var reason: String?
     package var detail: String?
+    /// The defects of the photo's file that did not fail the photo.
+    package var note: String?
     /// The number of download attempts, if the photo failed.
     package var attempts: Int?
     /// The width of the written picture, in pixels.
@@ -121,6 +123,7 @@ package struct ManifestLine: Sendable, Equatable, Codable {
         original = try fields.decodeIfPresent(String.self, forKey: .original)
         reason = try fields.decodeIfPresent(String.self, forKey: .reason)
         detail = try fields.decodeIfPresent(String.self, forKey: .detail)
+        note = try fields.decodeIfPresent(String.self, forKey: .note)
         attempts = try number(.attempts)
         width = try number(.width)
         height = try number(.height)
@@ -163,6 +166,7 @@ package struct ManifestLine: Sendable, Equatable, Codable {
         JSONText.append("original", original, to: &text)
         JSONText.append("reason", reason, to: &text)
         JSONText.append("detail", detail, to: &text)
+        JSONText.append("note", note, to: &text)
         JSONText.append("attempts", attempts, to: &text)
         JSONText.append("width", width, to: &text)
         JSONText.append("height", height, to: &text)

@@ -57,6 +57,14 @@ struct StoredFields {
         return nil
     }
 
+    /// The treatment of photos with defects. A batch of an earlier version fails them if the field is missing or empty.
+    mutating func damagedPhotos(_ name: String) -> DamagedPhotos {
+        let text = fields[name] ?? ""
+        if let found = DamagedPhotos(stored: text) { return found }
+        note(name, text)
+        return .fail
+    }
+
     func isSet(_ name: String) -> Bool { fields[name] == "1" }
 
     /// Records values that contradict each other.

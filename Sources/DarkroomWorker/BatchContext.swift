@@ -132,10 +132,9 @@ final class BatchContext: Sendable {
         if let problem = Imaging.problem(saving: outputs.flatMap(\.encoding.candidates)) {
             throw Refusal(reason: problem)
         }
-        var limits = DevelopOptions(outputs: [])
-        limits.maxPixels = configuration.maxPixels
+        var limits = DevelopOptions(outputs: [], maxPixels: configuration.maxPixels)
         limits.processorTime = configuration.photoTimeout
-        limits.acceptsDamage = options.acceptsDamage
+        limits.damage = DamageLevel(options.damagedPhotos)
         limits.keepsAnimation = options.keepsAnimations
         limits.overlays = try Overlays.load(for: outputs) { path throws(Refusal) in
             let folders = configuration.transfer.fileFolders + configuration.watermarkFolders

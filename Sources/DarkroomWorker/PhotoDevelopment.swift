@@ -62,6 +62,7 @@ enum PhotoDevelopment {
         }
         var line = ManifestLine(batch: photo.context.id, record: photo.record, state: .filtered)
         line.note(products, paths, of: output)
+        line.note = products.lazy.compactMap(\.note).first
         line.original = original(of: photo)
         line.downloadMilliseconds = image.duration.wholeMilliseconds
         line.filterMilliseconds = (filtered - began).wholeMilliseconds

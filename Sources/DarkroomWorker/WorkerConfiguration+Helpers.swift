@@ -1,4 +1,5 @@
 import DarkroomExecution
+import DarkroomImaging
 
 extension WorkerConfiguration {
     /// Makes this program the helper process of its own workers; see `PhotoWorkerConfiguration` in Darkroom. In a
@@ -15,7 +16,8 @@ extension WorkerConfiguration {
     func makeHelpers() -> PhotoHelpers? {
         helperArguments.map {
             PhotoHelpers(
-                arguments: $0, variables: helperVariables, photoTimeout: photoTimeout, maxPixels: maxPixels)
+                arguments: $0, variables: helperVariables, photoTimeout: photoTimeout,
+                maxPixels: maxPixels ?? DevelopOptions.standardMaxPixels)
         }
     }
 

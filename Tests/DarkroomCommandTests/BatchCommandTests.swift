@@ -22,9 +22,8 @@ struct BatchCommandTests {
             Set(facts.keys) == [
                 "id", "name", "state", "suspended", "cancelled", "priority", "photos", "operations", "counts",
                 "failures", "bytesIn", "bytesOut", "submitted", "started", "finished", "seconds", "photosPerSecond",
-                "filters", "encoding", "renditions", "acceptsDamage", "keepsAnimations", "output", "downloadsSuspended",
-                "filtrationsSuspended", "secondsLeft",
-                "problems", "round", "sealed",
+                "filters", "encoding", "renditions", "onDamaged", "acceptsDamage", "keepsAnimations", "output",
+                "downloadsSuspended", "filtrationsSuspended", "secondsLeft", "problems", "round", "sealed",
             ])
         #expect(facts["id"] as? String == id.description)
         #expect(facts["state"] as? String == "finished")

@@ -45,4 +45,38 @@ import Testing
         worker.send(SIGTERM)
         #expect(try worker.outcome().status == 0)
     }
+
+    /// The default: a photo that has all its pixels is developed, and the manifest names its defect.
+    @Test(arguments: [[], ["--isolate"]]) func toleratedDefectIsInTheManifest(isolation: [String]) throws {
+        let (queue, scratch) = (try Queue(), try ScratchFolder())
+        let photo = try scratch.write("photo.jpg", Array(RunCommandTests.photo.dropLast(2)))
+        let list = try scratch.write("list.txt", "file://\(photo)\n")
+        let worker = try Program(
+            ["worker", "--namespace", queue.namespace, "--files-under", scratch.path] + isolation,
+            environment: queue.environment)
+        for (name, options, isTolerated) in [
+            ("strips", [], true), ("kept", ["--filter", "none"], true), ("libvips", ["--format", "webp"], true),
+            ("renditions", ["--rendition", "a = none", "--rendition", "b = resize=20x"], true),
+            ("strict", ["--on-damaged", "fail"], false),
+        ] {
+            let submitted = try Program(
+                ["submit", list, "-o", scratch.path(name), "--namespace", queue.namespace] + options,
+                environment: queue.environment
+            ).outcome()
+            let id = try #require(submitted.lines.first, "\(submitted)")
+            #expect(try queue.run("wait", id).status == (isTolerated ? 0 : 3), "\(name)")
+            let facts = try #require(try queue.run("status", id, "--json").json() as? [String: Any])
+            #expect(facts["onDamaged"] as? String == (isTolerated ? "tolerate" : "fail"))
+            let files = try #require(FileManager.default.enumerator(atPath: scratch.path("\(name)/manifest/\(id)")))
+            let lines = files.compactMap { $0 as? String }.filter { $0.hasSuffix(".jsonl") }.map {
+                FileManager.default.contents(atPath: scratch.path("\(name)/manifest/\(id)/\($0)")) ?? Data()
+            }
+            let line = try #require(
+                try JSONSerialization.jsonObject(with: lines.first ?? Data()) as? [String: Any], "\(name)")
+            #expect((line["note"] as? String)?.contains("end marker is missing") == (isTolerated ? true : nil))
+            #expect(line["reason"] as? String == (isTolerated ? nil : "damaged"))
+        }
+        worker.send(SIGTERM)
+        #expect(try worker.outcome().status == 0)
+    }
 }

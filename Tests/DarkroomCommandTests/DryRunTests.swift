@@ -77,6 +77,7 @@ import Testing
         let facts = try #require(try outcome.json() as? [String: Any], "\(outcome)")
         #expect(facts["renditions"] as? [String] == ["small = resize=100x; format=webp", "grey = grayscale=1"])
         #expect(facts["filters"] as? [String] == [] && facts["encoding"] as? String == "quality=70")
+        #expect(facts["onDamaged"] as? String == "accept")
         #expect(facts["acceptsDamage"] as? Bool == true && facts["keepsAnimations"] as? Bool == false)
         #expect((facts["firstFiles"] as? [String])?.prefix(2) == ["small/000000-Cliff.webp", "grey/000000-Cliff.*"])
     }

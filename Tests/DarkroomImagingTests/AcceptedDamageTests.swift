@@ -8,7 +8,7 @@ import Testing
 @Suite struct AcceptedDamageTests {
     private static func code(_ bytes: [UInt8], _ chain: String, accepts: Bool) throws -> ImagingError.Code? {
         do {
-            _ = try develop(bytes, chain, "format=png", acceptsDamage: accepts)
+            _ = try develop(bytes, chain, "format=png", damage: accepts ? .accept : .tolerate)
             return nil
         } catch let error as ImagingError {
             return error.code
@@ -25,7 +25,7 @@ import Testing
         let whole = try develop(PNG.file(Self.photo()), "none", "format=\(format.rawValue); quality=100").bytes
         let half = Array(whole.prefix(whole.count * 6 / 10))
         #expect(try Self.code(half, chain, accepts: false) == .damaged)
-        let image = try develop(half, chain, "format=png", acceptsDamage: true)
+        let image = try develop(half, chain, "format=png", damage: .accept)
         let reference = try decoded(develop(whole, chain, "format=png").bytes)
         let found = try decoded(image.bytes)
         #expect((found.width, found.height) == (reference.width, reference.height))
@@ -81,7 +81,7 @@ import Testing
     @Test func limitOfPixelsStaysInForce() throws {
         let whole = try Samples.sample("coffee.jpg")
         let error = expectError(ImagingError.self) {
-            try develop(Array(whole.prefix(whole.count / 2)), "sepia", acceptsDamage: true, maxPixels: 1000)
+            try develop(Array(whole.prefix(whole.count / 2)), "sepia", damage: .accept, maxPixels: 1000)
         }
         #expect(error?.code == .tooManyPixels)
     }

@@ -190,7 +190,7 @@ import Testing
                     }
                     return try Imaging.withDecoder(bytes, options, isCancelled: isCancelled) {
                         decoder throws(ImagingError) in
-                        try Development(decoder: decoder, options: options, route: route).run()
+                        try Development(decoder: decoder, photo: bytes, options: options, route: route).run()
                     }
                 }
             }

@@ -17,7 +17,7 @@ func developAll(
 ) throws(ImagingError) -> [DevelopedImage] {
     try bytes.withBytes { bytes throws(ImagingError) in
         try Imaging.withDecoder(bytes, options, isCancelled: { false }) { decoder throws(ImagingError) in
-            try Development(decoder: decoder, options: options, route: route).run()
+            try Development(decoder: decoder, photo: bytes, options: options, route: route).run()
         }
     }
 }
@@ -79,13 +79,13 @@ enum Samples {
 /// Develops `bytes` through a filter chain with encoding settings, both as text.
 func develop(
     _ bytes: [UInt8], _ chain: String, _ settings: String = "", keepsAnimation: Bool = false,
-    acceptsDamage: Bool = false, maxPixels: Int = 100_000_000
+    damage: DamageLevel = .tolerate, maxPixels: Int = 100_000_000
 ) throws -> DevelopedImage {
     let filters = try FilterChain(parsing: chain).filters
     let output = ImageOutput(filters: filters, encoding: try EncodingSettings(parsing: settings))
     var options = DevelopOptions(outputs: [output], maxPixels: maxPixels)
     options.keepsAnimation = keepsAnimation
-    options.acceptsDamage = acceptsDamage
+    options.damage = damage
     return try develop(bytes, options)
 }
 

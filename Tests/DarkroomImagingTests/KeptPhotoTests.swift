@@ -75,7 +75,7 @@ import Testing
         #expect(error?.code == .damaged)
         // Its header must be readable.
         guard [.jpeg, .png, .gif, .jxl].contains(format) else { return }
-        #expect(try develop(half, "none", acceptsDamage: true).bytes == half)
+        #expect(try develop(half, "none", damage: .accept).bytes == half)
     }
 
     @Test func oneOfSeveralOutputsIsKept() throws {

@@ -98,7 +98,7 @@ struct MutatedImages {
                 filters: mutator.generator.pick(Self.chains), encoding: mutator.generator.pick(Self.settings))
         }
         var options = DevelopOptions(outputs: outputs, maxPixels: Self.maxPixels)
-        options.acceptsDamage = mutator.generator.chance(40)
+        options.damage = mutator.generator.chance(40) ? .accept : .tolerate
         options.keepsAnimation = mutator.generator.chance(50)
         options.overlays = overlays
         let route: Development.Route = format == .jpeg && mutator.generator.chance(40) ? .withoutStrips : .usual

@@ -25,7 +25,11 @@ enum darkroom_format {
 // The callbacks of one photo, and the facts that the functions below record about it. All pictures of the photo use
 // the same session.
 struct darkroom_session {
+    // The largest picture in memory.
     int64_t max_pixels;
+    // The largest picture of which only strips, or a smaller copy that the decoder makes, are in memory; at least
+    // `max_pixels`.
+    int64_t max_streamed_pixels;
     // Called when the header has been read and the size is allowed, possibly more than once. Must not be NULL.
     void (*size_is_known)(void *context, int64_t pixels);
     // Called while pixels are processed, on the calling thread or a libvips thread. If it returns true, the work ends
@@ -39,6 +43,18 @@ struct darkroom_session {
     char detail[256];
     // The first failure that a stage recorded: an `enum darkroom_status`, accessed atomically.
     int noted;
+    // The defects of the file that did not fail the photo; empty if there are none.
+    char note[200];
+};
+
+// What happens to files with defects.
+enum darkroom_damage {
+    // Any defect fails.
+    DARKROOM_FAIL_DAMAGED,
+    // A defect that loses no pixels is noted in the session. Missing or corrupt pixels fail.
+    DARKROOM_TOLERATE_DAMAGED,
+    // The file is decoded as far as possible.
+    DARKROOM_ACCEPT_DAMAGED,
 };
 
 // The bytes of a photo.
@@ -46,8 +62,7 @@ struct darkroom_input {
     const uint8_t *bytes;
     size_t byte_count;
     enum darkroom_format format;
-    // Whether a truncated or corrupt file is decoded as far as possible.
-    bool accepts_damage;
+    enum darkroom_damage damage;
     // Whether all frames of an animation are read, instead of the first.
     bool all_frames;
     // Whether pictures with the transfer functions PQ and HLG are refused. Otherwise they are converted to sRGB.
@@ -88,6 +103,13 @@ bool darkroom_imaging_start(char *detail, size_t capacity);
 // The version of the installed libvips. The text is never freed.
 const char *darkroom_imaging_version(void);
 
+// The version of the libheif that libvips has loaded, such as 1.15.1; NULL if it has loaded none.
+const char *darkroom_heif_version(void);
+
+// Whether that libheif reads photos in which several pictures share an auxiliary picture, as those of iOS 18: from 1.18
+// on. True if there is no libheif.
+bool darkroom_heif_reads_shared(void);
+
 // Frees libvips' memory for the calling thread.
 void darkroom_imaging_thread_shutdown(void);
 
@@ -119,6 +141,11 @@ struct darkroom_facts {
     // The EXIF orientation, 1 to 8.
     int orientation;
 };
+
+// Makes a copy of a file that has defects outside of its pixels, without these defects, and notes the defects in the
+// session. If the file needs no copy, `mended->bytes` is NULL. Returns DARKROOM_DAMAGED if the input must have no defects.
+enum darkroom_status darkroom_mend(
+    struct darkroom_session *session, const struct darkroom_input *input, struct darkroom_file *mended);
 
 // Reads the header, and checks the size. The bytes must stay valid as long as the picture exists.
 enum darkroom_status darkroom_open(

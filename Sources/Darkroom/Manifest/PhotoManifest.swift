@@ -28,6 +28,8 @@ public struct ManifestEntry: Sendable, Equatable {
     public let state: PhotoState
     /// The details, if the photo failed; nil if there are no details beyond the reason.
     public let detail: String?
+    /// The defects of the photo's file that did not fail the photo; nil if there are none.
+    public let note: String?
     /// The written files, one for each rendition of the batch. Empty if the photo was not filtered.
     public let files: [File]
 
@@ -41,6 +43,7 @@ public struct ManifestEntry: Sendable, Equatable {
             default: .failed(line.reason.flatMap(FailureReason.init(word:)) ?? .other)
             }
         detail = line.detail
+        note = line.note
         files = line.files.compactMap { file in
             file.file.map {
                 File(

@@ -23,7 +23,11 @@ extension BatchOptions {
             rows.append((position == 0 ? "renditions" : "", rendition.description))
         }
         if !encoding.description.isEmpty { rows.append(("encoding", encoding.description)) }
-        if acceptsDamage { rows.append(("damaged photos", "accepted")) }
+        switch damagedPhotos {
+        case .fail: rows.append(("damaged photos", "failed for any defect"))
+        case .tolerate: break
+        case .accept: rows.append(("damaged photos", "accepted"))
+        }
         if keepsAnimations { rows.append(("animations", "kept")) }
         return rows
     }

@@ -9,7 +9,7 @@ extension PhotoWorkerConfiguration {
         try InvalidSetting.check(downloads, in: WorkerBounds.slots, "downloads")
         if let filtrations { try InvalidSetting.check(filtrations, in: WorkerBounds.slots, "filtrations") }
         try InvalidSetting.check(gracePeriod, in: WorkerBounds.gracePeriods, "gracePeriod")
-        try InvalidSetting.check(maxPixels, in: WorkerBounds.pixels, "maxPixels")
+        if let maxPixels { try InvalidSetting.check(maxPixels, in: WorkerBounds.pixels, "maxPixels") }
         try InvalidSetting.check(photoTimeout, in: WorkerBounds.photoTimeouts, "photoTimeout")
         try InvalidSetting.check(maxWaitingBytes, in: WorkerBounds.bytes, "maxWaitingBytes")
         try InvalidSetting.check(threadPriority, in: WorkerBounds.threadPriorities, "threadPriority")

@@ -14,8 +14,10 @@ public struct PhotoWorkerConfiguration: Sendable {
     public var outputFolders: [String] = []
     /// The rules for downloads.
     public var downloadRules = DownloadRules()
-    /// The maximum number of pixels of a photo, according to its header.
-    public var maxPixels = 100_000_000
+    /// The maximum number of pixels of a photo, according to its header. By default, 100 million for a photo whose pixels
+    /// are in memory as a whole, and 1,000 million for a JPEG or WebP that the decoder makes smaller for `resize`, and for a
+    /// JPEG that is developed in strips.
+    public var maxPixels: Int?
     /// The CPU time limit for a photo of up to 20 million pixels. For larger photos, the limit grows in proportion to
     /// the number of pixels. A photo that exceeds its limit fails with the reason ``FailureReason/filterTimeout``.
     ///

@@ -42,7 +42,11 @@ struct DevelopCommand: ParsableCommand {
     var jobs: Int?
     @Flag(help: "Also write the photo before and after, side by side, to NAME.compare.EXT.") var compare: Bool
     @Flag(help: "Replace existing files.") var force: Bool
-    @Option(help: "The largest accepted picture, in pixels.", valueName: "count") var maxPixels: Quantity = 100_000_000
+    @Option(
+        help: """
+            The largest accepted picture, in pixels; by default 100M, or 1000M if its pixels are never in memory as a whole.
+            """, valueName: "count")
+    var maxPixels: Quantity?
     @Flag(help: "Print the facts of the written file as JSON; with -o, an array for all files.") var json: Bool
     @OptionGroup(title: "Image options") var image: ImageOptions
 
@@ -143,9 +147,9 @@ struct DevelopCommand: ParsableCommand {
             outputs: try image.outputs().map {
                 ImageOutput(filters: $0.chain.filters, encoding: $0.encoding, rendition: $0.rendition)
             },
-            maxPixels: maxPixels.value)
+            maxPixels: maxPixels?.value)
         options.overlays = try image.overlays()
-        options.acceptsDamage = image.onDamaged == .accept
+        options.damage = DamageLevel(image.onDamaged)
         options.keepsAnimation = image.animation == .keep
         return PhotoDeveloping(options: options, compares: compare)
     }

@@ -19,6 +19,7 @@ struct PhotoDeveloping {
         func text(_ image: DevelopedImage, _ path: String) -> String {
             "\(path): \(image.format.rawValue), \(image.width) x \(image.height), "
                 + "\(HumanText.bytes(image.byteCount)), \(HumanText.duration(Double(milliseconds) / 1000))"
+                + (image.note.map { " (\($0))" } ?? "")
         }
 
         /// The facts of a written file for `--json`.
@@ -26,7 +27,7 @@ struct PhotoDeveloping {
             [
                 "in": .string(name), "out": .string(path), "format": .string(image.format.rawValue),
                 "width": .int(image.width), "height": .int(image.height), "bytes": .int(image.byteCount),
-                "milliseconds": .int(milliseconds),
+                "milliseconds": .int(milliseconds), "note": JSON(image.note),
             ]
         }
     }
@@ -47,7 +48,7 @@ struct PhotoDeveloping {
             let images = try Imaging.develop(bytes, options)
             var comparisons: [DevelopedImage] = []
             for image in compares ? images : [] {
-                comparisons.append(try Imaging.compare(bytes, image, acceptsDamage: options.acceptsDamage))
+                comparisons.append(try Imaging.compare(bytes, image, damage: options.damage))
             }
             return Photo(
                 name: name, images: images, comparisons: comparisons,

@@ -6,6 +6,8 @@ import DarkroomTransfer
 /// The features of the installed libraries.
 struct LibraryFacts {
     var imaging = ""
+    /// The version of libheif; nil if it reads all photos that Darkroom knows, or if there is none.
+    var oldHEIF: String?
     var readable: Set<ImageFormat> = []
     var writable: Set<ImageFormat> = []
     var transfer = ""
@@ -17,10 +19,12 @@ struct LibraryFacts {
     static func installed() -> LibraryFacts {
         let options = DevelopOptions(filters: [], format: .png)
         // An error means that the libraries cannot read the format.
+        let readable = Set(
+            ImageFormat.allCases.filter { (try? Imaging.develop(SamplePhoto.bytes($0), options)) != nil })
         return LibraryFacts(
             imaging: Imaging.vipsVersion,
-            readable: Set(
-                ImageFormat.allCases.filter { (try? Imaging.develop(SamplePhoto.bytes($0), options)) != nil }),
+            // libvips may load libheif only when it reads the first photo, which is above.
+            oldHEIF: Imaging.readsSharedHEIF ? nil : Imaging.heifVersion, readable: readable,
             writable: Set(ImageFormat.allCases.filter(Imaging.canSave)), transfer: TransferLibrary.version,
             tls: TransferLibrary.tlsLibrary, looksUpNamesAsynchronously: TransferLibrary.looksUpNamesAsynchronously)
     }
@@ -39,7 +43,15 @@ struct LibrariesCheck: Check {
         let check = "formats to \(verb)"
         let names = ImageFormat.allCases.filter(able.contains).map(\.rawValue).joined(separator: " ")
         let missing = ImageFormat.allCases.filter { !able.contains($0) }
-        let found = "libvips \(facts.imaging): \(names.isEmpty ? "none" : names)"
+        let old = verb == "read" ? facts.oldHEIF : nil
+        let found =
+            "libvips \(facts.imaging)\(old.map { ", libheif \($0)" } ?? ""): \(names.isEmpty ? "none" : names)"
+        if missing.isEmpty, old != nil {
+            return .warning(
+                check, found,
+                "HEIC photos of iOS 18 fail: install libheif 1.18 or newer; on Debian 12, libheif1 of bookworm-backports"
+            )
+        }
         guard !missing.isEmpty else { return .ok(check, found) }
         let list = missing.map(\.rawValue).joined(separator: ", ")
         let advice =

@@ -15,7 +15,11 @@ struct FetchOptions: ParsableArguments {
     var minRate: ByteSize = ByteSize(bytes: 1 << 10)
     @Option(help: "The longest time for one attempt.", valueName: "duration") var timeout: Duration = .seconds(300)
     @Option(help: "The largest download.", valueName: "size") var maxDownload: ByteSize = .mebibytes(64)
-    @Option(help: "The largest accepted picture, in pixels.", valueName: "count") var maxPixels: Quantity = 100_000_000
+    @Option(
+        help: """
+            The largest accepted picture, in pixels; by default 100M, or 1000M if its pixels are never in memory as a whole.
+            """, valueName: "count")
+    var maxPixels: Quantity?
     @Option(help: "The most redirects that are followed.", valueName: "count") var maxRedirects: Int = 5
     @Option(help: "Further attempts after a temporary error.", valueName: "count") var retries: Int = 3
     @Option(
@@ -49,7 +53,7 @@ struct FetchOptions: ParsableArguments {
         try require(WorkerBounds.retries, retries, "--retries")
         try require(WorkerBounds.rates, minRate, "--min-rate")
         try require(WorkerBounds.bytes, maxDownload, "--max-download")
-        try require(WorkerBounds.pixels, maxPixels, "--max-pixels")
+        if let maxPixels { try require(WorkerBounds.pixels, maxPixels, "--max-pixels") }
         try require(WorkerBounds.timeouts, connectTimeout, "--connect-timeout")
         try require(WorkerBounds.timeouts, stallTimeout, "--stall-timeout")
         try require(WorkerBounds.timeouts, timeout, "--timeout")

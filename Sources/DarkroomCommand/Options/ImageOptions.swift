@@ -39,12 +39,14 @@ struct ImageOptions: ParsableArguments {
     var background: String?
     @Flag(help: EncodingSetting.srgb.summary) var srgb: Bool
     @Option(help: EncodingSetting.hdr.summary + " By default tone-map.", valueName: "kind") var hdr: String?
-    @Option(help: "What to do with truncated and corrupt photos: fail, or accept what can be decoded.")
-    var onDamaged: OnDamaged = .fail
+    @Option(
+        help: """
+            What to do with damaged photos: fail, tolerate defects that lose no pixels, or accept what can be decoded.
+            """)
+    var onDamaged: DamagedPhotos = .tolerate
     @Option(help: "The frames of animations: first, or keep all if the output is GIF or WebP.")
     var animation: AnimationFrames = .first
 
-    enum OnDamaged: String, CaseIterable, ExpressibleByArgument { case fail, accept }
     enum AnimationFrames: String, CaseIterable, ExpressibleByArgument { case first, keep }
 
     func validate() throws {
@@ -145,7 +147,7 @@ struct ImageOptions: ParsableArguments {
                     encoding: PhotoEncoding(rendition.settings))
             } ?? []
         options.encoding = PhotoEncoding(try settings())
-        options.acceptsDamage = onDamaged == .accept
+        options.damagedPhotos = onDamaged
         options.keepsAnimations = animation == .keep
         do throws(ChainSyntaxError) {
             // Several options together, or absolute paths, may exceed a limit that no single option exceeds.
@@ -187,6 +189,8 @@ extension ImageOptions {
             .compactMap { $0.text("image").map(Self.folder) }
     }
 }
+
+extension DamagedPhotos: ExpressibleByArgument {}
 
 /// The value of `--filter`: one filter or several.
 struct ChainArgument: ExpressibleByArgument {

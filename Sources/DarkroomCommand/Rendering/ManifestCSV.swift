@@ -7,7 +7,7 @@ import Darkroom
 enum ManifestCSV {
     static let header = """
         batch,index,name,url,state,file,reason,detail,attempts,width,height,bytes,sha256,downloadMilliseconds,\
-        filterMilliseconds,writeMilliseconds,rendition
+        filterMilliseconds,writeMilliseconds,rendition,note
 
         """
 
@@ -29,7 +29,7 @@ enum ManifestCSV {
         fields += numbers[..<4]
         fields.append(file?.sha256 ?? "")
         fields += numbers[4...]
-        fields.append(file?.rendition ?? "")
+        fields += [file?.rendition ?? "", line.note ?? ""]
         return fields.map { quoted(text(isForTerminal ? HumanText.safe($0) : $0)) }.joined(separator: ",") + "\n"
     }
 

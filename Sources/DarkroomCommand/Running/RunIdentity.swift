@@ -16,6 +16,9 @@ struct RunIdentity: Codable, Equatable {
     let encoding: String?
     /// Whether damaged photos are accepted; nil if not.
     let acceptsDamage: Bool?
+    /// `fail` if any defect fails; nil for other levels, or if a version without levels wrote the file. Such a version
+    /// failed any defect by default, and a run of this version continues its runs with the default level.
+    let onDamaged: String?
     /// Whether animations are kept; nil if not.
     let keepsAnimations: Bool?
     let fileName: String
@@ -36,7 +39,8 @@ struct RunIdentity: Codable, Equatable {
         filters = options.filters.map(\.description)
         renditions = options.renditions.isEmpty ? nil : options.renditions.map(\.description)
         encoding = options.encoding.description.isEmpty ? nil : options.encoding.description
-        acceptsDamage = options.acceptsDamage ? true : nil
+        acceptsDamage = options.damagedPhotos == .accept ? true : nil
+        onDamaged = options.damagedPhotos == .fail ? options.damagedPhotos.rawValue : nil
         keepsAnimations = options.keepsAnimations ? true : nil
         fileName = options.fileName
         originals = options.originals.isEmpty ? nil : options.originals
@@ -48,7 +52,7 @@ struct RunIdentity: Codable, Equatable {
         func text(redacted: Bool?) -> String { redacted == true ? "redacted" : "whole" }
         func text(_ renditions: [String]?) -> String { renditions?.joined(separator: ", ") ?? "none" }
         func text(filters: [String]) -> String { filters.isEmpty ? "none" : filters.joined(separator: " ") }
-        func text(accepted: Bool?) -> String { accepted == true ? "accepted" : "failed" }
+        func damage(_ run: RunIdentity) -> String { run.acceptsDamage == true ? "accept" : run.onDamaged ?? "tolerate" }
         func text(kept: Bool?) -> String { kept == true ? "kept" : "not kept" }
         let pairs = [
             ("the list", before.list, list),
@@ -58,7 +62,7 @@ struct RunIdentity: Codable, Equatable {
             ("the filters", text(filters: before.filters), text(filters: filters)),
             ("the renditions", text(before.renditions), text(renditions)),
             ("the encoding", before.encoding ?? "the default", encoding ?? "the default"),
-            ("damaged photos", text(accepted: before.acceptsDamage), text(accepted: acceptsDamage)),
+            ("--on-damaged", damage(before), damage(self)),
             ("animations", text(kept: before.keepsAnimations), text(kept: keepsAnimations)),
             ("the file names", before.fileName, fileName),
             ("the originals", before.originals ?? "not kept", originals ?? "not kept"),

@@ -11,9 +11,10 @@ struct HelperJob: Codable {
     var outputs: [Output] = []
     /// The pictures of the watermarks, whose files follow the photo.
     var overlays: [Overlay] = []
-    var acceptsDamage = false
+    var damage = DamageLevel.tolerate
     var keepsAnimation = false
     var maxPixels = 0
+    var maxStreamedPixels = 0
     /// The largest number of bytes of all files together.
     var maxBytes: Int
     /// The CPU time limit for a picture of up to 20 million pixels.
@@ -63,9 +64,10 @@ struct HelperJob: Codable {
         overlays = Dictionary(grouping: options.overlays) { OverlaySource($0.key) }.values.map { watermarks in
             Overlay(filters: watermarks.map(\.key.description), bytes: watermarks[0].value.count)
         }
-        acceptsDamage = options.acceptsDamage
+        damage = options.damage
         keepsAnimation = options.keepsAnimation
         maxPixels = options.maxPixels
+        maxStreamedPixels = options.maxStreamedPixels
         self.maxBytes = maxBytes
         self.seconds = seconds
     }
@@ -86,7 +88,8 @@ struct HelperJob: Codable {
                     filters: try FilterChain(parsing: output.filters).filters,
                     encoding: try EncodingSettings(parsing: output.encoding), rendition: output.rendition)
             }, maxPixels: maxPixels, processorTime: .seconds(seconds))
-        options.acceptsDamage = acceptsDamage
+        options.damage = damage
+        options.maxStreamedPixels = maxStreamedPixels
         options.keepsAnimation = keepsAnimation
         var end = bytes.count
         for overlay in overlays.reversed() {
@@ -117,6 +120,8 @@ struct HelperAnswer: Codable {
     var pixels: Int?
     /// The files that filters have produced; nil for a custom operation.
     var files: [File]?
+    /// The defects of the photo that did not fail it.
+    var note: String?
     /// Why the photo failed: the word of a ``FailureReason``.
     var reason: String?
     var detail: String?
@@ -141,8 +146,10 @@ struct HelperAnswer: Codable {
                 Self.sides.contains(file.height), (0...bytes.count - start).contains(file.bytes)
             else { return nil }
             let content = files.count == 1 ? bytes : Array(bytes[start..<start + file.bytes])
-            products.append(
-                PhotoProduct(content, ending: format.fileExtension, width: file.width, height: file.height))
+            var product = PhotoProduct(
+                content, ending: format.fileExtension, width: file.width, height: file.height)
+            product.note = note.map(Self.cut)
+            products.append(product)
             start += file.bytes
         }
         return start == bytes.count ? products : nil

@@ -83,6 +83,7 @@ package struct HelperService {
     private func answer(_ products: [PhotoProduct], _ job: HelperJob) {
         var header = HelperAnswer()
         if job.operation == nil {
+            header.note = products.lazy.compactMap(\.note).first
             header.files = products.map { product in
                 HelperAnswer.File(
                     format: product.format?.rawValue ?? "", width: product.width ?? 0, height: product.height ?? 0,

@@ -114,7 +114,7 @@ package final class PhotoHelpers: Sendable {
             time: time(limits),
             // Filters produce no file before the size of the photo is known, so the limit is 0 until then.
             bytes: { $0 == 0 ? 0 : min(count * HelperLimits.fileBytes(of: bytes.count, pixels: $0), maxBytes) },
-            maxPixels: limits.maxPixels)
+            maxPixels: limits.maxStreamedPixels)
     }
 
     private func allowanceForOperation(maxPixels: Int) -> HelperProcess.Allowance {

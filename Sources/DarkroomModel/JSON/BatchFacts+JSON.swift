@@ -32,7 +32,8 @@ extension JSON {
         self = [
             "filters": .array(filters.map { .string($0.description) }),
             "renditions": .array(options.renditions.map { .string($0.description) }),
-            "encoding": .string(options.encoding.description), "acceptsDamage": .bool(options.acceptsDamage),
+            "encoding": .string(options.encoding.description), "onDamaged": .string(options.damagedPhotos.rawValue),
+            "acceptsDamage": .bool(options.damagedPhotos == .accept),
             "keepsAnimations": .bool(options.keepsAnimations),
         ]
     }

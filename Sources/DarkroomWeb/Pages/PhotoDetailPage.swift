@@ -61,6 +61,7 @@ struct PhotoSheet {
         if let url = photo.url { sheet.add("URL", url) }
         for file in photo.files { sheet.add("file", file) }
         if let line {
+            if let note = line.note { sheet.add("note", note) }
             if let filters = line.filters, !filters.isEmpty { sheet.add("filters", filters) }
             if let width = line.width, let height = line.height { sheet.add("size", "\(width) x \(height)") }
             if let bytes = line.bytes { sheet.add("bytes", HumanText.bytes(bytes)) }

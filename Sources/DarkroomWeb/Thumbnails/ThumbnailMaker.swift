@@ -11,7 +11,6 @@ final class ThumbnailMaker: Sendable {
     static let widths = [128, 256, 512, 1024, 2048]
 
     private static let maxBytes = 256 << 20
-    private static let maxPixels = WebConfiguration.maxPixels
 
     private let cache: ThumbnailCache
     private let helpers: PhotoHelpers?
@@ -53,7 +52,7 @@ final class ThumbnailMaker: Sendable {
         encoding.metadata = .profile
         let chain = try FilterChain(parsing: "resize=\(width)x\(width),inside,enlarge:no")
         var options = DevelopOptions(
-            outputs: [ImageOutput(filters: chain.filters, encoding: encoding)], maxPixels: Self.maxPixels)
+            outputs: [ImageOutput(filters: chain.filters, encoding: encoding)])
         options.processorTime = .seconds(20)
         if let helpers, !Imaging.canAlwaysStop(bytes, options) {
             return try helpers.develop(options, bytes, isCancelled: { false })[0].withUnsafeBytes { Array($0) }

@@ -18,6 +18,11 @@ import Testing
         }
         let all = LibrariesCheck(facts: facts(readable: Set(ImageFormat.allCases)))
         #expect(all.findings.map(\.verdict) == [.ok, .ok, .ok])
+        var ofDebian12 = all.facts
+        ofDebian12.oldHEIF = "1.15.1"
+        let warning = LibrariesCheck(facts: ofDebian12).findings[0]
+        #expect(warning.verdict == .warning && warning.found.hasPrefix("libvips 8.14, libheif 1.15.1: jpeg"))
+        #expect(warning.advice?.contains("iOS 18") == true && warning.advice?.contains("1.18") == true)
         let old = LibrariesCheck(facts: facts(readable: [.png, .jpeg], asynchronous: false)).findings
         #expect(old.map(\.verdict) == [.warning, .ok, .warning] && old[0].found == "libvips 8.14: jpeg png")
         #expect(old[0].advice?.hasPrefix("webp, avif, heic, jxl, tiff, gif cannot be read here") == true)

@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomImaging
 import DarkroomWorker
 
 /// The concurrent work of a worker and the resources that it needs.
@@ -16,7 +17,7 @@ struct WorkerLoad {
         downloads = worker.downloads
         filtrations = worker.filtrations
         maxDownloadBytes = worker.transfer.maxBytes
-        maxPixels = worker.maxPixels
+        maxPixels = worker.maxPixels ?? DevelopOptions.standardMaxPixels
         maxBytesHeld = worker.maxBytesHeld
     }
 

@@ -1,0 +1,23 @@
+#ifndef CIMAGING_JPEG_SCAN_H
+#define CIMAGING_JPEG_SCAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum darkroom_scan {
+    // Each interval of the scan ends where its last block ends, and each coefficient is in its range.
+    DARKROOM_SCAN_SOUND,
+    DARKROOM_SCAN_CORRUPT,
+    // The file has another kind of scan.
+    DARKROOM_SCAN_UNKNOWN,
+};
+
+enum {
+    // In scans that cannot be checked, more stray bytes count as corrupt data.
+    DARKROOM_MOST_STRAY_BYTES = 32,
+};
+
+// Checks the data of the only scan of a JPEG with Huffman coding that is not progressive.
+enum darkroom_scan darkroom_check_jpeg_scan(const uint8_t *bytes, size_t count);
+
+#endif
