@@ -167,7 +167,13 @@ static enum darkroom_status encode(
     if (noted == DARKROOM_DONE && !holds_picture(file, bytes)) noted = DARKROOM_OUT_OF_MEMORY;
     if (noted != DARKROOM_DONE) {
         g_free(bytes);
-        return darkroom_failed(session, noted);
+        enum darkroom_status status = darkroom_failed(session, noted);
+        // The encoder of HEIC has further limits, and libheif also reports these only in the text.
+        bool is_refused = status == DARKROOM_OUT_OF_MEMORY && strstr(session->detail, "Invalid image size");
+        if (!is_refused) return status;
+        g_snprintf(session->detail, sizeof session->detail, "the encoder refuses pictures of %d x %d pixels", facts.width,
+                   facts.height);
+        return DARKROOM_FILTER_FAILED;
     }
     // g_malloc calls malloc since GLib 2.46.
     file->bytes = bytes;

@@ -70,7 +70,10 @@ static _Noreturn void on_error(j_common_ptr codec) {
 // Adobe or JFIF segment with unknown values, which libjpeg reads in the same way as other decoders.
 static void on_message(j_common_ptr codec, int level) {
     struct strips *strips = (struct strips *)(void *)codec->err;
-    if (level < 0 && strips->has_header && !darkroom_strips_tolerate_warning(strips)) on_error(codec);
+    if (level >= 0 || !strips->has_header || darkroom_strips_tolerate_warning(strips)) return;
+    // This defect is one of the pixels, even if it is found behind them.
+    strips->has_all_rows = false;
+    on_error(codec);
 }
 
 static void on_progress(j_common_ptr codec) {

@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    /// Corrupt data often leave stray bytes, too.
+    /// Corrupt data often leave stray bytes, too. What fails without tolerance also fails with it.
     @Test func corruptDataAreNotTakenForStrayBytes() throws {
         let whole = try Samples.sample("china.jpg")
         let scan = try #require(whole.indices.dropLast().last { whole[$0] == 0xFF && whole[$0 + 1] == 0xDA })
@@ -128,11 +128,14 @@ import Testing
             var file = whole
             let place = scan + (whole.count - scan) * step / 42
             for index in place..<place + 12 where file[index] != 0xFF && file[index - 1] != 0xFF { file[index] ^= 0x55 }
+            // Some corrupt data are data of another picture.
+            let isFound = (try? develop(file, "sepia", damage: .fail)) == nil
+            guard isFound else { continue }
             let error = expectError(ImagingError.self) { try develop(file, "sepia") }
             #expect(error?.code == .damaged, "\(step)")
             isLeftOver += error?.detail.contains("extraneous") == true ? 1 : 0
         }
-        #expect(isLeftOver > 0)
+        #expect(isLeftOver > 10)
     }
 
     @Test func casesOfCameras() throws {
@@ -229,6 +232,14 @@ import Testing
         #expect(error?.detail.contains("libheif 1.18") == true && Imaging.heifVersion?.hasPrefix("1.") == true)
     }
 
+    @Test func encoderThatRefusesASizeIsNoLackOfMemory() throws {
+        let flat = TIFF.file(Pixels(width: 16_384, height: 2, bands: 1) { x, _, _ in x >> 4 & 255 }, .grey)
+        let error = expectError(ImagingError.self) { try develop(flat, "sepia=0", "format=heic") }
+        #expect(error?.code == .filterFailed, "\(String(describing: error))")
+        #expect(error?.detail.contains("refuses pictures of 16384 x 2 pixels") == true)
+        #expect(try develop(flat, "sepia=0", "format=auto:heic,jpeg").format == .jpeg)
+    }
+
     @Test(arguments: [
         (ImageFormat.avif, 16_384), (.heic, 16_384), (.webp, 16_383), (.jpeg, 65_500), (.gif, 65_535),
         (.png, 1_000_000),
@@ -243,6 +254,8 @@ import Testing
         let other = try develop(long, "sepia=0", "format=auto:\(format.rawValue),tiff")
         #expect(other.format == .tiff && other.width == most + 1)
         // Faster settings are enough to see that the largest size can be written.
+        // The encoder of HEIC refuses this height.
+        guard format != .heic else { return }
         let fitting = try develop(long, "crop=\(most)x2+0+0", "format=\(format.rawValue); effort=0")
         #expect(fitting.width == most)
     }
