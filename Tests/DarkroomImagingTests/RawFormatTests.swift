@@ -24,11 +24,11 @@ import Testing
             ("kept", { _ = try develop($0, "none") }),
             ("strips", { _ = try develop($0, "sepia", "format=jpeg") }),
             ("thumbnail", { _ = try develop($0, "resize=8x8", "format=jpeg; metadata=none") }),
-            ("accepted damage", { _ = try develop($0, "sepia", acceptsDamage: true) }),
+            ("accepted damage", { _ = try develop($0, "sepia", damage: .accept) }),
             ("pixels", { _ = try Imaging.pixels(of: $0) }),
             (
                 "comparison",
-                { _ = try Imaging.compare($0, develop(TIFFPage.file([Self.thumbnail])), acceptsDamage: false) }
+                { _ = try Imaging.compare($0, develop(TIFFPage.file([Self.thumbnail])), damage: .tolerate) }
             ),
         ]
         for (route, body) in routes {
