@@ -1,18 +1,35 @@
-// The parts of EXIF that the strips need (CIPA DC-008: a TIFF header and its directories).
+// The parts of EXIF that Darkroom reads and changes (CIPA DC-008: a TIFF header and its directories). The bytes may begin with
+// "Exif\0\0", as in JPEG, or with the TIFF header, as in PNG. All changes keep the positions of the values, so that those whose
+// format only the maker of the camera knows stay valid.
 
 #ifndef CIMAGING_EXIF_H
 #define CIMAGING_EXIF_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-// Returns the orientation, 1 to 8, from the bytes of an APP1 marker; 1 if they are not EXIF or contain no orientation.
-int darkroom_exif_orientation(const uint8_t *marker, size_t count);
+// Whether the bytes contain a TIFF header.
+bool darkroom_is_exif(const uint8_t *exif, size_t count);
 
-// Removes the thumbnail from the EXIF directory, because the thumbnail shows the unfiltered picture.
-void darkroom_exif_unlink_thumbnail(uint8_t *marker, size_t count);
+// Returns the orientation, 1 to 8; 1 if the bytes are not EXIF or contain no valid orientation. The orientation may have any
+// type of whole numbers, as in other programs, although the standard only allows SHORT.
+int darkroom_exif_orientation(const uint8_t *exif, size_t count);
+
+// Reads the density as JFIF stores it: the unit (1 inch, 2 centimetre), and the numbers of pixels per unit across and down.
+// Returns false if there is none, or if JFIF cannot store it.
+bool darkroom_exif_density(const uint8_t *exif, size_t count, int density[3]);
+
+// Sets the orientation to 1, if there is one.
+void darkroom_exif_set_upright(uint8_t *exif, size_t count);
+
+// Removes the thumbnail, because it shows the unfiltered picture. Returns the new number of bytes.
+size_t darkroom_exif_remove_thumbnail(uint8_t *exif, size_t count);
+
+// Removes the GPS directory.
+void darkroom_exif_remove_gps(uint8_t *exif, size_t count);
 
 // Sets the width and height in the EXIF directory, if it has them.
-void darkroom_exif_set_size(uint8_t *marker, size_t count, int width, int height);
+void darkroom_exif_set_size(uint8_t *exif, size_t count, int width, int height);
 
 #endif

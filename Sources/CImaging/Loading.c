@@ -1,5 +1,6 @@
 #include "ColourMapping.h"
 #include "Damage.h"
+#include "ImageMetadata.h"
 #include "Picture.h"
 #include "Stages.h"
 #include "Strips.h"
@@ -99,6 +100,7 @@ static bool load(darkroom_picture *picture, const struct darkroom_input *input, 
     picture->image = image;
     bool is_heif = input->format == DARKROOM_AVIF || input->format == DARKROOM_HEIC;
     if (is_heif && !own_exif(picture)) return false;
+    if (!darkroom_read_metadata(picture, input)) return false;
     // libheif seeks beyond the end of the file. libvips stores an error message for this, and would report it with the
     // next failure.
     vips_error_clear();

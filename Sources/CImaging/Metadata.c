@@ -1,5 +1,7 @@
 #define _GNU_SOURCE  // memmem(3)
 
+#include "Exif.h"
+#include "ImageMetadata.h"
 #include "Picture.h"
 
 #include <string.h>
@@ -23,7 +25,11 @@ static bool has_gps(const VipsImage *image, const char *field) {
 static bool is_kept(const VipsImage *image, const char *field, int kinds) {
     if (!strcmp(field, VIPS_META_ICC_NAME)) return kinds & DARKROOM_ICC;
     if (!strcmp(field, VIPS_META_IPTC_NAME)) return kinds & DARKROOM_IPTC;
-    if (!strcmp(field, VIPS_META_XMP_NAME)) return (kinds & DARKROOM_XMP) && ((kinds & DARKROOM_GPS) || !has_gps(image, field));
+    bool is_xmp = !strcmp(field, VIPS_META_XMP_NAME) || !strcmp(field, FIELD_EXTENDED_XMP);
+    if (is_xmp) return (kinds & DARKROOM_XMP) && ((kinds & DARKROOM_GPS) || !has_gps(image, field));
+    if (!strcmp(field, FIELD_DENSITY)) return true;
+    // libvips writes the selected tags of the others.
+    if (!strcmp(field, FIELD_EXIF)) return kinds & DARKROOM_EXIF;
     if (!strcmp(field, VIPS_META_EXIF_NAME)) return kinds & (DARKROOM_EXIF | DARKROOM_COPYRIGHT);
     if (starts_with(field, "exif-ifd3-")) return (kinds & DARKROOM_EXIF) && (kinds & DARKROOM_GPS);
     if (is_copyright(field)) return kinds & (DARKROOM_EXIF | DARKROOM_COPYRIGHT);
@@ -33,6 +39,16 @@ static bool is_kept(const VipsImage *image, const char *field, int kinds) {
     for (size_t i = 0; i < G_N_ELEMENTS(frames); i++)
         if (!strcmp(field, frames[i])) return true;
     return kinds == DARKROOM_ALL_METADATA;
+}
+
+static void remove_gps(VipsImage *image) {
+    const void *bytes = NULL;
+    size_t count = 0;
+    if (!vips_image_get_typeof(image, FIELD_EXIF) || vips_image_get_blob(image, FIELD_EXIF, &bytes, &count)) return;
+    uint8_t *exif = g_memdup2(bytes, count);
+    darkroom_exif_remove_gps(exif, count);
+    vips_image_set_blob_copy(image, FIELD_EXIF, exif, count);
+    g_free(exif);
 }
 
 enum darkroom_status darkroom_keep_metadata(darkroom_picture *picture, int kinds) {
@@ -48,6 +64,7 @@ enum darkroom_status darkroom_keep_metadata(darkroom_picture *picture, int kinds
     for (char **field = fields; *field; field++)
         if (!is_kept(picture->image, *field, kinds)) vips_image_remove(picture->image, *field);
     g_strfreev(fields);
+    if (!(kinds & DARKROOM_GPS)) remove_gps(picture->image);
     vips_error_clear();
     return DARKROOM_DONE;
 }

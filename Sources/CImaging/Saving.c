@@ -1,3 +1,4 @@
+#include "ImageMetadata.h"
 #include "Picture.h"
 
 #include "Stages.h"
@@ -155,7 +156,7 @@ static enum darkroom_status encode(
                    facts.height, longest);
         return DARKROOM_FILTER_FAILED;
     }
-    if (!fit(picture, encoding) ||
+    if (!fit(picture, encoding) || !darkroom_prepare_metadata(picture, encoding->format) ||
         !darkroom_advance(picture, darkroom_watched(picture->image, session, DARKROOM_FILTER_FAILED)))
         return darkroom_failed(session, DARKROOM_FILTER_FAILED);
     void *bytes = NULL;
@@ -177,7 +178,10 @@ static enum darkroom_status encode(
     }
     // g_malloc calls malloc since GLib 2.46.
     file->bytes = bytes;
-    return DARKROOM_DONE;
+    if (darkroom_write_metadata(picture->image, file)) return DARKROOM_DONE;
+    free(file->bytes);
+    file->bytes = NULL;
+    return DARKROOM_OUT_OF_MEMORY;
 }
 
 enum darkroom_status darkroom_encode(

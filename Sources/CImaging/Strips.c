@@ -14,6 +14,7 @@
 
 #include "Exif.h"
 #include "Profile.h"
+#include "Segments.h"
 #include "StripsOutput.h"
 
 #include <stdlib.h>
@@ -149,6 +150,25 @@ static void require_file_for_strips(struct strips *strips) {
     strips->in.out_color_space = JCS_EXT_RGBX;
 }
 
+// Makes the metadata describe a picture that is upright and alone in its file.
+static void settle_metadata(struct strips *strips) {
+    size_t count = 0;
+    for (jpeg_saved_marker_ptr marker = strips->in.marker_list; marker; marker = marker->next) count++;
+    if (count == 0) return;
+    struct darkroom_segment *segments = strips->segments = calloc(count, sizeof *segments);
+    if (!segments) darkroom_strips_fail(strips, DARKROOM_OUT_OF_MEMORY);
+    count = 0;
+    for (jpeg_saved_marker_ptr marker = strips->in.marker_list; marker; marker = marker->next) {
+        struct darkroom_segment segment = {marker->marker, marker->data, marker->data_length};
+        if (darkroom_segment_kind(&segment) == SEGMENT_EXIF) {
+            darkroom_exif_set_upright(marker->data, marker->data_length);
+            marker->data_length = (unsigned)darkroom_exif_remove_thumbnail(marker->data, marker->data_length);
+        }
+        segments[count++] = segment;
+    }
+    darkroom_settle_segments(segments, count);
+}
+
 void *darkroom_strips_make_rows(struct strips *strips, size_t row_bytes, JSAMPROW rows[STRIP_ROWS]) {
     size_t stride = (row_bytes + 63) / 64 * 64;
     void *memory = aligned_alloc(64, stride * STRIP_ROWS + 64);
@@ -232,6 +252,7 @@ static void plan(struct strips *strips) {
 static void develop(struct strips *strips) {
     open_input(strips);
     require_file_for_strips(strips);
+    settle_metadata(strips);
     make_outputs(strips);
     plan(strips);
     start_reading(strips);
@@ -280,6 +301,7 @@ static enum darkroom_status guarded(void (*work)(struct strips *), const struct 
     darkroom_strips_free_outputs(strips);
     jpeg_destroy_decompress(&strips->in);
     free(strips->memory);
+    free(strips->segments);
     enum darkroom_status status = strips->status;
     free(strips);
     return status;

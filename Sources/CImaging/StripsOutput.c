@@ -58,7 +58,6 @@ static void write_markers(struct strips_output *output) {
         // Other kinds of APP2 markers are omitted, because they contain offsets into the original file.
         if (marker->marker == APP2_ICC && !is_profile) continue;
         if (marker->marker == APP1_EXIF_OR_XMP) {
-            darkroom_exif_unlink_thumbnail(marker->data, marker->data_length);
             darkroom_exif_set_size(marker->data, marker->data_length, (int)out->image_width, (int)out->image_height);
         }
         jpeg_write_marker(&output->out, marker->marker, marker->data, marker->data_length);

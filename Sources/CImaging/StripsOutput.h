@@ -71,6 +71,8 @@ struct strips {
 
     void *memory;
     JSAMPROW rows[STRIP_ROWS];
+    // The metadata of the file.
+    struct darkroom_segment *segments;
 };
 
 // Ends the work with this status. Does not return: it jumps to the end of the work.

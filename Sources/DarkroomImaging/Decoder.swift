@@ -44,6 +44,9 @@ struct Decoder {
         try session.check(withInput { darkroom_decode(picture.c, $0, Int32(shrink), inMemory) })
     }
 
+    /// Whether the photo has a gain map, which is not developed.
+    var hasGainMap: Bool { withInput { darkroom_has_gain_map($0) } }
+
     /// Decodes the photo without using its pixels.
     /// - Throws: ``ImagingError`` if the file is damaged.
     func check() throws(ImagingError) {
@@ -66,7 +69,7 @@ struct Decoder {
         return files.map { DevelopedImage($0) }
     }
 
-    func withInput(_ body: (UnsafePointer<darkroom_input>) -> darkroom_status) -> darkroom_status {
+    func withInput<Result>(_ body: (UnsafePointer<darkroom_input>) -> Result) -> Result {
         let input = darkroom_input(
             bytes: bytes.bindMemory(to: UInt8.self).baseAddress, byte_count: bytes.count, format: format.c,
             damage: damage.c, all_frames: keepsAnimation, refuses_hdr: refusesHDR)

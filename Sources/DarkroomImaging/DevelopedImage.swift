@@ -9,6 +9,8 @@ package struct DevelopedImage: Sendable {
     package let width: Int
     /// The height in pixels, after the rotation to upright.
     package let height: Int
+    /// Whether the photo has a gain map, and this file does not.
+    package internal(set) var lostGainMap = false
     package var byteCount: Int { buffer.bytes.count }
     /// The defects of the photo that did not fail it; nil if there are none.
     package var note: String?

@@ -27,6 +27,7 @@ struct Development {
         } else {
             made = try develop(changing)
         }
+        if !made.isEmpty, decoder.hasGainMap { for index in made.indices { made[index].lostGainMap = true } }
         let kept = changing.count < options.outputs.count ? try keep(isChecked: !made.isEmpty) : nil
         var images: [DevelopedImage] = []
         for output in options.outputs {

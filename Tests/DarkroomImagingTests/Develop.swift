@@ -66,6 +66,11 @@ enum Samples {
         Array(try Data(contentsOf: tests.appending(path: "Samples/\(name)")))
     }
 
+    /// A photo of Fixtures/Cases, each of which once came out wrong.
+    static func photoCase(_ name: String) throws -> [UInt8] {
+        Array(try Data(contentsOf: tests.appending(path: "Fixtures/Cases/\(name)")))
+    }
+
     static let jpegs = [
         "astronaut", "chelsea", "china", "coffee", "flower", "grace_hopper", "hubble_deep_field", "rocket",
     ].map { "\($0).jpg" }

@@ -269,6 +269,9 @@ enum darkroom_metadata {
 // are converted to sRGB.
 enum darkroom_status darkroom_keep_metadata(darkroom_picture *picture, int kinds);
 
+// Whether the file contains a gain map, which turns its picture into one with a high dynamic range. A developed file has none.
+bool darkroom_has_gain_map(const struct darkroom_input *input);
+
 // MARK: Encoding
 
 // Encodes the picture. To encode it again, its pixels must be in memory.

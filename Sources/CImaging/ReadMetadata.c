@@ -1,0 +1,227 @@
+#define _GNU_SOURCE  // memmem(3)
+
+#include "Exif.h"
+#include "ImageMetadata.h"
+#include "Segments.h"
+#include "XMP.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    // The largest EXIF and XMP that is read from a text of a PNG.
+    MAX_PNG_PROFILE = 8 << 20,
+};
+
+// MARK: - PNG
+
+// ImageMagick and programs before PNG had its chunk `eXIf` write profiles in texts: a line feed, the kind of the profile, the
+// number of bytes, and the bytes in hexadecimal digits. Returns memory to be freed with g_free; NULL if the text is not valid.
+static uint8_t *decode_profile(const char *text, size_t *count) {
+    const char *line = *text == '\n' ? text + 1 : text;
+    const char *number = strchr(line, '\n');
+    if (!number) return NULL;
+    char *digits = NULL;
+    guint64 length = g_ascii_strtoull(number, &digits, 10);
+    // Each byte needs two digits.
+    if (length == 0 || length > MAX_PNG_PROFILE || length > strlen(digits) / 2) return NULL;
+    uint8_t *bytes = g_malloc(length);
+    int high = -1;
+    for (*count = 0; *count < length && *digits; digits++) {
+        int digit = g_ascii_xdigit_value(*digits);
+        if (digit < 0 && !g_ascii_isspace(*digits)) break;
+        if (digit < 0) continue;
+        if (high >= 0) bytes[(*count)++] = (uint8_t)(high << 4 | digit);
+        high = high >= 0 ? -1 : digit;
+    }
+    if (*count == length) return bytes;
+    g_free(bytes);
+    return NULL;
+}
+
+static void set_missing_blob(VipsImage *image, const char *field, const uint8_t *bytes, size_t count) {
+    if (!vips_image_get_typeof(image, field)) vips_image_set_blob_copy(image, field, bytes, count);
+}
+
+static void take_profile(VipsImage *image, const char *kind, const uint8_t *bytes, size_t count) {
+    static const char xmp_name[] = "http://ns.adobe.com/xap/1.0/", photoshop[] = "Photoshop 3.0";
+    // APP1 contains EXIF or XMP, with the name as in JPEG.
+    if (count > sizeof xmp_name && !memcmp(bytes, xmp_name, sizeof xmp_name)) {
+        set_missing_blob(image, VIPS_META_XMP_NAME, bytes + sizeof xmp_name, count - sizeof xmp_name);
+    } else if (!strcmp(kind, "xmp")) {
+        set_missing_blob(image, VIPS_META_XMP_NAME, bytes, count);
+    } else if (darkroom_is_exif(bytes, count)) {
+        set_missing_blob(image, VIPS_META_EXIF_NAME, bytes, count);
+    } else if (count > 4 && !memcmp(bytes, "8BIM", 4)) {
+        uint8_t *resources = g_malloc(sizeof photoshop + count);
+        memcpy(resources, photoshop, sizeof photoshop);
+        memcpy(resources + sizeof photoshop, bytes, count);
+        set_missing_blob(image, VIPS_META_IPTC_NAME, resources, sizeof photoshop + count);
+        g_free(resources);
+    }
+}
+
+// libvips has read the texts of a PNG into fields, and would write them again.
+static void take_png_profiles(VipsImage *image) {
+    static const char name[] = "-Raw profile type ";
+    static const char *const kinds[] = {"exif", "APP1", "app1", "xmp", "iptc", "8bim"};
+    char **fields = vips_image_get_fields(image);
+    for (char **field = fields; *field; field++) {
+        const char *kind = g_str_has_prefix(*field, "png-comment-") ? strstr(*field, name) : NULL, *text = NULL;
+        if (!kind) continue;
+        kind += sizeof name - 1;
+        for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
+            if (strcmp(kind, kinds[i]) || vips_image_get_string(image, *field, &text)) continue;
+            size_t count = 0;
+            uint8_t *bytes = decode_profile(text, &count);
+            if (bytes) take_profile(image, kind, bytes, count);
+            g_free(bytes);
+            vips_image_remove(image, *field);
+            break;
+        }
+    }
+    g_strfreev(fields);
+}
+
+// MARK: - HEIF
+
+// libvips 8.14 takes an XMP packet that begins with its wrapper for other data.
+static void take_heif_xmp(VipsImage *image) {
+    char **fields = vips_image_get_fields(image);
+    for (char **field = fields; *field; field++) {
+        const void *bytes = NULL;
+        size_t count = 0;
+        if (!g_str_has_prefix(*field, "heif-mime-") || vips_image_get_blob(image, *field, &bytes, &count)) continue;
+        if (memmem(bytes, count, "<x:xmpmeta", 10)) set_missing_blob(image, VIPS_META_XMP_NAME, bytes, count);
+        // The loaded image owns the memory of this field, and may be freed earlier.
+        vips_image_remove(image, *field);
+    }
+    g_strfreev(fields);
+}
+
+// MARK: - JPEG
+
+static void take_jpeg_segments(VipsImage *image, const struct darkroom_input *input) {
+    GArray *segments = g_array_new(FALSE, FALSE, sizeof(struct darkroom_segment));
+    struct darkroom_segment segment;
+    for (size_t position = 2; darkroom_next_segment(input->bytes, input->byte_count, &position, &segment);) {
+        enum darkroom_segment_kind kind = darkroom_segment_kind(&segment);
+        if (kind == SEGMENT_JFIF && !vips_image_get_typeof(image, FIELD_DENSITY)) {
+            const uint8_t *density = segment.bytes + 7;
+            int values[3] = {density[0], density[1] << 8 | density[2], density[3] << 8 | density[4]};
+            vips_image_set_array_int(image, FIELD_DENSITY, values, 3);
+        }
+        if (kind == SEGMENT_XMP || kind == SEGMENT_EXTENDED_XMP) g_array_append_val(segments, segment);
+    }
+    size_t count = 0;
+    uint8_t *extended = darkroom_extended_xmp((struct darkroom_segment *)(void *)segments->data, segments->len, &count);
+    if (extended) {
+        darkroom_xmp_settle(extended, count, DARKROOM_XMP_KEEP_EXTENSION, NULL);
+        vips_image_set_blob_copy(image, FIELD_EXTENDED_XMP, extended, count);
+    }
+    free(extended);
+    g_array_free(segments, TRUE);
+}
+
+// MARK: - All formats
+
+static void settle_xmp(VipsImage *image) {
+    const void *bytes = NULL;
+    size_t count = 0;
+    if (!vips_image_get_typeof(image, VIPS_META_XMP_NAME)) return;
+    if (vips_image_get_blob(image, VIPS_META_XMP_NAME, &bytes, &count)) return;
+    uint8_t *packet = g_memdup2(bytes, count);
+    if (darkroom_xmp_settle(packet, count, DARKROOM_XMP_KEEP_EXTENSION, NULL))
+        vips_image_set_blob_copy(image, VIPS_META_XMP_NAME, packet, count);
+    g_free(packet);
+}
+
+// Returns the orientation of the EXIF.
+static int settle_exif(VipsImage *image) {
+    const void *bytes = NULL;
+    size_t count = 0;
+    if (!vips_image_get_typeof(image, VIPS_META_EXIF_NAME)) return 1;
+    if (vips_image_get_blob(image, VIPS_META_EXIF_NAME, &bytes, &count) || !darkroom_is_exif(bytes, count)) return 1;
+    int orientation = darkroom_exif_orientation(bytes, count);
+    size_t skipped = memcmp(bytes, "Exif", 4) == 0 ? 6 : 0;
+    uint8_t *exif = g_memdup2((const uint8_t *)bytes + skipped, count - skipped);
+    darkroom_exif_set_upright(exif, count - skipped);
+    size_t kept = darkroom_exif_remove_thumbnail(exif, count - skipped);
+    vips_image_set_blob_copy(image, FIELD_EXIF, exif, kept);
+    g_free(exif);
+    return orientation;
+}
+
+// Whether a PNG has the chunk `pHYs`. Without it, libvips assumes a density.
+static bool png_has_density(const struct darkroom_input *input) {
+    const uint8_t *bytes = input->bytes;
+    size_t count = input->byte_count;
+    for (size_t start = 8; count >= 12 && start <= count - 12;) {
+        size_t length = (size_t)bytes[start] << 24 | (size_t)bytes[start + 1] << 16 | (size_t)bytes[start + 2] << 8 | bytes[start + 3];
+        if (!memcmp(bytes + start + 4, "pHYs", 4)) return length == 9 && count - start >= 12 + 9 && bytes[start + 16] == 1;
+        if (length > count - 12 - start || !memcmp(bytes + start + 4, "IDAT", 4)) return false;
+        start += 12 + length;
+    }
+    return false;
+}
+
+// Sets the density of formats other than JPEG, if the file has one.
+static void set_density(VipsImage *image, const struct darkroom_input *input) {
+    int density[3] = {1, 0, 0};
+    const void *exif = NULL;
+    size_t count = 0;
+    bool is_known = (input->format == DARKROOM_PNG && png_has_density(input)) ||
+                    (input->format == DARKROOM_TIFF && vips_image_get_typeof(image, VIPS_META_RESOLUTION_UNIT));
+    if (vips_image_get_typeof(image, FIELD_DENSITY)) return;
+    if (is_known) {
+        // libvips counts in pixels per millimetre.
+        double across = rint(image->Xres * 25.4), down = rint(image->Yres * 25.4);
+        if (!(across >= 1 && across <= 65535 && down >= 1 && down <= 65535)) return;
+        density[1] = (int)across;
+        density[2] = (int)down;
+    } else if (!vips_image_get_typeof(image, FIELD_EXIF) || vips_image_get_blob(image, FIELD_EXIF, &exif, &count) ||
+               !darkroom_exif_density(exif, count, density)) {
+        return;
+    }
+    vips_image_set_array_int(image, FIELD_DENSITY, density, 3);
+}
+
+// Swaps across and down, for a picture that will be turned.
+static void swap_density(VipsImage *image) {
+    int *density = NULL, count = 0;
+    if (!vips_image_get_typeof(image, FIELD_DENSITY)) return;
+    if (vips_image_get_array_int(image, FIELD_DENSITY, &density, &count) || count != 3) return;
+    vips_image_set_array_int(image, FIELD_DENSITY, (int[3]){density[0], density[2], density[1]}, 3);
+}
+
+bool darkroom_read_metadata(darkroom_picture *picture, const struct darkroom_input *input) {
+    VipsImage *next = NULL;
+    // Images are shared, so their fields are only changed in copies.
+    if (!APPLY(picture, vips_copy)) return false;
+    VipsImage *image = picture->image;
+    if (input->format == DARKROOM_PNG) take_png_profiles(image);
+    if (input->format == DARKROOM_JPEG) take_jpeg_segments(image, input);
+    if (input->format == DARKROOM_AVIF || input->format == DARKROOM_HEIC) take_heif_xmp(image);
+    settle_xmp(image);
+    int orientation = settle_exif(image);
+    switch (input->format) {
+    case DARKROOM_JPEG:
+    case DARKROOM_PNG:
+    case DARKROOM_WEBP:
+        vips_image_set_int(image, VIPS_META_ORIENTATION, orientation);
+        break;
+    case DARKROOM_AVIF:
+    case DARKROOM_HEIC:
+        // The decoder has applied the properties `irot` and `imir`; EXIF does not count (ISO 23008-12, 6.5.10 and A.2).
+        vips_image_set_int(image, VIPS_META_ORIENTATION, 1);
+        break;
+    case DARKROOM_JXL:
+    case DARKROOM_TIFF:
+    case DARKROOM_GIF:
+        // The decoder of JPEG XL turns the picture itself. TIFF has a tag, which libvips has read.
+        break;
+    }
+    set_density(image, input);
+    if (vips_image_get_orientation(image) > 4) swap_density(image);
+    return true;
+}
