@@ -73,8 +73,9 @@ package final class ReportLoop: Sendable {
         }
         let calls = ready.map { report in
             coordination.store.report(
-                report.held, worker: coordination.id, stateCodes: report.stateCodes, bytesIn: report.bytesIn,
-                bytesOut: report.bytesOut, failures: report.failures)
+                report.held, worker: coordination.id, stateCodes: report.stateCodes,
+                lostGainMaps: report.lostGainMaps, bytesIn: report.bytesIn, bytesOut: report.bytesOut,
+                failures: report.failures)
         }
         var isComplete = files.failures.isEmpty
         let highest = worker.read { $0.controlsVersion }

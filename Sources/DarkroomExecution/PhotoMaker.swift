@@ -55,11 +55,13 @@ package struct PhotoMaker {
         var product = PhotoProduct(bytes, ending: "")
         for stage in stages {
             let note = product.note
+            let lostGainMap = product.lostGainMap
             switch stage {
             case .develop(let options): product = try develop(product.bytes, [options])[0]
             case .custom(let step): product = try run(step, of: output, on: product.bytes)
             }
             product.note = note ?? product.note
+            if lostGainMap { product.lostGainMap = true }
         }
         return product
     }

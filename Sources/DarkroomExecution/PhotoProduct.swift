@@ -23,6 +23,8 @@ package struct PhotoProduct: Sendable {
 
     /// The defects of the photo that did not fail it; nil if there are none.
     package var note: String?
+    /// Whether the photo has a gain map, and this file does not.
+    package var lostGainMap = false
 
     /// Why no file was made. The reason is nil if the photo was cancelled.
     package struct Failure: Error {
@@ -49,6 +51,7 @@ package struct PhotoProduct: Sendable {
         width = image.width
         height = image.height
         note = image.note
+        lostGainMap = image.lostGainMap
     }
 
     init(_ bytes: [UInt8], ending: String, width: Int? = nil, height: Int? = nil) {

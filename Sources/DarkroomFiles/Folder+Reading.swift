@@ -18,22 +18,35 @@ extension Folder {
     /// Opens the regular file at `path` for reading. Does not block. A link, a pipe or a device is an error.
     /// - Returns: a descriptor, which the caller closes, and the size of the file in bytes.
     package func openFile(_ path: String) throws(SystemFailure) -> (descriptor: Int32, size: Int) {
+        let (descriptor, status) = try openFileWithStatus(path)
+        return (descriptor, Int(status.st_size))
+    }
+
+    private func openFileWithStatus(_ path: String) throws(SystemFailure) -> (descriptor: Int32, status: stat) {
         let descriptor = try open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, attempted: "read")
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             close(descriptor)
             throw SystemFailure("read", EINVAL, "it is not a regular file")
         }
-        return (descriptor, Int(status.st_size))
+        return (descriptor, status)
     }
 
     /// Reads the regular file at `path`.
     /// - Throws: ``SystemFailure``; its error is `EFBIG` if the file is larger than `maxBytes`.
     package func contents(of path: String, maxBytes: Int = .max) throws(SystemFailure) -> [UInt8] {
-        let (descriptor, size) = try openFile(path)
+        try contentsAndTime(of: path, maxBytes: maxBytes).bytes
+    }
+
+    /// Reads the regular file at `path`, and the time of its last change.
+    /// - Throws: ``SystemFailure``; its error is `EFBIG` if the file is larger than `maxBytes`.
+    package func contentsAndTime(
+        of path: String, maxBytes: Int = .max
+    ) throws(SystemFailure) -> (bytes: [UInt8], time: FileTime) {
+        let (descriptor, status) = try openFileWithStatus(path)
         defer { close(descriptor) }
-        guard size <= maxBytes else { throw SystemFailure("read", EFBIG) }
-        return try readAll(from: descriptor, size: size)
+        guard status.st_size <= maxBytes else { throw SystemFailure("read", EFBIG) }
+        return (try readAll(from: descriptor, size: Int(status.st_size)), FileTime(of: status))
     }
 }
 

@@ -12,12 +12,15 @@ package func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) thr
 }
 
 /// Writes the content of a new file. Closes the file even if writing fails.
-/// - Parameter isDurable: whether the content must be on the disk when this function returns.
+/// - Parameters:
+///   - time: the time that the file gets; nil for the current time.
+///   - isDurable: whether the content must be on the disk when this function returns.
 package func fill(
-    _ descriptor: Int32, with bytes: UnsafeRawBufferPointer, isDurable: Bool = false
+    _ descriptor: Int32, with bytes: UnsafeRawBufferPointer, time: FileTime? = nil, isDurable: Bool = false
 ) throws(SystemFailure) {
     do throws(SystemFailure) {
         try writeAll(bytes, to: descriptor)
+        time?.set(on: descriptor)
         guard !isDurable || fdatasync(descriptor) == 0 else { throw SystemFailure("make durable", errno) }
     } catch {
         close(descriptor)

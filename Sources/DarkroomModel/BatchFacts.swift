@@ -54,6 +54,8 @@ public struct BatchFacts: Sendable, Equatable {
     public package(set) var bytesIn = 0
     /// The number of bytes that were written for all final photos.
     public package(set) var bytesOut = 0
+    /// The number of filtered photos whose gain map for high dynamic range is not in their files.
+    public package(set) var lostGainMaps = 0
     /// When the batch was submitted: Redis time, in milliseconds since 1970.
     package var submitted = 0
     /// The number that the batch received when it took its output folder: the Redis time in milliseconds since 1970, or
@@ -117,6 +119,7 @@ public struct BatchFacts: Sendable, Equatable {
         }
         bytesIn = stored.number("bytes.in")
         bytesOut = stored.number("bytes.out")
+        lostGainMaps = stored.optionalNumber("lost.gain.maps", in: StoredBounds.photos) ?? 0
         submitted = stored.number("submitted")
         outputTaken = stored.optionalNumber("output.taken") ?? submitted
         started = stored.optionalNumber("started")

@@ -43,6 +43,9 @@ public struct BatchOptions: Sendable, Equatable {
     public var webhook = ""
     /// Whether the query and fragment of URLs are left out of the manifest. User and password are always left out.
     public var redactURLs = false
+    /// Whether the written files get the time of their photos: the `Last-Modified` of the server, or the time of the
+    /// local file. If the server sends no time, the files have the time at which they were written.
+    public var keepsTimes = false
     /// The absolute path of the folder that contains the local photos; empty if the photos are not local files.
     package var photosFolder = ""
 
@@ -63,7 +66,7 @@ extension BatchOptions {
             ("retain", retain.map { String($0.wholeMilliseconds) } ?? "-1"),
             ("after.success", afterSuccess ? "1" : ""), ("originals", originals), ("photos.folder", photosFolder),
             ("webhook", webhook),
-            ("redact.urls", redactURLs ? "1" : ""),
+            ("redact.urls", redactURLs ? "1" : ""), ("keeps.times", keepsTimes ? "1" : ""),
         ]
     }
 
@@ -97,6 +100,7 @@ extension BatchOptions {
         photosFolder = fields.text("photos.folder") ?? photosFolder
         webhook = fields.text("webhook") ?? webhook
         redactURLs = fields.isSet("redact.urls")
+        keepsTimes = fields.isSet("keeps.times")
     }
 
     /// The fields of older versions that ``encoding`` has replaced.

@@ -28,16 +28,18 @@ package struct OriginalsFolder: Sendable {
         return digest.prefix(2) + "/" + digest
     }
 
-    /// Returns the bytes of a URL's file. Returns nil if the file is missing, unreadable, or not allowed by `rules`, so
+    /// Returns the bytes and the time of a URL's file. Returns nil if the file is missing, unreadable, or not allowed by `rules`, so
     /// that the URL must be downloaded. Blocks.
     /// - Throws: ``SystemFailure`` with `EFBIG` if the file is larger than ``maxBytes``.
-    package func read(_ url: String, _ rules: FetchRules) throws(SystemFailure) -> [UInt8]? {
+    package func read(
+        _ url: String, _ rules: FetchRules
+    ) throws(SystemFailure) -> (bytes: [UInt8], time: FileTime)? {
         do throws(SystemFailure) {
             let folder = try place.open(), file = Self.file(of: url)
-            let bytes = try folder.contents(of: file, maxBytes: maxBytes)
+            let found = try folder.contentsAndTime(of: file, maxBytes: maxBytes)
             // The `.way` file is read after the bytes, because workers write it before the bytes.
-            guard let way = Self.way(of: file, in: folder) else { return bytes }
-            return rules.allow(way) ? bytes : nil
+            guard let way = Self.way(of: file, in: folder) else { return found }
+            return rules.allow(way) ? found : nil
         } catch {
             guard error.error != EFBIG else { throw error }
             return nil
@@ -65,21 +67,24 @@ package struct OriginalsFolder: Sendable {
     /// Writes the bytes of a URL's file, either completely or not at all. Blocks.
     /// - Parameters:
     ///   - way: the requests that fetched the bytes.
+    ///   - time: the time of the file; nil for the current time.
     ///   - temporaryName: the name of the temporary file; hidden and unique, see ``temporaryName(for:of:)``.
     package func write(
-        _ bytes: [UInt8], of url: String, by way: [RequestStop], temporaryName: String
+        _ bytes: [UInt8], of url: String, by way: [RequestStop], time: FileTime? = nil, temporaryName: String
     ) throws(OutputWriter.Failure) {
         if !FetchRules.isOrdinary(way) {
             let lines = way.map { "\($0.host) \($0.address)\n" }.joined()
             try write(Array(lines.utf8), to: Self.file(of: url) + ".way", temporaryName)
         }
-        try write(bytes, to: Self.file(of: url), temporaryName)
+        try write(bytes, to: Self.file(of: url), temporaryName, time)
     }
 
-    private func write(_ bytes: [UInt8], to file: String, _ temporaryName: String) throws(OutputWriter.Failure) {
+    private func write(
+        _ bytes: [UInt8], to file: String, _ temporaryName: String, _ time: FileTime? = nil
+    ) throws(OutputWriter.Failure) {
         // Creates only subfolders of the folder, because the mount point of an unmounted share must stay empty.
         try OutputWriter.write(
-            bytes, to: file, in: place, temporaryName: temporaryName, isDurable: true)
+            bytes, to: file, in: place, temporaryName: temporaryName, time: time, isDurable: true)
     }
 
     /// The part of a temporary file's name that identifies the photo. It includes the batch, because several batches

@@ -25,15 +25,18 @@ package enum OutputWriter {
         /// The path relative to the output folder.
         package let path: String
         package let byteCount: Int
+        /// The time that the file gets; nil for the current time.
+        let time: FileTime?
         /// Calls its argument with the bytes.
         let withBytes: ((UnsafeRawBufferPointer) throws(SystemFailure) -> Void) throws(SystemFailure) -> Void
 
         package init(
-            path: String, byteCount: Int,
+            path: String, byteCount: Int, time: FileTime? = nil,
             withBytes: @escaping ((UnsafeRawBufferPointer) throws(SystemFailure) -> Void) throws(SystemFailure) -> Void
         ) {
             self.path = path
             self.byteCount = byteCount
+            self.time = time
             self.withBytes = withBytes
         }
 
@@ -77,7 +80,7 @@ package enum OutputWriter {
                 let descriptor = try create(temporary, in: root, file.folder)
                 temporaries.append(temporary)
                 try file.withBytes { bytes throws(SystemFailure) in
-                    try fill(descriptor, with: bytes, isDurable: isDurable)
+                    try fill(descriptor, with: bytes, time: file.time, isDurable: isDurable)
                 }
             }
             if isWanted() {
@@ -116,9 +119,10 @@ package enum OutputWriter {
 
     /// Writes `bytes` to `path` in `place`, unconditionally.
     package static func write(
-        _ bytes: [UInt8], to path: String, in place: OutputPlace, temporaryName: String, isDurable: Bool = false
+        _ bytes: [UInt8], to path: String, in place: OutputPlace, temporaryName: String, time: FileTime? = nil,
+        isDurable: Bool = false
     ) throws(Failure) {
-        let file = File(path: path, byteCount: bytes.count) { write throws(SystemFailure) in
+        let file = File(path: path, byteCount: bytes.count, time: time) { write throws(SystemFailure) in
             try bytes.withUnsafeBytes { buffer in Result { () throws(SystemFailure) in try write(buffer) } }.get()
         }
         _ = try write([file], in: place, temporaryName: temporaryName, isDurable: isDurable)

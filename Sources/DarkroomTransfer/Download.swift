@@ -1,3 +1,5 @@
+import DarkroomFiles
+
 /// A completely received body.
 package struct Download: Sendable, Equatable {
     /// The bytes as the server sent them, without decoding; empty if they were passed to `onChunk`.
@@ -8,12 +10,14 @@ package struct Download: Sendable, Equatable {
     package let duration: Duration
     /// The requests of the last attempt, including redirects; empty for files and cached bodies.
     package let way: [RequestStop]
+    /// When the body was last changed, according to the server (`Last-Modified`) or to the file system; nil if unknown.
+    package var time: FileTime?
 
     package var transferredBytes: Int { attempts > 0 ? body.count : 0 }
 }
 
 extension Download {
-    package init(found body: [UInt8], duration: Duration) {
-        self.init(body: body, attempts: 0, duration: duration, way: [])
+    package init(found body: [UInt8], duration: Duration, time: FileTime?) {
+        self.init(body: body, attempts: 0, duration: duration, way: [], time: time)
     }
 }

@@ -1,4 +1,5 @@
 internal import CCurl
+import DarkroomFiles
 import DarkroomText
 import Glibc
 
@@ -302,7 +303,14 @@ final class EasyHandle {
         }
         return .success(
             Download(
-                body: body, attempts: transfer.attempts, duration: .now - started, way: way))
+                body: body, attempts: transfer.attempts, duration: .now - started, way: way, time: lastModified))
+    }
+
+    /// The server's `Last-Modified`; nil if there is none, or if it is not a time.
+    private var lastModified: FileTime? {
+        var seconds: curl_off_t = 0
+        darkroom_curl_easy_getinfo_offset(curl, CURLINFO_FILETIME_T, &seconds)
+        return seconds > 0 ? FileTime(seconds: Int(seconds)) : nil
     }
 
     /// The server's `Retry-After`; nil if there is none, or if its time has passed.

@@ -41,6 +41,7 @@ final class EasySettings {
         // Without this option, ending a transfer would wait for a name lookup that hangs.
         set(CURLOPT_QUICK_EXIT, 1)
         set(CURLOPT_BUFFERSIZE, 64 << 10)
+        set(CURLOPT_FILETIME, 1)
         darkroom_curl_easy_setopt_offset(curl, CURLOPT_MAXFILESIZE_LARGE, curl_off_t(configuration.maxBytes))
         darkroom_curl_easy_setopt_list(curl, CURLOPT_CONNECT_TO, connectTo)
     }

@@ -1,3 +1,5 @@
+import DarkroomFiles
+
 /// A message from another thread to the thread of a ``TransferEngine``.
 enum EngineMessage {
     case start(Transfer)
@@ -5,6 +7,6 @@ enum EngineMessage {
     case withdraw(Transfer)
     case reorder(Transfer, TransferOrder)
     case limit(Int)
-    case fileRead(Transfer, attempt: Int, Result<[UInt8], TransferError>)
+    case fileRead(Transfer, attempt: Int, Result<(bytes: [UInt8], time: FileTime?), TransferError>)
     case shutdown
 }

@@ -1,4 +1,5 @@
 import DarkroomConcurrency
+import DarkroomFiles
 
 /// Reads the files of `file:` URLs on threads of its own, so that a slow disk or network share does not delay
 /// transfers.
@@ -13,7 +14,8 @@ final class FileReader: Sendable {
     /// Reads the file at `path`, and calls `completion` on a thread of the reader. Stops reading when `unwanted` is
     /// set.
     func read(
-        _ path: String, unless unwanted: Latch, completion: @escaping @Sendable (Result<[UInt8], TransferError>) -> Void
+        _ path: String, unless unwanted: Latch,
+        completion: @escaping @Sendable (Result<(bytes: [UInt8], time: FileTime?), TransferError>) -> Void
     ) {
         threads.perform { [folders] in
             completion(Result { () throws(TransferError) in try folders.contents(ofFile: path, unless: unwanted) })

@@ -8,9 +8,11 @@ struct ReadableFolders: Sendable {
     let folders: [String]
     let maxBytes: Int
 
-    /// Returns the bytes of the regular file at `path` if its real path is in one of `folders`. Stops reading when
-    /// `unwanted` is set.
-    func contents(ofFile path: String, unless unwanted: Latch) throws(TransferError) -> [UInt8] {
+    /// Returns the bytes and the time of the regular file at `path` if its real path is in one of `folders`. Stops
+    /// reading when `unwanted` is set.
+    func contents(
+        ofFile path: String, unless unwanted: Latch
+    ) throws(TransferError) -> (bytes: [UInt8], time: FileTime?) {
         guard !unwanted.isSet else { throw .unwanted }
         let denied = TransferError(
             code: .schemeDenied,
@@ -51,7 +53,8 @@ struct ReadableFolders: Sendable {
         guard bytes.count == size else {
             throw TransferError(code: .truncated, detail: "\(path) became shorter while it was read")
         }
-        return bytes
+        var status = stat()
+        return (bytes, fstat(descriptor, &status) == 0 ? FileTime(of: status) : nil)
     }
 
     private static func isBelow(_ folder: String, _ path: String) -> Bool {

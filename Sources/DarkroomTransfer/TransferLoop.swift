@@ -1,5 +1,6 @@
 internal import CCurl
 import DarkroomConcurrency
+import DarkroomFiles
 import DarkroomText
 import Foundation
 
@@ -196,15 +197,16 @@ final class TransferLoop {
     }
 
     private func finishRead(
-        _ transfer: Transfer, since: ContinuousClock.Instant, _ result: Result<[UInt8], TransferError>
+        _ transfer: Transfer, since: ContinuousClock.Instant,
+        _ result: Result<(bytes: [UInt8], time: FileTime?), TransferError>
     ) {
         finish(
             transfer,
-            result.map { bytes in
+            result.map { bytes, time in
                 if let onChunk = transfer.onChunk { bytes.withUnsafeBytes(onChunk) }
                 return Download(
                     body: transfer.onChunk == nil ? bytes : [], attempts: transfer.attempts,
-                    duration: .now - since, way: [])
+                    duration: .now - since, way: [], time: time)
             })
     }
 

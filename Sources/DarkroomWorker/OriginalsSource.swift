@@ -59,8 +59,8 @@ final class OriginalsSource: PhotoSource {
             guard !isOver else { return download.end(.failure(.cancelled)) }
             let began = ContinuousClock.now
             do throws(SystemFailure) {
-                if let bytes = try folder.read(url, rules) {
-                    let found = Download(found: bytes, duration: .now - began)
+                if let (bytes, time) = try folder.read(url, rules) {
+                    let found = Download(found: bytes, duration: .now - began, time: time)
                     return download.end(!isOver && download.mayBegin() ? .success(found) : .failure(.cancelled))
                 }
             } catch {
@@ -109,7 +109,8 @@ final class OriginalsSource: PhotoSource {
                 fencingToken: photo.operation.fencingToken, worker: "\(worker).\(number)")
             do throws(OutputWriter.Failure) {
                 try folder.write(
-                    download.body, of: photo.record.url, by: download.way, temporaryName: temporaryName)
+                    download.body, of: photo.record.url, by: download.way, time: download.time,
+                    temporaryName: temporaryName)
                 completion(result)
             } catch {
                 guard !isWaitedFor(error, photo.context) else { return completion(.failure(.cancelled)) }

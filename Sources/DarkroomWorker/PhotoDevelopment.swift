@@ -37,8 +37,9 @@ enum PhotoDevelopment {
         let output = photo.context.output
         let paths = output.place == nil ? [] : output.paths(of: photo.record, endings: products.map(\.ending))
         if let place = output.place {
+            let time = photo.context.options.keepsTimes ? image.time : nil
             let files = zip(paths, products).map { path, product in
-                OutputWriter.File(path: path, byteCount: product.byteCount) { write throws(SystemFailure) in
+                OutputWriter.File(path: path, byteCount: product.byteCount, time: time) { write throws(SystemFailure) in
                     try product.withUnsafeBytes(write)
                 }
             }
@@ -70,6 +71,7 @@ enum PhotoDevelopment {
         var outcome = PhotoOutcome(
             state: .filtered, line: line, bytesIn: image.transferredBytes,
             bytesOut: products.reduce(0) { $0 + $1.byteCount })
+        outcome.lostGainMap = products.contains(where: \.lostGainMap)
         if output.place != nil { outcome.writeBegan = filtered }
         return outcome
     }

@@ -127,6 +127,8 @@ extension WorkerState {
         package let resources: any OperationResources
         /// The new state code of each photo, by position: `.` for unchanged, `D`, or a final state code.
         package let stateCodes: [UInt8]
+        /// The positions of the filtered photos that lost their gain maps.
+        package let lostGainMaps: Set<Int>
         /// The manifest lines of the final photos, by position.
         package let lines: [[UInt8]?]
         package let bytesIn: Int

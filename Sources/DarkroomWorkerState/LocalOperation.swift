@@ -20,6 +20,8 @@ package struct LocalOperation: Sendable {
     private(set) var stateCodes: [UInt8]
     /// The manifest lines of the final photos, by position.
     private(set) var lines: [[UInt8]?]
+    /// The positions of the filtered photos that lost their gain maps.
+    private(set) var lostGainMaps: Set<Int> = []
     private(set) var bytesIn = 0
     private(set) var bytesOut = 0
     private(set) var failures: [(index: Int, json: [UInt8])] = []
@@ -207,6 +209,7 @@ package struct LocalOperation: Sendable {
     private mutating func record(_ outcome: PhotoOutcome, _ times: PhotoTimes, at position: Int) {
         stateCodes[position] = outcome.state.stateCode
         setLine(outcome.line, at: position)
+        if outcome.lostGainMap { lostGainMaps.insert(position) }
         unfinished -= 1
         bytesIn += outcome.bytesIn
         bytesOut += outcome.bytesOut

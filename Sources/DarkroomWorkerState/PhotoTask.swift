@@ -55,6 +55,8 @@ package struct PhotoOutcome: Sendable {
     package var bytesIn: Int
     /// The size of the photo's file in bytes.
     package var bytesOut: Int
+    /// Whether the photo has a gain map that a file of it does not have.
+    package var lostGainMap = false
     /// When the worker began to write the photo's files; nil if it did not.
     package var writeBegan: ContinuousClock.Instant?
 

@@ -10,8 +10,9 @@ extension WorkerState {
             let isCancelled = isCancelled(held)
             guard isCancelled ? operation.isIdle : isReportDue(operation, now, olderThan: age) else { return nil }
             return Report(
-                held: held, resources: operation.resources, stateCodes: operation.stateCodes, lines: operation.lines,
-                bytesIn: operation.bytesIn, bytesOut: operation.bytesOut, failures: operation.failures,
+                held: held, resources: operation.resources, stateCodes: operation.stateCodes,
+                lostGainMaps: operation.lostGainMaps, lines: operation.lines, bytesIn: operation.bytesIn,
+                bytesOut: operation.bytesOut, failures: operation.failures,
                 finished: operation.finished, claimed: operation.claimed,
                 hasPast: operation.hasPast, isCancelled: isCancelled, version: operation.version)
         }

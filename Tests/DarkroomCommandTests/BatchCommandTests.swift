@@ -21,9 +21,10 @@ struct BatchCommandTests {
         #expect(
             Set(facts.keys) == [
                 "id", "name", "state", "suspended", "cancelled", "priority", "photos", "operations", "counts",
-                "failures", "bytesIn", "bytesOut", "submitted", "started", "finished", "seconds", "photosPerSecond",
-                "filters", "encoding", "renditions", "onDamaged", "acceptsDamage", "keepsAnimations", "output",
-                "downloadsSuspended", "filtrationsSuspended", "secondsLeft", "problems", "round", "sealed",
+                "failures", "bytesIn", "bytesOut", "lostGainMaps", "submitted", "started", "finished", "seconds",
+                "photosPerSecond", "filters", "encoding", "renditions", "onDamaged", "acceptsDamage", "keepsAnimations",
+                "keepsTimes", "output", "downloadsSuspended", "filtrationsSuspended", "secondsLeft", "problems", "round",
+                "sealed",
             ])
         #expect(facts["id"] as? String == id.description)
         #expect(facts["state"] as? String == "finished")

@@ -39,7 +39,7 @@ import Testing
                     failures: failures.indices.map { ($0, Array("\($0)".utf8)) }))
         }
         let unchanged = [UInt8](repeating: UInt8(ascii: "."), count: failures.count)
-        for code in (0...UInt8.max) where !failures.contains(code) && !".NDFC".utf8.contains(code) {
+        for code in (0...UInt8.max) where !failures.contains(code) && !".NDFGC".utf8.contains(code) {
             #expect(throws: StoreError.self, "\(code)") { try report(unchanged.dropLast() + [code]) }
         }
         #expect(try report(failures) == .accepted(ended: true, stateCodes: nil))
@@ -64,6 +64,23 @@ import Testing
             _ = try test.state()
         }
         #expect(try test.batch(id).reasons.isEmpty && test.batch(id).counters.filtered == failures.count)
+    }
+
+    /// `G` is a filtered photo that lost its gain map. It is counted once, however often it is reported.
+    @Test func lostGainMapsAreCountedOnce() throws {
+        let test = try TestStore()
+        let id = try test.submit(size: 4, operations: 1)
+        let held = try test.claim()[0].held
+        func facts() throws -> BatchFacts { try test.store.batch(named: id.description) }
+        #expect(try facts().lostGainMaps == 0)
+        for _ in 1...2 { try test.report(held, "G.D.") }
+        #expect(try test.batch(id).stateCodes(1) == "FNDN")
+        #expect(try facts().lostGainMaps == 1 && facts().counts.filtered == 1)
+        // The worker repeats its report with the second photo, after it has lost the reply to the first.
+        let report = test.store.report(
+            held, worker: "w", stateCodes: Array("FaFF".utf8), lostGainMaps: [0, 1, 3], bytesIn: 0, bytesOut: 0)
+        #expect(try test.store.perform(report) == .accepted(ended: true, stateCodes: nil, version: 0))
+        #expect(try facts().lostGainMaps == 2 && facts().counts.filtered == 3 && facts().counts.failed == 1)
     }
 
     @Test func finalStateCodeDoesNotChange() throws {

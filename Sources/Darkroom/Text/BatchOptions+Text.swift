@@ -28,6 +28,7 @@ extension BatchOptions {
         case .tolerate: break
         case .accept: rows.append(("damaged photos", "accepted"))
         }
+        if keepsTimes { rows.append(("file times", "of the photos")) }
         if keepsAnimations { rows.append(("animations", "kept")) }
         return rows
     }

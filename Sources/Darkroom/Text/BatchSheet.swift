@@ -34,6 +34,7 @@ package struct BatchSheet {
             ("  new", counts.new), ("  downloaded", counts.downloaded), ("  filtered", counts.filtered),
             ("  failed", counts.failed), ("  cancelled", counts.cancelled),
         ] where count > 0 { sheet.add(name, HumanText.count(count) + percentage(count)) }
+        if batch.lostGainMaps > 0 { sheet.add("    without gain map", HumanText.count(batch.lostGainMaps)) }
         for (reason, count) in batch.failuresByCount { sheet.add("    \(reason.word)", HumanText.count(count)) }
         sheet.add(
             "operations",

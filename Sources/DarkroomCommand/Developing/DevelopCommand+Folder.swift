@@ -23,6 +23,7 @@ extension DevelopCommand {
         var written: [String: String] = [:]
         var array = JSONArrayWriter(output)
         var failed = 0
+        var lostGainMaps = 0
         try OrderedResults.forEach(
             count: photos.count, threads: jobs ?? ProcessInfo.processInfo.activeProcessorCount, name: "develop"
         ) { number in
@@ -33,13 +34,14 @@ extension DevelopCommand {
         } receive: { number, result in
             do {
                 let photo = try result.get()
+                if photo.lostGainMap { lostGainMaps += 1 }
                 let paths = zip(renditions, photo.images).map { rendition, image in
                     Path.joined(rendition, Self.fileName(of: photos[number].name, image.format))
                 }
                 for subfolder in paths.compactMap({ Path.split($0).folder }) {
                     try makeSubfolder(subfolder, of: folder)
                 }
-                let files = Self.files(of: photo, at: paths.map { "\(folder)/\($0)" })
+                let files = self.files(of: photo, at: paths.map { "\(folder)/\($0)" })
                 for file in files {
                     guard let other = written[file.path] else { continue }
                     throw CommandError("write the photo \(file.path): the photo of \(other) has that name already")
@@ -60,6 +62,7 @@ extension DevelopCommand {
             }
         }
         if json { try array.finish() } else { try output.flush() }
+        if lostGainMaps > 0 { printToStandardError(GainMapText.lost(lostGainMaps)) }
         guard failed > 0 else { return }
         printToStandardError("\(HumanText.count(failed)) of \(HumanText.count(photos.count, of: "photo")) failed")
         throw ExitCode.photosFailed

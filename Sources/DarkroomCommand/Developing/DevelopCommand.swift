@@ -1,5 +1,6 @@
 import ArgumentParsing
 import Darkroom
+import DarkroomFiles
 import DarkroomImaging
 import DarkroomRecipes
 import Foundation
@@ -42,6 +43,7 @@ struct DevelopCommand: ParsableCommand {
     var jobs: Int?
     @Flag(help: "Also write the photo before and after, side by side, to NAME.compare.EXT.") var compare: Bool
     @Flag(help: "Replace existing files.") var force: Bool
+    @Flag(help: "Give each file the time of its photo.") var keepTimes: Bool
     @Option(
         help: """
             The largest accepted picture, in pixels; by default 100M, or 1000M if its pixels are never in memory as a whole.
@@ -114,11 +116,12 @@ struct DevelopCommand: ParsableCommand {
         // The output path is also checked here, so that an unusable path is reported before the photo is developed.
         if names[1] != "-" { try PhotoFile(path: names[1], replaces: force).check() }
         let photo = try developing().develop(names[0], as: format)
+        if photo.lostGainMap { printToStandardError(GainMapText.lost(1)) }
         if names[1] == "-" {
             try photo.images[0].withUnsafeBytes { try output.write($0) }
             return try output.flush()
         }
-        try write(Self.files(of: photo, at: [names[1]]))
+        try write(files(of: photo, at: [names[1]]))
         if json { return try output.document(photo.json(photo.images[0], names[1])) }
         try output.line(photo.text(photo.images[0], names[1]))
         try output.flush()
@@ -158,12 +161,17 @@ struct DevelopCommand: ParsableCommand {
     struct OutputFile {
         let path: String
         let image: DevelopedImage
+        /// Nil for the current time.
+        let time: FileTime?
     }
 
     /// The files of a photo: its pictures with these paths, and its comparisons.
-    static func files(of photo: PhotoDeveloping.Photo, at paths: [String]) -> [OutputFile] {
-        zip(paths, photo.images).map { OutputFile(path: $0, image: $1) }
-            + zip(paths, photo.comparisons).map { OutputFile(path: comparisonPath($0, $1), image: $1) }
+    func files(of photo: PhotoDeveloping.Photo, at paths: [String]) -> [OutputFile] {
+        let time = keepTimes ? photo.time : nil
+        return zip(paths, photo.images).map { OutputFile(path: $0, image: $1, time: time) }
+            + zip(paths, photo.comparisons).map {
+                OutputFile(path: Self.comparisonPath($0, $1), image: $1, time: time)
+            }
     }
 
     /// Writes the files of a photo. If one of them cannot be written because of its path, none is written.
@@ -171,7 +179,7 @@ struct DevelopCommand: ParsableCommand {
         for file in files { try PhotoFile(path: file.path, replaces: force).check() }
         for file in files {
             let written = PhotoFile(path: file.path, replaces: force)
-            try file.image.withUnsafeBytes { bytes throws(CommandError) in try written.write(bytes) }
+            try file.image.withUnsafeBytes { bytes throws(CommandError) in try written.write(bytes, time: file.time) }
         }
     }
 

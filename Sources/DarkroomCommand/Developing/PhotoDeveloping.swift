@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomFiles
 import DarkroomImaging
 import DarkroomRecipes
 import DarkroomText
@@ -8,12 +9,16 @@ import Foundation
 struct PhotoDeveloping {
     struct Photo {
         let name: String
+        /// The time of the file; nil for standard input.
+        let time: FileTime?
         /// A picture for each output.
         let images: [DevelopedImage]
         /// The photo and each picture side by side; empty without `--compare`.
         let comparisons: [DevelopedImage]
         /// The time for reading and developing the photo.
         let milliseconds: Int
+
+        var lostGainMap: Bool { images.contains(where: \.lostGainMap) }
 
         /// The line that is printed about a written file.
         func text(_ image: DevelopedImage, _ path: String) -> String {
@@ -41,7 +46,8 @@ struct PhotoDeveloping {
     ///   - format: The format of the only output; nil for the format in the options.
     func develop(_ name: String, as format: ImageFormat? = nil) throws(CommandError) -> Photo {
         let began = ContinuousClock.now
-        let bytes = [UInt8](try read(name))
+        let (data, time) = try read(name)
+        let bytes = [UInt8](data)
         var options = options
         if let format { options.outputs[0].encoding.format = .fixed(format) }
         do throws(ImagingError) {
@@ -51,21 +57,22 @@ struct PhotoDeveloping {
                 comparisons.append(try Imaging.compare(bytes, image, damage: options.damage))
             }
             return Photo(
-                name: name, images: images, comparisons: comparisons,
+                name: name, time: time, images: images, comparisons: comparisons,
                 milliseconds: (ContinuousClock.now - began).wholeMilliseconds)
         } catch {
             throw CommandError("develop \(name): \(error)")
         }
     }
 
-    private func read(_ name: String) throws(CommandError) -> Data {
+    private func read(_ name: String) throws(CommandError) -> (bytes: Data, time: FileTime?) {
         do {
-            if name == "-" { return try FileHandle.standardInput.readToEnd() ?? Data() }
+            if name == "-" { return (try FileHandle.standardInput.readToEnd() ?? Data(), nil) }
             var found = stat()
-            if stat(name, &found) == 0, ![S_IFREG, S_IFDIR].contains(found.st_mode & S_IFMT) {
+            let isFound = stat(name, &found) == 0
+            if isFound, ![S_IFREG, S_IFDIR].contains(found.st_mode & S_IFMT) {
                 throw CommandError("read the photo \(name): it is not a regular file; - is standard input")
             }
-            return try Data(contentsOf: URL(fileURLWithPath: name))
+            return (try Data(contentsOf: URL(fileURLWithPath: name)), isFound ? FileTime(of: found) : nil)
         } catch let error as CommandError {
             throw error
         } catch {

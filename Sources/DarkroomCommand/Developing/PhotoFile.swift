@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomFiles
 import DarkroomText
 import Foundation
 
@@ -34,7 +35,8 @@ struct PhotoFile {
     }
 
     /// Writes the file under a temporary name and renames it when it is complete.
-    func write(_ bytes: UnsafeRawBufferPointer) throws(CommandError) {
+    /// - Parameter time: The time of the file; nil for the current time.
+    func write(_ bytes: UnsafeRawBufferPointer, time: FileTime? = nil) throws(CommandError) {
         let replaced = try check()
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
         let temporary = "\(folder)/.darkroom-\(UUID().uuidString)"
@@ -50,6 +52,7 @@ struct PhotoFile {
             let mode = Self.mode(replacing: replaced.st_mode, hasOwner: hasOwner, hasGroup: hasGroup)
             if fchmod(descriptor, mode) != 0 { problem = errno }
         }
+        time?.set(on: descriptor)
         if close(descriptor) != 0, problem == 0 { problem = errno }
         if problem == 0 { problem = replaced == nil ? Self.nameNew(temporary, path) : Self.rename(temporary, path) }
         guard problem == 0 else {

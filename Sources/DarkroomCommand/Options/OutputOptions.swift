@@ -27,6 +27,11 @@ struct OutputOptions: ParsableArguments {
             errors and the failures in Redis never contain user, password, query and fragment.
             """)
     var redactUrls: Bool
+    @Flag(
+        help: """
+            Give each file the time of its photo: the Last-Modified of the server, or the time of the local file.
+            """)
+    var keepTimes: Bool
 
     func validate() throws {
         if originals == "" { throw ValidationError("--originals \"\": the folder's path is empty") }
@@ -45,5 +50,6 @@ struct OutputOptions: ParsableArguments {
         options.output = absolutePath(output)
         options.originals = originals.map(absolutePath) ?? ""
         options.redactURLs = redactUrls
+        options.keepsTimes = keepTimes
     }
 }

@@ -26,6 +26,7 @@ struct BatchSummary {
                     + example(of: reason))
         }
         lines.append(batch.options.treatmentText)
+        if batch.lostGainMaps > 0 { lines.append(GainMapText.lost(batch.lostGainMaps)) }
         if !batch.options.output.isEmpty {
             let folder = batch.options.output
             if batch.counts.filtered > 0 { lines.append("the photos are in \(folder)") }

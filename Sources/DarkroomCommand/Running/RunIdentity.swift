@@ -26,6 +26,8 @@ struct RunIdentity: Codable, Equatable {
     let originals: String?
     /// Nil if the manifest contains whole URLs, or if a version without this option wrote the file.
     let redactURLs: Bool?
+    /// Whether the files get the times of the photos; nil if not.
+    let keepsTimes: Bool?
     /// The sample of the list; nil if the run takes all photos or the first photos, or if a version without this option
     /// wrote the file. The number of the first photos is not part of the identity, because a run with a larger number
     /// continues an earlier run like a list that has grown.
@@ -45,6 +47,7 @@ struct RunIdentity: Codable, Equatable {
         fileName = options.fileName
         originals = options.originals.isEmpty ? nil : options.originals
         redactURLs = options.redactURLs ? true : nil
+        keepsTimes = options.keepsTimes ? true : nil
     }
 
     /// A phrase for each value that differs from the earlier run.
@@ -67,6 +70,7 @@ struct RunIdentity: Codable, Equatable {
             ("the file names", before.fileName, fileName),
             ("the originals", before.originals ?? "not kept", originals ?? "not kept"),
             ("the URLs in the manifest", text(redacted: before.redactURLs), text(redacted: redactURLs)),
+            ("the times of the photos", text(kept: before.keepsTimes), text(kept: keepsTimes)),
         ]
         return pairs.filter { $0.1 != $0.2 }.map { "\($0.0) then \($0.1), now \($0.2)" }
     }

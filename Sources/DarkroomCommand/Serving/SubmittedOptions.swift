@@ -19,6 +19,7 @@ struct SubmittedOptions {
         ("lossless", .flag), ("effort", .value), ("progressive", .flag), ("chroma", .value), ("palette", .flag),
         ("maxBytes", .value), ("metadata", .value), ("background", .value), ("srgb", .flag), ("hdr", .value),
         ("onDamaged", .value), ("animation", .value), ("fileName", .value), ("overwrite", .flag), ("redactUrls", .flag),
+        ("keepTimes", .flag),
         ("operationSize", .value), ("lease", .value), ("window", .value), ("retain", .value), ("webhook", .value),
         ("urlColumn", .value), ("nameColumn", .value), ("limit", .value), ("sample", .value), ("seed", .value),
     ]

@@ -131,6 +131,7 @@ struct HelperAnswer: Codable {
         var width: Int
         var height: Int
         var bytes: Int
+        var lostGainMap: Bool
     }
 
     /// The valid widths and heights in pixels.
@@ -149,6 +150,7 @@ struct HelperAnswer: Codable {
             var product = PhotoProduct(
                 content, ending: format.fileExtension, width: file.width, height: file.height)
             product.note = note.map(Self.cut)
+            product.lostGainMap = file.lostGainMap
             products.append(product)
             start += file.bytes
         }

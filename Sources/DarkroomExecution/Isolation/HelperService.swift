@@ -87,7 +87,7 @@ package struct HelperService {
             header.files = products.map { product in
                 HelperAnswer.File(
                     format: product.format?.rawValue ?? "", width: product.width ?? 0, height: product.height ?? 0,
-                    bytes: product.byteCount)
+                    bytes: product.byteCount, lostGainMap: product.lostGainMap)
             }
         }
         // If the answer cannot be sent, the worker has ended. Then the next read fails and ends this process.

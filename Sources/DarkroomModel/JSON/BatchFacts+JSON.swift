@@ -17,6 +17,7 @@ extension JSON {
             "round": .int(batch.round), "sealed": .bool(batch.sealed), "photos": .int(batch.photos),
             "operations": .int(batch.operations), "counts": JSON(batch.counts),
             "failures": .object(failures), "bytesIn": .int(batch.bytesIn), "bytesOut": .int(batch.bytesOut),
+            "lostGainMaps": .int(batch.lostGainMaps),
             "submitted": JSON(time: batch.submitted), "started": JSON(time: batch.started),
             "finished": JSON(time: batch.finished), "seconds": JSON(batch.seconds(now: now), decimals: 3),
             "photosPerSecond": JSON(batch.photosPerSecond(now: now), decimals: 2),
@@ -34,7 +35,7 @@ extension JSON {
             "renditions": .array(options.renditions.map { .string($0.description) }),
             "encoding": .string(options.encoding.description), "onDamaged": .string(options.damagedPhotos.rawValue),
             "acceptsDamage": .bool(options.damagedPhotos == .accept),
-            "keepsAnimations": .bool(options.keepsAnimations),
+            "keepsAnimations": .bool(options.keepsAnimations), "keepsTimes": .bool(options.keepsTimes),
         ]
     }
 

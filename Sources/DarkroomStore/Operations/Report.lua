@@ -2,7 +2,8 @@
 -- Reports the states of the photos of one operation. The report that makes the last photo final ends the operation.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] worker id  [2] fencing token  [3] batch id  [4] operation number
---     [5] one state code per photo: `.` unchanged, `N` downloaded bytes discarded, `D`, `F`, `C`, or one of FAILURE_CODES.
+--     [5] one state code per photo: `.` unchanged, `N` downloaded bytes discarded, `D`, `F`, `C`, or one of FAILURE_CODES;
+--     `G` is `F` of a photo that lost its gain map, which is counted when the photo becomes final.
 --     A state may be reported again. A report that contains only `.` says that a crash probe begins; any other report says that
 --     the crash probe is over (see requeue_operation.lua)
 --     [6] [7] bytes in and out of all photos that became final since this claim
@@ -33,11 +34,11 @@ if not holder or string.sub(holder, 1, #mine) ~= mine then
     if holder or operation > tonumber(b[4]) or redis.call('ZSCORE', key .. QUEUE, operation) then return {'LOST'} end
     return {'ENDED', old}
 end
-if #reported ~= #old or string.find(reported, '[^FAILURE_CODES%.NDFC]') then
+if #reported ~= #old or string.find(reported, '[^FAILURE_CODES%.NDFGC]') then
     return redis.error_reply('ERR a report of ' .. #reported .. ' codes "' .. reported .. '" for an operation of ' .. #old .. ' photos')
 end
 
-local downloaded, filtered, failed, cancelled, differs = 0, 0, 0, 0, false
+local downloaded, filtered, failed, cancelled, lost_gain_maps, differs = 0, 0, 0, 0, 0, false
 local reasons, moved = {}, {}
 local new = old
 if not string.find(old, '[^N]') and not string.find(reported, '[^F]') then
@@ -49,7 +50,8 @@ elseif old ~= reported then
         if o ~= n and string.find(n, '[^%.]') then
             local was, is = {string.byte(o, 1, -1)}, {string.byte(n, 1, -1)}
             for i = 1, #was do
-                local a, z = was[i], is[i]
+                local a, z, lost = was[i], is[i], 0
+                if z == 71 then z, lost = 70, 1 end  -- G
                 if z ~= 46 and z ~= a then
                     if a ~= 78 and a ~= 68 then  -- neither N nor D: final
                         differs = true
@@ -59,6 +61,7 @@ elseif old ~= reported then
                             downloaded = downloaded + 1
                         elseif z == 70 then
                             filtered = filtered + 1
+                            lost_gain_maps = lost_gain_maps + lost
                         elseif z == 67 then
                             cancelled = cancelled + 1
                         elseif z ~= 78 then
@@ -93,6 +96,7 @@ if failed > 0 then
     end
     if #kept > 0 then redis.call('HSET', key .. FAILURES, unpack(kept)) end
 end
+if lost_gain_maps > 0 then redis.call('HINCRBY', key, 'lost.gain.maps', lost_gain_maps) end
 local bytes_in, bytes_out = string.match(holder, ' (%d+) (%d+) ?%l*$')
 local totals = {'photos.filtered', filtered, 'photos.failed', failed, 'photos.cancelled', cancelled,
     'bytes.in', ARGV[6] - bytes_in, 'bytes.out', ARGV[7] - bytes_out}

@@ -1,18 +1,29 @@
+import DarkroomModel
+
 extension BatchStore {
     /// Reports the states of an operation's photos. Repeating the call does no harm.
     /// - Parameters:
     ///   - held: the operation, with the fencing token of its claim.
     ///   - worker: the worker that holds it.
     ///   - stateCodes: one code per photo: `.` unchanged, `N` downloaded bytes discarded, `D`, or a final state code.
+    ///   - lostGainMaps: the positions of the filtered photos that lost their gain maps. A photo is counted when it
+    ///     becomes filtered, so repeated reports do not count it again.
     ///   - bytesIn: the downloaded bytes of all photos that have become final since this claim.
     ///   - bytesOut: the written bytes of the same photos.
     ///   - failures: the index of each failed photo, and its failure as JSON.
     package func report(
-        _ held: HeldOperation, worker: String, stateCodes: [UInt8], bytesIn: Int, bytesOut: Int,
-        failures: [(index: Int, json: [UInt8])] = []
+        _ held: HeldOperation, worker: String, stateCodes: [UInt8], lostGainMaps: Set<Int> = [],
+        bytesIn: Int, bytesOut: Int, failures: [(index: Int, json: [UInt8])] = []
     ) -> ScriptCall<ReportReply> {
+        let filtered = PhotoState.filtered.stateCode
+        let codes =
+            lostGainMaps.isEmpty
+            ? stateCodes
+            : stateCodes.enumerated().map { position, code in
+                code == filtered && lostGainMaps.contains(position) ? UInt8(ascii: "G") : code
+            }
         var arguments: [any ScriptArgument] = [
-            worker, held.fencingToken, held.batch, held.number, stateCodes, bytesIn, bytesOut,
+            worker, held.fencingToken, held.batch, held.number, codes, bytesIn, bytesOut,
         ]
         for (index, json) in failures { arguments += [index, json] as [any ScriptArgument] }
         return call(StoreScripts.report, arguments)

@@ -73,7 +73,13 @@ enum SubmitPage {
                     "datalist", ["id": "filters"],
                     (Filter.Kind.allCases.map(\.rawValue) + ["none"]).map { HTML.void("option", ["value": $0]) }),
                 Fragments.select("format", label: "Format", formats, selected: value("format") ?? ""),
-                field("quality", "Quality, 1 to 100", type: "number", ["min": "1", "max": "100"])),
+                field("quality", "Quality, 1 to 100", type: "number", ["min": "1", "max": "100"]),
+                .element(
+                    "label", [:],
+                    .void(
+                        "input",
+                        ["type": "checkbox", "name": "keepTimes", "checked": value("keepTimes") == nil ? nil : ""]),
+                    .text(" Give the files the times of the photos"))),
             .element("button", ["class": "primary"], "Submit"))
     }
 }

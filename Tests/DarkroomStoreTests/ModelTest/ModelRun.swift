@@ -225,7 +225,7 @@ final class ModelRun {
         workers[at].work[position].advance(&random)
         let size = bench.state.batches[workers[at].work[position].held.batch]?.size ?? 1
         var report = workers[at].report(position, size: size, &random)
-        if random.chance(5) { report.stateCodes = report.stateCodes.map { _ in random.pick(Array(".NDFCaz".utf8))! } }
+        if random.chance(5) { report.stateCodes = report.stateCodes.map { _ in random.pick(Array(".NDFGCaz".utf8))! } }
         guard let answer = try deliver(.report(report)), case .report(let reply) = answer else { return }
         switch reply {
         case .accepted(false, let stateCodes, _):

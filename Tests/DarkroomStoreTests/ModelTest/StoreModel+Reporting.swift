@@ -19,9 +19,17 @@ extension StoreModel {
         }
         guard report.stateCodes.count == photos.count else { return .rejected }
         let before = batch.stateCodes
+        let reported = report.stateCodes.map { $0 == UInt8(ascii: "G") ? UInt8(ascii: "F") : $0 }
         var differs = false
         var progress = false
-        for (index, stateCode) in zip(photos, report.stateCodes) where stateCode != UInt8(ascii: ".") {
+        let withoutGainMap = zip(photos, report.stateCodes).count { index, stateCode in
+            stateCode == UInt8(ascii: "G") && !isFinal(before[index])
+        }
+        if withoutGainMap > 0 {
+            let earlier = batch.settings["lost.gain.maps"].flatMap { Int($0) } ?? 0
+            batch.settings["lost.gain.maps"] = String(earlier + withoutGainMap)
+        }
+        for (index, stateCode) in zip(photos, reported) where stateCode != UInt8(ascii: ".") {
             if isFinal(batch.stateCodes[index]) {
                 differs = differs || batch.stateCodes[index] != stateCode
             } else {
@@ -50,7 +58,7 @@ extension StoreModel {
         state.batches[id] = batch
         // If the worker did not know yet that a user had cancelled single photos, it has not written their manifest
         // lines.
-        let unknown = zip(photos, report.stateCodes).contains { index, stateCode in
+        let unknown = zip(photos, reported).contains { index, stateCode in
             (stateCode == UInt8(ascii: ".") || !isFinal(stateCode)) && before[index] == UInt8(ascii: "C")
         }
         let lacksLines = unknown && !batch.output.isEmpty && stateCodes.allSatisfy(isFinal)

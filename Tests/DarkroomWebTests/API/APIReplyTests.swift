@@ -39,7 +39,7 @@ struct APIReplyTests {
         let form = Form(
             fields: [
                 ("output", "holidays"), ("originals", "kept"), ("name", "holidays"), ("filter", "resize=200x200"),
-                ("operationSize", "2"), ("retain", "1h"), ("redactUrls", "true"),
+                ("operationSize", "2"), ("retain", "1h"), ("redactUrls", "true"), ("keepTimes", "true"),
             ], list: names.map { photos.url($0) + "?signature=1" }.joined(separator: "\n"))
         let reply = try site.call("POST", "/batches", headers: form.headers, body: form.bytes)
         #expect(reply.status == 201, "\(reply.text)")

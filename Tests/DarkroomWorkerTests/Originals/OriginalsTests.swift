@@ -122,7 +122,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let way = ["a.example", "b.example"].map { RequestStop(host: $0, address: "93.184.215.14") }
         try folder.write([1], of: "u", by: way, temporaryName: ".temporary")
         var configuration = TransferConfiguration()
-        #expect(try folder.read("u", FetchRules(configuration)) == [1])
+        #expect(try folder.read("u", FetchRules(configuration))?.bytes == [1])
         configuration.deniedHosts = [try HostPattern(parsing: "b.example")]
         #expect(try folder.read("u", FetchRules(configuration)) == nil)
     }
@@ -133,11 +133,11 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let stop = RequestStop(host: "photos.example", address: "127.0.0.1")
         let ordinary = RequestStop(host: "photos.example", address: "93.184.215.14")
         try folder.write([1], of: "o", by: [ordinary], temporaryName: ".temporary")
-        #expect(try folder.read("o", rules) == [1])
+        #expect(try folder.read("o", rules)?.bytes == [1])
         try folder.write([1], of: "u", by: [stop], temporaryName: ".temporary")
         var everything = TransferConfiguration()
         everything.allowPrivate = true
-        #expect(try folder.read("u", FetchRules(everything)) == [1] && folder.read("u", rules) == nil)
+        #expect(try folder.read("u", FetchRules(everything))?.bytes == [1] && folder.read("u", rules) == nil)
         try Data(way.utf8).write(to: URL(fileURLWithPath: "\(originals)/\(OriginalsFolder.file(of: "u")).way"))
         #expect(try folder.read("u", rules) == nil && folder.read("u", FetchRules(everything)) == nil)
     }
