@@ -19,8 +19,8 @@ let hardening: [CSetting] = [.define("_FORTIFY_SOURCE", to: "3", .when(configura
 /// manifest does not read the list from the folder, because SwiftPM evaluates a manifest again only if its text changes.
 let storeOperations = [
     "AddDependency", "Cancel", "CancelPhotos", "Claim", "ExpireLeases", "Feed", "FeederHeartbeat", "Focus", "Forget",
-    "Grow", "Heartbeat", "Identify", "Leave", "Limits", "Prioritize", "Release", "RemoveDependency", "Report",
-    "RestoreEntry", "Retry", "Seal", "Submit", "Suspend", "Webhook",
+    "Grow", "Heartbeat", "Identify", "Leave", "Limits", "Prioritize", "Release", "RemoveDependency", "Repair",
+    "Report", "RestoreEntry", "Retry", "Seal", "Submit", "Suspend", "Webhook",
 ]
 
 let package = Package(

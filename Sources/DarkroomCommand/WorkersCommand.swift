@@ -31,7 +31,7 @@ struct WorkersCommand: ParsableCommand {
             let operations = worker.operations.isEmpty ? "-" : worker.operations.joined(separator: " ")
             try table.add([
                 .text(worker.id), .text(worker.fields["host"] ?? ""), .text(worker.fields["pid"] ?? ""),
-                .text(seen(worker, now: now)),
+                .text(worker.seenText(now: now)),
                 current(.text("\(worker.number("downloading")) of \(worker.number("downloads"))")),
                 current(.text("\(worker.number("filtering")) of \(worker.number("filtrations"))")),
                 .count(worker.number("photos")), current(.rate(Double(worker.number("rate")))),
@@ -45,11 +45,5 @@ struct WorkersCommand: ParsableCommand {
         if workers.isEmpty, output.isTerminal {
             printToStandardError("There is no worker. \"darkroom worker\" starts one.")
         }
-    }
-
-    /// The time since the worker's last heartbeat; the word "lost" precedes it if the worker does not count as running.
-    private func seen(_ worker: WorkerFacts, now: Int) -> String {
-        let ago = "\(HumanText.duration(Double(max(0, now - worker.seen)) / 1000)) ago"
-        return worker.isLiving(now: now) ? ago : "lost, \(ago)"
     }
 }

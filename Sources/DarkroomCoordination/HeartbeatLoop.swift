@@ -21,12 +21,13 @@ package final class HeartbeatLoop: Sendable {
 
     package func run() {
         var isAway = false
+        var isRepairing = false
         defer { coordination.leaseGuard.end() }
         while !stopped.isSet {
             let began = ContinuousClock.now
             var hasMore = false
             do {
-                hasMore = try beat()
+                hasMore = try beat(&isRepairing)
                 if isAway {
                     coordination.logger.info("Redis is back")
                     // -1 differs from every turn counter, so an idle worker claims at once.
@@ -79,9 +80,10 @@ package final class HeartbeatLoop: Sendable {
     /// The time between a failed heartbeat and the next one.
     static let retryInterval = Duration.milliseconds(250)
 
-    /// Sends a heartbeat and applies the reply.
+    /// Sends a heartbeat and applies the reply. Then checks batches if it is this worker's task.
+    /// - Parameter isRepairing: whether this worker continues a check of batches.
     /// - Returns: true if the next heartbeat should follow at once.
-    private func beat() throws(StoreError) -> Bool {
+    private func beat(_ isRepairing: inout Bool) throws(StoreError) -> Bool {
         let highest = worker.read { $0.controlsVersion }
         let (held, stuck) = worker.renewed
         if stuck > 0, stuck != loggedStuck.withLock({ $0 }) {
@@ -113,6 +115,16 @@ package final class HeartbeatLoop: Sendable {
         for left in replies.compactMap(\.staleFiles) { worker.removeStaleFiles(of: left) }
         // Every reply lists the same webhooks, so the last reply is enough.
         if let webhooks = replies.last?.webhooks, !webhooks.isEmpty { worker.deliver(webhooks) }
+        if replies.contains(where: \.isRepairDue) || isRepairing {
+            let steps = try coordination.store.repair(steps: BatchStore.repairStepsAtOnce)
+            for batch in steps.repaired {
+                coordination.logger.warning(
+                    "repaired a batch whose data in Redis contradicted each other", [.batch: .text(batch)])
+            }
+            isRepairing = steps.hasMore
+            // The next heartbeat continues after the shortest interval, so that repairs use only a part of Redis.
+            if isRepairing { coordination.heartbeatSignal.raise() }
+        }
         return replies.contains { $0.hasMore }
     }
 }

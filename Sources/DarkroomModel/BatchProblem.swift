@@ -4,6 +4,9 @@ package struct BatchProblem: Sendable, Hashable {
     package enum Code: String, Sendable, CaseIterable, Codable {
         /// The data of the batch in Redis is damaged, so no worker runs the batch.
         case damaged
+        /// The counters of the batch in Redis contradict its queue, so some of its operations may not run. Workers,
+        /// coordinators and commands repair the batch.
+        case inconsistent
         /// The cluster, all its downloads, or all its filtrations are suspended.
         case clusterSuspended = "cluster-suspended"
         case clusterDownloadsSuspended = "cluster-downloads-suspended"

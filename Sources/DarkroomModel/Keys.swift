@@ -75,6 +75,15 @@ package struct Keys: Sendable, Hashable {
     /// A sorted set of samples of the last hour, 10 s apart: `<time> <filtered> <failed> <cancelled> <bytes in> <bytes
     /// out> <queued photos>`. All numbers but the last are those of ``totals``. The score is the time.
     package var history: String { prefix + "history" }
+    /// A hash with the progress of the check of batches (`Repair.lua`). It exists only during a check.
+    package var repair: String { prefix + "repair" }
+    /// A set of batches that must be checked.
+    package var repairWanted: String { prefix + "repair.wanted" }
+    /// A hash with the run id of the Redis server whose start led to the last check of all batches, and with the batch
+    /// whose counters were compared last.
+    package var repairRound: String { prefix + "repair.round" }
+    /// The state codes of the batch that is being checked, as they were when its check began.
+    package var repairStates: String { prefix + "repair.states" }
     /// The channel of change notices.
     package var controlChannel: String { prefix + "control" }
     /// The channel of all events; see ``BatchEvent``.

@@ -34,7 +34,7 @@ import Testing
             [
                 StoreScripts.claim, StoreScripts.heartbeat, StoreScripts.report, StoreScripts.release,
                 StoreScripts.leave,
-                StoreScripts.webhook,
+                StoreScripts.webhook, StoreScripts.repair,
             ]
         ),
         (
@@ -46,7 +46,7 @@ import Testing
                 StoreScripts.suspend,
                 StoreScripts.prioritize, StoreScripts.focus, StoreScripts.limits, StoreScripts.addDependency,
                 StoreScripts.removeDependency, StoreScripts.retry, StoreScripts.grow, StoreScripts.restoreEntry,
-                StoreScripts.identify,
+                StoreScripts.identify, StoreScripts.repair,
             ]
         ),
     ]
@@ -127,6 +127,7 @@ import Testing
         _ = try coordinator.perform(coordinator.cancel(first))
         _ = try coordinator.perform(coordinator.expireLeases())
         _ = try coordinator.perform(coordinator.heartbeat(worker: nil))
+        #expect(try !coordinator.repair([first], steps: 50).hasMore)
         #expect(try coordinator.connection.call(RedisCommand("WAIT", "0", "10")).int == 0)
         for store in [coordinator, monitor] {
             let batch = try store.batch(named: "first")
@@ -139,6 +140,7 @@ import Testing
             _ = try RedisRequirements.check(try configuration(store === monitor ? "monitor" : "coordinator"))
         }
         _ = try coordinator.perform(coordinator.forget(first, unfinished: true))
+        #expect(try !worker.repair([second], steps: 50).hasMore)
         _ = try worker.perform(worker.leave(worker: "w"))
         // If the server has lost a script, the client sends the source of the script.
         _ = try call(["SCRIPT", "FLUSH"])

@@ -59,7 +59,7 @@ import Testing
             },
             decoder(
                 store.heartbeat(worker: "w"),
-                [ok, lost, steerings, stateCodes, due, .integer(1), .integer(4), lost]
+                [ok, lost, steerings, stateCodes, due, .integer(1), .integer(4), lost, .integer(1)]
             ) { reply in
                 for held in reply.lost { compute(held) }
                 if let held = reply.staleFiles { compute(held) }
@@ -71,6 +71,7 @@ import Testing
             decoder(
                 store.report(held, worker: "w", stateCodes: [], bytesIn: 0, bytesOut: 0),
                 [ok, .integer(1), text("FFF"), .integer(9)]),
+            decoder(store.repair(id), [ok, .integer(1), text("\(id)"), .integer(2)]),
             decoder(store.release(held, worker: "w"), [text("ENDED"), text("FFF")]),
             decoder(store.forget(id), [text("UNFINISHED"), text("ready")]),
             decoder(store.cancel(id), [ok, .integer(1), .integer(0)]),

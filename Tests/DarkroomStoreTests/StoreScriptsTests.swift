@@ -25,7 +25,7 @@ import Testing
         let ofCluster = [
             keys.control, keys.batches, keys.batch(id), keys.ready(.high), keys.leases, keys.workers, keys.worker("w"),
             keys.outputs, keys.names, keys.expiring, keys.forgotten, keys.releases, keys.webhooks, keys.staleFiles,
-            keys.totals, keys.history,
+            keys.totals, keys.history, keys.repair, keys.repairWanted, keys.repairRound, keys.repairStates,
         ]
         let ofBatch = [
             keys.states(id), keys.operations(id), keys.queue(id), keys.executing(id), keys.leaseExpiries(id),

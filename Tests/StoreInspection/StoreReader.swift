@@ -59,7 +59,7 @@ final class StoreReader {
     private static let globalKeys =
         Set([
             "control", "batches", "leases", "workers", "outputs", "names", "expiring", "releases", "webhooks",
-            "forgotten", "stale.files", "totals", "history",
+            "forgotten", "stale.files", "totals", "history", "repair", "repair.wanted", "repair.round", "repair.states",
         ])
         .union(BatchPriority.allCases.map { "ready:\($0.rawValue)" })
 
@@ -217,6 +217,7 @@ final class StoreReader {
         state.retentionClock = control["retention.clock"] ?? 0
         state.claims = control["claims"] ?? 0
         state.turn = control["turn"] ?? 0
+        state.entered = control["entered"] ?? 0
         state.taken = control["taken"] ?? 0
         state.sampled = control["history.sampled"]
         state.totals = integers("totals", &state.problems)

@@ -7,6 +7,8 @@ struct StoreState: Equatable {
     var retentionClock = 0
     var claims = 0
     var turn = 0
+    /// How often a batch entered a ready queue.
+    var entered = 0
     /// The number that Redis gave to the last batch that took an output folder.
     var taken = 0
     /// The flags and limits of the cluster.

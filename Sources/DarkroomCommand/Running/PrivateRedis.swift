@@ -41,9 +41,7 @@ final class PrivateRedis {
             let socket = try Self.makeSocketFolder() + "/" + Self.socketName
             do {
                 try folder.state.replace(Self.urlName, with: Array("unix://\(socket)\n".utf8))
-                process = try RedisServerProcess(
-                    socketPath: socket, folder: data, path: path,
-                    arguments: Self.arguments)
+                process = try Self.start(socket, data, path)
             } catch let error as RedisError where error.message.contains("append only file") {
                 Self.removeSocketFolder(of: folder)
                 throw Self.refusal(ofDataIn: path, error.message)
@@ -57,10 +55,38 @@ final class PrivateRedis {
         configuration = process.configuration
     }
 
+    /// Starts the server. If the server has cut off the torn end of its append-only file, starts it again.
+    ///
+    /// A server that was killed may have written only a part of a transaction. When Redis 7.0 loads such a file, it cuts
+    /// the file after the last complete command, but it does not execute the unfinished transaction. If the server
+    /// appended to this file, the next server would execute the first commands of the transaction. A server that loads
+    /// the file again before anything is appended finds complete commands only, and removes the unfinished transaction.
+    private static func start(_ socket: String, _ data: Folder, _ path: String) throws -> RedisServerProcess {
+        var sizes = try fileSizes(data)
+        for _ in 0..<mostStarts {
+            let server = try RedisServerProcess(socketPath: socket, folder: data, path: path, arguments: arguments)
+            let before = sizes
+            sizes = try fileSizes(data)
+            if !sizes.contains(where: { name, size in size < before[name] ?? 0 }) { return server }
+            server.terminate()
+        }
+        throw refusal(ofDataIn: path, "each start shortens the append-only file")
+    }
+
+    /// Two starts make the file complete, and the third one finds it so.
+    private static let mostStarts = 5
+    private static let dataFolder = "appendonlydir"
+
+    /// The sizes of the files that the server loads.
+    private static func fileSizes(_ data: Folder) throws -> [String: Int] {
+        guard try data.status(of: dataFolder) != nil else { return [:] }
+        let files = try data.folder(dataFolder)
+        return try files.names().reduce(into: [:]) { $0[$1] = try files.status(of: $1).map { Int($0.st_size) } }
+    }
+
     /// Throws unless all data files are regular files with a single hard link, because a redis-server follows links and
     /// appends to their targets.
     private static func requirePlainFiles(_ data: Folder, _ path: String) throws {
-        let dataFolder = "appendonlydir"
         try requirePlainFiles(data, path, besides: dataFolder)
         guard try data.status(of: dataFolder) != nil else { return }
         try requirePlainFiles(data.folder(dataFolder), path)

@@ -74,6 +74,14 @@ final class RunSession {
         _ list: SelectedPhotos, worker configuration: WorkerConfiguration, retry: Bool, replicas: Int?,
         interruption: RunInterruption
     ) throws -> Outcome {
+        if privateRedis != nil {
+            // A run of an earlier version may have left a batch whose data contradict each other.
+            var steps = (hasMore: true, repaired: [BatchID]())
+            while steps.hasMore {
+                steps = try client.store.repair(steps: 100)
+                for batch in steps.repaired { progress.note("repaired batch \(batch), whose data in Redis contradicted each other") }
+            }
+        }
         let begun = try earlierBatch()
         if privateRedis != nil {
             // This process holds the lock of the folder, so no worker uses this Redis server: every lease can end.

@@ -74,8 +74,8 @@ struct BatchPicture {
 
     /// The problems that cannot be seen from the state of a batch.
     static let shownProblems: Set<BatchProblem.Code> = [
-        .damaged, .feederSilent, .noWorker, .folderMissing, .folderTaken, .optionMissing, .diskFull, .refused,
-        .dependencyStuck, .waitsForHost, .waitsForWorkers,
+        .damaged, .inconsistent, .feederSilent, .noWorker, .folderMissing, .folderTaken, .optionMissing, .diskFull,
+        .refused, .dependencyStuck, .waitsForHost, .waitsForWorkers,
         .clusterSuspended, .clusterDownloadsSuspended, .clusterFiltrationsSuspended,
     ]
 

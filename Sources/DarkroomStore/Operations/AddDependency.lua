@@ -36,7 +36,7 @@ redis.call('SADD', key .. DEPENDENCIES, other)
 redis.call('SADD', other_key .. DEPENDENTS, id)
 if b[1] == 'ready' then
     redis.call('HSET', key, 'state', 'waiting')
-    redis.call('ZREM', KEY_READY .. redis.call('HGET', key, 'priority'), id)
+    redis.call('ZREM', KEY_READY .. (redis.call('HGET', key, 'priority') or 'normal'), id)
     redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"isReady",' .. TIME_AND_BATCH .. ',"value":false}')
 end
 redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"dependencies",' .. TIME_AND_BATCH .. ',"value":'

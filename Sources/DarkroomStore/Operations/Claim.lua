@@ -16,7 +16,7 @@
 --     lost: see renew_leases.lua
 --     next: where the next claim continues, '' if this claim looked at all ready batches
 --     version, cluster: see cluster_controls.lua
---     turn: the counter of turns, which grows whenever a batch enters a ready queue
+--     turn: a counter that grows whenever a batch enters a ready queue
 --     refusals: the number of batches that the worker refuses
 --     batch: a list of its id, its controls (see batch_controls.lua), and for each claimed operation: number, state codes,
 --     lease expiries, entry
@@ -176,7 +176,7 @@ else
     redis.call('HSET', worker_key, 'claim.number', claim, 'claim.answer', table.concat(answer, ' '))
 end
 
-local reply = {'OK', token, lost, next_at, version, cluster, tonumber(redis.call('HGET', KEY_CONTROL, 'turn') or 0), refusals}
+local reply = {'OK', token, lost, next_at, version, cluster, tonumber(redis.call('HGET', KEY_CONTROL, 'entered') or 0), refusals}
 for _, h in ipairs(claimed) do
     local id, key, size, photos, numbers = h[1], h[2], h[3], h[4], h[5]
     local entries = redis.call('HMGET', key .. OPERATIONS, unpack(numbers))

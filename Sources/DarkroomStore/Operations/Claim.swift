@@ -87,7 +87,7 @@ package struct Claimed: Sendable, Equatable {
     /// The number of the last change of a flag, limit, priority or focus.
     package var version: Int
     package var cluster: ClusterControls
-    /// The counter of turns, which grows whenever a batch enters a ready queue.
+    /// A counter that grows whenever a batch enters a ready queue.
     package var turn: Int
     /// The number of batches in the worker's set of refused batches in Redis.
     package var refusals: Int

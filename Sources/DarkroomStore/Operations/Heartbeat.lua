@@ -4,7 +4,7 @@
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] worker id, '' for none  [2] number of facts  [3...] field and value of each fact, then the operations that the worker
 --     holds (see renew_leases.lua)
--- {'OK', lost, controls, codes, webhooks, more, turn, stale_files}
+-- {'OK', lost, controls, codes, webhooks, more, turn, stale_files, repair}
 --     lost: see renew_leases.lua
 --     controls: version and controls of the cluster (see cluster_controls.lua), then id and controls (see batch_controls.lua)
 --     of each batch that the worker named and that exists
@@ -12,10 +12,11 @@
 --     individually
 --     webhooks: member, time, URL, ... of up to 10 webhooks that are due
 --     more: 1 if there is more maintenance to do, which another heartbeat may do at once
---     turn: the counter of turns, which grows whenever a batch enters a ready queue
+--     turn: a counter that grows whenever a batch enters a ready queue
 --     stale_files: batch id, operation number, fencing token: the worker must try to remove the temporary files of this
 --     operation that have this fencing token or a lower one in their names. Empty if there are none. The replies to nine
 --     heartbeats, a minute apart, name the same operation, because not every worker sees the folder.
+--     repair: 1 if the caller must call Repair.lua: every 10 s, and if nobody has continued a check for 1 s
 --#include prelude.lua
 local worker = ARGV[1]
 --#include read_batch.lua
@@ -83,4 +84,9 @@ if left then
         end
     end
 end
-return {'OK', lost, controls_of, codes, webhooks, more, tonumber(redis.call('HGET', KEY_CONTROL, 'turn') or 0), stale_files}
+local repair = is_sampled
+if redis.call('EXISTS', KEY_REPAIR, KEY_REPAIR_WANTED) > 0 then
+    local step = tonumber(redis.call('HGET', KEY_REPAIR, 'step') or '')
+    repair = repair or not (step and math.abs(now - step) < 1000)
+end
+return {'OK', lost, controls_of, codes, webhooks, more, tonumber(redis.call('HGET', KEY_CONTROL, 'entered') or 0), stale_files, repair and 1 or 0}

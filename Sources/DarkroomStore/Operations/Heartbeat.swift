@@ -17,12 +17,17 @@ extension BatchStore {
     /// - Returns: true if there is more to do.
     package func maintain() throws(StoreError) -> Bool {
         do {
-            return try perform(heartbeat(worker: nil)).hasMore
+            let reply = try perform(heartbeat(worker: nil))
+            guard reply.isRepairDue else { return reply.hasMore }
+            return try repair(steps: Self.repairStepsAtOnce).hasMore || reply.hasMore
         } catch {
-            guard error.redis?.serverErrorName == "NOPERM" else { throw error }
+            guard error.isOfPermissions else { throw error }
             return false
         }
     }
+
+    /// The maximum number of steps of ``repair(_:steps:)`` after a heartbeat. A step takes about 2 ms of Redis.
+    package static let repairStepsAtOnce = 5
 }
 
 package struct HeartbeatReply: Sendable, Equatable {
@@ -46,11 +51,13 @@ package struct HeartbeatReply: Sendable, Equatable {
     package var webhooks: [DueWebhook]
     /// True if there is more maintenance to do, which another heartbeat may do at once.
     package var hasMore: Bool
-    /// The counter of turns, which grows whenever a batch enters a ready queue.
+    /// A counter that grows whenever a batch enters a ready queue.
     package var turn: Int
     /// An operation that a lost worker held, with the fencing token of the lost worker's claim. The worker that sent
     /// the heartbeat must remove the operation's temporary files with this fencing token or a lower one.
     package var staleFiles: HeldOperation?
+    /// True if the caller must check batches with ``BatchStore/repair(_:steps:)``.
+    package var isRepairDue = false
 }
 
 extension HeartbeatReply: ScriptReplyDecodable {
@@ -88,5 +95,6 @@ extension HeartbeatReply: ScriptReplyDecodable {
         {
             staleFiles = HeldOperation(batch: batch, number: number, fencingToken: fencingToken)
         }
+        isRepairDue = try reply.int(8) == 1
     }
 }

@@ -15,7 +15,7 @@ if b[2] == '1' then return {'CANCELLED'} end
 if b[1] == 'finished' then return {'FINISHED'} end
 if b[3] == wanted then return {'OK', 0} end
 --#include now.lua
-redis.call('ZREM', KEY_READY .. b[3], id)
+redis.call('ZREM', KEY_READY .. (b[3] or 'normal'), id)
 redis.call('HSET', key, 'priority', wanted)
 redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"priority",' .. TIME_AND_BATCH .. ',"value":"' .. wanted .. '"}')
 --#include publish_batch_controls.lua

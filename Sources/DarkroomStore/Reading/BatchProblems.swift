@@ -13,6 +13,7 @@ package struct BatchProblems: Sendable {
     private let now: Int
     private let known: [BatchID: BatchFacts]
     private let damaged: [BatchID: [String]]
+    private let contradictions: [BatchID: String]
 
     /// - Parameters:
     ///   - workers: the workers that Redis lists.
@@ -21,11 +22,13 @@ package struct BatchProblems: Sendable {
     ///   - known: the batches that other batches may wait for. A batch that is not in `known` counts as a batch without
     ///     problems.
     ///   - damaged: damage to report in addition to `BatchFacts.damage`.
+    ///   - contradictions: the text about counters that contradict the queue of a batch.
     package init(
         workers: [WorkerFacts], cluster: ClusterControls, now: Int, known: [BatchFacts],
-        damaged: [BatchID: [String]] = [:]
+        damaged: [BatchID: [String]] = [:], contradictions: [BatchID: String] = [:]
     ) {
         self.damaged = damaged
+        self.contradictions = contradictions
         self.workers = workers.filter { $0.isLiving(now: now) }
         self.cluster = cluster
         self.now = now
@@ -73,6 +76,11 @@ package struct BatchProblems: Sendable {
                 "it is damaged in Redis, so no worker runs it: \(HumanText.list(damage))",
                 "remove it with: darkroom forget \(batch.id) --force, and submit its list again")
             return problems
+        }
+        if let contradiction = contradictions[batch.id] {
+            add(
+                .inconsistent, "its data in Redis contradict each other: \(contradiction)",
+                "a worker or a command of a coordinator repairs it within a minute, without further action")
         }
         let silent = now - batch.feederSeen
         if !batch.sealed, silent > Self.feederMayBeSilent.wholeMilliseconds {
@@ -247,10 +255,14 @@ package struct BatchProblems: Sendable {
 
 extension BatchStore {
     /// The current problems of batches. Also reads the workers, the controls of the cluster, and the batches that these
-    /// batches wait for, at most about 1,000.
+    /// batches wait for, at most about 1,000. Begins to repair batches whose counters are damaged or contradict each
+    /// other, if the Redis user may do so.
     package func problems(of batches: [BatchFacts], now: Int) throws(StoreError) -> BatchProblems {
         var known = Dictionary(batches.map { ($0.id, $0) }) { first, _ in first }
         let damaged = try damagedKeys(of: batches.filter(\.isOpen).map(\.id))
+        let contradictions = try contradictions(in: batches.filter { $0.isOpen && damaged[$0.id] == nil })
+        let wanted = batches.filter { !$0.damage.isEmpty || contradictions[$0.id] != nil }.map(\.id)
+        if !wanted.isEmpty { _ = try repair(Array(wanted.prefix(100)), steps: 20) }
         var missing = Set(batches.flatMap(\.waitsFor)).filter { known[$0] == nil }
         while !missing.isEmpty, known.count < batches.count + 1000 {
             let found = try facts(of: missing.sorted())
@@ -260,6 +272,6 @@ extension BatchStore {
         return BatchProblems(
             workers: try workers(refusing: batches.filter(\.isOpen).map(\.id)), cluster: try clusterControls(),
             now: now,
-            known: Array(known.values), damaged: damaged)
+            known: Array(known.values), damaged: damaged, contradictions: contradictions)
     }
 }

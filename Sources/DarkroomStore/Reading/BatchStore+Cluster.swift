@@ -38,9 +38,9 @@ extension BatchStore {
         return cluster
     }
 
-    /// The workers that sent a claim or heartbeat within the last hour, the latest first, at most 1,000.
+    /// The workers that sent a claim or heartbeat within the last hour, the latest first, at most 10,000.
     package func workers() throws(StoreError) -> [WorkerFacts] {
-        let list = try read(RedisCommand("ZREVRANGE", keys.workers, "0", "999", "WITHSCORES")).array ?? []
+        let list = try read(RedisCommand("ZREVRANGE", keys.workers, "0", "9999", "WITHSCORES")).array ?? []
         let ids = stride(from: 0, to: list.count - 1, by: 2).compactMap { at in
             list[at].string.map { (id: $0, seen: list[at + 1].number ?? 0) }
         }

@@ -1,4 +1,5 @@
 import DarkroomModel
+import DarkroomText
 
 /// The facts about a worker in Redis.
 package struct WorkerFacts: Sendable, Equatable {
@@ -23,8 +24,17 @@ extension WorkerFacts {
     /// The time without a claim or heartbeat after which a worker counts as lost: three heartbeat intervals and 1 s.
     package static let livesFor = Duration.seconds(10)
 
-    /// Whether the worker counts as running. `now` is Redis time, in milliseconds.
-    package func isLiving(now: Int) -> Bool { now - seen <= Self.livesFor.wholeMilliseconds }
+    /// Whether the worker counts as running. `now` is Redis time, in milliseconds. A heartbeat in the future is from
+    /// before the clock of Redis was set back, and shows nothing.
+    package func isLiving(now: Int) -> Bool { abs(now - seen) <= Self.livesFor.wholeMilliseconds }
+
+    /// The time since the last claim or heartbeat, for people.
+    package func seenText(now: Int) -> String {
+        let silent = Double(max(0, now - seen)) / 1000
+        let isEarly = seen - now > Self.livesFor.wholeMilliseconds
+        let text = isEarly ? "seen before the clock of Redis was set back" : "\(HumanText.duration(silent)) ago"
+        return isLiving(now: now) ? text : "lost, \(text)"
+    }
 
     /// The maximum length of the fact `refused`, in characters. A longer text is truncated.
     package static let mostRefusedText = 4000

@@ -21,6 +21,7 @@ enum StoreScripts {
     static let prioritize = script("Prioritize.lua", PackageResources.Prioritize_lua)
     static let release = script("Release.lua", PackageResources.Release_lua)
     static let removeDependency = script("RemoveDependency.lua", PackageResources.RemoveDependency_lua)
+    static let repair = script("Repair.lua", PackageResources.Repair_lua)
     static let report = script("Report.lua", PackageResources.Report_lua)
     static let restoreEntry = script("RestoreEntry.lua", PackageResources.RestoreEntry_lua)
     static let retry = script("Retry.lua", PackageResources.Retry_lua)
@@ -31,8 +32,8 @@ enum StoreScripts {
 
     static let all = [
         addDependency, cancel, cancelPhotos, claim, expireLeases, feed, feederHeartbeat, focus, forget, grow, heartbeat,
-        identify, leave, limits, prioritize, release, removeDependency, report, restoreEntry, retry, seal, submit,
-        suspend, webhook,
+        identify, leave, limits, prioritize, release, removeDependency, repair, report, restoreEntry, retry, seal,
+        submit, suspend, webhook,
     ]
 
     /// The text of each step, by file name.
@@ -41,6 +42,7 @@ enum StoreScripts {
         "batch_controls.lua": PackageResources.batch_controls_lua,
         "cancel_batch.lua": PackageResources.cancel_batch_lua,
         "check_batch.lua": PackageResources.check_batch_lua,
+        "check_sums.lua": PackageResources.check_sums_lua,
         "clocks.lua": PackageResources.clocks_lua,
         "cluster_controls.lua": PackageResources.cluster_controls_lua,
         "delete_step.lua": PackageResources.delete_step_lua,

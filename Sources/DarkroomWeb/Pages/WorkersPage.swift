@@ -54,7 +54,6 @@ enum WorkersPage {
         let isLiving = worker.isLiving(now: now)
         func field(_ name: String) -> String { worker.fields[name] ?? "" }
         func current(_ text: String) -> HTML { .text(isLiving ? text : "-") }
-        let ago = HumanText.duration(Double(max(0, now - worker.seen)) / 1000) + " ago"
         return [
             .joined([
                 .text(worker.id),
@@ -65,7 +64,7 @@ enum WorkersPage {
             ]),
             .element(
                 "span", ["class": isLiving ? "state state-executing" : "state state-damaged"],
-                isLiving ? ago : "lost, \(ago)"),
+                .text(worker.seenText(now: now))),
             current("\(worker.number("downloading")) of \(worker.number("downloads"))"),
             current("\(worker.number("filtering")) of \(worker.number("filtrations"))"),
             .text(HumanText.count(worker.number("photos"))), current(HumanText.rate(Double(worker.number("rate")))),

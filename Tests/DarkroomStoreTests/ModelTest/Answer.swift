@@ -25,6 +25,8 @@ enum Answer: Equatable {
     case grow(GrowReply)
     case takeWebhook(TakeWebhookReply)
     case webhookAttempt(Bool)
+    /// The number of corrections.
+    case repair(Int)
     /// The reply of `leave` and `expireLeases`, which has no content.
     case done
     /// The script rejected its arguments.
@@ -41,7 +43,7 @@ extension Answer {
         }
     }
 
-    /// This reply without the turn, which the model does not predict.
+    /// This reply without the turn and the time of the next repair, which the model does not predict.
     var withoutTurn: Answer {
         switch self {
         case .claim(.claimed(var claimed)):
@@ -49,6 +51,7 @@ extension Answer {
             return .claim(.claimed(claimed))
         case .heartbeat(var reply):
             reply.turn = 0
+            reply.isRepairDue = false
             return .heartbeat(reply)
         default: return self
         }
@@ -96,6 +99,7 @@ extension Answer: CustomStringConvertible {
         case .grow(let reply): return "\(reply)"
         case .takeWebhook(let reply): return "\(reply)"
         case .webhookAttempt(let isDone): return isDone ? "ended" : "taken by another"
+        case .repair(let repairs): return "\(repairs) repairs"
         case .done: return "done"
         case .rejected: return "rejected with an error"
         }
@@ -131,6 +135,7 @@ extension Answer: CustomStringConvertible {
         case .release(let reply): "release: \(reply)"
         case .forget(.unfinished): "forget: unfinished"
         case .forget(let reply): "forget: \(reply)"
+        case .repair(let repairs): "repair: \(repairs == 0 ? "nothing" : "something")"
         case .done: "done"
         case .rejected: "rejected"
         default: controlKind
@@ -195,7 +200,7 @@ extension Answer: CustomStringConvertible {
         "retry: busy", "retry: output taken", "retry: gone", "restore: restored", "restore: notNeeded", "restore: gone",
         "webhook: taken", "grow: grown", "grow: gone", "grow: cancelled", "grow: differs", "grow: busy",
         "grow: output taken",
-        "webhook: moved", "webhook: ended", "webhook: not ended", "done", "rejected",
+        "webhook: moved", "webhook: ended", "webhook: not ended", "repair: nothing", "done", "rejected",
     ]
 
     private static func text(_ lost: [HeldOperation]) -> [String] {

@@ -33,6 +33,8 @@ enum Message {
     case grow(BatchID, operations: Int, photos: Int, digest: String, last: Int?)
     case takeWebhook(DueWebhook, Duration)
     case endWebhookAttempt(String, score: Int, retryAfter: Duration?)
+    /// Does one step of checking batches.
+    case repair(BatchID?)
 
     struct Claim {
         var worker: String
@@ -131,6 +133,7 @@ extension Message {
     /// Sends controls, and messages about finished batches.
     private func control(_ store: BatchStore) throws(StoreError) -> Answer {
         switch self {
+        case .repair(let id): return .repair(try store.perform(store.repair(id)).repairs)
         case .cancel(let id, let reason): return .cancel(try store.perform(store.cancel(id, reason: reason)))
         case .cancelPhotos(let id, let ranges): return .cancelPhotos(try store.perform(store.cancelPhotos(id, ranges)))
         case .suspend(let id, let part, let isSuspended):
@@ -244,6 +247,7 @@ extension Message: CustomStringConvertible {
             return "take the webhook \(due.member) at \(due.score) for \(duration)"
         case .endWebhookAttempt(let member, let score, let delay):
             return "end the attempt of the webhook \(member) at \(score), retry after \(delay as Duration?)"
+        case .repair(let id): return "check \(id?.description ?? "the next batch")"
         }
     }
 }

@@ -39,8 +39,8 @@ final class ModelBench {
         met[answer.kind, default: 0] += 1
         let redis = try reader.read()
         model.now = time(of: message, in: redis)
-        if let turn = answer.turn, turn != redis.turn {
-            throw failure(["the turn of the ready queues is \(redis.turn)"])
+        if let turn = answer.turn, turn != redis.entered {
+            throw failure(["the ready queues were entered \(redis.entered) times"])
         }
         let expected = model.answer(message)
         if answer.withoutTurn != expected.withoutTurn { throw failure(["expected the reply \(expected)"]) }
@@ -67,6 +67,22 @@ final class ModelBench {
         _ = try store.connection.call(RedisCommand(arguments: arguments.map { Array($0.utf8) }))
         change(&model.state)
         if compares { try compare(try reader.read()) }
+    }
+
+    /// Changes Redis with plain commands as a torn append-only file does, checks that the batches are repaired, and
+    /// continues with the result.
+    func damage(_ commands: [[String]], _ repair: () throws -> Void) throws {
+        for words in commands {
+            note("(damage) " + words.joined(separator: " "))
+            let arguments = [words[0], store.keys.prefix + words[1]] + words.dropFirst(2)
+            _ = try store.connection.call(RedisCommand(arguments: arguments.map { Array($0.utf8) }))
+        }
+        try repair()
+        let redis = try reader.read()
+        let violations = redis.violations()
+        if !violations.isEmpty { throw failure(violations) }
+        model.state = redis
+        _ = try listener.upToNow()
     }
 
     /// Saves the current state for `rollBack`.
@@ -119,6 +135,7 @@ final class ModelBench {
             model.state.batches[id]!.reasons = batch.reasons
         }
         model.state.turn = redis.turn
+        model.state.entered = redis.entered
         if redis != model.state { throw failure(redis.differences(from: model.state)) }
         model.state = redis  // equal values with shared storage speed up the next comparison
     }

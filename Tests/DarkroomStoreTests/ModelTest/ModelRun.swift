@@ -31,11 +31,11 @@ final class ModelRun {
         try drain()
     }
 
-    /// Performs one of 230 weighted actions.
+    /// Performs one of 238 weighted actions.
     private func step() throws {
         // A retry between the end of a batch and the release of its dependents is rare, so it is forced here.
         if !bench.state.releases.isEmpty, random.chance(10) { try retry() }
-        switch Int.random(in: 0..<230, using: &random) {
+        switch Int.random(in: 0..<238, using: &random) {
         case 0..<8: try submit()
         case 8..<38: try feed()
         case 38..<46: try seal()
@@ -57,6 +57,8 @@ final class ModelRun {
         case 175..<177: try bench.save()
         case 177: if random.chance(50) { try rollBack() }
         case 178..<186: try forge()
+        case 230..<237: try repair()
+        case 237: if random.chance(60) { try damage() }
         default: try control()
         }
     }
@@ -324,7 +326,8 @@ final class ModelRun {
 
     private func silenceWorker() throws {
         guard let worker = random.pick(bench.state.workers.keys.sorted()) else { return }
-        let long = bench.state.workers[worker]! - 3_600_000 - 60_000
+        // In the future: as after the clock of the server was set back.
+        let long = bench.state.workers[worker]! + (random.chance(80) ? -3_600_000 - 60_000 : 3_600_000)
         try bench.tamper(["ZADD", "workers", String(long), worker]) { $0.workers[worker] = long }
     }
 }

@@ -221,6 +221,8 @@ extension StoreModel {
     /// The maintenance of every claim and heartbeat. Returns true if more steps remain.
     private mutating func performMaintenance(_ worker: String?) -> Bool {
         if let worker { state.workers[worker] = now }
+        let early = state.workers.filter { $0.value > now }.sorted { ($0.value, $0.key) < ($1.value, $1.key) }
+        for (worker, _) in early.prefix(100) { state.workers[worker] = now }
         let silent = state.workers.filter { $0.value <= now - 3_600_000 }
         for (worker, _) in silent.sorted(by: { ($0.value, $0.key) < ($1.value, $1.key) }).prefix(10) {
             state.workers[worker] = nil
@@ -235,8 +237,8 @@ extension StoreModel {
             addTotal("leases.expired", 1)
         }
         releaseStep()
-        let due = state.expiring.filter { $0.value <= now }.min { ($0.value, $0.key) < ($1.value, $1.key) }
-        if let due {
+        let due = state.expiring.filter { $0.value <= now }.sorted { ($0.value, $0.key) < ($1.value, $1.key) }
+        for due in due.prefix(10) {
             let expires = state.batches[due.key]?.settings["expires"].flatMap { Int($0) } ?? 0
             if expires > state.retentionClock {
                 state.expiring[due.key] = now + expires - state.retentionClock
@@ -244,7 +246,7 @@ extension StoreModel {
                 forgetStep(due.key)
             }
         }
-        return expired.count >= 50 || !state.releases.isEmpty
+        return expired.count >= 50 || due.count > 10 || !state.releases.isEmpty
     }
 
     /// One step of forgetting. In the model test one step forgets a batch, because batches execute fewer than 100

@@ -46,6 +46,8 @@ struct StoreModel {
         case .grow(let id, let operations, let photos, let digest, let last):
             return grow(id, operations, photos, digest, last)
         case .restoreEntry(let id, let number, let photos): return .restoreEntry(restoreEntry(id, number, photos))
+        // A step changes nothing unless a batch is damaged.
+        case .repair: return .repair(0)
         case .takeWebhook(let due, let duration): return .takeWebhook(takeWebhook(due, duration))
         case .endWebhookAttempt(let member, let score, let delay):
             return .webhookAttempt(endWebhookAttempt(member, score, delay))

@@ -6,7 +6,7 @@
 -- This step is part of every claim and heartbeat, so it also repairs counters of `control` that another program has damaged. A
 -- damaged counter continues from `now`, which is larger than any possible number of changes.
 --#include now.lua
-local counters = {'seen', 'lease.clock', 'retention.clock', 'claims', 'turn', 'version', 'dependencies', 'taken'}
+local counters = {'seen', 'lease.clock', 'retention.clock', 'claims', 'turn', 'entered', 'version', 'dependencies', 'taken'}
 local counted = redis.call('HMGET', KEY_CONTROL, unpack(counters))
 for i = 1, #counters do
     if counted[i] and not (string.find(counted[i], '^%d+$') and tonumber(counted[i]) <= 4503599627370496) then

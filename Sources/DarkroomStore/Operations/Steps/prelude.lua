@@ -23,6 +23,10 @@ local prefix = KEYS[1]
 --#define KEY_STALE_FILES prefix .. 'stale.files'
 --#define KEY_TOTALS prefix .. 'totals'
 --#define KEY_HISTORY prefix .. 'history'
+--#define KEY_REPAIR prefix .. 'repair'
+--#define KEY_REPAIR_WANTED prefix .. 'repair.wanted'
+--#define KEY_REPAIR_ROUND prefix .. 'repair.round'
+--#define KEY_REPAIR_STATES prefix .. 'repair.states'
 --#define CHANNEL_CONTROL prefix .. 'control'
 --#define CHANNEL_EVENTS prefix .. 'events'
 
@@ -40,6 +44,7 @@ local prefix = KEYS[1]
 
 -- Fields of a batch's hash.
 --#define FOCUS_FIELDS 'focus.first', 'focus.last', 'focus.only'
+--#define COUNT_FIELDS 'count.downloaded', 'count.filtered', 'count.failed', 'count.cancelled'
 --#define OUTCOME_FIELDS 'state', 'flag.cancelled', 'count.failed'
 -- The fields that requeue_operation.lua needs, in this order.
 --#define REQUEUE_FIELDS 'size', 'photos', 'count.downloaded', 'executing', 'operations', 'operations.ended', 'sealed', 'operations.kept', 'originals', 'state', 'flag.cancelled', 'focus.only', 'output'

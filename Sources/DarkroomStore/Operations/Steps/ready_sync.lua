@@ -3,7 +3,7 @@
 do
     local s = redis.call('HMGET', key, 'state', 'priority', 'flag.cancelled', 'flag.suspended', 'flag.downloads.suspended',
         FOCUS_FIELDS, 'size')
-    local priority = s[2]
+    local priority = s[2] or 'normal'
     local can = (s[1] == 'ready' or s[1] == 'executing') and s[3] ~= '1' and s[4] ~= '1' and s[5] ~= '1'
     if can and s[8] == '1' then
         local first, last, size = tonumber(s[6]) or -1, tonumber(s[7]) or -1, tonumber(s[9]) or 0

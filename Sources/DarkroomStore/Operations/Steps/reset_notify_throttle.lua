@@ -1,3 +1,3 @@
 -- Included. Ends the throttling of change notices for the priority of the batch with the hash `key`. Scripts include it
 -- for changes made by a user, because notices of such changes must be published at once. Expects `prefix`.
-redis.call('HDEL', KEY_CONTROL, 'notified.' .. redis.call('HGET', key, 'priority'))
+redis.call('HDEL', KEY_CONTROL, 'notified.' .. (redis.call('HGET', key, 'priority') or 'normal'))

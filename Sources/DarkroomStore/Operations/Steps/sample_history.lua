@@ -1,8 +1,9 @@
 -- Included. Every 10 s, adds a sample to the history of the last hour: the time, the totals, and the photos of the operations that can
--- be claimed (the last operation of a batch counts as a full one; at most 200 batches of each priority are counted). Expects `prefix`
--- and `now`.
+-- be claimed (the last operation of a batch counts as a full one; at most 200 batches of each priority are counted). Sets
+-- `is_sampled`, true if this call added a sample. Expects `prefix` and `now`.
 local sampled = tonumber(redis.call('HGET', KEY_CONTROL, 'history.sampled') or '')
-if not (sampled and math.abs(now - sampled) < 10000) then  -- also if another program has stored "nan"
+local is_sampled = not (sampled and math.abs(now - sampled) < 10000)  -- also if another program has stored "nan"
+if is_sampled then
     redis.call('HSET', KEY_CONTROL, 'history.sampled', now)
     local queued = 0
     for _, priority in ipairs({PRIORITIES}) do

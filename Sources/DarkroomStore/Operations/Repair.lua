@@ -1,0 +1,373 @@
+#!lua
+-- Checks batches, and repairs a batch whose data in Redis contradict each other, for example because Redis has loaded a torn
+-- append-only file. The state codes decide: the script corrects the counters, the reasons, the queue, the leases and the state of
+-- the batch. Each call does one bounded step.
+--
+-- After each start of the Redis server, the calls check all batches completely, except finished batches whose counters agree. At
+-- other times, each call compares the counters of the next 100 batches. A batch whose counters do not agree is checked completely.
+-- A complete check counts the state codes in a copy from the time at which the check began, and adds the differences to the
+-- counters. So workers may change states and counters during the check. Operations with a lease are left to their workers.
+-- KEYS[1] the prefix of every key, `{<namespace>}:`
+-- ARGV[1] id of a batch that must be checked, '' for none
+--     [2] state code, [3] text for photos whose operation is lost: it has no entry, so no worker can run it
+-- {'OK', more, batch, repairs}
+--     more: 1 if a check is in progress: call again
+--     batch: the id of the batch whose check this call has completed, or ''
+--     repairs: the number of corrections of this batch
+--#include prelude.lua
+--#include read_batch.lua
+--#include now.lua
+local lost_code, lost_text = ARGV[2], ARGV[3]
+
+-- A server that has started since the last call may have loaded a torn file. A check that was in progress starts again.
+local run = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)') or ''
+if redis.call('HGET', KEY_REPAIR_ROUND, 'run') ~= run then
+    redis.call('UNLINK', KEY_REPAIR, KEY_REPAIR_STATES)
+    redis.call('HSET', KEY_REPAIR_ROUND, 'run', run)
+    redis.call('HSET', KEY_REPAIR, 'pass', '', 'pass.time', 0)
+end
+if ARGV[1] ~= '' and redis.call('SCARD', KEY_REPAIR_WANTED) < 1000 then redis.call('SADD', KEY_REPAIR_WANTED, ARGV[1]) end
+
+-- Up to 100 batches that follow a batch in the order of submission, also if that batch no longer exists: id, time, ...
+local function following(id, time)
+    local rank = 0
+    if id and id ~= '' then
+        rank = redis.call('ZRANK', KEY_BATCHES, id)
+        rank = rank and rank + 1 or redis.call('ZCOUNT', KEY_BATCHES, '-inf', '(' .. (tonumber(time) or 0))
+    end
+    return redis.call('ZRANGE', KEY_BATCHES, rank, rank + 99, 'WITHSCORES')
+end
+
+-- Ends the check of the current batch, but not the pass over all batches.
+local function leave_batch()
+    local pass = redis.call('HMGET', KEY_REPAIR, 'pass', 'pass.time')
+    redis.call('UNLINK', KEY_REPAIR, KEY_REPAIR_STATES)
+    if pass[1] then redis.call('HSET', KEY_REPAIR, 'pass', pass[1], 'pass.time', pass[2]) end
+end
+
+local function is_integer(text) return text and string.find(text, '^%-?%d+$') and #text <= 15 end
+
+-- Begins the complete check of a batch. A batch of another type or with an unreadable size cannot be repaired.
+local function begin(id)
+    local key = KEY_BATCH .. id
+    local b, from, to, is_valid = fields(key, 'size', 'photos', 'operations', 'state', COUNT_FIELDS), 1, 3, nil
+--#include check_batch.lua
+    if not b[4] then
+        -- A torn file may contain only the first part of forgetting the batch.
+        if redis.call('ZSCORE', KEY_FORGOTTEN, id) and redis.call('ZSCORE', KEY_BATCHES, id) then redis.call('ZADD', KEY_EXPIRING, 0, id) end
+        return
+    end
+    if not is_valid then return end
+    local names, begun, repairs = {COUNT_FIELDS}, {}, 0
+    for i, name in ipairs(names) do
+        if not is_integer(b[4 + i]) then
+            redis.call('HSET', key, name, 0)
+            b[4 + i], repairs = '0', repairs + 1
+        end
+        begun[#begun + 1] = 'base:' .. name
+        begun[#begun + 1] = b[4 + i]
+    end
+    if redis.call('HLEN', key .. REASONS) > 1000 then redis.call('UNLINK', key .. REASONS) end
+    local reasons = redis.call('HGETALL', key .. REASONS)
+    for i = 1, #reasons, 2 do
+        if is_integer(reasons[i + 1]) then
+            begun[#begun + 1] = 'base.' .. reasons[i]
+            begun[#begun + 1] = reasons[i + 1]
+        else
+            redis.call('HDEL', key .. REASONS, reasons[i])
+            repairs = repairs + 1
+        end
+    end
+    redis.call('UNLINK', KEY_REPAIR_STATES)
+    if b[2] ~= '0' then redis.call('COPY', key .. STATES, KEY_REPAIR_STATES) end
+    redis.call('HSET', KEY_REPAIR, 'batch', id, 'next', 1, 'photos', b[2], 'repairs', repairs, unpack(begun))
+end
+
+-- Checks up to 250 operations and 5,000 photos of the batch from the operation `first`. Returns the next operation.
+local function check_operations(id, key, first, photos_then)
+    local b = redis.call('HMGET', key, 'size', 'photos', 'operations', 'flag.cancelled', 'originals', 'output', 'lease')
+    local size, photos, operations, cancelled = tonumber(b[1]), tonumber(b[2]), tonumber(b[3]), b[4] == '1'
+    local last = math.min(operations, first + math.min(250, math.max(1, math.floor(5000 / size))) - 1)
+    if last < first then return first end
+    local from, numbers, repairs = (first - 1) * size, {}, 0
+    local lease_clock = tonumber(redis.call('HGET', KEY_CONTROL, 'lease.clock') or '') or 0
+    local function correct(changes) repairs = repairs + changes end
+    local function count(field, change) if change ~= 0 then redis.call('HINCRBY', key, field, change) end end
+
+    -- The codes at the beginning of the check.
+    if from < photos_then then
+        local codes, found, rest = redis.call('GETRANGE', KEY_REPAIR_STATES, from, math.min(last * size, photos_then) - 1), {}, 0
+        for code, field in pairs({D = 'count.downloaded', F = 'count.filtered', C = 'count.cancelled'}) do
+            local _, number = string.gsub(codes, code, '')
+            if number > 0 then redis.call('HINCRBY', KEY_REPAIR, 'found:' .. field, number) end
+        end
+        for code in string.gmatch(codes, '[^NDFC]') do
+            found[code] = (found[code] or 0) + 1
+            rest = rest + 1
+        end
+        if rest > 0 then redis.call('HINCRBY', KEY_REPAIR, 'found:count.failed', rest) end
+        for code, number in pairs(found) do redis.call('HINCRBY', KEY_REPAIR, 'found.' .. code, number) end
+    end
+
+    -- The codes, queue and entries now.
+    local live = redis.call('GETRANGE', key .. STATES, from, math.min(last * size, photos) - 1)
+    for number = first, last do numbers[#numbers + 1] = number end
+    local holders, queued = redis.call('HMGET', key .. EXECUTING, unpack(numbers)), redis.call('ZMSCORE', key .. QUEUE, unpack(numbers))
+    local failures = redis.call('HLEN', key .. FAILURES)
+    local room = 10000 - failures
+    local lost, lost_photos, lease_ends = {}, 0, {}
+    for i, number in ipairs(numbers) do
+        local codes, member = string.sub(live, (i - 1) * size + 1, i * size), id .. '/' .. number
+        local is_open = string.find(codes, '[ND]')
+        if holders[i] then
+            if queued[i] then correct(redis.call('ZREM', key .. QUEUE, number)) end
+            if not redis.call('ZSCORE', KEY_LEASES, member) then
+                correct(1)
+                redis.call('ZADD', KEY_LEASES, lease_clock + (tonumber(b[7]) or 0), member)
+            end
+        else
+            lease_ends[#lease_ends + 1] = member
+            if not cancelled then
+                local has_entry = redis.call('HEXISTS', key .. OPERATIONS, number) == 1
+                local new = codes
+                if is_open and not has_entry then
+                    new = string.gsub(codes, '[ND]', lost_code)
+                    for at = 1, #codes do
+                        if string.find(codes, '^[ND]', at) then
+                            lost_photos = lost_photos + 1
+                            if #lost < 2 * room then
+                                lost[#lost + 1] = string.format('%.0f', from + (i - 1) * size + at - 1)
+                                lost[#lost + 1] = lost_text
+                            end
+                        end
+                    end
+                    is_open = false
+                elseif is_open and (not b[5] or b[5] == '') then
+                    new = string.gsub(codes, 'D', 'N')
+                end
+                if new ~= codes then
+                    correct(1)
+                    local _, downloaded = string.gsub(codes, 'D', '')
+                    count('count.downloaded', -downloaded)
+                    redis.call('SETRANGE', key .. STATES, from + (i - 1) * size, new)
+                end
+                -- A photo that was cancelled individually may have no manifest line: the next worker writes the line.
+                local stays = is_open or queued[i] and has_entry and b[6] ~= '' and string.find(codes, 'C', 1, true)
+                if stays then
+                    if not queued[i] then correct(redis.call('ZADD', key .. QUEUE, number, number)) end
+                else
+                    if queued[i] then correct(redis.call('ZREM', key .. QUEUE, number)) end
+                    correct(redis.call('HDEL', key .. LEASE_EXPIRIES, number))
+                    if has_entry and not string.find(new, '[^NDFC]') then correct(redis.call('HDEL', key .. OPERATIONS, number)) end
+                end
+            end
+        end
+    end
+    if #lease_ends > 0 then correct(redis.call('ZREM', KEY_LEASES, unpack(lease_ends))) end
+    if lost_photos > 0 then
+        local totals = {'photos.failed', lost_photos}
+--#include add_totals.lua
+        count('count.failed', lost_photos)
+        redis.call('HINCRBY', key .. REASONS, lost_code, lost_photos)
+    end
+    -- Failures of photos that have not failed.
+    if failures > 0 then
+        local wrong, at = {}, 0
+        while true do
+            at = string.find(live, '[NDFC]', at + 1)
+            if at then wrong[#wrong + 1] = string.format('%.0f', from + at - 1) end
+            if #wrong == 1000 or not at and #wrong > 0 then
+                correct(redis.call('HDEL', key .. FAILURES, unpack(wrong)))
+                wrong = {}
+            end
+            if not at then break end
+        end
+    end
+    if #lost > 0 then redis.call('HSET', key .. FAILURES, unpack(lost)) end
+    redis.call('HINCRBY', KEY_REPAIR, 'repairs', repairs)
+    return last + 1
+end
+
+-- Completes the check of the batch: corrects its counters, its state, and its places in the sets of the namespace. Returns the number
+-- of corrections.
+local function complete(id, key)
+    local values = redis.call('HGETALL', KEY_REPAIR)
+    local repairs, reasons, base, found = 0, {}, {}, {}
+    for i = 1, #values, 2 do
+        local kind, name = string.match(values[i], '^(%l+[:.])(.+)$')
+        if values[i] == 'repairs' then repairs = tonumber(values[i + 1]) end
+        if kind == 'base:' or kind == 'base.' then base[name] = tonumber(values[i + 1]) end
+        if kind == 'found:' or kind == 'found.' then found[name] = tonumber(values[i + 1]) end
+        if kind == 'base.' or kind == 'found.' then reasons[name] = true end
+    end
+    local function correct(changes) repairs = repairs + changes end
+    for _, name in ipairs({COUNT_FIELDS}) do
+        local difference = (found[name] or 0) - (base[name] or 0)
+        if difference ~= 0 then
+            correct(1)
+            redis.call('HINCRBY', key, name, difference)
+        end
+    end
+    for name in pairs(reasons) do
+        local difference = (found[name] or 0) - (base[name] or 0)
+        if difference ~= 0 then correct(1) end
+        if redis.call('HINCRBY', key .. REASONS, name, difference) == 0 then redis.call('HDEL', key .. REASONS, name) end
+    end
+
+    local b = redis.call('HMGET', key, 'state', 'operations', 'operations.ended', 'executing', 'operations.kept', 'sealed', 'flag.cancelled', 'priority', 'retain')
+    local operations, cancelled = tonumber(b[2]), b[7] == '1'
+    -- Operations that were never fed, and members that are no operations.
+    for _, range in ipairs({{'-inf', '(1'}, {'(' .. operations, '+inf'}}) do
+        local outside = redis.call('ZRANGEBYSCORE', key .. QUEUE, range[1], range[2], 'LIMIT', 0, 1000)
+        if #outside > 0 then correct(redis.call('ZREM', key .. QUEUE, unpack(outside))) end
+    end
+    local without_entry = 0  -- the workers that hold these operations still know their photos
+    if redis.call('HLEN', key .. EXECUTING) <= 10000 then
+        local holders = redis.call('HGETALL', key .. EXECUTING)
+        for i = 1, #holders, 2 do
+            local number = holders[i]
+            if not (string.find(number, '^[1-9]%d*$') and tonumber(number) <= operations) then
+                redis.call('ZREM', KEY_LEASES, id .. '/' .. number)
+                correct(redis.call('HDEL', key .. EXECUTING, number))
+            elseif redis.call('HEXISTS', key .. OPERATIONS, number) == 0 then
+                without_entry = without_entry + 1
+            end
+        end
+    end
+    if not cancelled then correct(redis.call('HDEL', key .. OPERATIONS, string.format('%.0f', operations + 1))) end
+    local queued, held = redis.call('ZCARD', key .. QUEUE), redis.call('HLEN', key .. EXECUTING)
+    local ended = math.max(0, operations - queued - held)
+    local kept = math.max(0, redis.call('HLEN', key .. OPERATIONS) - queued - held + without_entry)
+    local function set(name, old, new)
+        if tonumber(old or '') ~= new then
+            correct(1)
+            redis.call('HSET', key, name, new)
+        end
+    end
+    set('executing', b[4], held)
+    if not cancelled or b[1] ~= 'finished' then set('operations.ended', b[3], ended) end
+    if not cancelled then set('operations.kept', b[5], kept) end
+
+    for _, priority in ipairs({PRIORITIES}) do
+        if priority ~= (b[8] or 'normal') then correct(redis.call('ZREM', KEY_READY .. priority, id)) end
+    end
+    if cancelled then
+        correct(redis.call('ZREM', KEY_READY .. (b[8] or 'normal'), id))
+        if b[1] == 'finished' and held > 0 then
+            correct(1)
+            redis.call('HSET', key, 'state', 'executing', 'finished', '')
+            redis.call('ZREM', KEY_EXPIRING, id)
+        elseif b[1] ~= 'finished' and held == 0 then
+            correct(1)
+--#include finish_batch.lua
+        end
+    elseif b[1] == 'waiting' then
+        for _, awaited in ipairs(redis.call('SRANDMEMBER', key .. DEPENDENCIES, 1000)) do
+            local other = KEY_BATCH .. awaited
+            local o = fields(other, 'state')
+            if o[1] and (o[1] ~= 'finished' or redis.call('ZSCORE', KEY_RELEASES, awaited)) then
+                correct(redis.call('SADD', other .. DEPENDENTS, id))
+            else
+                correct(redis.call('SREM', key .. DEPENDENCIES, awaited))
+            end
+        end
+        if redis.call('EXISTS', key .. DEPENDENCIES) == 0 then
+            correct(1)
+--#include mark_ready.lua
+        end
+    else
+        for _, awaited in ipairs(redis.call('SRANDMEMBER', key .. DEPENDENCIES, 1000)) do
+            if fields(KEY_BATCH .. awaited, 'state')[1] then redis.call('SREM', KEY_BATCH .. awaited .. DEPENDENTS, id) end
+            correct(redis.call('SREM', key .. DEPENDENCIES, awaited))
+        end
+        local is_over = b[6] == '1' and ended == operations
+        if is_over and b[1] ~= 'finished' then
+            correct(1)
+--#include finish_batch.lua
+        elseif not is_over and b[1] == 'finished' then
+            correct(1)
+            redis.call('ZREM', KEY_RELEASES, id)
+--#include reopen_batch.lua
+        end
+        if held > 0 and redis.call('HGET', key, 'state') == 'ready' then
+            correct(1)
+            redis.call('HSET', key, 'state', 'executing', 'started', now)
+        end
+        local ready_key = KEY_READY .. (b[8] or 'normal')
+        local was_ready = redis.call('ZSCORE', ready_key, id) and 1 or 0
+--#include ready_sync.lua
+        if was_ready ~= (redis.call('ZSCORE', ready_key, id) and 1 or 0) then correct(1) end
+    end
+    if redis.call('HGET', key, 'state') == 'finished' then
+        correct(redis.call('HDEL', key, FOCUS_FIELDS))
+        if cancelled then correct(redis.call('UNLINK', key .. QUEUE, key .. OPERATIONS, key .. LEASE_EXPIRIES)) end
+        if redis.call('EXISTS', key .. DEPENDENTS) == 1 then correct(redis.call('ZADD', KEY_RELEASES, 'NX', now, id)) end
+        if (tonumber(b[9]) or -1) >= 0 and not redis.call('ZSCORE', KEY_EXPIRING, id) then
+            correct(1)
+--#include schedule_deletion.lua
+        end
+    end
+    return repairs
+end
+
+local current = redis.call('HMGET', KEY_REPAIR, 'batch', 'next', 'photos')
+local checked, repairs = '', 0
+if current[1] then
+    local id, key = current[1], KEY_BATCH .. current[1]
+    local b, from, to, is_valid = fields(key, 'size', 'photos', 'operations', 'state'), 1, 3, nil
+--#include check_batch.lua
+    if not b[4] or not is_valid then
+        leave_batch()
+    else
+        local first = tonumber(current[2])
+        local after = check_operations(id, key, first, tonumber(current[3]))
+        if after > tonumber(b[3]) then
+            checked, repairs = id, complete(id, key)
+            leave_batch()
+        else
+            redis.call('HSET', KEY_REPAIR, 'next', after)
+        end
+    end
+else
+    local wanted = redis.call('SRANDMEMBER', KEY_REPAIR_WANTED)
+    local pass = redis.call('HMGET', KEY_REPAIR, 'pass', 'pass.time')
+    if wanted then
+        redis.call('SREM', KEY_REPAIR_WANTED, wanted)
+        begin(wanted)
+    elseif pass[1] then
+        local page = following(pass[1], pass[2])
+        if #page == 0 then redis.call('UNLINK', KEY_REPAIR) end
+        for i = 1, #page, 2 do
+            local id, key, is_sound = page[i], KEY_BATCH .. page[i], nil
+            redis.call('HSET', KEY_REPAIR, 'pass', id, 'pass.time', page[i + 1])
+            local facts = fields(key, 'state', 'flag.cancelled')
+            if facts[1] then
+--#include check_sums.lua
+            end
+            -- All photos of a finished batch are final. If its counters agree, they are complete.
+            if not (is_sound and facts[1] == 'finished' and facts[2] ~= '1') then
+                begin(id)
+                if redis.call('HEXISTS', KEY_REPAIR, 'batch') == 1 then break end
+            end
+        end
+    else
+        local round = redis.call('HMGET', KEY_REPAIR_ROUND, 'batch', 'time')
+        local page = following(round[1], round[2])
+        for i = 1, #page, 2 do
+            local id, key, is_sound = page[i], KEY_BATCH .. page[i], nil
+            if fields(key, 'state')[1] then
+--#include check_sums.lua
+                if not is_sound then redis.call('SADD', KEY_REPAIR_WANTED, id) end
+            end
+        end
+        if #page == 200 then
+            redis.call('HSET', KEY_REPAIR_ROUND, 'batch', page[199], 'time', page[200])
+        else
+            redis.call('HDEL', KEY_REPAIR_ROUND, 'batch', 'time')
+        end
+    end
+end
+local left = redis.call('HMGET', KEY_REPAIR, 'batch', 'pass')
+local more = left[1] or left[2] or redis.call('EXISTS', KEY_REPAIR_WANTED) == 1
+if more then redis.call('HSET', KEY_REPAIR, 'step', now) else redis.call('UNLINK', KEY_REPAIR) end
+return {'OK', more and 1 or 0, checked, repairs}

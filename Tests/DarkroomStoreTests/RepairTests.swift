@@ -1,0 +1,198 @@
+import DarkroomModel
+import DarkroomRedis
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+@testable import DarkroomStore
+@testable import StoreInspection
+
+/// Batches whose data in Redis contradict each other, as after a torn append-only file, and their repair.
+@Suite(.redisServer) struct RepairTests {
+    let test: TestStore
+
+    init() throws { test = try TestStore() }
+
+    private var store: BatchStore { test.store }
+
+    /// Performs all steps of a check. Returns the batches that were repaired.
+    @discardableResult
+    private func repair(_ ids: BatchID...) throws -> [BatchID] {
+        let result = try store.repair(ids, steps: 1000)
+        #expect(!result.hasMore)
+        return result.repaired
+    }
+
+    private func counters(_ id: BatchID) throws -> BatchFacts { try #require(try store.facts(of: id)) }
+
+    @Test func soundBatchesAreNotChanged() throws {
+        let first = try test.submit("first", operations: 3)
+        try test.submit("second", operations: 2, after: [first])
+        let held = try test.claim(operations: 2)
+        try test.report(held[0].held, "FaD")
+        let before = try test.state()
+        #expect(try repair(first) == [])
+        #expect(try test.state() == before)
+    }
+
+    /// Half a claim: the operation is in no queue, and no worker holds it.
+    @Test func lostOperationIsQueuedAgain() throws {
+        let id = try test.submit(operations: 4)
+        try repair()
+        try test.command("ZREM", store.keys.queue(id), "2")
+        #expect(try repair() == [id])
+        #expect(try test.batch(id).queue == [1, 2, 3, 4])
+        try test.develop()
+        #expect(try counters(id).succeeded)
+    }
+
+    /// Half a claim that took the batch out of its ready queue.
+    @Test func batchEntersItsReadyQueueAgain() throws {
+        let id = try test.submit(operations: 2)
+        try repair()
+        try test.command("ZREM", store.keys.ready(.normal), "\(id)")
+        #expect(try repair() == [id])
+        try test.develop()
+        #expect(try counters(id).succeeded)
+    }
+
+    /// Half a report: the codes are final, and the counters are not.
+    @Test func countersFollowTheStateCodes() throws {
+        let id = try test.submit(operations: 3)
+        let held = try test.claim(operations: 2)
+        try test.command("SETRANGE", store.keys.states(id), "0", "FFb")
+        try test.command("HINCRBY", store.keys.reasons(id), "b", "1")
+        #expect(try repair(id) == [id])
+        let facts = try counters(id)
+        #expect(facts.counts.filtered == 2 && facts.counts.failed == 1 && facts.failures == [.schemeDenied: 1])
+        // The worker still holds both operations.
+        #expect(try test.batch(id).executing.count == 2)
+        try test.report(held[0].held, "FFF")
+        try test.report(held[1].held, "FFF")
+        try test.develop()
+        #expect(try counters(id).state == .finished)
+        _ = try test.state()
+    }
+
+    @Test(arguments: ["executing", "operations.ended", "count.filtered", "count.failed", "operations.kept"])
+    func damagedCounterIsReplaced(field: String) throws {
+        for value in ["-7", "x", "", "1e9", "4000000"] {
+            let id = try test.submit("\(field)\(value.count)-\(Int.random(in: 0..<999_999))", operations: 3)
+            let held = try test.claim(operations: 1)
+            try test.report(held[0].held, "FaF")
+            try test.command("HSET", store.keys.batch(id), field, value)
+            // The other batches of this test are finished.
+            #expect(try repair(id) == [id], "\(field) is \(value)")
+            _ = try test.state()
+            try test.develop()
+            #expect(try counters(id).state == .finished)
+        }
+    }
+
+    /// Workers change states and counters while a check is in progress.
+    @Test func workersMayReportDuringACheck() throws {
+        let id = try test.submit(size: 100, operations: 200)
+        try repair()
+        try test.command("HINCRBY", store.keys.batch(id), "count.filtered", "11")
+        var isDone = false
+        var held = try test.claim(operations: 16)
+        _ = try store.perform(store.repair(id))
+        var steps = 0
+        while !isDone {
+            let reply = try store.perform(store.repair())
+            steps += 1
+            if let next = held.popLast() {
+                // Both in the part that was already checked and in the other part.
+                try test.report(next.held, String(repeating: "Fa", count: 50))
+            } else {
+                held = try test.claim(operations: 4).reversed()
+            }
+            isDone = reply.checked == id
+            if isDone { #expect(reply.repairs > 0) }
+        }
+        #expect(steps > 3)
+        _ = try test.state()
+        #expect(try repair(id) == [])
+    }
+
+    @Test func executingOperationWithoutALeaseGetsOne() throws {
+        let id = try test.submit(operations: 1)
+        let held = try test.claim()
+        try test.command("DEL", store.keys.leases)
+        #expect(try repair(id) == [id])
+        // The worker that holds the operation renews the lease.
+        #expect(try test.heartbeat("worker", held: held.map(\.held)) == [])
+        try test.pass(seconds: 1000)
+        try test.heartbeat()
+        #expect(try test.batch(id).queue == [1])
+    }
+
+    /// No worker can run an operation whose photos Redis has lost. They fail with a text, so that the batch ends.
+    @Test func photosOfALostEntryFail() throws {
+        let id = try test.submit(operations: 3)
+        try repair()
+        try test.command("HDEL", store.keys.operations(id), "2")
+        #expect(try repair() == [id])
+        try test.develop()
+        let facts = try counters(id)
+        #expect(facts.state == .finished && facts.counts.filtered == 6 && facts.failures == [.other: 3])
+        #expect(try test.batch(id).failures[3]?.contains("Redis lost the operation") == true)
+        #expect(try store.perform(store.restoreEntry(id, operation: 2, entry: [1, 2, 3])) == .restored)
+        _ = try store.perform(store.retry(id, from: 1, through: 3))
+        try test.develop()
+        #expect(try counters(id).succeeded)
+    }
+
+    /// A server that has started may have loaded a torn file: all batches are checked completely.
+    @Test func allBatchesAreCheckedAfterAStart() throws {
+        let server = try RedisServer(arguments: ["--appendonly", "yes"])
+        defer { server.stop() }
+        let test = try TestStore(server)
+        let id = try test.submit(operations: 4)
+        #expect(try !test.store.repair(steps: 100).hasMore)
+        // Only a complete check finds these codes: the counters agree with each other.
+        try test.command("SETRANGE", test.store.keys.states(id), "0", "F")
+        #expect(try test.store.repair(steps: 100).repaired == [])
+        server.terminate()
+        try server.restart()
+        try test.store.connection.connect()
+        let beat = try test.store.perform(test.store.heartbeat(worker: "w"))
+        #expect(beat.isRepairDue || (try test.store.repair(steps: 1).hasMore))
+        #expect(try test.store.repair(steps: 100).repaired == [id])
+        #expect(try test.store.facts(of: id)?.counts.filtered == 1)
+    }
+
+    @Test func problemNamesOperationsInNoQueue() throws {
+        let id = try test.submit(operations: 4)
+        try repair()
+        try test.command("ZREM", store.keys.queue(id), "2", "3")
+        let facts = try counters(id)
+        let problems = try store.problems(of: [facts], now: try store.time()).of(facts)
+        let problem = try #require(problems.first { $0.code == .inconsistent })
+        #expect(problem.text.contains("2 operations of 4 are in no queue"))
+        // Looking at the problems has begun the repair.
+        #expect(try !store.repair(steps: 100).hasMore)
+        #expect(try test.batch(id).queue == [1, 2, 3, 4])
+        let later = try store.problems(of: [facts], now: try store.time()).of(facts)
+        #expect(!later.contains { $0.code == .inconsistent })
+    }
+
+    @Test func aCheckOfManyBatchesEnds() throws {
+        for number in 1...230 { try test.submit("batch-\(number)", operations: 1) }
+        #expect(try repair() == [])
+        try test.command("ZREM", store.keys.queue("batch-229"), "1")
+        // Each round compares the counters of 100 batches.
+        let repaired = try (1...4).flatMap { _ in try repair() }
+        #expect(repaired == ["batch-229"])
+    }
+
+    @Test func forgottenBatchEndsItsCheck() throws {
+        let id = try test.submit(size: 1, operations: 600)
+        _ = try store.perform(store.repair(id))
+        _ = try store.perform(store.repair())
+        while try store.perform(store.forget(id, unfinished: true)) == .more {}
+        #expect(try repair() == [])
+        let keys = try test.command("EXISTS", store.keys.repair, store.keys.repairStates, store.keys.batch(id))
+        #expect(keys == .integer(0))
+    }
+}
