@@ -183,10 +183,14 @@ struct SubmitCommand: ParsableCommand {
 
     /// Starts feeding a new batch or continues feeding an existing one.
     /// - Parameters:
+    ///   - id: The id of a new batch; nil for the id of `--resume`, or for a new id.
+    ///   - limit: How long Redis may refuse a new batch, see ``Coordinator/submit(_:as:options:after:overwrite:within:beforeTrying:onSubmitted:)``.
+    ///   - beforeTrying: Called by the feeding thread before each attempt to submit a new batch.
     ///   - onEnd: Called by the feeding thread with the result.
     ///   - onBegun: Called by the feeding thread with the id of the batch, before `waitUntilBegun` returns.
     func begin(
-        _ photos: SelectedPhotos, _ client: DarkroomClient, _ coordinator: Coordinator,
+        _ photos: SelectedPhotos, _ client: DarkroomClient, _ coordinator: Coordinator, as id: BatchID? = nil,
+        within limit: Duration? = nil, beforeTrying: @escaping @Sendable () throws -> Void = {},
         onEnd: @escaping @Sendable (Result<BatchFacts, any Error>) -> Void = { _ in },
         onBegun: @escaping @Sendable (BatchID) -> Void
     ) throws -> BatchFeed {
@@ -202,10 +206,12 @@ struct SubmitCommand: ParsableCommand {
         }
         let options = try options(for: photos.list)
         let before = try queue.batchesBefore(in: client)
-        let lost = resume.flatMap { BatchID($0) }
+        let id = id ?? resume.flatMap { BatchID($0) }
         return BatchFeed(coordinator, onEnd: onEnd) { [files] coordinator, onSubmitted in
-            try coordinator.submit(photos, as: lost, options: options, after: before, overwrite: files.overwrite) {
-                id in
+            try coordinator.submit(
+                photos, as: id, options: options, after: before, overwrite: files.overwrite, within: limit,
+                beforeTrying: beforeTrying
+            ) { id in
                 onBegun(id)
                 onSubmitted(id)
             }

@@ -39,14 +39,19 @@ package final class Coordinator: Sendable {
     /// The batch is submitted after the first photo has been read, so that an unreadable list leaves nothing in Redis.
     /// - Parameters:
     ///   - list: the photos.
-    ///   - id: the id of a batch that Redis has lost; nil for a new id.
+    ///   - id: an id that the caller has made, or the id of a batch that Redis has lost; nil for a new id.
     ///   - options: the options of the batch. `output` and `originals` must be absolute paths.
     ///   - before: batches that must finish before this batch starts. The list is fed while the batch waits.
     ///   - overwrite: whether the batch takes the output folder even if another batch has taken it.
+    ///   - limit: how long Redis may refuse the batch because it is unreachable or out of memory, from the first photo
+    ///     on. Then the call throws `redisUnreachable` or `busy`. If it is nil, only the patience of this coordinator
+    ///     counts. After `redisUnreachable`, the batch may exist.
+    ///   - beforeTrying: called before each attempt to submit the batch, after the first photo has been read. If it
+    ///     throws, the batch is not submitted; if it was called before, an earlier attempt may have submitted the batch.
     ///   - onSubmitted: called with the id of the batch after it has been submitted.
     package func submit(
         _ list: some PhotoListSource, as id: BatchID? = nil, options: BatchOptions, after before: [BatchID] = [],
-        overwrite: Bool = false,
+        overwrite: Bool = false, within limit: Duration? = nil, beforeTrying: () throws -> Void = {},
         onSubmitted: (BatchID) throws -> Void = { _ in }
     ) throws -> BatchFacts {
         guard options.outOfBounds.isEmpty else {
@@ -63,7 +68,10 @@ package final class Coordinator: Sendable {
         }
         return try feedAndSeal(list) {
             let id = try id ?? BatchID(submittedAt: control.retrying { try store.time() })
-            try begin(id, options, after: before, overwrite: overwrite)
+            try begin(id, options, overwrite: overwrite) {
+                try put(
+                    id, options, after: before, overwrite: overwrite, within: limit, beforeTrying: beforeTrying)
+            }
             try onSubmitted(id)
             return id
         } again: { id in
@@ -104,7 +112,8 @@ package final class Coordinator: Sendable {
     // MARK: - Steps
 
     /// Prepares the folders and submits a batch without photos.
-    private func begin(_ id: BatchID, _ options: BatchOptions, after before: [BatchID], overwrite: Bool) throws {
+    /// - Parameter put: submits the batch; returns false if it was forgotten.
+    private func begin(_ id: BatchID, _ options: BatchOptions, overwrite: Bool, put: () throws -> Bool) throws {
         if !options.originals.isEmpty, !options.remoteOutput {
             let originals = WritableFolder(role: "originals folder", path: options.originals)
             try originals.create()
@@ -119,7 +128,7 @@ package final class Coordinator: Sendable {
             (try? store.facts(of: [other]))?.isEmpty ?? false
         }
         do {
-            guard try put(id, options, after: before, overwrite: overwrite) else { throw CoordinatorError.gone(id) }
+            guard try put() else { throw CoordinatorError.gone(id) }
         } catch {
             if isNew { folder?.withdraw(id) }
             throw error
@@ -128,9 +137,10 @@ package final class Coordinator: Sendable {
 
     /// Submits a batch without photos, unless it exists. Returns false if the batch was forgotten.
     private func put(
-        _ id: BatchID, _ options: BatchOptions, after before: [BatchID], overwrite: Bool
+        _ id: BatchID, _ options: BatchOptions, after before: [BatchID], overwrite: Bool, within limit: Duration? = nil,
+        beforeTrying: () throws -> Void = {}
     ) throws -> Bool {
-        let reply = try control.retrying {
+        let reply = try control.retrying(within: limit, beforeTrying: beforeTrying) {
             try store.perform(
                 store.submit(
                     id, options, overwrite: overwrite, above: OutputFolder(path: options.output).lastTaken,

@@ -26,7 +26,8 @@ package struct CoordinatorError: Error, Sendable, CustomStringConvertible {
         case outsideList
         /// A limit or an option of a batch is out of bounds.
         case outOfBounds
-        /// Another change of dependencies, or the release of waiting batches, was in progress. Trying again can help.
+        /// Another change of dependencies, or the release of waiting batches, was in progress, or Redis is out of memory.
+        /// Trying again can help.
         case busy
         /// Redis was unreachable for longer than the feeder waits. The feed can be resumed.
         case redisUnreachable
@@ -73,6 +74,14 @@ extension CoordinatorError {
             .outputTaken,
             "output folder \(folder): batch \(other) writes there; choose another folder, forget that batch, "
                 + "or give --overwrite to overwrite its photos")
+    }
+
+    static func memoryFull(_ memory: RedisMemory?) -> CoordinatorError {
+        CoordinatorError(
+            .busy,
+            "Redis has no memory left" + (memory.map { " (\($0))" } ?? "")
+                + ", so nothing was submitted; try again when workers have finished operations, or raise maxmemory there, or "
+                + "forget finished batches (darkroom forget)")
     }
 
     package static func gone(_ id: BatchID) -> CoordinatorError {

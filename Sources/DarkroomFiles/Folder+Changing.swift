@@ -47,18 +47,50 @@ extension Folder {
     }
 
     /// Writes a file under a hidden temporary name and then renames it, so that readers never see an incomplete file.
-    package func replace(_ path: String, with bytes: [UInt8], mode: mode_t = 0o600) throws(SystemFailure) {
+    /// - Parameter isDurable: whether the file and its name must be on the disk when this function returns. The file must
+    ///   then be in this folder and not in a subfolder.
+    package func replace(
+        _ path: String, with bytes: [UInt8], mode: mode_t = 0o600, isDurable: Bool = false
+    ) throws(SystemFailure) {
         let (folder, name) = Path.split(path)
         let temporary = Path.joined(folder ?? "", ".\(name).\(getpid())-\(UInt32.random(in: 0...UInt32.max))")
         let file = try create(temporary, mode: mode)
         do throws(SystemFailure) {
-            try fill(file, with: bytes)
+            try fill(file, with: bytes, isDurable: isDurable)
             try rename(temporary, to: path)
+            if isDurable { try makeDurable("") }
         } catch {
             // If this also fails, the first failure is reported.
             try? remove(temporary)
             throw error
         }
+    }
+
+    /// Opens a folder whose path is relative to this one. Creates missing folders of the path with the mode of the folder
+    /// above, and with its owner and group if this process may set them. Therefore, the same users can write to them.
+    package func makeFolderLikeParent(_ path: String) throws(SystemFailure) -> Folder {
+        var folder = try self.folder("")
+        for component in Path.components(of: path) {
+            let isNew = mkdirat(folder.descriptor, component, 0o700) == 0
+            guard isNew || errno == EEXIST else { throw SystemFailure("make", errno) }
+            let parent = try folder.status()
+            folder = try folder.folder(component)
+            guard isNew else { continue }
+            // Only root may set the owner. Without these rights, the owner and group are those of this process.
+            _ = fchown(folder.descriptor, parent.st_uid, parent.st_gid)
+            _ = fchown(folder.descriptor, uid_t.max, parent.st_gid)
+            guard fchmod(folder.descriptor, parent.st_mode & 0o7777) == 0 else { throw SystemFailure("make", errno) }
+        }
+        return folder
+    }
+
+    /// Waits until the content of a file, or the names in a folder, are on the disk.
+    /// - Parameter path: The file or folder; "" is the folder itself.
+    package func makeDurable(_ path: String) throws(SystemFailure) {
+        let file = try open(path, O_RDONLY)
+        defer { close(file) }
+        // EINVAL: the file system cannot sync folders.
+        guard fsync(file) == 0 || errno == EINVAL else { throw SystemFailure("make durable", errno) }
     }
 
     private func unlink(_ path: String, _ flags: Int32) throws(SystemFailure) {

@@ -31,9 +31,9 @@ package func fill(
 }
 
 /// Writes the content of a new file. Closes the file even if writing fails.
-package func fill(_ descriptor: Int32, with bytes: [UInt8]) throws(SystemFailure) {
+package func fill(_ descriptor: Int32, with bytes: [UInt8], isDurable: Bool = false) throws(SystemFailure) {
     try bytes.withUnsafeBytes { bytes in
-        Result { () throws(SystemFailure) in try fill(descriptor, with: bytes) }
+        Result { () throws(SystemFailure) in try fill(descriptor, with: bytes, isDurable: isDurable) }
     }.get()
 }
 

@@ -105,14 +105,22 @@ final class ConnectionTable: Sendable {
         for stream in left { stream.finish() }
     }
 
+    /// Whether the client of an open connection has closed it.
+    func hasLeft(_ connection: OpaquePointer) -> Bool {
+        guard let socket = connections.withLock({ $0[connection]?.socket }) else { return false }
+        var polled = pollfd(fd: socket, events: Self.hangUp, revents: 0)
+        return poll(&polled, 1, 0) > 0
+    }
+
+    private static let hangUp: Int16 = 0x2000  // POLLRDHUP, which Swift does not see
+
     /// The streams whose clients have closed their connection.
     private static func left(_ connections: some Collection<Connection>) -> [ResponseStream] {
         let streams = connections.compactMap { connection -> (stream: ResponseStream, socket: Int32)? in
             guard case .sending(_, let stream?) = connection.phase else { return nil }
             return (stream, connection.socket)
         }
-        let hangUp: Int16 = 0x2000  // POLLRDHUP, which Swift does not see
-        var polled = streams.map { pollfd(fd: $0.socket, events: hangUp, revents: 0) }
+        var polled = streams.map { pollfd(fd: $0.socket, events: Self.hangUp, revents: 0) }
         guard poll(&polled, nfds_t(polled.count), 0) > 0 else { return [] }
         return zip(streams, polled).filter { $1.revents != 0 }.map(\.0.stream)
     }

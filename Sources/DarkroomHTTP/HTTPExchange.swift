@@ -12,6 +12,9 @@ package final class HTTPExchange: Sendable {
         self.transaction = transaction
     }
 
+    /// Whether the client has closed its connection, or its sending direction. False if this is not known.
+    package var clientHasLeft: Bool { transaction.clientHasLeft }
+
     deinit { transaction.respond(HTTPResponse(status: 500, text: "no response\n")) }  // ignored after `respond`
 
     /// Sends the response, from any thread. Only the first call has an effect.
@@ -216,6 +219,13 @@ final class Transaction: @unchecked Sendable {
     }
 
     // MARK: - On any thread
+
+    var clientHasLeft: Bool {
+        answer.withLock { answer in
+            // While a connection is suspended, it is not closed, so its socket is that of the client.
+            answer.hasEnded || answer.suspended.map(core.connections.hasLeft) ?? false
+        }
+    }
 
     func respond(_ response: HTTPResponse) {
         let (isFirst, isTaken, suspended) = answer.withLock { answer -> (Bool, Bool, OpaquePointer?) in

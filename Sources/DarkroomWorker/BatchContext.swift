@@ -73,11 +73,11 @@ final class BatchContext: Sendable {
         let makes = options.remoteOutput && !folders.isEmpty
         if let place {
             willAccess(place.folder)
-            try Self.check(place, "output folder", makes: makes)
+            try Self.check(place, "output folder", makes: makes, isRemote: options.remoteOutput)
         }
         if let place = originals?.place {
             willAccess(place.folder)
-            try Self.check(place, "folder of originals", makes: makes)
+            try Self.check(place, "folder of originals", makes: makes, isRemote: options.remoteOutput)
         }
         if !options.photosFolder.isEmpty {
             willAccess(options.photosFolder)
@@ -191,9 +191,13 @@ final class BatchContext: Sendable {
         }
     }
 
-    /// - Parameter makes: whether the folder is created first.
+    /// - Parameters:
+    ///   - makes: whether the folder is created first.
+    ///   - isRemote: whether workers may create the folder, see `BatchOptions.remoteOutput`.
     /// - Throws: ``Refusal`` if this worker cannot open the folder.
-    private static func check(_ place: OutputPlace, _ what: String, makes: Bool) throws(Refusal) {
+    private static func check(
+        _ place: OutputPlace, _ what: String, makes: Bool, isRemote: Bool
+    ) throws(Refusal) {
         if makes {
             do {
                 try FileManager.default.createDirectory(atPath: place.trusted, withIntermediateDirectories: true)
@@ -206,8 +210,13 @@ final class BatchContext: Sendable {
         do throws(SystemFailure) {
             _ = try place.open()
         } catch {
-            let found =
-                error.error == ENOENT || error.error == ENOTDIR ? "is missing; is the share mounted?" : error.text
+            let isMissing = error.error == ENOENT || error.error == ENOTDIR
+            if isMissing, isRemote, !makes {
+                throw Refusal(
+                    reason: "its \(what) is not seen here: \(place.markerPath) is missing; mount its share, or start this "
+                        + "worker with --outputs-under <folder above it>, so that it creates the folder")
+            }
+            let found = isMissing ? "is missing; is the share mounted?" : error.text
             throw Refusal(reason: "its \(what) is not seen here: \(place.markerPath) \(found)")
         }
     }

@@ -74,10 +74,17 @@ final class FeedControl: @unchecked Sendable {
 
     /// Repeats `body` as long as Redis is unreachable or not ready, at most for ``patience``. While Redis is reachable
     /// but out of memory, there is no time limit.
-    func retrying<Result>(_ body: () throws -> Result) throws -> Result {
+    /// - Parameters:
+    ///   - limit: the time limit of all failures, also for Redis that is out of memory; nil for the limits above.
+    ///   - beforeTrying: called before each attempt. If it throws, the call ends.
+    func retrying<Result>(
+        within limit: Duration? = nil, beforeTrying: () throws -> Void = {}, _ body: () throws -> Result
+    ) throws -> Result {
+        let patience = limit ?? patience
         var deadline = ContinuousClock.now + patience
         while true {
             try check()
+            try beforeTrying()
             do {
                 let result = try body()
                 answered()
@@ -87,7 +94,11 @@ final class FeedControl: @unchecked Sendable {
                 case .lasting: throw error
                 case .full:
                     refusedForMemory()
-                    deadline = .now + patience
+                    if limit == nil {
+                        deadline = .now + patience
+                    } else if deadline <= .now {
+                        throw CoordinatorError.memoryFull(RedisMemory(of: store))
+                    }
                 case .passing:
                     noteReachable(error)
                     guard ContinuousClock.now < deadline else {

@@ -64,7 +64,7 @@ final class FeedPipeline: @unchecked Sendable {  // variables are used only whil
         let now = ContinuousClock.now
         let isSlow = now - lastFed > .milliseconds(5)
         lastFed = now
-        try drive(allowsPartial: isSlow) { kept.count < FeedWindow.most && keptBytes < Self.maxBytes }
+        try drive(allowsPartial: isSlow) { kept.count < window.mostKept && keptBytes < Self.maxBytes }
     }
 
     /// Blocks until Redis has all operations.

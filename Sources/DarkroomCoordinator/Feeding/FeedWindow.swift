@@ -36,6 +36,10 @@ struct FeedWindow {
     private var limit = Self.most
     private var setback: Setback?
 
+    /// The number of unconfirmed operations that the feeder may hold. It is small after the reply `FULL`, so that a feeder
+    /// that waits for its window needs little memory.
+    var mostKept: Int { min(Self.most, max(2 * limit, 2 * Self.pipeline)) }
+
     /// Creates a window that begins with the operation after `confirmed`.
     init(confirmed: Int) {
         self.confirmed = confirmed

@@ -13,6 +13,8 @@ package struct ListSubmission: Sendable {
         package let name: String
         /// Option names as in ``ListSubmission/fields``, and values.
         package let options: [(name: String, value: String)]
+        /// Whether the client has closed its connection. Its list is then not submitted.
+        package let clientHasLeft: @Sendable () -> Bool
     }
 
     /// The names of the options that clients may give.
@@ -59,13 +61,16 @@ extension Call {
         case (let list?, _) where list.file.size == 0:
             throw Problem(400, "noList", "the list \"\(list.name)\" is empty")
         case (let list?, nil):
-            request = ListSubmission.Request(list: list.file.path, upload: list.file, name: list.name, options: options)
+            request = ListSubmission.Request(
+                list: list.file.path, upload: list.file, name: list.name, options: options,
+                clientHasLeft: clientHasLeft)
         case (nil, let url?):
             guard ["http://", "https://"].contains(where: { url.lowercased().hasPrefix($0) }) else {
                 throw Problem(
                     400, "invalidField", "the list \"\(url)\" is no http:// or https:// address; or upload a file")
             }
-            request = ListSubmission.Request(list: url, upload: nil, name: url, options: options)
+            request = ListSubmission.Request(
+                list: url, upload: nil, name: url, options: options, clientHasLeft: clientHasLeft)
         case (nil, nil):
             throw Problem(400, "noList", "there is no list: upload a file, or give its address in \"list\"")
         case (_?, _?):

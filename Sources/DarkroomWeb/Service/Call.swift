@@ -6,12 +6,18 @@ import DarkroomStore
 struct Call: Sendable {
     let site: Site
     let request: HTTPRequest
+    /// Whether the client has closed its connection, see `HTTPExchange`.
+    let clientHasLeft: @Sendable () -> Bool
     /// The variable components of the path.
     private let parameters: [String: String]
 
-    init(_ site: Site, _ request: HTTPRequest, _ parameters: [String: String]) {
+    init(
+        _ site: Site, _ request: HTTPRequest, _ parameters: [String: String],
+        clientHasLeft: @escaping @Sendable () -> Bool
+    ) {
         self.site = site
         self.request = request
+        self.clientHasLeft = clientHasLeft
         self.parameters = parameters
     }
 

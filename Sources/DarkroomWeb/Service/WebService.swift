@@ -45,7 +45,8 @@ final class WebService: HTTPService {
         do throws(Problem) {
             let (route, parameters) = try route(of: request)
             let job: @Sendable () -> Void = { [self] in
-                exchange.respond(secured(answer(route, Call(site, request, parameters))))
+                let call = Call(site, request, parameters) { exchange.clientHasLeft }
+                exchange.respond(secured(answer(route, call)))
             }
             let isTaken =
                 switch route.pool {

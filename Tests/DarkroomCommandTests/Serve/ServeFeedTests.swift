@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Lists that users of `darkroom serve` submit, across kills of the process, and the same facts in both interfaces.
-@Suite(.redisServer, .serialized, .timeLimit(.minutes(1)))
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(3)))
 struct ServeFeedTests {
     @Test func killedServerContinuesItsFeeds() throws {
         let queue = try Queue()
@@ -42,6 +42,60 @@ struct ServeFeedTests {
         #expect(batch["photos"] as? Int == 30)
         second.program.send(SIGTERM)
         #expect(try second.program.outcome().status == 0)
+    }
+
+    /// The state of a submission at which the server is killed.
+    enum Step: CaseIterable {
+        case upload, list, record, batch, reply
+    }
+
+    /// Whatever the server had done when it was killed: the next server has a whole batch, or nothing of the list, and
+    /// the second attempt of the user is either accepted or refused because of the whole batch.
+    @Test(arguments: Step.allCases) func killedServerLosesNoList(at step: Step) throws {
+        let queue = try Queue()
+        let scratch = try ScratchFolder()
+        let list = Array((0..<30).map { "http://photos.example/\($0)\n" }.joined().utf8)
+        let files = FileManager.default, cache = scratch.path("cache")
+        for round in 0..<4 {
+            let server = try ServingProgram(queue, scratch: scratch)
+            let client = try RawClient(port: server.port)
+            let head =
+                "POST /api/v1/batches?output=\(round) HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: text/csv\r\n"
+                + "Authorization: Bearer \(ServingProgram.token)\r\nContent-Length: \(list.count)\r\n\r\n"
+            client.send(Array(head.utf8) + (step == .upload ? list.dropLast() : list))
+            // Polls without a pause, so that the server is killed soon after the step.
+            func names(_ folder: String) throws -> [String] { try files.contentsOfDirectory(atPath: folder) }
+            let end = ContinuousClock.now + .seconds(30)
+            func isReached() throws -> Bool {
+                switch step {
+                case .upload: try names(cache).contains { $0.hasPrefix("upload-") }
+                case .list: try !names(cache + "/lists").isEmpty
+                case .record: try names(cache + "/lists").contains { $0.hasSuffix(".json") }
+                case .batch: try queue.store.batchIDs().count > round
+                case .reply: !client.read(until: "201 ", timeout: 30).isEmpty
+                }
+            }
+            // A small list may be fed before a poll sees the step.
+            while try !isReached(), try queue.store.batchIDs().count <= round, .now < end {}
+            server.program.send(SIGKILL)
+            _ = try server.program.outcome()
+
+            let second = try ServingProgram(queue, scratch: scratch)
+            // The server removes the record of a list when the list is fed, or refused; files give no signal.
+            while try !names(cache + "/lists").isEmpty, .now < end { usleep(5000) }
+            #expect(try names(cache + "/lists") == [], "\(step)")
+            #expect(try names(cache).filter { $0.hasPrefix("upload-") } == [], "\(step)")
+            let reply = try second.call(
+                "POST", "/batches?output=\(round)", headers: ["Content-Type": "text/csv"], body: list)
+            #expect([201, 409].contains(reply.status), "\(step): \(reply.text)")
+            while try !names(cache + "/lists").isEmpty, .now < end { usleep(5000) }
+            let batches = try queue.store.facts(of: queue.store.batchIDs())
+            #expect(batches.count == round + 1 && batches.allSatisfy { $0.sealed && $0.photos == 30 }, "\(step)")
+            second.program.send(SIGTERM)
+            let log = try second.program.outcome().standardError
+            // The first server kept the list, and its client does not know whether the list is submitted.
+            if step == .upload { #expect(log.contains("removed an uploaded list"), "\(log)") }
+        }
     }
 
     /// Also if nobody uses the server.

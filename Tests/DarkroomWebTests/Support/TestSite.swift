@@ -43,10 +43,12 @@ final class TestSite: Sendable {
     var scratch: String { folders.path("server") }
 
     convenience init(
-        _ redis: RedisServer = .current, fetchesPrivateLists: Bool = true,
+        _ redis: RedisServer = .current, fetchesPrivateLists: Bool = true, replyTimeout: Duration? = nil,
         _ change: (inout WebConfiguration) -> Void = { _ in }
     ) throws {
-        let client = DarkroomClient(RedisLocation(redis.configuration, try Keys(namespace: redis.namespace())))
+        var address = redis.configuration
+        if let replyTimeout { address.replyTimeout = replyTimeout }
+        let client = DarkroomClient(RedisLocation(address, try Keys(namespace: redis.namespace())))
         try self.init(redis, client, ScratchFolder(), fetchesPrivateLists, change)
     }
 

@@ -1,0 +1,39 @@
+import Darkroom
+import DarkroomFiles
+import DarkroomLogging
+import DarkroomStore
+
+/// Creates the folders of a submitted batch below the folder of the server, if this machine may do so. Workers without
+/// `--outputs-under` create no folders, and find the folder of the manifest only if the server sees the same file system.
+///
+/// If the server may not create a folder, workers with `--outputs-under` create it.
+struct SubmittedFolders {
+    /// The folder of the server, which is trusted. Symbolic links in it are not followed.
+    let outputs: String
+    let store: BatchStore
+    let logger: Logger
+
+    /// Creates the output folder, the folder of the manifest of `batch`, and the folder of originals.
+    /// - Parameters:
+    ///   - output: An absolute path below ``outputs``.
+    ///   - originals: The same; empty for none.
+    func make(output: String, originals: String, for batch: BatchID) {
+        do throws(SystemFailure) {
+            let folder = try Folder(trusted: outputs)
+            if let path = Folder.part(of: output, below: outputs) {
+                let manifest = try folder.makeFolderLikeParent(Path.joined(path, ManifestPath.folder(batch)))
+                // Without the number, only `darkroom submit` into this folder reads the difference, after the batch is gone.
+                if let origin = try? store.perform(store.identify()) {
+                    try manifest.replace(ManifestPath.origin, with: Array("\(origin)\n".utf8), mode: 0o644)
+                }
+            }
+            if !originals.isEmpty, let path = Folder.part(of: originals, below: outputs) {
+                _ = try folder.makeFolderLikeParent(path)
+            }
+        } catch {
+            logger.info(
+                "cannot create the folders of a batch, workers with --outputs-under create them",
+                [.batch: .text(batch), "folder": .text(output), "detail": .text(error.text)])
+        }
+    }
+}
