@@ -87,7 +87,7 @@ import Testing
     @Test func cancelledReadIsRefused() throws {
         let folders = ReadableFolders(folders: [photos.path], maxBytes: 100)
         let cancelled = Latch()
-        #expect(try folders.contents(ofFile: photos.path + "/a b.jpg", unless: cancelled).count == 14)
+        #expect(try folders.contents(ofFile: photos.path + "/a b.jpg", unless: cancelled).bytes.count == 14)
         cancelled.set()
         let refusal = expectError(TransferError.self) {
             try folders.contents(ofFile: photos.path + "/a b.jpg", unless: cancelled)
@@ -118,7 +118,7 @@ import Testing
         let deadline = ContinuousClock.now + .seconds(20)
         while read < 200 || refused < 200, .now < deadline {
             do {
-                let bytes = try folders.contents(ofFile: deep + "/c.jpg", unless: Latch())
+                let bytes = try folders.contents(ofFile: deep + "/c.jpg", unless: Latch()).bytes
                 found.insert(String(decoding: bytes, as: UTF8.self))
                 read += 1
             } catch {
