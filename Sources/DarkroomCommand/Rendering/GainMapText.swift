@@ -1,4 +1,4 @@
-import DarkroomText
+import Darkroom
 
 /// What is said about photos whose gain maps are not in their files.
 enum GainMapText {
