@@ -78,7 +78,7 @@ import Testing
         #expect(try facts().lostGainMaps == 1 && facts().counts.filtered == 1)
         // The worker repeats its report with the second photo, after it has lost the reply to the first.
         let report = test.store.report(
-            held, worker: "w", stateCodes: Array("FaFF".utf8), lostGainMaps: [0, 1, 3], bytesIn: 0, bytesOut: 0)
+            held, worker: "worker", stateCodes: Array("FaFF".utf8), lostGainMaps: [0, 1, 3], bytesIn: 0, bytesOut: 0)
         #expect(try test.store.perform(report) == .accepted(ended: true, stateCodes: nil, version: 0))
         #expect(try facts().lostGainMaps == 2 && facts().counts.filtered == 3 && facts().counts.failed == 1)
     }
