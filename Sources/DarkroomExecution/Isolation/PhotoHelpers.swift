@@ -129,7 +129,8 @@ package final class PhotoHelpers: Sendable {
     /// a helper may receive no CPU time.
     private func time(_ limits: DevelopOptions) -> (Int) -> (processor: Duration, clock: Duration) {
         { pixels in
-            let time = limits.processorTime(pixels: pixels) ?? .zero
+            // Photos that are never in memory as a whole take less time per pixel.
+            let time = limits.processorTime(pixels: min(pixels, limits.maxPixels)) ?? .zero
             return (time + Self.margin, time * 3 + .seconds(60))
         }
     }
