@@ -54,7 +54,9 @@ import Testing
     @Test(arguments: [[], ["-o"]]) func existingComparisonKeepsThePhotoFromBeingWritten(option: [String]) throws {
         let existing = try scratch.write("moon.compare.png", "earlier")
         let target = option.isEmpty ? scratch.path("moon.png") : folder
-        let outcome = try Program(["develop", "--filter", "sepia", Self.samples + "/moon.png", "--compare"] + option + [target]).outcome()
+        let outcome = try Program(
+            ["develop", "--filter", "sepia", Self.samples + "/moon.png", "--compare"] + option + [target]
+        ).outcome()
         #expect(outcome.status == (option.isEmpty ? 1 : 3))
         #expect(outcome.standardError.contains("\(existing): it is there already"), "\(outcome)")
         #expect(try scratch.contents("") == ["moon.compare.png"])
@@ -63,10 +65,13 @@ import Testing
     @Test func photoGoesThroughPipes() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let outcome = try Program(
-            ["develop", "--filter", "sepia", "-", "-"], input: "\(Self.samples)/astronaut.jpg", output: "\(folder)/piped.jpg"
+            ["develop", "--filter", "sepia", "-", "-"], input: "\(Self.samples)/astronaut.jpg",
+            output: "\(folder)/piped.jpg"
         ).outcome()
         #expect(outcome.status == 0)
-        #expect(try Program.run("develop", "--filter", "sepia", "\(Self.samples)/astronaut.jpg", "\(folder)/file.jpg").status == 0)
+        #expect(
+            try Program.run("develop", "--filter", "sepia", "\(Self.samples)/astronaut.jpg", "\(folder)/file.jpg")
+                .status == 0)
         #expect(
             FileManager.default.contents(atPath: "\(folder)/piped.jpg")
                 == FileManager.default.contents(atPath: "\(folder)/file.jpg"))
@@ -159,7 +164,9 @@ import Testing
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let photos = ["astronaut.jpg", "moon.png", "chelsea.jpg"].map { "\(Self.samples)/\($0)" }
         let out = "\(folder)/a/b"
-        let outcome = try Program(["develop", "--filter", "sepia"] + photos + ["/etc/passwd", photos[0], "-o", out, "--json"]).outcome()
+        let outcome = try Program(
+            ["develop", "--filter", "sepia"] + photos + ["/etc/passwd", photos[0], "-o", out, "--json"]
+        ).outcome()
         #expect(outcome.status == 3)
         let facts = try #require(try outcome.json() as? [[String: Any]])
         #expect(
@@ -175,7 +182,9 @@ import Testing
         #expect(again.status == 0 && again.lines.count == 3)
         let names = ["astronaut.jpg", "astronaut.webp", "chelsea.jpg", "chelsea.webp", "moon.png", "moon.webp"]
         #expect(try FileManager.default.contentsOfDirectory(atPath: out).sorted() == names)
-        #expect(try Program(["develop", "--filter", "sepia"] + photos + ["-o", out]).outcome().status == 3, "all files exist already")
+        #expect(
+            try Program(["develop", "--filter", "sepia"] + photos + ["-o", out]).outcome().status == 3,
+            "all files exist already")
     }
 
     /// Makes a folder of photos: `a.jpg`, `deep/b.png`, a hidden folder, a text, and links.
@@ -201,7 +210,9 @@ import Testing
         // The output folder is in the folder of photos, and is not read.
         for again in [[], ["--force"]] {
             let out = "\(photos)/out"
-            let arguments = ["develop", "--filter", "sepia", photos, "\(Self.samples)/astronaut.jpg", "-o", out, "--recursive"]
+            let arguments = [
+                "develop", "--filter", "sepia", photos, "\(Self.samples)/astronaut.jpg", "-o", out, "--recursive",
+            ]
             let whole = try Program(arguments + ["--format", "webp"] + again).outcome()
             #expect(whole.status == 0, "\(whole)")
             #expect(
@@ -221,7 +232,8 @@ import Testing
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         }
         #expect(symlink(elsewhere, "\(out)/deep") == 0)
-        let outcome = try Program.run("develop", "--filter", "sepia", photos, "\(folder)/empty", "-o", out, "--recursive")
+        let outcome = try Program.run(
+            "develop", "--filter", "sepia", photos, "\(folder)/empty", "-o", out, "--recursive")
         #expect(outcome.status == 3 && outcome.lines.count == 1)
         let problems = outcome.standardError.split(separator: "\n").filter { !$0.hasPrefix("folder") }
         try #require(problems.count == 4)
