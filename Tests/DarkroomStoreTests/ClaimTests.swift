@@ -167,6 +167,55 @@ import Testing
         #expect(try turns()[0] > second[0])
     }
 
+    /// Otherwise idle workers that refuse the batch would claim in vain after each claim of another worker.
+    @Test func turnDoesNotChangeIfABatchStaysInItsQueue() throws {
+        let test = try TestStore()
+        let id = try test.submit(operations: 8, sealed: false)
+        let turn = try test.store.perform(test.store.heartbeat(worker: "idle")).turn
+        for _ in 1...4 { #expect(try test.claim(operations: 1).count == 1) }
+        #expect(try test.store.perform(test.store.feed(id, operation: 9, photos: 1, entry: [1], digest: "d")) == .fed)
+        #expect(try test.store.perform(test.store.heartbeat(worker: "idle")).turn == turn)
+    }
+
+    @Test func batchWithoutPriorityAffectsNoOtherCall() throws {
+        let test = try TestStore()
+        let damaged = try test.submit("damaged", operations: 3)
+        let dependent = try test.submit("dependent", operations: 1, after: [damaged]) { $0.afterSuccess = true }
+        let held = try test.claim(operations: 2)
+        for id in [damaged, dependent] { try test.command("HDEL", test.store.keys.batch(id), "priority") }
+        try test.pass(seconds: 100)
+        try test.heartbeat("other")
+        #expect(try test.claim("other").count == 3)
+        #expect(try test.store.perform(test.store.release(held[0].held, worker: "worker")) == .lost)
+        #expect(try test.store.perform(test.store.prioritize(damaged, .normal)) == .done(isNew: true))
+        try test.command("HDEL", test.store.keys.batch(damaged), "priority")
+        #expect(try test.store.perform(test.store.suspend(damaged, .everything, true)) == .done(isNew: true))
+        guard case .cancelled = try test.store.perform(test.store.cancel(damaged)) else {
+            throw TestFailure(description: "the batch was not cancelled")
+        }
+    }
+
+    /// The clock of the Redis server was set back: a worker that has ended since then must not count as running.
+    @Test func heartbeatInTheFutureCountsAsNow() throws {
+        let test = try TestStore()
+        for worker in ["ended", "running"] { try test.heartbeat(worker) }
+        let now = try test.store.time()
+        try test.command("ZADD", test.store.keys.workers, "\(now + 7_200_000)", "ended")
+        let ended = try #require(try test.store.workers().first { $0.id == "ended" })
+        #expect(!ended.isLiving(now: now) && ended.seenText(now: now) == "lost, seen before the clock of Redis was set back")
+        try test.heartbeat("running")
+        let seen = try #require(try test.store.workers().first { $0.id == "ended" }).seen
+        #expect(seen >= now && seen <= now + 3_600_000)
+        #expect(ended.seenText(now: ended.seen + 1000) == "\(HumanText.duration(1)) ago")
+    }
+
+    @Test func allWorkersAreListed() throws {
+        let test = try TestStore()
+        let calls = (1...1300).map { test.store.heartbeat(worker: "w\($0)") }
+        _ = try test.store.perform(calls)
+        #expect(try test.store.workers().count == 1300)
+    }
+
     @Test func claimContinuesPast100BatchesWithTooLargeOperations() throws {
         let test = try TestStore()
         // After the first batch, the claim has room for 20 photos, but operations of the large batches have 50.

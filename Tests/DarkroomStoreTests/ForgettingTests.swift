@@ -121,6 +121,19 @@ import Testing
         try expectNothingLeft(test)
     }
 
+    /// A heartbeat forgets up to 10 batches, and says that there are more.
+    @Test func forgetsAllBatchesThatAreDue() throws {
+        let test = try TestStore()
+        let ids = try (1...25).map { try test.submit("batch-\($0)", operations: 0) }
+        for id in ids {
+            try test.command("ZADD", test.store.keys.expiring, "0", "\(id)")
+            try test.command("HSET", test.store.keys.batch(id), "expires", "0")
+        }
+        let more = try (1...3).map { _ in try test.store.perform(test.store.heartbeat(worker: nil)).hasMore }
+        #expect(more == [true, true, false])
+        #expect(try test.state().batches.isEmpty)
+    }
+
     @Test func keepsAFinishedBatchFor30SecondsAndUntilItsWebhookIsDelivered() throws {
         let test = try TestStore()
         let plain = try test.submit("plain", operations: 1) { $0.retain = .zero }

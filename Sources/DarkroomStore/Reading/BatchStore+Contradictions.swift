@@ -1,6 +1,5 @@
 import DarkroomModel
 import DarkroomRedis
-import DarkroomText
 
 /// Finds batches whose counters contradict their queues.
 extension BatchStore {

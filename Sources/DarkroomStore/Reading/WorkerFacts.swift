@@ -1,5 +1,4 @@
 import DarkroomModel
-import DarkroomText
 
 /// The facts about a worker in Redis.
 package struct WorkerFacts: Sendable, Equatable {
