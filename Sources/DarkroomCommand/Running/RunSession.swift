@@ -79,7 +79,9 @@ final class RunSession {
             var steps = (hasMore: true, repaired: [BatchID]())
             while steps.hasMore {
                 steps = try client.store.repair(steps: 100)
-                for batch in steps.repaired { progress.note("repaired batch \(batch), whose data in Redis contradicted each other") }
+                for batch in steps.repaired {
+                    progress.note("repaired batch \(batch), whose data in Redis contradicted each other")
+                }
             }
         }
         let begun = try earlierBatch()

@@ -139,7 +139,8 @@ extension ModelRun {
         let next = batch.operations + 1
         let ended = (1..<next).filter { batch.hasEnded($0) && batch.entries[$0] == nil }
         return first([
-            ["HSET", "batch:\(id):operations", "\(next)", "photos"], ["ZADD", "batch:\(id):queue", "\(next)", "\(next)"],
+            ["HSET", "batch:\(id):operations", "\(next)", "photos"],
+            ["ZADD", "batch:\(id):queue", "\(next)", "\(next)"],
         ])
             + (random.pick(ended).map { number in
                 first([

@@ -43,7 +43,8 @@ import Testing
             let log = scratch.path("run-\(number)-last.log")
             let last = try BoundProcess([TortureWorker.program] + arguments, log: log)
             guard last.wait(within: .seconds(120)) else {
-                throw TortureFailure("darkroom run has not ended (seed \(run.seed), run \(number)): \(Self.text(of: log))")
+                throw TortureFailure(
+                    "darkroom run has not ended (seed \(run.seed), run \(number)): \(Self.text(of: log))")
             }
             #expect(last.exitStatus == 0, "run \(number): \(Self.text(of: log))")
             #expect(Self.written(output) == Self.photos, "run \(number)")
@@ -53,7 +54,8 @@ import Testing
             photos.forget(batch: number)
         }
         run.report([
-            ("lists, all exact", "\(done.runs)"), ("cuts", "\(done.cuts)"), ("of them in a transaction", "\(done.insideTransactions)"),
+            ("lists, all exact", "\(done.runs)"), ("cuts", "\(done.cuts)"),
+            ("of them in a transaction", "\(done.insideTransactions)"),
             ("bytes cut off", "\(done.bytes)"), ("photos", "\(done.runs * Self.photos)"),
         ])
     }
@@ -77,7 +79,8 @@ import Testing
         }
         try cluster.verifyStore()
         run.report([
-            ("cuts", "\(outcome.faults)"), ("batches, all exact", "\(outcome.batches)"), ("photos", "\(outcome.photos)"),
+            ("cuts", "\(outcome.faults)"), ("batches, all exact", "\(outcome.batches)"),
+            ("photos", "\(outcome.photos)"),
             ("bytes cut off", "\(bytes)"), ("repairs", "\(cluster.logged("repaired a batch").count)"),
         ])
     }
@@ -138,13 +141,16 @@ import Testing
     private static func verify(_ output: String, _ number: Int) throws {
         let scratch = try ScratchFolder(in: "/tmp")
         let server = try RedisServerProcess(
-            socketPath: scratch.path("redis.sock"), folder: output + "/.darkroom/redis", arguments: ["--appendonly", "yes"])
+            socketPath: scratch.path("redis.sock"), folder: output + "/.darkroom/redis",
+            arguments: ["--appendonly", "yes"])
         defer { server.terminate() }
         let store = BatchStore(server.configuration, keys: try Keys())
         defer { store.connection.close() }
         let violations = try StoreReader(store).read().violations()
         #expect(violations == [], "run \(number)")
         let facts = try store.facts(of: store.batchIDs())
-        #expect(facts.count == 1 && facts.allSatisfy { $0.succeeded && $0.counts.filtered == photos }, "run \(number): \(facts)")
+        #expect(
+            facts.count == 1 && facts.allSatisfy { $0.succeeded && $0.counts.filtered == photos },
+            "run \(number): \(facts)")
     }
 }
