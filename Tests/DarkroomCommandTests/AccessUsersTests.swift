@@ -81,4 +81,36 @@ import Testing
         let nobody = try Program(["batches", "--redis", "redis://127.0.0.1:\(port)"]).outcome()
         #expect(nobody.status == 1, "\(nobody)")
     }
+
+    /// A killed server may leave a part of a transaction at the end of its append-only file. If the next server appended to
+    /// it, the server after that would execute this part.
+    @Test func partOfATransactionIsRemovedBeforeTheStart() throws {
+        _ = try makePasswords()
+        let data = scratch.path("data")
+        try FileManager.default.createDirectory(atPath: data, withIntermediateDirectories: true)
+        let arguments = [
+            "env", "DARKROOM_SECRETS=\(scratch.path("secrets"))", "sh", Self.folder + "/redis", "--port", "\(port)",
+            "--bind", "127.0.0.1", "--appendonly", "yes", "--dir", data,
+        ]
+        func start() throws -> BoundProcess {
+            let server = try BoundProcess(arguments, log: scratch.path("log"))
+            let deadline = ContinuousClock.now + .seconds(30)
+            while try run("batches", role: "monitor").status != 0 {
+                try #require(ContinuousClock.now < deadline, "the server does not answer")
+            }
+            return server
+        }
+        var server = try start()
+        #expect(try run("suspend", "--all", role: "coordinator").status == 0)
+        server.stop()
+        let name = try #require(try scratch.contents("data/appendonlydir").first { $0.hasSuffix(".incr.aof") })
+        let path = scratch.path("data/appendonlydir/\(name)")
+        let whole = try Data(contentsOf: URL(filePath: path))
+        let part = "*1\r\n$5\r\nMULTI\r\n*3\r\n$3\r\nSET\r\n$1\r\nx\r\n$1\r\n1\r\n*3\r\n$3\r\nSET\r\n$1"
+        try (whole + Data(part.utf8)).write(to: URL(filePath: path))
+        server = try start()
+        server.stop()
+        let left = try Data(contentsOf: URL(filePath: path))
+        #expect(left.range(of: Data("SET\r\n$1\r\nx".utf8)) == nil && left.starts(with: whole))
+    }
 }

@@ -15,7 +15,7 @@ import Testing
         ("encoding", "quality=99999999999"), ("renditions", "../a = none"), ("lease", "1"), ("lease", "5999"),
         ("lease", "86400001"),
         ("lease", "9007199254740992"),
-        ("count.filtered", "5000000"), ("submitted", "-1"), ("focus.first", "\u{1B}]0;x\u{7}"),
+        ("submitted", "-1"), ("focus.first", "\u{1B}]0;x\u{7}"),
     ]) func batchesStatusAndWaitShowADamagedBatch(_ field: String, _ value: String) throws {
         let queue = try Queue()
         let damaged = try queue.submit(Self.urls)
@@ -50,6 +50,19 @@ import Testing
             }
         }
         #expect(try queue.run("forget", "\(damaged)", "--force").status == 0)
+    }
+
+    /// Counters follow from the state codes, so a command that finds a damaged counter repairs the batch.
+    @Test(arguments: ["count.filtered", "executing"]) func damagedCounterIsRepaired(_ field: String) throws {
+        let queue = try Queue()
+        let id = try queue.submit(Self.urls)
+        for value in ["5000000", "-3"] {
+            _ = try queue.store.connection.call(.init("HSET", queue.store.keys.batch(id), field, value))
+            let status = try queue.run("status")
+            #expect(status.status == 0 && status.standardError.contains("batch \(id): "), "\(status)")
+            #expect(try queue.run("batches").lines[0].hasPrefix("\(id)\tready\t"), "\(field) is \(value)")
+            #expect(try queue.store.facts(of: id)?.damage == [])
+        }
     }
 
     @Test func fuzzedFactsAreShown() throws {

@@ -23,11 +23,11 @@ import Testing
             let list = try scratch.write(
                 "list-\(number).txt",
                 (0..<Self.photos).map { photos.url(batch: number, $0) + "\n" }.joined())
-            let arguments = ["run", list, "-o", output, "--allow-private", "--operation-size", "5", "--per-host", "8"]
+            let arguments = ["run", list, "-o", output, "--allow-private", "--per-host", "8"]
             for attempt in 0..<2 {
                 let log = scratch.path("run-\(number)-\(attempt).log")
                 let process = try BoundProcess([TortureWorker.program] + arguments, log: log)
-                let least = Self.written(output) + run.random.number(in: 0..<Self.photos / 3)
+                let least = Self.written(output) + run.random.number(in: 1..<Self.photos / 3)
                 let deadline = ContinuousClock.now + .seconds(120)
                 while Self.written(output) < least, !process.wait(within: .milliseconds(2)) {
                     guard .now < deadline else { throw TortureFailure("no progress: \(Self.text(of: log))") }
@@ -85,7 +85,7 @@ import Testing
         ])
     }
 
-    private static let photos = 60
+    private static let photos = 300
 
     /// The number of developed photos in the output folder.
     private static func written(_ output: String) -> Int {
