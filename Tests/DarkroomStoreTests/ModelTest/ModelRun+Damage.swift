@@ -18,11 +18,13 @@ extension ModelRun {
             batch.state != nil
         else { return }
         let ways = [
-            halfClaim, halfRequeue, halfReport, lostEntry, wrongCounter, wrongReason, halfReady, halfRetry, halfFinish,
+            halfClaim, halfRequeue, halfReport, wrongCounter, wrongReason, halfReady, halfRetry, halfFinish,
             halfRelease, halfCancel, leftOver,
         ]
         var commands: [[String]] = []
         for _ in 0..<Int.random(in: 1...3, using: &random) { commands += random.pick(ways)!(id, batch) }
+        // Not together with half a claim: a held operation without an entry is left to its worker.
+        if random.chance(10) { commands = lostEntry(id, batch) }
         guard !commands.isEmpty else { return }
         try bench.damage(commands) {
             let store = bench.store
