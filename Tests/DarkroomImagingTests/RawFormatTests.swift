@@ -102,7 +102,7 @@ import Testing
 
     /// A watermark is a picture, too.
     @Test func rawFileIsNoWatermark() throws {
-        let watermark = try Filter(parsing: "watermark=logo.nef")
+        let watermark = try Filter(parsing: "watermark=image:logo.nef")
         var options = DevelopOptions(filters: [watermark], format: .png)
         options.overlays = [watermark: TIFFPage.file([Self.thumbnail, Self.sensor])]
         let photo = TIFFPage.file([TIFFPage(width: 16, height: 12, colour: [200, 30, 30])])

@@ -85,13 +85,13 @@ import Testing
             (Kind(format: 1, bits: 32, black: 1000, white: 500_000), .long([1000]), .long([500_000])),
             (Kind(format: 2, bits: 16, black: 0, white: 4095), .short([0]), .short([4095])),
         ]
+        // libtiff requires as many numbers as samples.
         for (kind, least, most) in ranges {
             let tags: [Int: TIFFPage.Value] = [340: least, 341: most]
             let comment = kind.testDescription
             try Self.expect(Self.file(kind, bands: 1, photometric: 1, tags: tags), bands: 1, comment)
             try Self.expect(
                 Self.file(kind, bands: 1, photometric: 0, tags: tags), bands: 1, isInverted: true, comment)
-            try Self.expect(Self.file(kind, bands: 3, photometric: 2, tags: tags), bands: 3, comment)
         }
     }
 
@@ -138,7 +138,6 @@ import Testing
     @Test(
         arguments: [
             ([0], nil), ([2], 0), ([0, 0], nil), ([0, 2], 1), ([2, 0], 0), ([0, 0, 2], 2), ([0, 0, 0, 0], nil),
-            ([7], nil),
         ] as [([Int], Int?)])
     func onlyAlphaIsAlpha(extras: [Int], alpha: Int?) throws {
         for (photometric, colours) in [(1, 1), (0, 1), (2, 3), (5, 4)] {
