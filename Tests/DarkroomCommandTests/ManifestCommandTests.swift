@@ -22,11 +22,11 @@ struct ManifestCommandTests {
         #expect(
             csv == """
                 batch,index,name,url,state,file,reason,detail,attempts,width,height,bytes,sha256,downloadMilliseconds,\
-                filterMilliseconds,writeMilliseconds,rendition
-                \(id),0,photo 0,http://h/0,filtered,photo 0.jpg,,,,,,,,,,,
+                filterMilliseconds,writeMilliseconds,rendition,note
+                \(id),0,photo 0,http://h/0,filtered,photo 0.jpg,,,,,,,,,,,,
                 \(id),1,photo 1,"NO, ""URL""
-                ",failed,,not-a-url,found nothing,,,,,,,,,
-                \(id),2,photo 2,http://h/2,filtered,photo 2.jpg,,,,,,,,,,,
+                ",failed,,not-a-url,found nothing,,,,,,,,,,
+                \(id),2,photo 2,http://h/2,filtered,photo 2.jpg,,,,,,,,,,,,
 
                 """)
         let json = try #require(try Program.run("manifest", queue.folder, "--json").json() as? [[String: Any]])
