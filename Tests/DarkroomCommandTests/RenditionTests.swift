@@ -115,7 +115,7 @@ import Testing
         let table = try Program.run("manifest", out).lines
         #expect(table.count == 15 && table[1].contains("\t0\tfiltered\t\t0.jpg\tgrey/000000-0.jpg\t640\t427\t"))
         let csv = try Program.run("manifest", out, "--csv").lines
-        #expect(csv.count == 16 && csv[1].hasSuffix(",small") && csv[3].hasSuffix(",same"))
+        #expect(csv.count == 16 && csv[1].hasSuffix(",small,") && csv[3].hasSuffix(",same,"))
         let json = try #require(try Program.run("manifest", out, "--json").json() as? [[String: Any]])
         let files = try #require(json[0]["renditions"] as? [[String: Any]])
         #expect(files.map { $0["rendition"] as? String } == ["small", "grey", "same"])
