@@ -20,7 +20,7 @@ extension BatchFacts {
     /// Whether photos of the batch run at `now`, which is Redis time in milliseconds. A batch that an earlier version
     /// has started counts as executing from its first claim to its end.
     package func isExecuting(now: Int) -> Bool {
-        state == .executing && damage.isEmpty && (pace?.isActive(now: now) ?? true)
+        state == .executing && (pace?.isActive(now: now) ?? true)
     }
 
     /// The state to show: a batch whose operations were claimed, but none of whose photos runs, is ready, not executing.
