@@ -43,7 +43,7 @@ struct FocusCommand: ParsableCommand {
         let set = try client.control.focus(found.id, range, only: only)
         try output.write(
             sentence(set, range, found), try found.refreshed(client), ["fed": .int(set.fed)])
-        try output.warn(of: try found.refreshed(client))
+        if !json { try output.warn(of: try found.refreshed(client)) }
     }
 
     private func sentence(_ set: FocusSet, _ range: ClosedRange<Int>, _ batch: BatchFacts) -> String {

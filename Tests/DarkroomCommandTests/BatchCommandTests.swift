@@ -122,8 +122,9 @@ struct BatchCommandTests {
             queue.store.report(
                 queue.claim(operations: 1)[0].held, worker: "tester",
                 stateCodes: Array("FF".utf8), bytesIn: 1, bytesOut: 1))
-        let began = String(try queue.store.time() - 10_000)
-        _ = try queue.store.connection.call(.init("HSET", queue.store.keys.batch(id), "started", began))
+        // In the last 10 s of work, 2 photos were filtered.
+        let pace = "\(try queue.store.time()) 2 10000 2"
+        _ = try queue.store.connection.call(.init("HSET", queue.store.keys.batch(id), "pace", pace))
         let left = try #require((try queue.run("status", "\(id)", "--json").json() as? [String: Any])?["secondsLeft"])
         let seconds = try #require(left as? Double)
         #expect(seconds >= 30 && seconds < 300)

@@ -90,7 +90,13 @@ package struct BatchProblems: Sendable {
                     + "\(HumanText.count(batch.photos, of: "photo")) are fed, the list is not complete",
                 "if it is gone, go on with: darkroom submit LIST --resume \(batch.id)")
         }
-        if let waiting = waiting(batch, besides: others) { problems.append(waiting) }
+        if let waiting = waiting(batch, besides: others) {
+            problems.append(waiting)
+            // If the other batch makes no progress for another reason, this reason comes first.
+            if waiting.code == .waiting, workers.isEmpty {
+                add(.noWorker, "no running worker takes it: there is no worker", Self.startWorker)
+            }
+        }
         let flags = batch.controls
         for (code, what, option) in parts(
             (flags.isSuspended, flags.areDownloadsSuspended, flags.areFiltrationsSuspended),
@@ -170,9 +176,8 @@ package struct BatchProblems: Sendable {
         // A worker that refuses a batch does not run operations of the batch, even if it has claimed them. Without
         // workers, claimed operations run only until the lost worker has been silent for some time.
         let isClaimed = batch.executing > 0 && (!workers.isEmpty || !batch.isExecuting(now: now))
-        guard batch.isOpen, queued > 0 || isClaimed, !isHeld, !isTaken else { return nil }
-        guard !workers.isEmpty else { return (.noWorker, "there is no worker", "start one with: darkroom worker") }
-        guard batch.state != .waiting else { return nil }
+        guard batch.isOpen, batch.state != .waiting, queued > 0 || isClaimed, !isHeld, !isTaken else { return nil }
+        guard !workers.isEmpty else { return (.noWorker, "there is no worker", Self.startWorker) }
         let reasons = Set(workers.compactMap { $0.refusal(of: batch) }).sorted()
         let codes = Set(reasons.map(Self.code(ofRefusal:)))
         let code = codes.count == 1 ? codes.first ?? .refused : .refused
@@ -224,6 +229,8 @@ package struct BatchProblems: Sendable {
         let rank = min(max(highest, batch.controls.priority.rank) + 1, BatchPriority.allCases.count - 1)
         return "darkroom prioritize \(batch.id) \(BatchPriority.allCases[rank].rawValue)"
     }
+
+    private static let startWorker = "start one with: darkroom worker"
 
     /// The kind of a worker's refusal, determined from phrases in the text of the reason.
     private static func code(ofRefusal reason: String) -> BatchProblem.Code {
