@@ -213,8 +213,8 @@ final class BatchContext: Sendable {
             let isMissing = error.error == ENOENT || error.error == ENOTDIR
             if isMissing, isRemote, !makes {
                 throw Refusal(
-                    reason: "its \(what) is not seen here: \(place.markerPath) is missing; mount its share, or start this "
-                        + "worker with --outputs-under <folder above it>, so that it creates the folder")
+                    reason: "its \(what) is not seen here: \(place.markerPath) is missing; mount its share, or start "
+                        + "this worker with --outputs-under <folder above it>, so that it creates the folder")
             }
             let found = isMissing ? "is missing; is the share mounted?" : error.text
             throw Refusal(reason: "its \(what) is not seen here: \(place.markerPath) \(found)")
