@@ -5,7 +5,7 @@ import Testing
 
 /// The Redis server of `docker-compose.yml`, started by `deploy/acl/redis` with the passwords of
 /// `deploy/acl/passwords`.
-@Suite(.timeLimit(.minutes(2))) struct AccessUsersTests {
+@Suite(.timeLimit(.minutes(5))) struct AccessUsersTests {
     private static let folder = URL(filePath: #filePath).appending(path: "../../../deploy/acl").standardized.path
 
     private let scratch: ScratchFolder

@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomCommand
 
 /// `--on-damaged accept` and `--animation keep`, from the options of the command to the worker and its helpers.
-@Suite(.redisServer, .serialized, .timeLimit(.minutes(2))) struct DamageOptionTests {
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(5))) struct DamageOptionTests {
     /// An animation of 1 x 1 pixel with two frames.
     private static let animation: [UInt8] = {
         let header: [UInt8] = Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0, 0, 0, 0, 255, 255, 255]

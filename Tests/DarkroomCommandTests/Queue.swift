@@ -47,7 +47,7 @@ final class Queue: Sendable {
         var options = BatchOptions()
         options.output = folder
         change(&options)
-        let id = BatchID(submittedAt: try store.time())
+        let id = try store.newBatchID()
         if !options.output.isEmpty {
             try FileManager.default.createDirectory(
                 atPath: "\(folder)/\(ManifestPath.folder(id))", withIntermediateDirectories: true)

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// The commands of the README that need no Redis server of their own.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct ReadmeTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ReadmeTests {
     private static let project = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
 

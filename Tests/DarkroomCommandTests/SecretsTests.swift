@@ -9,7 +9,7 @@ import Testing
 
 /// Searches all of Redis and all published, printed, logged and written text for passwords, secrets, and the users,
 /// passwords and queries of URLs. Every secret in these tests contains "hush".
-@Suite(.timeLimit(.minutes(2)), .serialized) struct SecretsTests {
+@Suite(.timeLimit(.minutes(5)), .serialized) struct SecretsTests {
     private let redis: RedisServer
     private let port: Int
     private let administrator: RedisConnection

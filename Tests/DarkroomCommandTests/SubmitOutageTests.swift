@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// `darkroom submit` during a crash and a restart of Redis.
-@Suite(.timeLimit(.minutes(2))) struct SubmitOutageTests {
+@Suite(.timeLimit(.minutes(5))) struct SubmitOutageTests {
     /// Without an append-only file, the batch is lost, as after a failover to a replica without the batch.
     @Test(arguments: [true, false]) func continuesAfterTheRestart(keepsFile: Bool) throws {
         let arguments = keepsFile ? ["--appendonly", "yes", "--appendfsync", "always"] : []

@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomCommand
 
 /// Watermarks with the picture of a file, with the real program.
-@Suite(.redisServer, .serialized, .timeLimit(.minutes(3))) struct WatermarkTests {
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(5))) struct WatermarkTests {
     private static let samples = RunCommandTests.samples
     private static let relative = ["--filter", "watermark=image:pictures/logo.png", "--format", "png"]
 

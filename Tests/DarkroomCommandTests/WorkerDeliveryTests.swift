@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomCommand
 
 /// The webhook calls of workers, and the priority of worker threads.
-@Suite(.redisServer, .serialized, .timeLimit(.minutes(2)))
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(5)))
 struct WorkerDeliveryTests {
     private func secretFile(_ text: String, mode: Int = 0o600) throws -> (scratch: ScratchFolder, path: String) {
         let scratch = try ScratchFolder()

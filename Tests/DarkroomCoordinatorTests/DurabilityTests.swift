@@ -71,7 +71,7 @@ import Testing
             return try Durability(store: store, replicas: replicas, replicaPatience: patience).wait().lack
         }
         #expect(try lack(2) == nil)
-        let more = try #require(try lack(3, within: .seconds(2)))
+        let more = try #require(try lack(3, within: .seconds(6)))
         #expect((more.asked, more.connected, more.confirmed) == (3, 2, 2))
         #expect(
             more.description.contains(
@@ -79,7 +79,7 @@ import Testing
 
         kill(replicas[1].processIdentifier, SIGSTOP)
         defer { kill(replicas[1].processIdentifier, SIGCONT) }
-        let stopped = try #require(try lack(2, within: .seconds(2)))
+        let stopped = try #require(try lack(2, within: .seconds(6)))
         #expect((stopped.asked, stopped.connected, stopped.confirmed) == (2, 2, 1))
         #expect(try lack(nil) == nil && lack(1) == nil)
     }

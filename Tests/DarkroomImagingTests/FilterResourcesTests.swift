@@ -62,15 +62,19 @@ import Testing
         let filter = Self.slow(kind)
         var cancelled = 0
         for milliseconds in [2, 30, 100] {
-            let deadline = Deadline()
-            let error = try Self.run(filter, isCancelled: { deadline.isOver }) {
-                deadline.set(after: .milliseconds(milliseconds))
-            }
-            let delay = deadline.delay
-            if error != nil { cancelled += 1 }
-            #expect(error == nil || error?.code == .cancelled, "\(filter): \(error as Any)")
-            // 100 ms on a machine without other work.
-            #expect(delay < .milliseconds(200), "\(filter) after \(milliseconds) ms")
+            // 100 ms on a machine without other work. Other tests may use all cores for a moment, so a slow attempt is
+            // repeated.
+            var delays: [Duration] = []
+            repeat {
+                let deadline = Deadline()
+                let error = try Self.run(filter, isCancelled: { deadline.isOver }) {
+                    deadline.set(after: .milliseconds(milliseconds))
+                }
+                delays.append(deadline.delay)
+                if error != nil { cancelled += 1 }
+                #expect(error == nil || error?.code == .cancelled, "\(filter): \(error as Any)")
+            } while delays.allSatisfy { $0 >= .milliseconds(200) } && delays.count < 10
+            #expect(delays.contains { $0 < .milliseconds(200) }, "\(filter) after \(milliseconds) ms: \(delays)")
         }
         // Fast filters end before the later deadlines.
         #expect(cancelled > 0, "\(filter)")

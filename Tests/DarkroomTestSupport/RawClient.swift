@@ -53,7 +53,7 @@ package final class RawClient {
     /// Reads up to and including `end`. Records an issue if the server closes the connection before that, or if `timeout`
     /// seconds have passed.
     @discardableResult
-    package func read(until end: String, timeout: Int = 10, at location: SourceLocation = #_sourceLocation) -> String {
+    package func read(until end: String, timeout: Int = 60, at location: SourceLocation = #_sourceLocation) -> String {
         let wanted = Array(end.utf8)
         var searched = 0
         receive(timeout: timeout) { bytes in
@@ -74,9 +74,9 @@ package final class RawClient {
     }
 
     /// Reads until the server closes the connection, or `timeout` seconds have passed.
-    package func read(timeout: Int = 10) -> String { String(decoding: readBytes(timeout: timeout), as: UTF8.self) }
+    package func read(timeout: Int = 60) -> String { String(decoding: readBytes(timeout: timeout), as: UTF8.self) }
 
-    package func readBytes(timeout: Int = 10) -> [UInt8] {
+    package func readBytes(timeout: Int = 60) -> [UInt8] {
         receive(timeout: timeout) { _ in false }
         defer { received = [] }
         return received
@@ -98,7 +98,7 @@ package final class RawClient {
     }
 
     /// Waits until the server closes the connection; false if it is open after `timeout` seconds.
-    package func waitForClose(timeout: Int = 10) -> Bool {
+    package func waitForClose(timeout: Int = 60) -> Bool {
         var wait = timeval(tv_sec: timeout, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &wait, socklen_t(MemoryLayout<timeval>.size))
         var buffer = [UInt8](repeating: 0, count: 65536)

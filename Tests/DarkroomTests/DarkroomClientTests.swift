@@ -15,7 +15,7 @@ private struct EndlessPhotos: Collection, Sendable {
 }
 
 /// Tests the client with a real Redis server.
-@Suite(.redisServer, .timeLimit(.minutes(2)))
+@Suite(.redisServer, .timeLimit(.minutes(5)))
 struct DarkroomClientTests {
     let redis = RedisServer.current
     let client: DarkroomClient

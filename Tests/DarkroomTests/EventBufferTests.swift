@@ -4,7 +4,7 @@ import Testing
 @testable import Darkroom
 
 /// The events for an observer that reads more slowly than events arrive.
-@Suite(.timeLimit(.minutes(1))) struct EventBufferTests {
+@Suite(.timeLimit(.minutes(5))) struct EventBufferTests {
     private func event(_ time: Int) -> ClusterUpdate { .event(BatchEvent(.submitted, time: time)) }
 
     @Test func deliversEventsInOrder() async {

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Following a batch from its current facts to its end, with a real Redis server.
-@Suite(.redisServer, .timeLimit(.minutes(1)))
+@Suite(.redisServer, .timeLimit(.minutes(5)))
 struct FollowTests {
     let redis = RedisServer.current
     let client: DarkroomClient

@@ -36,7 +36,7 @@ private struct Late: PhotoOperation {
 }
 
 /// Operations that change pixels.
-@Suite(.redisServer, .timeLimit(.minutes(1))) struct PhotoPixelsTests {
+@Suite(.redisServer, .timeLimit(.minutes(5))) struct PhotoPixelsTests {
     private static let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Samples").path
 

@@ -5,7 +5,7 @@ import ErrorExpectations
 import Testing
 
 /// Tests the start, the end and the settings of a worker, with a real Redis server.
-@Suite(.redisServer, .timeLimit(.minutes(1)))
+@Suite(.redisServer, .timeLimit(.minutes(5)))
 struct PhotoWorkerTests {
     let location: RedisLocation
 

@@ -4,7 +4,7 @@ import ErrorExpectations
 import Testing
 
 /// Tests how the options of a new batch are checked, with a real Redis server.
-@Suite(.redisServer, .timeLimit(.minutes(1)))
+@Suite(.redisServer, .timeLimit(.minutes(5)))
 struct SubmissionCheckTests {
     let client: DarkroomClient
     private let photos = [("Lake.jpg", "http://photos.example/1"), ("Cabin.jpg", "http://photos.example/2")]

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Tests waiting for several batches, with a real Redis server.
-@Suite(.redisServer, .timeLimit(.minutes(1)))
+@Suite(.redisServer, .timeLimit(.minutes(5)))
 struct WaitTests {
     let client: DarkroomClient
 
@@ -14,8 +14,9 @@ struct WaitTests {
         client = DarkroomClient(RedisLocation(redis.configuration, try Keys(namespace: redis.namespace())))
     }
 
-    private func submit() async throws -> BatchID {
-        try await client.submit([(name: "photo", url: "http://photos.example/1")], options: BatchOptions()).id
+    private func submit(to other: DarkroomClient? = nil) async throws -> BatchID {
+        let photos = [(name: "photo", url: "http://photos.example/1")]
+        return try await (other ?? client).submit(photos, options: BatchOptions()).id
     }
 
     private func threads() throws -> Int {
@@ -40,12 +41,23 @@ struct WaitTests {
     }
 
     @Test func waitForAllIgnoresForgottenBatches() async throws {
-        let ids = [try await submit(), try await submit()]
+        // The number of readings of this server shows whether the wait has begun.
+        let redis = try RedisServer()
+        defer { redis.stop() }
+        let client = DarkroomClient(RedisLocation(redis.configuration, try Keys(namespace: "test")))
+        func listings() throws -> Int {
+            let text = try client.store.connection.call(.init("INFO", "commandstats")).string ?? ""
+            let calls = text.firstMatch(of: #/cmdstat_zrange:calls=([0-9]+)/#)
+            return calls.flatMap { Int($0.1) } ?? 0
+        }
+        let ids = [try await submit(to: client), try await submit(to: client)]
         // A batch that is being forgotten has no facts, but is still listed.
         _ = try client.store.connection.call(
             .init("ZADD", client.store.keys.batches, "1", "20260101-000000000-0000"))
+        let listed = try listings()
         let task = Task { try await client.waitForAll() }
-        try await Task.sleep(for: .milliseconds(100))
+        // A wait that began after the changes would not see the second batch. Redis gives no signal for a reading.
+        while try listings() == listed { try await Task.sleep(for: .milliseconds(5)) }
         try await client.forget(ids[0], unfinished: true)
         try await client.cancel(ids[1])
         #expect(try await task.value.map(\.id) == [ids[1]])

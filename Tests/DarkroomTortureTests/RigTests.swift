@@ -6,7 +6,7 @@ import FuzzSupport
 import Testing
 
 /// Tests of the verification: it must find no problem in a correct batch, and every problem that the test creates.
-@Suite(.redisServer, .serialized, .timeLimit(.minutes(2))) struct RigTests {
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(5))) struct RigTests {
     private func cluster(workers: Int) throws -> TortureCluster {
         let redis = RedisServer.current
         return try TortureCluster(

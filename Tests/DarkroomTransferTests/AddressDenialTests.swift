@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomTransfer
 
 /// Tests which addresses the engine connects to, by the connections that the listening socket accepts.
-@Suite(.timeLimit(.minutes(2))) struct AddressDenialTests {
+@Suite(.timeLimit(.minutes(5))) struct AddressDenialTests {
     @Test(arguments: [
         "127.0.0.1", "localhost", "2130706433", "0x7f.1", "0177.1", "127.1", "0.0.0.0", "0", "%31%32%37.1",
         "[::1]", "[::]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[::127.0.0.1]",
@@ -64,7 +64,7 @@ import Testing
 
 /// A URL that a user gives may have any address; its redirects are restricted. In these tests 127.0.0.8 and 127.0.0.9
 /// count as public.
-@Suite(.timeLimit(.minutes(2))) struct StartAnywhereTests {
+@Suite(.timeLimit(.minutes(5))) struct StartAnywhereTests {
     private let server: EveryAddressServer
 
     init() throws {
@@ -113,7 +113,7 @@ import Testing
 }
 
 /// Which addresses the engine connects to in a network namespace in which every address of the internet is local.
-@Suite(.timeLimit(.minutes(2)), .enabled(if: NetworkNamespace.isAvailable, "requires root and the ip program"))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: NetworkNamespace.isAvailable, "requires root and the ip program"))
 struct AddressDenialInANamespaceTests {
     /// `host` is the host of a URL; `dialled` is the address that the system would connect to, or nil if none.
     private static let denied: [(host: String, dialled: String?)] = [

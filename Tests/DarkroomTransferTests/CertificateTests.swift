@@ -4,7 +4,7 @@ import Testing
 
 @testable import DarkroomTransfer
 
-@Suite(.timeLimit(.minutes(1))) struct CertificateTests {
+@Suite(.timeLimit(.minutes(5))) struct CertificateTests {
     @Test func trustsNoSelfSignedCertificate() async throws {
         let scratch = try ScratchFolder()
         let folder = scratch.url

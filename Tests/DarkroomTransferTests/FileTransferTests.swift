@@ -6,7 +6,7 @@ import Testing
 
 @testable import DarkroomTransfer
 
-@Suite(.timeLimit(.minutes(1))) final class FileTransferTests {
+@Suite(.timeLimit(.minutes(5))) final class FileTransferTests {
     private let scratch: ScratchFolder
     private var root: URL { scratch.url }
     private var photos: URL { root.appendingPathComponent("photos") }

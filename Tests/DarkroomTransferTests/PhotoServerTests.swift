@@ -7,7 +7,7 @@ import Testing
 
 @testable import DarkroomTransfer
 
-@Suite(.timeLimit(.minutes(1))) final class PhotoServerTests {
+@Suite(.timeLimit(.minutes(5))) final class PhotoServerTests {
     private let scratch: ScratchFolder
     private var folder: URL { scratch.url }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DarkroomTransfer
 
-@Suite(.timeLimit(.minutes(1))) struct RedirectsTests {
+@Suite(.timeLimit(.minutes(5))) struct RedirectsTests {
     private func hop(_ start: String, _ location: String) throws -> Redirects.Hop {
         var redirects = Redirects(from: start, limit: 5, rules: HostRules(allowed: [], denied: []))
         return try redirects.follow(location)

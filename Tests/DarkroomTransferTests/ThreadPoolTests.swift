@@ -2,7 +2,7 @@ import DarkroomConcurrency
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ThreadPoolTests {
+@Suite(.timeLimit(.minutes(5))) struct ThreadPoolTests {
     @Test func runsAsManyJobsAtOnceAsItHasThreads() {
         let pool = ThreadPool("pool", maxThreads: 3)
         let arrived = DispatchSemaphore(value: 0)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DarkroomTransfer
 
-@Suite(.timeLimit(.minutes(1))) struct TransferEngineTests {
+@Suite(.timeLimit(.minutes(5))) struct TransferEngineTests {
     static let photo = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
 
     @Test func returnsTheBody() async throws {

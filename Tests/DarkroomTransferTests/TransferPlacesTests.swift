@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomTransfer
 
 /// Tests which transfers occupy one of the `maxRunning` places.
-@Suite(.timeLimit(.minutes(1))) struct TransferPlacesTests {
+@Suite(.timeLimit(.minutes(5))) struct TransferPlacesTests {
     @Test func transferThatWaitsForItsNextAttemptHasNoPlace() async throws {
         let server = try HostileServer([
             "/busy": .answer(status: 503, headers: ["Retry-After: 50"]), "/b": .answer(body: [2]),

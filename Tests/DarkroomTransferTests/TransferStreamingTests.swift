@@ -3,7 +3,7 @@ import Testing
 
 @testable import DarkroomTransfer
 
-@Suite(.timeLimit(.minutes(1))) struct TransferStreamingTests {
+@Suite(.timeLimit(.minutes(5))) struct TransferStreamingTests {
     private func stream(
         _ url: String, _ engine: TransferEngine
     ) async -> (bytes: [UInt8], result: Result<Download, TransferError>) {

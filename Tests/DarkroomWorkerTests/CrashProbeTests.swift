@@ -8,7 +8,7 @@ import Testing
 @testable import DarkroomWorker
 
 /// Crash probes: the worker marks a quarantined operation in Redis while one of its photos could crash the worker.
-@Suite(.redisServer, .timeLimit(.minutes(1))) struct CrashProbeTests {
+@Suite(.redisServer, .timeLimit(.minutes(5))) struct CrashProbeTests {
     @Test func transferOfAQuarantinedOperationIsACrashProbeUntilItEnds() async throws {
         let darkroom = try Darkroom(.current)
         let server = try HostileServer(["/held.jpg": .held(.answer(status: 404))])

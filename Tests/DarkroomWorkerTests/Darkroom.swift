@@ -39,7 +39,7 @@ final class Darkroom: Sendable {
 
     /// Submits and seals a batch, as a coordinator does.
     func submit(_ urls: [String], _ options: BatchOptions, makesFolder: Bool = true) throws -> BatchID {
-        let id = BatchID(submittedAt: try store.time())
+        let id = try store.newBatchID()
         if makesFolder, !options.output.isEmpty {
             try FileManager.default.createDirectory(
                 atPath: options.output + "/" + ManifestPath.folder(id), withIntermediateDirectories: true)

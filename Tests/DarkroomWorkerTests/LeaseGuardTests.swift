@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomWorker
 
 /// Tests which threads the lease guard blocks after a suspension of the process, and for how long.
-@Suite(.timeLimit(.minutes(1))) struct LeaseGuardTests {
+@Suite(.timeLimit(.minutes(5))) struct LeaseGuardTests {
     private let hour = Duration.seconds(3600)
 
     @Test func doesNotBlockWithinALeaseOfTheLastHeartbeat() {

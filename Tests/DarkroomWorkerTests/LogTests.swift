@@ -10,7 +10,7 @@ import Testing
 @testable import DarkroomWorker
 
 /// The log events of a worker.
-@Suite(.redisServer, .serialized, .timeLimit(.minutes(2))) struct LogTests {
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(5))) struct LogTests {
     let darkroom: Darkroom
 
     init() throws { darkroom = try Darkroom(.current) }

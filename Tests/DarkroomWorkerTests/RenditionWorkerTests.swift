@@ -10,7 +10,7 @@ import Testing
 @testable import DarkroomWorker
 
 /// Workers and batches with several renditions.
-@Suite(.redisServer, .serialized, .timeLimit(.minutes(3))) struct RenditionWorkerTests {
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(5))) struct RenditionWorkerTests {
     private static let renditions = [
         PhotoRendition("small", filters: [PhotoFilter("resize=100")], encoding: PhotoEncoding("format=webp")),
         PhotoRendition("grey", filters: [PhotoFilter("grayscale")]),

@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomWorker
 
 /// Tests photos that wait for a slow host. Each test runs a worker and HTTP servers.
-@Suite(.redisServer, .serialized, .timeLimit(.minutes(2))) struct WaitingForHostsTests {
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(5))) struct WaitingForHostsTests {
     let darkroom: Darkroom
 
     init() throws { darkroom = try Darkroom(.current) }

@@ -15,7 +15,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
     .appendingPathComponent("Samples").path
 
 /// Tests the effects of controls on a worker, with a real Redis server.
-@Suite(.redisServer, .serialized, .timeLimit(.minutes(3))) struct WorkerControlTests {
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(5))) struct WorkerControlTests {
     let darkroom: Darkroom
     let photos: PhotoServer
     let events = TraceEvents()

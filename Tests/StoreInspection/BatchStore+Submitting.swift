@@ -1,9 +1,20 @@
 import DarkroomCoding
 import DarkroomModel
+import DarkroomRedis
 import DarkroomStore
 import Testing
 
 extension BatchStore {
+    /// The id of a new batch that is submitted later than all batches of this namespace, by the clock of Redis. Batches of
+    /// the same millisecond are sorted by the random digits of their ids, so tests could not rely on their order.
+    package func newBatchID() throws -> BatchID {
+        let newest = try connection.call(.init("ZREVRANGE", keys.batches, "0", "0", "WITHSCORES")).array?.last?.string
+        while true {
+            let now = try time()
+            if now > newest.flatMap({ Int($0) }) ?? 0 { return BatchID(submittedAt: now) }
+        }
+    }
+
     /// Submits a batch, feeds `urls` to it as a coordinator does, and seals it.
     /// - Parameter name: Returns the name of the photo with this index and URL.
     package func submitBatch(

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// `submit --replicas` with real replicas, some of which are stopped by SIGSTOP.
-@Suite(.timeLimit(.minutes(3)), .serialized) struct ReplicaTests {
+@Suite(.timeLimit(.minutes(5)), .serialized) struct ReplicaTests {
     private let redis: RedisSentinels
     private let queue: Queue
     private let scratch: ScratchFolder

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Lists that users of `darkroom serve` submit, across kills of the process, and the same facts in both interfaces.
-@Suite(.redisServer, .serialized, .timeLimit(.minutes(3)))
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(5)))
 struct ServeFeedTests {
     @Test func killedServerContinuesItsFeeds() throws {
         let queue = try Queue()

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Many clients of a `darkroom serve` process, and its memory.
-@Suite(.redisServer, .serialized, .timeLimit(.minutes(1)))
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(5)))
 struct ServeLoadTests {
     /// Raises the number of files that this process may open; false if the system does not allow so many.
     private func canOpen(_ files: Int) -> Bool {
@@ -38,7 +38,8 @@ struct ServeLoadTests {
             slowest = max(slowest, .now - began)
         }
         print("10,000 idle connections: the slowest of 10 requests took \(slowest)")
-        #expect(slowest < .seconds(2))
+        // A starving request would take 20 s, the patience of the server.
+        #expect(slowest < .seconds(10))
         #expect(try server.mostMemory() < 400 << 20)
         withExtendedLifetime(idle) {}
     }

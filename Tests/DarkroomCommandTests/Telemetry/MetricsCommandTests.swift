@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// `worker --metrics`.
-@Suite(.redisServer, .serialized, .timeLimit(.minutes(3)))
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(5)))
 struct MetricsCommandTests {
     private static let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Samples").path

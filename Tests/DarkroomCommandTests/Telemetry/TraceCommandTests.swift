@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// The traces of `worker` and `run`, received by a collector.
-@Suite(.redisServer, .serialized, .timeLimit(.minutes(3)))
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(5)))
 struct TraceCommandTests {
     private static let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Samples").path

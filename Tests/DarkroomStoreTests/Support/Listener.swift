@@ -41,16 +41,16 @@ final class Listener: Sendable {
             default: break
             }
         }
-        guard signal.wait(timeout: .now() + 10) == .success else {
-            throw TestFailure(description: "the subscription was not confirmed within 10 s")
+        guard signal.wait(timeout: .now() + 60) == .success else {
+            throw TestFailure(description: "the subscription was not confirmed within 60 s")
         }
     }
 
     /// The change notices and the events since the last call.
     func upToNow() throws -> (notices: [Message], events: [Message]) {
         _ = try store.connection.call(RedisCommand("PUBLISH", store.keys.eventsChannel, "mark"))
-        guard signal.wait(timeout: .now() + 10) == .success else {
-            throw TestFailure(description: "the mark was not received within 10 s")
+        guard signal.wait(timeout: .now() + 60) == .success else {
+            throw TestFailure(description: "the mark was not received within 60 s")
         }
         let new = heard.withLock { heard in
             defer { heard = [] }

@@ -8,7 +8,7 @@ import Testing
 @testable import DarkroomWeb
 
 /// The OpenAPI document has all routes, fields and words, and nothing else.
-@Suite(.redisServer, .serialized, .timeLimit(.minutes(1)))
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(5)))
 struct APIDocumentTests {
     private let contract = TestSite.contract
 

@@ -8,7 +8,7 @@ import Testing
 @testable import DarkroomWeb
 
 /// The OpenAPI document describes the routes and their real replies.
-@Suite(.redisServer, .serialized, .timeLimit(.minutes(1)))
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(5)))
 struct APIReplyTests {
     /// Requests of each operation, with real photos of a real worker; then every status of success has occurred.
     @Test func everyOperationRepliesAsDescribed() throws {

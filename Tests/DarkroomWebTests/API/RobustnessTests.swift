@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomWeb
 
 /// Batches that are forgotten, Redis that is away, lists with cursors, and servers that change nothing.
-@Suite(.redisServer, .serialized, .timeLimit(.minutes(1)))
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(5)))
 struct RobustnessTests {
     @Test func readOnlyServerRefusesEveryChange() throws {
         let site = try TestSite { $0.isReadOnly = true }

@@ -8,7 +8,7 @@ import Testing
 @testable import DarkroomWeb
 
 /// Lists that clients submit.
-@Suite(.redisServer, .serialized, .timeLimit(.minutes(1)))
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(5)))
 struct SubmissionTests {
     private static let list = (0..<3).map { "http://photos.example/\($0).jpg\n" }.joined()
 

@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomWeb
 
 /// Tokens, cookies and redirections of a real server.
-@Suite(.redisServer, .serialized, .timeLimit(.minutes(1)))
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(5)))
 struct LoginTests {
     private let site: TestSite
 

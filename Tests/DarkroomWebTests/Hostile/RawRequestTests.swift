@@ -5,7 +5,7 @@ import Testing
 @testable import DarkroomWeb
 
 /// Requests that no browser sends, over raw sockets.
-@Suite(.redisServer, .serialized, .timeLimit(.minutes(1)))
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(5)))
 struct RawRequestTests {
     private static let login = "Authorization: Bearer \(TestSite.token)\r\n"
     private let site: TestSite

@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomWeb
 
 /// Which files the server sends, if other users write to the output folders and to Redis.
-@Suite(.redisServer, .serialized, .timeLimit(.minutes(1)))
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(5)))
 struct SentFileTests {
     private static let photo = TestSite.samples + "/flower.jpg"
     private let site: TestSite

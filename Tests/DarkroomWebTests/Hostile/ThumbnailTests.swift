@@ -8,7 +8,7 @@ import Testing
 @testable import DarkroomWeb
 
 /// Thumbnails of files that other users have written.
-@Suite(.redisServer, .serialized, .timeLimit(.minutes(1)))
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(5)))
 struct HostileThumbnailTests {
     private let site: TestSite
     private let folder: String

@@ -8,7 +8,7 @@ import Testing
 @testable import DarkroomWeb
 
 /// The events of a batch, and the focus that follows a page.
-@Suite(.redisServer, .serialized, .timeLimit(.minutes(1)))
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(5)))
 struct LiveTests {
     private let site: TestSite
     private var store: BatchStore { site.client.store }

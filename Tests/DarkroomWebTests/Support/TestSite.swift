@@ -109,7 +109,7 @@ final class TestSite: Sendable {
         options.output = outputs + "/\(UUID().uuidString)"
         options.operationSize = 10
         change(&options)
-        let id = BatchID(submittedAt: try client.store.time())
+        let id = try client.store.newBatchID()
         try client.store.submitBatch(
             id, options, urls: (0..<photos).map { "http://photos.example/\($0).jpg" }, seal: seal)
         return id

@@ -6,7 +6,7 @@ import Testing
 
 @testable import DarkroomExecution
 
-@Suite(.serialized, .timeLimit(.minutes(3))) struct CommandOperationTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct CommandOperationTests {
     private static let large = [UInt8]((0..<10_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) })
 
     // MARK: - Input and output
@@ -198,7 +198,8 @@ import Testing
     func cancelEndsTheCommandAndItsChildrenWithin100Milliseconds(_ style: CommandOperation.Style) throws {
         let fixture = try CommandFixture("setsid sleep 1000 & sleep 1001 & sleep 1002", style: style)
         var times: [Duration] = []
-        for _ in 0..<3 {
+        // The tests of other suites may use all cores for a moment.
+        while times.count < 3 || times.min() ?? .zero >= .milliseconds(100) && times.count < 20 {
             let isCancelled = Locked(false)
             let cancelled = Locked(ContinuousClock.now)
             let thread = OwnedThread("cancel") {
@@ -211,7 +212,6 @@ import Testing
             times.append(.now - cancelled.withLock { $0 })
             #expect(failure.reason == nil && fixture.left() == [])
         }
-        // The tests of other suites may use all cores for a moment.
         #expect(times.min() ?? .seconds(1) < .milliseconds(100), "\(times)")
     }
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import DarkroomExecution
 
-@Suite(.serialized, .timeLimit(.minutes(2))) struct CommandStreamTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct CommandStreamTests {
     /// Returns the photos unchanged. The arguments of a photo request another behaviour.
     private static let program = """
         import json, os, signal, subprocess, sys, time

@@ -14,7 +14,7 @@ private struct Nothing: PhotoOperation {
 }
 
 /// Workers whose custom operations are commands.
-@Suite(.redisServer, .serialized, .timeLimit(.minutes(2))) struct CommandWorkerTests {
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(5))) struct CommandWorkerTests {
     private let darkroom: Darkroom
     private let server: HostileServer
 

@@ -87,7 +87,7 @@ private struct Combining: PhotoOperation {
     func main(_ photo: DownloadedPhoto) throws -> [UInt8] { throw Failure() }
 }
 
-@Suite(.redisServer, .serialized, .timeLimit(.minutes(2))) struct CustomOperationTests {
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(5))) struct CustomOperationTests {
     let darkroom: Darkroom
     let photos: PhotoServer
 

@@ -15,7 +15,7 @@ private struct Niceness: PhotoOperation {
     func main(_ photo: DownloadedPhoto) throws -> [UInt8] { Array("\(niceness)".utf8) }
 }
 
-@Suite(.redisServer, .serialized, .timeLimit(.minutes(1))) struct ThreadPriorityTests {
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(5))) struct ThreadPriorityTests {
     /// The nice values of this process's threads, by thread.
     private func ofAllThreads() throws -> [String: Int] {
         var all: [String: Int] = [:]

@@ -15,7 +15,7 @@ import Testing
 private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appendingPathComponent("Samples").path
 
-@Suite(.redisServer, .serialized, .timeLimit(.minutes(2))) struct OriginalsTests {
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(5))) struct OriginalsTests {
     let darkroom: Darkroom
     let photos: PhotoServer
     let originals: String

@@ -135,7 +135,7 @@ import Testing
             $0.filtrations = 2
             $0.fileCallPatience = .milliseconds(100)
         }
-        let deadline = ContinuousClock.now + .seconds(8)
+        let deadline = ContinuousClock.now + .seconds(60)
         while worker.core.hanging.operations.isEmpty, .now < deadline { usleep(10_000) }
         #expect(worker.core.hanging.operations.map(\.batch) == [id])
         close(holder)

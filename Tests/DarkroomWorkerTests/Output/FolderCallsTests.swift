@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomWorker
 
 /// File system calls that may hang. In these tests a semaphore blocks them.
-@Suite(.timeLimit(.minutes(1))) struct FolderCallsTests {
+@Suite(.timeLimit(.minutes(5))) struct FolderCallsTests {
     private let answers = DispatchSemaphore(value: 0)
     private let answered = DispatchSemaphore(value: 0)
 

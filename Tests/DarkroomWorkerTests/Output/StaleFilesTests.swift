@@ -8,7 +8,7 @@ import Testing
 @testable import DarkroomWorker
 
 /// Stale temporary files of crashed workers.
-@Suite(.redisServer, .timeLimit(.minutes(1))) struct StaleFilesTests {
+@Suite(.redisServer, .timeLimit(.minutes(5))) struct StaleFilesTests {
     let darkroom: Darkroom
 
     init() throws { darkroom = try Darkroom(.current) }

@@ -12,7 +12,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
     .deletingLastPathComponent().appendingPathComponent("Samples").path
 
 /// The tests simulate an unresponsive file system: they hold the lock of the holder file.
-@Suite(.redisServer, .timeLimit(.minutes(2))) struct UnansweringFolderTests {
+@Suite(.redisServer, .timeLimit(.minutes(5))) struct UnansweringFolderTests {
     let darkroom: Darkroom
     let photos: PhotoServer
 
@@ -37,13 +37,14 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(flock(lock, LOCK_SH) == 0)
         let worker = try darkroom.worker {
             $0.claimPatience = .milliseconds(200)
-            $0.holderPatience = .seconds(10)
+            $0.holderPatience = .seconds(60)
         }
-        try darkroom.wait(other, within: 5)
+        // The lock is held until the end of the test, so a delay would last as long as the patience.
+        try darkroom.wait(other, within: 50)
         darkroom.waitForLog("does not answer")
         // The worker does not try another batch on the same file system.
         let late = try darkroom.submit(urls, darkroom.options { $0.output = darkroom.folder + "/late" })
-        darkroom.waitForLog("does not answer", count: 2, seconds: 5)
+        darkroom.waitForLog("does not answer", count: 2, seconds: 50)
         for _ in 0..<100 where worker.core.renewed.stuck == 0 {
             _ = try darkroom.store.connection.call(.init("BLPOP", darkroom.keys.prefix + "nothing", "0.05"))
         }

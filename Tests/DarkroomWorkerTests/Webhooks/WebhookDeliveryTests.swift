@@ -8,7 +8,7 @@ import Testing
 
 @testable import DarkroomWorker
 
-@Suite(.redisServer, .serialized, .timeLimit(.minutes(2))) struct WebhookDeliveryTests {
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(5))) struct WebhookDeliveryTests {
     let darkroom: Darkroom
 
     init() throws { darkroom = try Darkroom(.current) }
@@ -217,7 +217,7 @@ import Testing
         let delivery = try delivery(["127.0.0.1:\(silent.port)", "127.0.0.1:\(server.port)"])
         delivery.offer(try due())
         // An attempt times out after 10 s.
-        #expect(await server.wait(timeout: .seconds(5)) { $0.requests["/hook"] == 1 })
+        #expect(await server.wait(timeout: .seconds(9)) { $0.requests["/hook"] == 1 })
         delivery.end()
     }
 
@@ -244,7 +244,7 @@ import Testing
         #expect(await server.wait { $0.running == 1 })
         let began = ContinuousClock.now
         delivery.end()
-        #expect(.now - began < .seconds(8), "the worker waited for the reply")
+        #expect(.now - began < .seconds(9), "the worker waited for the reply")
         let deadline = ContinuousClock.now + .seconds(20)
         while try #require(try next(id)) > 0 {
             try #require(ContinuousClock.now < deadline, "the webhook is still reserved for the stopped worker")
