@@ -62,25 +62,50 @@ package final class OpenFolder: Sendable {
     package let folder: Folder
     package let device: dev_t
     package let opened: ContinuousClock.Instant
+    /// The folders of renditions on other file systems, by device. Each is a mount point, and was open before a file was
+    /// written to it.
+    package let mounted: [dev_t: Folder]
     private let node: ino_t
     private let place: OutputPlace
+    private let renditions: [String]
 
     /// Opens the folder of the marker.
+    /// - Parameter renditions: the folders of renditions, relative to the folder of `place`. They need not exist.
     /// - Throws: the error of the system.
-    package init(_ place: OutputPlace) throws(SystemFailure) {
+    package init(_ place: OutputPlace, renditions: [String] = []) throws(SystemFailure) {
         opened = .now
         self.place = place
-        folder = try place.open().folder(place.marker ?? "")
+        self.renditions = renditions
+        let root = try place.open()
+        folder = try root.folder(place.marker ?? "")
         let status = try folder.status()
         (device, node) = (status.st_dev, status.st_ino)
+        mounted = Self.mounted(renditions, in: root, besides: device)
     }
+
+    private static func mounted(_ renditions: [String], in root: Folder, besides device: dev_t) -> [dev_t: Folder] {
+        var found: [dev_t: Folder] = [:]
+        for name in renditions {
+            // A folder that is missing or cannot be opened is created in the output folder, or the write reports the error.
+            guard let folder = try? root.folder(name), let status = try? folder.status(), status.st_dev != device
+            else { continue }
+            found[status.st_dev] = folder
+        }
+        return found
+    }
+
+    /// Whether files of the batch are on this file system.
+    package func uses(_ device: dev_t) -> Bool { device == self.device || mounted[device] != nil }
 
     /// Whether this process may write to the folder. If not, `errno` contains the reason.
     package var isWritable: Bool { faccessat(folder.descriptor, ".", W_OK, 0) == 0 }
 
-    /// Whether the path still leads to this folder, and not to a folder that was mounted in the meantime.
+    /// Whether the path still leads to this folder, and not to a folder that was mounted in the meantime, and whether
+    /// the folders of renditions are on the same file systems as before.
     package var isStillThere: Bool {
-        guard let status = try? place.open().folder(place.marker ?? "").status() else { return false }
-        return status.st_dev == device && status.st_ino == node
+        guard let root = try? place.open(), let status = try? root.folder(place.marker ?? "").status(),
+            status.st_dev == device, status.st_ino == node
+        else { return false }
+        return Self.mounted(renditions, in: root, besides: device).keys == mounted.keys
     }
 }

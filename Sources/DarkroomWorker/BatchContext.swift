@@ -98,7 +98,8 @@ final class BatchContext: Sendable {
             try take(root, place)
             let latest = latestFolder.withLock { $0.folder }
             if let latest, latest.isStillThere, latest.isWritable { return latest }
-            let folder = try OpenFolder(place)
+            let renditions = recipe.outputs.map(\.rendition).filter { !$0.isEmpty }
+            let folder = try OpenFolder(place, renditions: renditions)
             guard folder.isWritable else { throw SystemFailure("write to", errno) }
             latestFolder.withLock { $0.folder = folder }
             return folder

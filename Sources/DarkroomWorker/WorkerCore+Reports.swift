@@ -1,4 +1,5 @@
 import DarkroomCoordination
+import DarkroomFiles
 import DarkroomModel
 import DarkroomOutput
 import DarkroomStore
@@ -39,7 +40,7 @@ extension WorkerCore {
     /// - Returns: the operations that were given up.
     private func makeDurable(_ reports: [WorkerState.Report]) -> Set<HeldOperation> {
         var given: Set<HeldOperation> = []
-        var folders: [dev_t: (folder: OpenFolder, place: OutputPlace)] = [:]
+        var folders: [dev_t: (folder: Folder, opened: ContinuousClock.Instant, place: OutputPlace)] = [:]
         for report in reports where report.lines.contains(where: { $0 != nil }) {
             let files = report.resources.files
             guard let folder = files.folder, let place = files.context.output.place, !given.contains(report.held)
@@ -54,16 +55,17 @@ extension WorkerCore {
             }
             // An error is reported to each folder that was open when it happened. So the folder that was opened first
             // reports all errors.
-            if folders[folder.device].map({ folder.opened < $0.folder.opened }) ?? true {
-                folders[folder.device] = (folder, place)
+            for (device, part) in folder.mounted.merging([folder.device: folder.folder], uniquingKeysWith: { $1 })
+            where folders[device].map({ folder.opened < $0.opened }) ?? true {
+                folders[device] = (part, folder.opened, place)
             }
         }
         guard configuration.isDurable else { return given }
-        for (device, (folder, place)) in folders {
-            let error = configuration.syncFileSystem(folder.folder.descriptor)
+        for (device, (folder, _, place)) in folders {
+            let error = configuration.syncFileSystem(folder.descriptor)
             guard error != 0 else { continue }
             let why = "make \(place.folder) durable: \(systemErrorText(error))"
-            let operations = operations { $0.folder?.device == device }
+            let operations = operations { $0.folder?.uses(device) == true }
             let isFull = error == ENOSPC || error == EDQUOT
             let fault = OutputFault(
                 isFull ? .full : .failing, place, folder: "", bytes: OutputFault.leastRoom, detail: why)

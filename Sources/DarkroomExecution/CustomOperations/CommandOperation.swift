@@ -87,22 +87,34 @@ package final class CommandOperation: Sendable {
     private func runProcess(
         _ photo: CommandPhoto, _ isCancelled: @escaping @Sendable () -> Bool
     ) throws(PhotoProduct.Failure) -> [UInt8] {
-        let command = try start(environment + photo.variables(), processorTime: limits.processorTime, isCancelled)
+        func start() throws(PhotoProduct.Failure) -> RunningCommand {
+            try self.start(environment + photo.variables(), processorTime: limits.processorTime, isCancelled)
+        }
+        var command = try start()
         var result: [UInt8] = []
-        do throws(RunningCommand.Stop) {
-            try command.exchange(
-                [photo.bytes], closesInput: true,
-                within: RunningCommand.Allowance(time: limits.time, processorTime: nil), isCancelled: isCancelled
-            ) { [limits] bytes throws(RunningCommand.Stop) in
-                guard result.count + bytes.count <= limits.resultBytes else {
-                    throw .invalid("it printed more than \(limits.resultBytes) bytes to standard output")
+        var mayTryAgain = true
+        while true {
+            do throws(RunningCommand.Stop) {
+                try command.exchange(
+                    [photo.bytes], closesInput: true,
+                    within: RunningCommand.Allowance(time: limits.time, processorTime: nil), isCancelled: isCancelled
+                ) { [limits] bytes throws(RunningCommand.Stop) in
+                    guard result.count + bytes.count <= limits.resultBytes else {
+                        throw .invalid("it printed more than \(limits.resultBytes) bytes to standard output")
+                    }
+                    result += bytes
+                    return false
                 }
-                result += bytes
-                return false
+                break
+            } catch {
+                command.stop()
+                // Another program has killed the supervisor, for example the kernel because of a lack of memory. The photo
+                // may be innocent, so it gets another attempt.
+                guard case .supervisorLost = error, mayTryAgain else { throw failure(error, of: command) }
+                mayTryAgain = false
+                command = try start()
+                result = []
             }
-        } catch {
-            command.stop()
-            throw failure(error, of: command)
         }
         guard let end = command.end else { preconditionFailure("an exchange without an answer returns at the end") }
         idleSupervisors.withLock { $0.append(command.supervisor) }
@@ -117,6 +129,7 @@ package final class CommandOperation: Sendable {
         _ photo: CommandPhoto, _ isCancelled: @escaping @Sendable () -> Bool
     ) throws(PhotoProduct.Failure) -> [UInt8] {
         var stream = if let idle = idleStream() { idle } else { try startStream(isCancelled) }
+        var hasLostSupervisor = false
         while true {
             let command = stream.command
             // Earlier photos may have caused the end of the command, so a new process tries this photo again.
@@ -126,7 +139,11 @@ package final class CommandOperation: Sendable {
                 answer = try stream.develop(photo, limits, isCancelled: isCancelled)
             } catch {
                 command.stop()
-                guard case .supervisorLost = error, mayTryAgain else { throw failure(error, of: command) }
+                // See `runProcess`.
+                guard case .supervisorLost = error, mayTryAgain || !hasLostSupervisor else {
+                    throw failure(error, of: command)
+                }
+                hasLostSupervisor = true
                 stream = try startStream(isCancelled)
                 continue
             }

@@ -225,6 +225,15 @@ import Testing
         #expect(try fixture.run(photo) == photo.bytes)
     }
 
+    /// The kernel may kill a supervisor because of a lack of memory. The photo then gets another attempt.
+    @Test func photoOfAKilledSupervisorGetsAnotherAttempt() throws {
+        let scratch = try ScratchFolder()
+        let kill = "mkdir '\(scratch.path("first"))' 2>/dev/null && kill -KILL $PPID && sleep 1000"
+        let fixture = try CommandFixture("\(kill); exec cat", killsSupervisor: true)
+        let photo = CommandFixture.photo()
+        #expect(try fixture.run(photo) == photo.bytes)
+    }
+
     @Test func waitingForASupervisorThatDoesNotAnswerCanBeCancelled() throws {
         let fixture = try CommandFixture("echo $PPID")
         let text = try fixture.text().trimmingCharacters(in: .newlines)

@@ -96,6 +96,14 @@ import Testing
                 """)
     }
 
+    @Test func firstPhotoOfAKilledSupervisorGetsAnotherAttempt() throws {
+        let kill = "mkdir '\(folder.path("first"))' 2>/dev/null && kill -KILL $PPID && sleep 1000"
+        let fixture = try CommandFixture(
+            "\(kill); exec /usr/bin/python3 \(folder.path("program.py")) \(folder.path("printed"))", style: .stream)
+        #expect(try fixture.run(photo("", [7])) == [7])
+        fixture.operation.stop()
+    }
+
     @Test func anErrorKeepsTheProcess() throws {
         let fixture = try fixture()
         #expect(try fixture.failure(photo("error")).detail == "operation \(fixture.operation.name): no sky é")

@@ -73,6 +73,21 @@ import Testing
         try darkroom.check(id)
     }
 
+    /// The folder of a rendition may be a mount point. `/proc` and `/sys` are on other file systems than `/`.
+    @Test func foldersOfRenditionsOnOtherFileSystemsAreSynced() throws {
+        let place = OutputPlace(folder: "/", marker: nil)
+        let folder = try OpenFolder(place, renditions: ["proc", "etc", "missing", "sys"])
+        var devices: [dev_t] = []
+        for name in ["/proc", "/sys"] {
+            var status = stat()
+            try #require(stat(name, &status) == 0)
+            devices.append(status.st_dev)
+        }
+        #expect(Set(folder.mounted.keys).isSuperset(of: devices) && !folder.mounted.keys.contains(folder.device))
+        #expect(folder.isStillThere && devices.allSatisfy(folder.uses))
+        for (device, part) in folder.mounted { #expect(try part.status().st_dev == device) }
+    }
+
     @Test func runsPhotosAgainIfAFolderHasTheNameOfTheManifestFile() throws {
         let started = Locked<Worker?>(nil)
         let isPlanted = Locked(false)
