@@ -146,7 +146,7 @@ let package = Package(
                 "DarkroomWorker",
                 "DarkroomExecution", "DarkroomOutput", "DarkroomWorkerState", "DarkroomTransfer", "DarkroomImaging",
                 "DarkroomRecipes", "DarkroomFileNames", "DarkroomLogging", "DarkroomConcurrency", "DarkroomFiles",
-                "DarkroomText", "DarkroomTelemetry",
+                "DarkroomText", "DarkroomTelemetry", "DarkroomCoding",
                 "ArgumentParsing", "CSystem",
             ]),
         .executableTarget(

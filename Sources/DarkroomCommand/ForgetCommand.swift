@@ -16,8 +16,7 @@ struct ForgetCommand: ParsableCommand {
         let found = try client.store.batch(named: batch)
         guard let state = try client.control.forget(found.id, unfinished: force) else { return }
         throw CommandError(
-            "batch \(found.label) is \(state.rawValue): \(HumanText.count(found.photos - found.counts.final)) of "
-                + "its \(HumanText.count(found.photos, of: "photo")) are not done; wait for it "
+            "batch \(found.label) is \(state.rawValue): \(found.unfinishedText); wait for it "
                 + "(darkroom wait \(found.id)), or remove it anyway with --force")
     }
 }

@@ -100,14 +100,16 @@ struct RunCommand: ParsableCommand {
         try image.requireFormats()
         progress.note(try image.treatmentNote())
         try files.apply(to: &options, output: output, list: photos.list)
+        // In a list of paths, each file is checked alone: one folder that is missing does not stop the others.
+        if redis == nil, photos.list.format != .folder { options.photosFolder = "" }
         if dryRun { return try describe(photos, options, progress) }
         if redis == nil { options.retain = nil }
 
-        var worker = try workerConfiguration()
+        var worker = try workerConfiguration(photos.list)
         let folder = try RunFolder(output: options.output, overwrite: files.overwrite)
         let session = try RunSession(
-            folder: folder, identity: identity(photos, options), options: options, overwrite: files.overwrite,
-            again: again,
+            folder: folder, identity: identity(photos, options), conditions: conditions(), options: options,
+            overwrite: files.overwrite, again: again,
             shared: redis.map { try access.configuration(url: $0) }, keys: Keys(namespace: namespace),
             progress: progress)
         defer { session.close() }
@@ -137,9 +139,11 @@ struct RunCommand: ParsableCommand {
         _ = try RunFolder.examine(output: options.output, overwrite: files.overwrite)
         let output = OutputFolder(path: options.output)
         try output.checkRenditions(of: options)
-        let report = try DryRun(photos, options, outputExists: output.examine(), progress)
+        let folders = try workerConfiguration(photos.list).transfer.fileFolders
+        let report = try DryRun(photos, options, outputExists: output.examine(), fileFolders: folders, progress)
         let action = try PlannedAction(
-            ofRun: identity, photos: report.examination.photos, overwrite: files.overwrite, again: again, retry: retry)
+            ofRun: identity, conditions(), photos: report.examination.photos, overwrite: files.overwrite, again: again,
+            retry: retry)
         try report.write(action, besides: BatchOptions(), warnings: action.warnings, isJSON: json)
     }
 
@@ -180,22 +184,32 @@ struct RunCommand: ParsableCommand {
             list: listPath ?? photos.list.name, photos.selection, redis: shared ?? "private", options: options)
     }
 
-    private func workerConfiguration() throws -> WorkerConfiguration {
+    func conditions() throws -> RunConditions { try RunConditions(fetch, slots, operations, disk) }
+
+    private func workerConfiguration(_ list: PhotoListReader) throws -> WorkerConfiguration {
         var configuration = WorkerConfiguration()
         slots.apply(to: &configuration)
         try operations.apply(to: &configuration)
         disk.apply(to: &configuration)
-        configuration.transfer = try fetch.transferConfiguration(fileFolders: listFolder.map { [$0] } ?? [])
+        configuration.transfer = try fetch.transferConfiguration(fileFolders: fileFolders(of: list))
         configuration.maxPixels = fetch.maxPixels?.value
         configuration.watermarkFolders = try image.watermarkFolders()
         return configuration
     }
 
+    /// The folders whose files the worker may read, besides those of `--files-under`. The user who runs this command has
+    /// chosen a local list and may read its files. A list on the web may not name files of this machine, and with a
+    /// shared Redis other users could submit such lists.
+    private func fileFolders(of list: PhotoListReader) -> [String] {
+        guard self.list == "-" || listPath != nil else { return [] }
+        guard redis != nil else { return ["/"] }
+        return [listFolder, list.photosFolder].compactMap { $0 }.filter { !$0.isEmpty }
+    }
+
     /// The absolute path of the list; nil unless it is a file or a folder.
     private var listPath: String? { list == "-" || list.contains("://") ? nil : absolutePath(list) }
 
-    /// The folder below which `file:` URLs may be read: the list if it is a folder, otherwise the folder of the list
-    /// file.
+    /// The list if it is a folder, otherwise the folder of the list file; nil if the list has no path.
     private var listFolder: String? {
         guard let listPath else { return nil }
         var isFolder: ObjCBool = false

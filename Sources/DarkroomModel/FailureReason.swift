@@ -6,7 +6,7 @@
 public enum FailureReason: UInt8, Sendable, CaseIterable, Hashable {
     /// The list contains no valid URL for the photo.
     case notAURL = 97  // a
-    /// The scheme is not supported, or a `file:` URL is outside the allowed folders.
+    /// The scheme is not supported.
     case schemeDenied
     /// The worker's rules do not allow the host or its address.
     case addressDenied
@@ -52,6 +52,8 @@ public enum FailureReason: UInt8, Sendable, CaseIterable, Hashable {
     case fileNotFound
     /// Filtering the photo exceeded its CPU time limit.
     case filterTimeout
+    /// The worker is not allowed to read the file of a `file:` URL.
+    case fileDenied
     /// A reason that was added in a newer version.
     case other = 122  // z
 
@@ -99,6 +101,7 @@ public enum FailureReason: UInt8, Sendable, CaseIterable, Hashable {
         case .filterFailed: "filter-failed"
         case .fileNotFound: "file-not-found"
         case .filterTimeout: "filter-timeout"
+        case .fileDenied: "file-denied"
         case .other: "other"
         }
     }

@@ -4,9 +4,21 @@ import DarkroomText
 import Glibc
 
 /// The folders whose files may be read, and the largest file size.
-struct ReadableFolders: Sendable {
+package struct ReadableFolders: Sendable {
     let folders: [String]
     let maxBytes: Int
+
+    /// Why files at a `file:` URL must not be read; nil if they may be read, or if the URL is another URL.
+    /// - Parameter folders: the folders whose files may be read. Links are resolved.
+    package static func denial(of url: String, folders: [String]) -> TransferError? {
+        do throws(TransferError) {
+            guard case .file(let path) = try TransferURL(parsing: url) else { return nil }
+            _ = try ReadableFolders(folders: folders, maxBytes: 0).place(of: path)
+            return nil
+        } catch {
+            return error.code == .fileDenied ? error : nil
+        }
+    }
 
     /// Returns the bytes and the time of the regular file at `path` if its real path is in one of `folders`. Stops
     /// reading when `unwanted` is set.
@@ -14,24 +26,7 @@ struct ReadableFolders: Sendable {
         ofFile path: String, unless unwanted: Latch
     ) throws(TransferError) -> (bytes: [UInt8], time: FileTime?) {
         guard !unwanted.isSet else { throw .unwanted }
-        let denied = TransferError(
-            code: .schemeDenied,
-            detail: folders.isEmpty
-                ? "file: URLs are not read (--files-under allows a folder)"
-                : "\(path) lies outside the folders that may be read (--files-under)")
-        let realFolders = folders.compactMap(Path.real)
-        guard let real = Path.real(path) else {
-            // If a path cannot be resolved, the unresolved path is checked, so that the error does not reveal which
-            // files exist in other folders.
-            let missing = errno
-            guard !Path.climbs(path), (realFolders + folders).contains(where: { Self.isBelow($0, path) }) else {
-                throw denied
-            }
-            throw TransferError(code: .fileNotFound, detail: "\(path): \(systemErrorText(missing))")
-        }
-        let places = realFolders.compactMap { folder in Folder.part(of: real, below: folder).map { (folder, $0) } }
-        guard let (folder, part) = places.first, !part.isEmpty else { throw denied }
-
+        let (folder, part) = try place(of: path)
         // The resolved path has no links. If a link was created in the meantime, it is not followed.
         let (descriptor, size): (Int32, Int)
         do throws(SystemFailure) {
@@ -55,6 +50,28 @@ struct ReadableFolders: Sendable {
         }
         var status = stat()
         return (bytes, fstat(descriptor, &status) == 0 ? FileTime(of: status) : nil)
+    }
+
+    /// The real path of the folder that contains the file, and the path of the file in this folder.
+    private func place(of path: String) throws(TransferError) -> (folder: String, part: String) {
+        let denied = TransferError(
+            code: .fileDenied,
+            detail: folders.isEmpty
+                ? "file: URLs are not read (--files-under allows a folder)"
+                : "\(path) lies outside the folders that may be read (--files-under)")
+        let realFolders = folders.compactMap(Path.real)
+        guard let real = Path.real(path) else {
+            // If a path cannot be resolved, the unresolved path is checked, so that the error does not reveal which
+            // files exist in other folders.
+            let missing = errno
+            guard !Path.climbs(path), (realFolders + folders).contains(where: { Self.isBelow($0, path) }) else {
+                throw denied
+            }
+            throw TransferError(code: .fileNotFound, detail: "\(path): \(systemErrorText(missing))")
+        }
+        let places = realFolders.compactMap { folder in Folder.part(of: real, below: folder).map { (folder, $0) } }
+        guard let place = places.first, !place.1.isEmpty else { throw denied }
+        return place
     }
 
     private static func isBelow(_ folder: String, _ path: String) -> Bool {

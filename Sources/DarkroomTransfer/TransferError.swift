@@ -4,7 +4,8 @@ package struct TransferError: Error, Sendable, Equatable, CustomStringConvertibl
         case cancelled
         /// The text is not a URL with a scheme and (except for `file:`) a host.
         case notAURL
-        /// The URL, or the target of a redirect, is neither an `http:` or `https:` URL nor a file in an allowed folder.
+        /// The URL is not an `http:`, `https:` or `file:` URL, or the target of a redirect is not an `http:` or
+        /// `https:` URL.
         case schemeDenied
         /// The host, or the host of a redirect, is denied or has a denied address.
         case addressDenied
@@ -27,6 +28,8 @@ package struct TransferError: Error, Sendable, Equatable, CustomStringConvertibl
         case tooLarge
         /// The connection ended before the body was complete.
         case truncated
+        /// The file is outside the folders that may be read.
+        case fileDenied
         /// The file does not exist, or it is not a readable regular file.
         case fileNotFound
         case outOfMemory

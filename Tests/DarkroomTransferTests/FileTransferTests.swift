@@ -59,7 +59,7 @@ import Testing
     ])
     func readsNoFileOutsideTheFolders(path: String) async {
         let error = await fetch(path).error
-        #expect(error?.code == .schemeDenied, "\(error?.detail ?? "no error")")
+        #expect(error?.code == .fileDenied, "\(error?.detail ?? "no error")")
     }
 
     /// In Swift, a slash and a following combining character are one `Character`; for the kernel, the slash is still a
@@ -70,12 +70,12 @@ import Testing
             let refusal = expectError(TransferError.self) {
                 try folders.contents(ofFile: photos.path + path, unless: Latch())
             }
-            #expect(refusal?.code == .schemeDenied, "\(refusal?.detail ?? "no error")")
+            #expect(refusal?.code == .fileDenied, "\(refusal?.detail ?? "no error")")
         }
     }
 
     @Test func readsNoFileByDefault() async {
-        #expect(await fetch("photos/a%20b.jpg", folders: []).error?.code == .schemeDenied)
+        #expect(await fetch("photos/a%20b.jpg", folders: []).error?.code == .fileDenied)
     }
 
     @Test(arguments: ["photos/missing.jpg", "photos/deep", "photos/pipe", "photos/a%20b.jpg/x"])

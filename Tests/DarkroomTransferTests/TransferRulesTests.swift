@@ -158,7 +158,7 @@ import Testing
 
     @Test(arguments: [
         TransferError.Code.cancelled, .notAURL, .schemeDenied, .addressDenied, .tlsFailed, .httpClientError(404),
-        .httpClientError(400), .tooManyRedirects, .tooLarge, .fileNotFound, .outOfMemory, .other,
+        .httpClientError(400), .tooManyRedirects, .tooLarge, .fileDenied, .fileNotFound, .outOfMemory, .other,
     ])
     func doesNotRetryLastingFaults(code: TransferError.Code) {
         #expect(!RetryPolicy.isPassing(code))

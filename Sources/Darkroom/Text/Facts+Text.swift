@@ -13,6 +13,12 @@ extension BatchFacts {
         return ([state] + (flag.map { [$0] } ?? [])).joined(separator: ", ")
     }
 
+    /// The photos that have no result yet, as a clause: `4 of its 10 photos are not done`.
+    package var unfinishedText: String {
+        "\(HumanText.count(photos - counts.final)) of its \(HumanText.count(photos, of: "photo"))"
+            + "\(sealed ? "" : " fed so far") are not done"
+    }
+
     /// Damage, dependencies, focus and reason for cancellation: `waits for 20261121-090501123-7f3a; focus on photos
     /// 40-60`.
     package var controlsText: String {

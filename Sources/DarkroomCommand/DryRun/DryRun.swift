@@ -16,14 +16,16 @@ struct DryRun {
     /// Reads the whole list. Blocks.
     /// - Parameters:
     ///   - outputExists: Whether the output folder exists; nil if it is not on this machine.
+    ///   - fileFolders: The folders whose files the only worker may read; nil if other workers take part.
     ///   - progress: Gets a note every 5 s.
     init(
-        _ photos: SelectedPhotos, _ options: BatchOptions, outputExists: Bool?, _ progress: LiveProgress
+        _ photos: SelectedPhotos, _ options: BatchOptions, outputExists: Bool?, fileFolders: [String]? = nil,
+        _ progress: LiveProgress
     ) throws {
         self.photos = photos
         self.options = options
         self.outputExists = outputExists
-        var examination = try ListExamination(options)
+        var examination = try ListExamination(options, fileFolders: fileFolders)
         var next = ContinuousClock.now + Self.noteEvery
         try photos.read { name, url in
             examination.add(name: name, url: url, line: photos.list.line)

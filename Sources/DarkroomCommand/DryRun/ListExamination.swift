@@ -4,6 +4,7 @@ import DarkroomFileNames
 import DarkroomFiles
 import DarkroomImaging
 import DarkroomRecipes
+import DarkroomTransfer
 
 /// Counts the photos of a list as a batch would get them, the photos that fail without a download, and repeated names.
 /// The memory does not grow with the list.
@@ -31,15 +32,19 @@ struct ListExamination {
     /// The files that are made of each photo, at least one.
     private let outputs: [PhotoOutput]
     private let operationSize: Int
+    private let fileFolders: [String]?
     private var firstNames: [[UInt8]] = []
     /// The names of the last photos; the photo with index i is at i % ``mostFilesShown``.
     private var lastNames = [[UInt8]](repeating: [], count: ListExamination.mostFilesShown)
 
     /// - Parameters:
     ///   - options: The options of the batch.
-    init(_ options: BatchOptions, repetitions: Repetitions = Repetitions()) throws {
+    ///   - fileFolders: The folders whose files may be read; nil if this is not known.
+    init(_ options: BatchOptions, fileFolders: [String]? = nil, repetitions: Repetitions = Repetitions()) throws {
         template = try FileNameTemplate(options.fileName, namesAreUnique: true)
         operationSize = options.operationSize
+        // With the root folder, every file may be read.
+        self.fileFolders = fileFolders?.contains("/") == true ? nil : fileFolders
         outputs = try options.outputs()
         self.repetitions = repetitions
     }
@@ -89,11 +94,19 @@ struct ListExamination {
     private func problem(_ name: UnsafeRawBufferPointer, _ url: UnsafeRawBufferPointer) -> PhotoURL.Problem? {
         // Escaping at most doubles the length.
         guard 2 * (name.count + url.count + 1) > OperationEntry.maxBytes / operationSize else {
-            return PhotoURL.check(url)
+            return problem(String(decoding: url, as: UTF8.self))
         }
         var entry: [UInt8] = []
         OperationEntry.append(name: name, url: url, operationSize: operationSize, to: &entry)
-        return OperationEntry.records(of: entry, firstIndex: 0).first.flatMap { PhotoURL.check($0.url) }
+        return OperationEntry.records(of: entry, firstIndex: 0).first.flatMap { problem($0.url) }
+    }
+
+    private func problem(_ url: String) -> PhotoURL.Problem? {
+        if let problem = PhotoURL.check(url) { return problem }
+        guard let fileFolders, PhotoURL.isFile(url) else { return nil }
+        return ReadableFolders.denial(of: url, folders: fileFolders).map {
+            PhotoURL.Problem(reason: .fileDenied, detail: $0.detail)
+        }
     }
 
     private mutating func compare(_ name: UnsafeRawBufferPointer) {

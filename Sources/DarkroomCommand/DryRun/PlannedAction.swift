@@ -20,9 +20,12 @@ enum PlannedAction {
     /// read, so it is not known whether the batch was cancelled, see ``warnings``.
     /// - Parameters:
     ///   - identity: The job of the run.
+    ///   - conditions: The options of the run that may mend failures of an earlier run.
     ///   - photos: The number of photos in the list.
     /// - Throws: the error of the run, if the output folder or an earlier run prevents it.
-    init(ofRun identity: RunIdentity, photos: Int, overwrite: Bool, again: Bool, retry: Bool) throws {
+    init(
+        ofRun identity: RunIdentity, _ conditions: RunConditions, photos: Int, overwrite: Bool, again: Bool, retry: Bool
+    ) throws {
         let output = identity.output
         guard let folder = try RunFolder.examine(output: output, overwrite: overwrite) else {
             self = .begins
@@ -39,10 +42,13 @@ enum PlannedAction {
         }
         try state.requireSame(identity)
         var done = 0
-        var failed = 0
+        var (failed, mended) = (0, 0)
+        let mendable = Set(state.mendings(under: conditions).reasons.map(\.word))
         try ManifestReader(output: output).forEachLine(of: state.batch) { line in
             done += 1
-            if line.reason != nil { failed += 1 }
+            guard let reason = line.reason else { return }
+            failed += 1
+            if mendable.contains(reason) { mended += 1 }
         }
         guard done <= photos else {
             throw CoordinatorError(
@@ -54,8 +60,8 @@ enum PlannedAction {
         }
         if done < photos {
             self = .continues(state.batch, done: done)
-        } else if retry, failed > 0 {
-            self = .retries(state.batch, failed: failed)
+        } else if retry ? failed > 0 : mended > 0 {
+            self = .retries(state.batch, failed: retry ? failed : mended)
         } else {
             self = .hasFinished(state.batch, failed: failed)
         }

@@ -93,7 +93,7 @@ struct FetchOptions: ParsableArguments {
     }
 
     /// The headers of `--header` and of the header files. Errors do not show the values, because they may be secrets.
-    private var headers: [RequestHeader] {
+    var headers: [RequestHeader] {
         get throws {
             var headers: [RequestHeader] = []
             for text in header {

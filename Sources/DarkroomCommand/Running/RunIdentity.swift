@@ -80,6 +80,11 @@ struct RunIdentity: Codable, Equatable {
 struct RunState: Codable {
     let batch: BatchID
     let identity: RunIdentity
+    /// The conditions under which photos of the batch may have failed; nil if a version without them wrote the file.
+    let conditions: [RunConditions]?
+
+    /// The options that may mend failures of the earlier runs.
+    func mendings(under now: RunConditions) -> [RunConditions.Mending] { conditions?.mendings(under: now) ?? [] }
 
     /// Throws if the job of this run differs from another job for the same output folder.
     func requireSame(_ other: RunIdentity) throws(CoordinatorError) {
@@ -89,7 +94,8 @@ struct RunState: Codable {
                 .stateDiffers,
                 "output folder \(other.output): the run of batch \(batch) there differs: "
                     + "\(differences.joined(separator: "; ")). Give the same list and options to continue, choose another folder, "
-                    + "or give --again to develop all photos again over the same files")
+                    + "or give --again to develop all photos again over the same files: "
+                    + OwnCommandLine.text(adding: "--again"))
         }
     }
 }

@@ -25,20 +25,27 @@ final class RunSession {
 
     private let folder: RunFolder
     private let identity: RunIdentity
+    private let conditions: RunConditions
     private let options: BatchOptions
     private let overwrite: Bool
     private let privateRedis: PrivateRedis?
     let client: DarkroomClient
     private let progress: LiveProgress
 
+    /// When the only worker of the batch was first seen to refuse it; nil while it does not.
+    private var refusedSince: ContinuousClock.Instant?
+    /// A shorter refusal may pass by itself, for example when a share is mounted again.
+    private static let refusalPatience = Duration.seconds(10)
+
     /// Starts the private Redis, or connects to the shared Redis.
     /// - Parameter again: Forget the batch of an earlier run, with its manifest. Its photos stay.
     init(
-        folder: RunFolder, identity: RunIdentity, options: BatchOptions, overwrite: Bool, again: Bool,
-        shared: RedisConfiguration?, keys: Keys, progress: LiveProgress
+        folder: RunFolder, identity: RunIdentity, conditions: RunConditions, options: BatchOptions, overwrite: Bool,
+        again: Bool, shared: RedisConfiguration?, keys: Keys, progress: LiveProgress
     ) throws {
         self.folder = folder
         self.identity = identity
+        self.conditions = conditions
         self.options = options
         self.overwrite = overwrite
         self.progress = progress
@@ -66,7 +73,8 @@ final class RunSession {
     var redisURL: String { client.location.description }
 
     /// Develops the list, or continues an earlier run, until the batch finishes or is cancelled, or the run is
-    /// interrupted. Throws if the batch is damaged.
+    /// interrupted. Photos of an earlier run that failed for a reason that an option of this run may mend run once more.
+    /// Throws if the batch is damaged.
     /// - Parameters:
     ///   - retry: When all photos are done, run the failed photos once more.
     ///   - replicas: How many replicas of Redis must confirm the batch, see ``Coordinator``.
@@ -84,7 +92,10 @@ final class RunSession {
                 }
             }
         }
-        let begun = try earlierBatch()
+        let found = try earlierBatch()
+        let (begun, earlier) = (found?.batch, found?.state)
+        let mendings = earlier?.mendings(under: conditions) ?? []
+        let mended = mendings.reasons.intersection(begun?.failures.keys.map { $0 } ?? [])
         if privateRedis != nil {
             // This process holds the lock of the folder, so no worker uses this Redis server: every lease can end.
             while try client.store.perform(client.store.expireLeases()) {}
@@ -106,11 +117,13 @@ final class RunSession {
         }
         var isWorking = false
         func work() throws {
-            if !isWorking { try worker.start() }
+            guard !isWorking else { return }
+            if let earlier { try note(earlier.batch, earlier.conditions?.adding(conditions)) }
+            try worker.start()
             isWorking = true
         }
         let wasFinished = begun?.state == .finished
-        if !wasFinished || (retry && (begun?.counts.failed ?? 0) > 0) { try work() }
+        if !wasFinished || (retry && (begun?.counts.failed ?? 0) > 0) || !mended.isEmpty { try work() }
         defer {
             // If the private Redis has ended, the worker cannot release its operations.
             if privateRedis?.isRunning == false { worker.leave() } else { worker.stop() }
@@ -119,8 +132,16 @@ final class RunSession {
         var batch = try watch(feed(list, coordinator, begun), interruption, onOpen: work)
         // Stops the feeder of a cancelled batch, even if it is still reading its list.
         coordinator.stop()
-        if retry, batch.state == .finished, !batch.cancelled {
-            batch = try retryFailed(batch, list, interruption)
+        if batch.state == .finished, !batch.cancelled {
+            if retry {
+                batch = try retryFailed(batch, [], list, interruption)
+            } else if !mended.isEmpty {
+                let options = mendings.filter { !$0.reasons.isDisjoint(with: mended) }.map(\.option)
+                progress.note(
+                    "\(HumanText.list(options)) \(options.count == 1 ? "is" : "are") not as in the earlier run, which may "
+                        + "mend photos that failed as \(HumanText.list(mended.map(\.word).sorted()))")
+                batch = try retryFailed(batch, mended.sorted { $0.word < $1.word }, list, interruption)
+            }
         }
         if let damage = batch.damageText {
             throw CommandError(
@@ -165,7 +186,7 @@ final class RunSession {
     }
 
     /// The batch of an earlier run, which this run continues; nil if there was no earlier run.
-    private func earlierBatch() throws -> BatchFacts? {
+    private func earlierBatch() throws -> (batch: BatchFacts, state: RunState)? {
         guard let state = try folder.noted() else { return nil }
         try state.requireSame(identity)
         guard let batch = try client.store.facts(of: state.batch) else {
@@ -186,7 +207,12 @@ final class RunSession {
                 "output folder \(options.output): batch \(batch.id) of the earlier run there was cancelled; give --again to develop "
                     + "all photos again over the same files")
         }
-        return batch
+        return (batch, state)
+    }
+
+    /// Stores the state of this run.
+    private func note(_ batch: BatchID, _ conditions: [RunConditions]?) throws {
+        try folder.note(RunState(batch: batch, identity: identity, conditions: conditions))
     }
 
     /// Starts feeding those photos of the list that Redis does not have yet.
@@ -201,7 +227,7 @@ final class RunSession {
         }
         let id = BatchID(submittedAt: try client.store.time())
         // The state is written before the batch is submitted, so that the next run finds the batch even after a crash.
-        try folder.note(RunState(batch: id, identity: identity))
+        try note(id, [conditions])
         return BatchFeed(coordinator) { [options, overwrite] coordinator, onBegun in
             try coordinator.submit(list, as: id, options: options, overwrite: overwrite, onSubmitted: onBegun)
         }
@@ -268,28 +294,51 @@ final class RunSession {
         return try waiter.wait(for: batch) { batch, problems, now in
             progress.show(batch, problems: problems, now: now)
             if interruption.isRequested { return true }
+            try checkRefusal(batch, problems)
             try check(batch)
             return false
         }
     }
 
+    /// Throws if no worker but the worker of this run is there, and it has refused the batch for some time. A full disk is
+    /// not a reason to end: the batch goes on when there is room again.
+    private func checkRefusal(_ batch: BatchFacts, _ problems: [BatchProblem]) throws {
+        let lasting: [BatchProblem.Code] = [.optionMissing, .folderMissing, .folderTaken, .refused]
+        guard let problem = problems.first(where: { $0.batch == batch.id && lasting.contains($0.code) }) else {
+            refusedSince = nil
+            return
+        }
+        let since = refusedSince ?? .now
+        refusedSince = since
+        guard since + Self.refusalPatience < .now else { return }
+        if privateRedis == nil {
+            let now = try client.store.time()
+            guard try client.store.workers().count(where: { $0.isLiving(now: now) }) < 2 else { return }
+        }
+        throw CommandError(
+            "batch \(batch.id): \(problem.text); remove the cause, then run the same command again to continue")
+    }
+
     /// Runs the failed photos of a finished batch once more, and shows the progress.
+    /// - Parameter reasons: The reasons of these failures; if empty, all failed photos run.
     private func retryFailed(
-        _ batch: BatchFacts, _ list: SelectedPhotos, _ interruption: RunInterruption
+        _ batch: BatchFacts, _ reasons: [FailureReason], _ list: SelectedPhotos, _ interruption: RunInterruption
     ) throws -> BatchFacts {
         guard batch.counts.failed > 0 else {
             progress.note("no photo has failed: there is nothing to run again")
             return batch
         }
-        var photos = try client.control.retry(batch.id, overwrite: overwrite)
+        var photos = try client.control.retry(batch.id, reasons: reasons, overwrite: overwrite)
         if photos.notKept > 0 {
             // Redis keeps the failed photos of only a limited number of operations. The other failed photos are
             // restored from the list.
             try list.rewind()
             let coordinator = client.coordinator { [progress] in progress.note($0.description) }
             _ = try coordinator.restoreEntries(of: batch.id, from: list)
-            photos.photos += try client.control.retry(batch.id, overwrite: overwrite).photos
+            photos.photos += try client.control.retry(batch.id, reasons: reasons, overwrite: overwrite).photos
         }
+        // The photos that were not queued again cannot be mended by the options of this run.
+        try note(batch.id, [conditions])
         let verb = photos.photos == 1 ? "runs" : "run"
         progress.note("\(HumanText.count(photos.photos, of: "failed photo")) \(verb) again")
         progress.end()

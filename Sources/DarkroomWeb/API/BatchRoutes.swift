@@ -41,7 +41,8 @@ enum BatchRoutes {
         }
         throw Problem(
             409, "batchUnfinished",
-            "batch \(batch.label) is \(state.rawValue); wait until it has finished, or forget it with force=true")
+            "batch \(batch.label) is \(state.rawValue): \(batch.unfinishedText); wait until it has finished, or forget "
+                + "it with force=true")
     }
 
     @Sendable static func cancel(_ call: Call) throws -> HTTPResponse {

@@ -74,7 +74,7 @@ enum BatchActions {
             call, batch, "forget", title: "Forget the batch?",
             [
                 "The batch is removed from Redis. Its files and its manifest remain in the output folder.",
-                isFinished ? "" : "The batch is \(state): its photos that are not final will not be developed.",
+                isFinished ? "" : "The batch is \(state): \(batch.unfinishedText). They will not be developed.",
             ], isFinished ? [] : [.void("input", ["type": "hidden", "name": "force", "value": "true"])],
             button: "Forget")
     }

@@ -194,7 +194,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let url = "file://\(samples)/moon.png"
         #expect(try run([url], options()) { $0.transfer.fileFolders = [samples] }.counts.filtered == 1)
         #expect(try files().isEmpty)
-        #expect(try run([url], options()).failures == [.schemeDenied: 1])
+        #expect(try run([url], options()).failures == [.fileDenied: 1])
     }
 
     @Test func namesTheFileByTheDigestOfItsURL() {

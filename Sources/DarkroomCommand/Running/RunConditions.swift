@@ -1,0 +1,125 @@
+import Darkroom
+import DarkroomCoding
+
+/// The options of a run that decide which photos fail, but not how the files look. A later run with other options compares
+/// them, and runs the photos again that these options may mend.
+struct RunConditions: Codable, Equatable {
+    /// An option that may mend failures, and the reasons of these failures.
+    struct Mending {
+        let option: String
+        let reasons: Set<FailureReason>
+    }
+
+    private let allowPrivate: Bool
+    private let allowNetworks: [String]
+    private let allowHosts: [String]
+    private let denyHosts: [String]
+    private let filesUnder: [String]
+    private let connectTo: [String]
+    /// The digest of the headers and the User-Agent. The headers may be secrets.
+    private let headers: String
+    private let perHost: Int
+    private let retries: Int
+    private let maxRedirects: Int
+    private let maxDownload: Int
+    private let maxPixels: Int
+    private let minRate: Int
+    private let timeout: Duration
+    private let connectTimeout: Duration
+    private let stallTimeout: Duration
+    private let photoTimeout: Duration
+    private let isolate: Bool
+    /// The digest of the commands of custom operations.
+    private let operations: String
+    private let operationTimeout: Duration
+    private let operationMemory: Int
+    private let waitsForDisk: Bool
+
+    /// - Throws: ``ValidationError`` if a header file is invalid.
+    init(
+        _ fetch: FetchOptions, _ slots: SlotOptions, _ operation: OperationOptions, _ disk: DiskOptions
+    ) throws {
+        allowPrivate = fetch.allowPrivate
+        allowNetworks = fetch.allowNetworks.map(\.description)
+        allowHosts = fetch.allowHosts.map(\.description)
+        denyHosts = fetch.denyHosts.map(\.description)
+        filesUnder = fetch.filesUnder.map(absolutePath)
+        connectTo = fetch.connectTo
+        let lines = try fetch.headers.map { header in
+            "\(header.line)\t\(header.hosts?.description ?? "")\t\(header.port ?? 0)\t\(header.isSentInPlainText)"
+        }
+        headers = Self.digest(lines + [fetch.userAgent])
+        perHost = fetch.perHost
+        retries = fetch.retries
+        maxRedirects = fetch.maxRedirects
+        maxDownload = fetch.maxDownload.bytes
+        maxPixels = fetch.maxPixels.value
+        minRate = fetch.minRate.bytes
+        timeout = fetch.timeout
+        connectTimeout = fetch.connectTimeout
+        stallTimeout = fetch.stallTimeout
+        photoTimeout = slots.photoTimeout
+        isolate = slots.isolate
+        operations = Self.digest(operation.operation.map(\.argumentText) + [operation.operationStyle.rawValue])
+        operationTimeout = operation.operationTimeout
+        operationMemory = operation.operationMemory.bytes
+        waitsForDisk = disk.whenDiskFull == .wait
+    }
+
+    private static func digest(_ texts: [String]) -> String {
+        Hexadecimal.text(SHA256Digest.hash(of: Array(texts.joined(separator: "\n").utf8)))
+    }
+
+    /// The options that are less strict than before, or otherwise different, with the failures that they may mend.
+    func mendings(since before: RunConditions) -> [Mending] {
+        let ofServer: Set<FailureReason> = [.httpClientError, .httpServerError]
+        let ofConnection: Set<FailureReason> = [
+            .nameNotFound, .connectFailed, .tlsFailed, .timeout, .stalled, .truncated,
+        ]
+        let ofDownload = ofServer.union(ofConnection).union([.tooManyRedirects, .addressDenied, .notAnImage, .other])
+        func adds(_ new: [String], to old: [String]) -> Bool { !Set(new).isSubset(of: old) }
+        // Without an allowed host, every host is allowed.
+        let allowsMoreHosts =
+            !before.allowHosts.isEmpty && (allowHosts.isEmpty || adds(allowHosts, to: before.allowHosts))
+        let changes: [(isMore: Bool, option: String, reasons: Set<FailureReason>)] = [
+            (allowPrivate && !before.allowPrivate, "--allow-private", [.addressDenied]),
+            (adds(allowNetworks, to: before.allowNetworks), "--allow-networks", [.addressDenied]),
+            (allowsMoreHosts, "--allow-hosts", [.addressDenied]),
+            (adds(before.denyHosts, to: denyHosts), "--deny-hosts", [.addressDenied]),
+            (adds(filesUnder, to: before.filesUnder), "--files-under", [.fileDenied]),
+            (connectTo != before.connectTo, "--connect-to", ofDownload),
+            (headers != before.headers, "--header", ofServer.union([.tooManyRedirects, .notAnImage])),
+            (perHost < before.perHost, "--per-host", ofServer.union([.connectFailed, .timeout, .stalled])),
+            (retries > before.retries, "--retries", ofServer.union(ofConnection)),
+            (maxRedirects > before.maxRedirects, "--max-redirects", [.tooManyRedirects]),
+            (maxDownload > before.maxDownload, "--max-download", [.tooLarge]),
+            (maxPixels > before.maxPixels, "--max-pixels", [.tooManyPixels]),
+            (minRate < before.minRate, "--min-rate", [.stalled]),
+            (timeout > before.timeout, "--timeout", [.timeout]),
+            (connectTimeout > before.connectTimeout, "--connect-timeout", [.timeout, .connectFailed]),
+            (stallTimeout > before.stallTimeout, "--stall-timeout", [.stalled, .timeout]),
+            (photoTimeout > before.photoTimeout, "--photo-timeout", [.filterTimeout]),
+            (isolate != before.isolate, "--isolate", [.crashed, .outOfMemory]),
+            (operations != before.operations, "--operation", [.filterFailed, .filterTimeout, .crashed, .outOfMemory]),
+            (operationTimeout > before.operationTimeout, "--operation-timeout", [.filterTimeout]),
+            (operationMemory > before.operationMemory, "--operation-memory", [.filterFailed, .outOfMemory]),
+            (waitsForDisk && !before.waitsForDisk, "--when-disk-full", [.diskFull]),
+        ]
+        return changes.filter(\.isMore).map { Mending(option: $0.option, reasons: $0.reasons) }
+    }
+}
+
+extension [RunConditions] {
+    /// The options that may mend failures of runs under one of these conditions, each once.
+    func mendings(under now: RunConditions) -> [RunConditions.Mending] {
+        var options: Set<String> = []
+        return flatMap { now.mendings(since: $0) }.filter { options.insert($0.option).inserted }
+    }
+
+    /// These conditions and `now`, each once. The oldest are dropped, so that the state of a run stays small.
+    func adding(_ now: RunConditions) -> [RunConditions] { contains(now) ? self : suffix(15) + [now] }
+}
+
+extension Sequence where Element == RunConditions.Mending {
+    var reasons: Set<FailureReason> { reduce(into: []) { $0.formUnion($1.reasons) } }
+}
