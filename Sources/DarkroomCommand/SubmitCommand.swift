@@ -184,7 +184,8 @@ struct SubmitCommand: ParsableCommand {
     /// Starts feeding a new batch or continues feeding an existing one.
     /// - Parameters:
     ///   - id: The id of a new batch; nil for the id of `--resume`, or for a new id.
-    ///   - limit: How long Redis may refuse a new batch, see ``Coordinator/submit(_:as:options:after:overwrite:within:beforeTrying:onSubmitted:)``.
+    ///   - limit: How long Redis may refuse a new batch, see
+    ///     ``Coordinator/submit(_:as:options:after:overwrite:within:onSubmitted:beforeTrying:)``.
     ///   - beforeTrying: Called by the feeding thread before each attempt to submit a new batch.
     ///   - onEnd: Called by the feeding thread with the result.
     ///   - onBegun: Called by the feeding thread with the id of the batch, before `waitUntilBegun` returns.
@@ -210,11 +211,10 @@ struct SubmitCommand: ParsableCommand {
         return BatchFeed(coordinator, onEnd: onEnd) { [files] coordinator, onSubmitted in
             try coordinator.submit(
                 photos, as: id, options: options, after: before, overwrite: files.overwrite, within: limit,
-                beforeTrying: beforeTrying
-            ) { id in
-                onBegun(id)
-                onSubmitted(id)
-            }
+                onSubmitted: { id in
+                    onBegun(id)
+                    onSubmitted(id)
+                }, beforeTrying: beforeTrying)
         }
     }
 

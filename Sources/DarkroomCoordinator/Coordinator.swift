@@ -46,13 +46,13 @@ package final class Coordinator: Sendable {
     ///   - limit: how long Redis may refuse the batch because it is unreachable or out of memory, from the first photo
     ///     on. Then the call throws `redisUnreachable` or `busy`. If it is nil, only the patience of this coordinator
     ///     counts. After `redisUnreachable`, the batch may exist.
+    ///   - onSubmitted: called with the id of the batch after it has been submitted.
     ///   - beforeTrying: called before each attempt to submit the batch, after the first photo has been read. If it
     ///     throws, the batch is not submitted; if it was called before, an earlier attempt may have submitted the batch.
-    ///   - onSubmitted: called with the id of the batch after it has been submitted.
     package func submit(
         _ list: some PhotoListSource, as id: BatchID? = nil, options: BatchOptions, after before: [BatchID] = [],
-        overwrite: Bool = false, within limit: Duration? = nil, beforeTrying: () throws -> Void = {},
-        onSubmitted: (BatchID) throws -> Void = { _ in }
+        overwrite: Bool = false, within limit: Duration? = nil, onSubmitted: (BatchID) throws -> Void = { _ in },
+        beforeTrying: () throws -> Void = {}
     ) throws -> BatchFacts {
         guard options.outOfBounds.isEmpty else {
             throw CoordinatorError(

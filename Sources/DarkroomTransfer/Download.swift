@@ -17,7 +17,7 @@ package struct Download: Sendable, Equatable {
 }
 
 extension Download {
-    package init(found body: [UInt8], duration: Duration, time: FileTime?) {
+    package init(found body: [UInt8], duration: Duration, time: FileTime? = nil) {
         self.init(body: body, attempts: 0, duration: duration, way: [], time: time)
     }
 }

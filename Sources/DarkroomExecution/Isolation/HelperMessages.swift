@@ -131,7 +131,7 @@ struct HelperAnswer: Codable {
         var width: Int
         var height: Int
         var bytes: Int
-        var lostGainMap: Bool
+        var lostGainMap = false
     }
 
     /// The valid widths and heights in pixels.
