@@ -53,7 +53,8 @@ struct RunConditions: Codable, Equatable {
         retries = fetch.retries
         maxRedirects = fetch.maxRedirects
         maxDownload = fetch.maxDownload.bytes
-        maxPixels = fetch.maxPixels.value
+        // The default depends on the format, and is at least this number.
+        maxPixels = fetch.maxPixels?.value ?? 100_000_000
         minRate = fetch.minRate.bytes
         timeout = fetch.timeout
         connectTimeout = fetch.connectTimeout

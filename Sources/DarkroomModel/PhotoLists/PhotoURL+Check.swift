@@ -1,11 +1,16 @@
 extension PhotoURL {
     /// The reason why an entry cannot be downloaded: the failure reason of its photo, with details.
     package struct Problem: Sendable, Equatable {
-        /// `notAURL` or `schemeDenied`.
+        /// `notAURL`, `schemeDenied` or `fileDenied`.
         package let reason: FailureReason
         /// The details, without user, password and query. If the entry is not a URL, they contain at most 200 bytes of
         /// it.
         package let detail: String
+
+        package init(reason: FailureReason, detail: String) {
+            self.reason = reason
+            self.detail = detail
+        }
     }
 
     /// Checks the URL of an entry. Returns nil if the URL can be downloaded.
