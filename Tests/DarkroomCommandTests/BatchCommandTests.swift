@@ -23,7 +23,8 @@ struct BatchCommandTests {
                 "id", "name", "state", "suspended", "cancelled", "priority", "photos", "operations", "counts",
                 "failures", "bytesIn", "bytesOut", "lostGainMaps", "submitted", "started", "finished", "seconds",
                 "photosPerSecond", "filters", "encoding", "renditions", "onDamaged", "acceptsDamage", "keepsAnimations",
-                "keepsTimes", "output", "downloadsSuspended", "filtrationsSuspended", "secondsLeft", "problems", "round",
+                "keepsTimes", "output", "downloadsSuspended", "filtrationsSuspended", "secondsLeft", "problems",
+                "round",
                 "sealed",
             ])
         #expect(facts["id"] as? String == id.description)
