@@ -93,7 +93,9 @@ import Testing
         for filter in Self.filters {
             for photo in photos {
                 let distance = try Self.distance([filter], on: photo)
-                #expect(distance <= 0.51, "\(filter)")
+                // Levels that are close to each other magnify the rounding of the luminances to 24 bits.
+                let limit = bits == 16 && filter == "normalize=50,51" ? 2 : 0.51
+                #expect(distance <= limit, "\(filter)")
             }
         }
     }
