@@ -140,7 +140,7 @@ import Testing
 
     @Test func casesOfCameras() throws {
         for (name, note) in [("s1-sos-se0.jpg", "parameters of the scan"), ("a11-no-eoi.jpg", "end marker")] {
-            let file = try Samples.sample(name)
+            let file = try Samples.photoCase(name)
             for chain in Self.chains {
                 #expect(try develop(file, chain).note?.contains(note) == true, "\(name), \(chain)")
             }
@@ -186,7 +186,7 @@ import Testing
     }
 
     @Test func pngWithManyTexts() throws {
-        let file = try Samples.sample("a17-many-ztxt.png")
+        let file = try Samples.photoCase("a17-many-ztxt.png")
         for chain in Self.chains { #expect(try develop(file, chain, damage: .fail).note == nil) }
     }
 
@@ -214,7 +214,7 @@ import Testing
     // MARK: - Reasons
 
     @Test func optimizedPNGOfAppleIsUnsupported() throws {
-        let file = try Samples.sample("a17-cgbi.png")
+        let file = try Samples.photoCase("a17-cgbi.png")
         for chain in Self.chains {
             let error = expectError(ImagingError.self) { try develop(file, chain) }
             #expect(error?.code == .unsupportedFormat && error?.detail.contains("CgBI") == true)
@@ -222,7 +222,7 @@ import Testing
     }
 
     @Test func photoThatNeedsANewerLibraryIsUnsupported() throws {
-        let file = try Samples.sample("f06-ios18-two-aux-refs.heic")
+        let file = try Samples.photoCase("f06-ios18-two-aux-refs.heic")
         guard !Imaging.readsSharedHEIF else {
             #expect(throws: Never.self) { try develop(file, "sepia", "format=png") }
             return

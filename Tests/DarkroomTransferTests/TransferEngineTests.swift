@@ -100,10 +100,14 @@ import Testing
         if [.stalled, .timeout].contains(code) { #expect(await server.wait { $0.departures[path] == 1 }) }
     }
 
-    @Test(arguments: ["NO URL", "", "ftp://127.0.0.1/x.jpg", "file:///etc/hostname"])
-    func refusesURLsWithoutAnAttempt(url: String) async {
+    @Test(
+        arguments: [
+            ("NO URL", .notAURL), ("", .notAURL), ("ftp://127.0.0.1/x.jpg", .schemeDenied),
+            ("file:///etc/hostname", .fileDenied),
+        ] as [(String, TransferError.Code)])
+    func refusesURLsWithoutAnAttempt(url: String, code: TransferError.Code) async {
         let error = await TransferEngine(.local()).fetch(url).error
-        #expect(error?.code == (url.contains(":") ? .schemeDenied : .notAURL))
+        #expect(error?.code == code)
     }
 
     @Test func distinguishesARefusedConnectionFromAnUnknownName() async throws {
