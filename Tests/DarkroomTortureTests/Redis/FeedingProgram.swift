@@ -28,10 +28,10 @@ final class FeedingProgram: Sendable {
         }
     }
 
-    /// The output, without the line of the batch id and the progress lines.
+    /// The output, without the lines of the batch id, of what is done to the photos, and of the progress.
     var said: [String] {
         Self.text(of: log).split(separator: "\n").map(String.init).filter {
-            $0 != batch.description && !$0.hasSuffix("/s")
+            $0 != batch.description && !$0.hasSuffix("/s") && !$0.hasPrefix("photos: ")
         }
     }
 
