@@ -95,7 +95,8 @@ import Testing
         let other = BatchStore(redis.configuration, keys: site.client.location.keys)
         other.connection.send(
             [
-                .init("MULTI"), .init("CONFIG", "SET", "maxmemory", "0"), .init("DEBUG", "SLEEP", "8"), .init("EXEC"),
+                .init("MULTI"), .init("CONFIG", "SET", "maxmemory", "0"), .init("CLIENT", "PAUSE", "8000", "ALL"),
+                .init("EXEC"),
             ]) { _ in }
         let reply = try await answer
         #expect(reply.status == 503, "\(reply.text)")
