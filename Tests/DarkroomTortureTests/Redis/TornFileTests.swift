@@ -66,7 +66,7 @@ import Testing
         let redis = try RedisServer(arguments: ["--appendonly", "yes", "--appendfsync", "everysec"])
         defer { redis.stop() }
         let url = redis.configuration.displayName
-        let cluster = try TortureCluster(redisURL: url, namespace: "torn", workers: 3)
+        let cluster = try TortureCluster(redisURL: url, namespace: "torn", workers: 3, countsBytes: false)
         let load = FaultLoad(cluster: cluster, redisURL: url, photos: 600)
         var bytes = 0
         let outcome = try load.run(&run) { _, random in

@@ -28,6 +28,8 @@ final class TortureCluster: Sendable {
     /// The folder of all files of this cluster.
     let folder: String
     let namespace: String
+    /// Whether the bytes of each batch are compared.
+    let countsBytes: Bool
     let lease: Duration
     private let workerRedisURL: String
     private let workerArguments: [String]
@@ -46,9 +48,10 @@ final class TortureCluster: Sendable {
     ///   - redisURL: The Redis URL of the tests, and of the workers unless `workerRedisURL` is given.
     ///   - lease: The lease of all batches, at least 6 s.
     ///   - workerArguments: Additional arguments of each worker.
+    ///   - countsBytes: Whether the bytes of each batch must be exact. If Redis loses a part of a report, they are not.
     init(
         redisURL: String, namespace: String, workers: Int, lease: Duration = .seconds(6),
-        workerArguments: [String] = [], workerRedisURL: String? = nil
+        workerArguments: [String] = [], workerRedisURL: String? = nil, countsBytes: Bool = true
     ) throws {
         let memory = "/dev/shm"
         let parent = access(memory, W_OK) == 0 ? memory + "/" : NSTemporaryDirectory()
@@ -60,6 +63,7 @@ final class TortureCluster: Sendable {
         self.namespace = namespace
         self.lease = lease
         self.workerArguments = workerArguments
+        self.countsBytes = countsBytes
         for _ in 0..<workers { _ = try startWorker() }
     }
 
