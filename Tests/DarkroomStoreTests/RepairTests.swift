@@ -56,6 +56,19 @@ import Testing
         #expect(try counters(id).succeeded)
     }
 
+    /// A list was fed, but the last of its state codes are lost.
+    @Test func photosWithoutAStateCodeAreNew() throws {
+        let id = try test.submit(operations: 4)
+        try repair()
+        for codes in ["", "NNNN"] {
+            try test.command("SET", store.keys.states(id), codes)
+            #expect(try repair(id) == [id], "\(codes)")
+            #expect(try test.batch(id).stateCodes == Array(repeating: UInt8(ascii: "N"), count: 12), "\(codes)")
+        }
+        try test.develop()
+        #expect(try counters(id).succeeded)
+    }
+
     /// Half a report: the codes are final, and the counters are not.
     @Test func countersFollowTheStateCodes() throws {
         let id = try test.submit(operations: 3)

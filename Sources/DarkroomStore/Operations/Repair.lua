@@ -111,6 +111,12 @@ local function check_operations(id, key, first, photos_then)
 
     -- The codes, queue and entries now.
     local live = redis.call('GETRANGE', key .. STATES, from, math.min(last * size, photos) - 1)
+    local missing = math.min(last * size, photos) - from - #live
+    if missing > 0 then  -- photos without a state code are new
+        correct(1)
+        live = live .. string.rep('N', missing)
+        redis.call('SETRANGE', key .. STATES, from, live)
+    end
     for number = first, last do numbers[#numbers + 1] = number end
     local holders, queued = redis.call('HMGET', key .. EXECUTING, unpack(numbers)), redis.call('ZMSCORE', key .. QUEUE, unpack(numbers))
     local failures = redis.call('HLEN', key .. FAILURES)
