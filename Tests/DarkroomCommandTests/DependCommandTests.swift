@@ -52,7 +52,7 @@ struct DependCommandTests {
         #expect(try queue.run("depend", "\(second)", "--on", "\(first)").status == 0)
         let waiting = try queue.start("wait", "\(second)")
         try waiting.waitFor(
-            "batch \(second): it waits for \(first), which makes no progress: no running worker takes it")
+            "batch \(second): no running worker takes it: there is no worker; start one with: darkroom worker")
         // If a program waits for both batches, it reports only the problem of the first batch.
         let both = try queue.start("wait")
         try both.waitFor("batch \(first): no running worker takes it")
