@@ -42,7 +42,7 @@ import Testing
         #expect(row.hasPrefix("20261121-090501123-7f3a,0,'=1+1,'@x,failed,'-a.jpg,other,\"\u{1b}[2J"))
         #expect(
             ManifestCSV.rows(line, isForTerminal: true).hasSuffix(
-                #",other,"\u{1b}[2J\u{202e}, ""x""\n",,,,,,,,,"# + "\n"))
+                #",other,"\u{1b}[2J\u{202e}, ""x""\n",,,,,,,,,,"# + "\n"))
         for text in ["+1", "\t=1", "\r=1"] {
             line.name = text
             #expect(ManifestCSV.rows(line).contains("'\(text)"))
