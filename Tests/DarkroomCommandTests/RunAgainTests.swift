@@ -50,7 +50,7 @@ import Testing
         ("--max-redirects 9", "too-many-redirects"), ("--max-download 1GiB", "too-large"),
         ("--max-pixels 900M", "too-many-pixels"), ("--min-rate 0B", "stalled"), ("--timeout 1h", "timeout"),
         ("--connect-timeout 1m", "connect-failed"), ("--stall-timeout 1h", "stalled"),
-        ("--photo-timeout 1h", "filter-timeout"), ("--isolate", "crashed"), ("--operation a=b", "filter-failed"),
+        ("--photo-timeout 1h", "filter-timeout"), ("--isolate", "crashed"), ("--operation a=cat", "filter-failed"),
         ("--operation-timeout 1h", "filter-timeout"), ("--operation-memory 8GiB", "filter-failed"),
     ])
     func everyOptionMendsItsFailures(option: String, reason: String) throws {
