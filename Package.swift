@@ -34,6 +34,7 @@ let package = Package(
         // C libraries: only module maps and shims.
         .systemLibrary(name: "CHiredis", path: "Sources/CHiredis"),
         .systemLibrary(name: "CCurl", path: "Sources/CCurl"),
+        debian("CIDN", pkgConfig: "libidn2", package: "libidn2-dev"),
         debian("CVips", pkgConfig: Context.packageDirectory + "/Sources/CVips/vips.pc", package: "libvips-dev"),
         debian("CJPEG", pkgConfig: "libjpeg", package: "libjpeg-dev"),
         debian("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
@@ -62,14 +63,14 @@ let package = Package(
             ]),
         .target(
             name: "DarkroomTransfer",
-            dependencies: ["CCurl", "DarkroomConcurrency", "DarkroomFiles", "DarkroomText"]),
+            dependencies: ["CCurl", "CIDN", "DarkroomConcurrency", "DarkroomFiles", "DarkroomText"]),
         .target(name: "DarkroomImaging", dependencies: ["CImaging", "DarkroomConcurrency", "DarkroomRecipes"]),
         .target(name: "DarkroomHTTP", dependencies: ["CMicrohttpd", "DarkroomConcurrency", "DarkroomText"]),
         .target(name: "DarkroomPhotoServer", dependencies: ["CMicrohttpd", "DarkroomConcurrency", "DarkroomText"]),
 
         // Darkroom itself.
         .target(name: "DarkroomModel", dependencies: ["DarkroomRecipes", "DarkroomText"]),
-        .target(name: "DarkroomFileNames", dependencies: ["DarkroomModel", "DarkroomCoding"]),
+        .target(name: "DarkroomFileNames", dependencies: ["DarkroomModel", "DarkroomCoding", "DarkroomText"]),
         .target(name: "DarkroomLogging", dependencies: ["DarkroomModel", "DarkroomConcurrency", "DarkroomText"]),
         .target(
             name: "DarkroomStore",

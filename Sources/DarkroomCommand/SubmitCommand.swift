@@ -60,6 +60,7 @@ struct SubmitCommand: ParsableCommand {
     private static let optionsOfAnyBatch: Set = [
         "--resume", "--replicas", "--wait", "--json", "--on-finish", "--redis", "--redis-password-file",
         "--redis-ca", "--redis-cert", "--redis-key", "--namespace", "--recursive", "--url-column", "--name-column",
+        "--quotes",
         "--limit", "--sample", "--seed",
     ]
 

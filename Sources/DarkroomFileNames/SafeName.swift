@@ -1,5 +1,6 @@
 import DarkroomCoding
 import DarkroomModel
+import DarkroomText
 
 /// Converts any bytes to a part of a file name. Different names give different results.
 ///

@@ -18,11 +18,16 @@ extension Folder {
     /// Opens the regular file at `path` for reading. Does not block. A link, a pipe or a device is an error.
     /// - Returns: a descriptor, which the caller closes, and the size of the file in bytes.
     package func openFile(_ path: String) throws(SystemFailure) -> (descriptor: Int32, size: Int) {
+        try openFile(Array(path.utf8))
+    }
+
+    /// Opens the regular file at `path`, which need not be valid UTF-8.
+    package func openFile(_ path: [UInt8]) throws(SystemFailure) -> (descriptor: Int32, size: Int) {
         let (descriptor, status) = try openFileWithStatus(path)
         return (descriptor, Int(status.st_size))
     }
 
-    private func openFileWithStatus(_ path: String) throws(SystemFailure) -> (descriptor: Int32, status: stat) {
+    private func openFileWithStatus(_ path: [UInt8]) throws(SystemFailure) -> (descriptor: Int32, status: stat) {
         let descriptor = try open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, attempted: "read")
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -43,7 +48,7 @@ extension Folder {
     package func contentsAndTime(
         of path: String, maxBytes: Int = .max
     ) throws(SystemFailure) -> (bytes: [UInt8], time: FileTime) {
-        let (descriptor, status) = try openFileWithStatus(path)
+        let (descriptor, status) = try openFileWithStatus(Array(path.utf8))
         defer { close(descriptor) }
         guard status.st_size <= maxBytes else { throw SystemFailure("read", EFBIG) }
         return (try readAll(from: descriptor, size: Int(status.st_size)), FileTime(of: status))
@@ -63,6 +68,22 @@ package func namesOfEntries(in stream: OpaquePointer) throws(SystemFailure) -> [
     // At the end of the folder, readdir(3) does not change errno.
     guard errno == 0 else { throw SystemFailure("read", errno) }
     return names
+}
+
+extension Path {
+    /// The bytes and the time of the regular file at a path, which need not be valid UTF-8. Follows links. Blocks.
+    package static func contentsAndTime(
+        of path: [UInt8]
+    ) throws(SystemFailure) -> (bytes: [UInt8], time: FileTime) {
+        let descriptor = withCString(path) { Glibc.open($0, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) }
+        guard descriptor >= 0 else { throw SystemFailure("read", errno) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw SystemFailure("read", EINVAL, "it is not a regular file")
+        }
+        return (try readAll(from: descriptor, size: Int(status.st_size)), FileTime(of: status))
+    }
 }
 
 /// Reads `size` bytes of a file. Reads fewer if the file became shorter, or if `isStopped`, called before each MiB,

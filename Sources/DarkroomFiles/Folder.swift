@@ -42,6 +42,13 @@ package final class Folder: Sendable {
     package func open(
         _ path: String, _ flags: Int32, mode: mode_t = 0, attempted: String = "open"
     ) throws(SystemFailure) -> Int32 {
+        try open(Array(path.utf8), flags, mode: mode, attempted: attempted)
+    }
+
+    /// Opens the file or folder at `path`, which need not be valid UTF-8.
+    func open(
+        _ path: [UInt8], _ flags: Int32, mode: mode_t = 0, attempted: String
+    ) throws(SystemFailure) -> Int32 {
         let components = try Self.components(of: path, attempted)
         while true {
             let descriptor = resolution.open(components, in: self.descriptor, flags, mode)
@@ -119,7 +126,8 @@ package final class Folder: Sendable {
         var components = try Self.components(of: path, attempted)
         guard let name = components.popLast() else { throw SystemFailure(attempted, EINVAL) }
         guard !components.isEmpty else { return try body(descriptor, name) }
-        let parent = resolution.open(components, in: descriptor, PathResolution.pathOnly | O_DIRECTORY | O_CLOEXEC, 0)
+        let folders = components.map { Array($0.utf8) }
+        let parent = resolution.open(folders, in: descriptor, PathResolution.pathOnly | O_DIRECTORY | O_CLOEXEC, 0)
         guard parent >= 0 else { throw SystemFailure(attempted, errno) }
         defer { close(parent) }
         return try body(parent, name)
@@ -128,18 +136,29 @@ package final class Folder: Sendable {
     /// Returns `path` relative to `folder`: "" if they are equal, nil if `path` is not in `folder`. Compares only the
     /// texts of the paths.
     package static func part(of path: String, below folder: String) -> String? {
+        part(of: Array(path.utf8), below: folder).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Like ``part(of:below:)``, but for a path that need not be valid UTF-8.
+    package static func part(of path: [UInt8], below folder: String) -> [UInt8]? {
         let folder = folder.utf8.last == Path.slash ? folder.utf8.dropLast() : folder.utf8[...]
-        let path = path.utf8
         guard path.starts(with: folder) else { return nil }
         let rest = path.dropFirst(folder.count)
         guard rest.isEmpty || rest.first == Path.slash else { return nil }
-        return String(decoding: rest.drop { $0 == Path.slash }, as: UTF8.self)
+        return Array(rest.drop { $0 == Path.slash })
     }
 
     private static func components(of path: String, _ attempted: String) throws(SystemFailure) -> [String] {
+        try components(of: Array(path.utf8), attempted).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    private static func components(of path: [UInt8], _ attempted: String) throws(SystemFailure) -> [[UInt8]] {
         // The system ends a path at its first NUL.
-        guard !path.utf8.contains(0) else { throw SystemFailure(attempted, EINVAL) }
-        guard !Path.isAbsolute(path), !Path.climbs(path) else { throw SystemFailure(attempted, EXDEV) }
-        return Path.components(of: path)
+        guard !path.contains(0) else { throw SystemFailure(attempted, EINVAL) }
+        let components = path.split(separator: Path.slash).map { Array($0) }
+        guard path.first != Path.slash, !components.contains(Array("..".utf8)) else {
+            throw SystemFailure(attempted, EXDEV)
+        }
+        return components.filter { $0 != Array(".".utf8) }
     }
 }

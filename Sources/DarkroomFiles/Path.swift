@@ -38,10 +38,18 @@ package enum Path {
     package static func real(_ path: String) -> String? { realBytes(path).map { String(decoding: $0, as: UTF8.self) } }
 
     /// Like ``real(_:)``, but for paths that need not be valid UTF-8.
-    package static func realBytes(_ path: String) -> [UInt8]? {
-        guard let real = realpath(path, nil) else { return nil }
+    package static func realBytes(_ path: String) -> [UInt8]? { realBytes(Array(path.utf8)) }
+
+    /// Like ``real(_:)``, but for paths that need not be valid UTF-8.
+    package static func realBytes(_ path: [UInt8]) -> [UInt8]? {
+        guard let real = withCString(path, { realpath($0, nil) }) else { return nil }
         defer { free(real) }
         return Array(UnsafeRawBufferPointer(start: real, count: strlen(real)))
+    }
+
+    /// Calls `body` with the path as a C string. The system ends a path at its first NUL.
+    static func withCString<Result>(_ path: [UInt8], _ body: (UnsafePointer<CChar>) -> Result) -> Result {
+        (path + [0]).withUnsafeBytes { body($0.bindMemory(to: CChar.self).baseAddress!) }  // not empty
     }
 
     static let slash = UInt8(ascii: "/")

@@ -23,13 +23,15 @@ enum PathResolution {
     /// Opens the file or folder whose path in the folder `root` consists of `components`.
     /// - Parameter components: no component may be empty, `.` or `..`, or contain a slash.
     /// - Returns: a descriptor, or -1 with `errno`.
-    func open(_ components: [String], in root: Int32, _ flags: Int32, _ mode: mode_t) -> Int32 {
+    func open(_ components: [[UInt8]], in root: Int32, _ flags: Int32, _ mode: mode_t) -> Int32 {
         guard let last = components.last else { return openat(root, ".", flags) }
         let flags = flags | O_CLOEXEC
         switch self {
         case .kernel:
             // With O_NOFOLLOW, a link in place of a folder would cause ENOTDIR instead of ELOOP.
-            return csystem_open_beneath(root, components.joined(separator: "/"), flags & ~O_NOFOLLOW, mode)
+            return Path.withCString(Array(components.joined(separator: [Path.slash]))) {
+                csystem_open_beneath(root, $0, flags & ~O_NOFOLLOW, mode)
+            }
         case .stepwise:
             var folder = root
             defer { if folder != root { Self.closeKeepingError(folder) } }
@@ -43,13 +45,14 @@ enum PathResolution {
         }
     }
 
-    private static func step(_ name: String, in folder: Int32, _ flags: Int32, _ mode: mode_t) -> Int32 {
-        let descriptor = openat(folder, name, flags, mode)
+    private static func step(_ name: [UInt8], in folder: Int32, _ flags: Int32, _ mode: mode_t) -> Int32 {
+        let descriptor = Path.withCString(name) { openat(folder, $0, flags, mode) }
         guard descriptor < 0, errno == ENOTDIR else { return descriptor }
         // If a link is in place of a folder, report ELOOP, like openat2.
         var status = stat()
         let isLink =
-            fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_mode & S_IFMT == S_IFLNK
+            Path.withCString(name) { fstatat(folder, $0, &status, AT_SYMLINK_NOFOLLOW) } == 0
+            && status.st_mode & S_IFMT == S_IFLNK
         errno = isLink ? ELOOP : ENOTDIR
         return -1
     }

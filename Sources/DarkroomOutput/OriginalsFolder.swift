@@ -79,6 +79,16 @@ package struct OriginalsFolder: Sendable {
         try write(bytes, to: Self.file(of: url), temporaryName, time)
     }
 
+    /// Removes the bytes of a URL, so that its next photo downloads them. Returns whether no bytes are left. Blocks.
+    package func remove(_ url: String) -> Bool {
+        do throws(SystemFailure) {
+            try place.open().remove(Self.file(of: url))
+            return true
+        } catch {
+            return error.error == ENOENT
+        }
+    }
+
     private func write(
         _ bytes: [UInt8], to file: String, _ temporaryName: String, _ time: FileTime? = nil
     ) throws(OutputWriter.Failure) {

@@ -33,6 +33,8 @@ final class EasyHandle {
     private var hasBeenPublic = false
     /// The host of the current request. `way` contains the requests that the attempt has sent so far.
     private var host = ""
+    /// The URL of the current request.
+    private var url = ""
     private var way: [RequestStop] = []
     private var isConnected = false
     private var isActive = false
@@ -63,6 +65,7 @@ final class EasyHandle {
         redirects = Redirects(from: url, limit: settings.configuration.maxRedirects, rules: settings.hosts)
         hasBeenPublic = false
         self.host = host
+        self.url = url
         started = .now
         lastActivity = started
         errorText.pointee = 0
@@ -257,16 +260,15 @@ final class EasyHandle {
     /// caller must run the handle again. `code` is libcurl's result for the last request.
     func followsRedirect(after code: CURLcode) -> Bool {
         darkroom_curl_easy_getinfo_long(curl, CURLINFO_RESPONSE_CODE, &status)
-        var location: UnsafePointer<CChar>?
-        darkroom_curl_easy_getinfo_string(curl, CURLINFO_REDIRECT_URL, &location)
         guard code == CURLE_OK, (300..<400).contains(status), let location, redirectRefusal == nil else { return false }
         let remaining = settings.configuration.timeout.map { $0 - (.now - started) }
         do throws(TransferError) {
             if let remaining, remaining <= .zero {
                 throw TransferError(code: .timeout, detail: "redirects took longer than \(started.duration(to: .now))")
             }
-            let hop = try redirects.follow(String(cString: location))
+            let hop = try redirects.follow(BrowserURL.resolved(location, against: url))
             host = hop.host
+            url = hop.url
             settings.apply(hop, to: curl)
         } catch {
             redirectRefusal = error
@@ -282,6 +284,16 @@ final class EasyHandle {
         errorText.pointee = 0
         isConnected = false
         return true
+    }
+
+    /// The header line `Location:` of the last response; nil if it is missing or empty. `CURLINFO_REDIRECT_URL` does not
+    /// resolve it as browsers do.
+    private var location: [UInt8]? {
+        var header: UnsafeMutablePointer<curl_header>?
+        guard curl_easy_header(curl, "Location", 0, UInt32(CURLH_HEADER), -1, &header) == CURLHE_OK,
+            let value = header?.pointee.value, value.pointee != 0
+        else { return nil }
+        return Array(UnsafeRawBufferPointer(start: value, count: strlen(value)))
     }
 
     var hasReceived: Bool { received > 0 }

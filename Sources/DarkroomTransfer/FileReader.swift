@@ -14,7 +14,7 @@ final class FileReader: Sendable {
     /// Reads the file at `path`, and calls `completion` on a thread of the reader. Stops reading when `unwanted` is
     /// set.
     func read(
-        _ path: String, unless unwanted: Latch,
+        _ path: FilePath, unless unwanted: Latch,
         completion: @escaping @Sendable (Result<(bytes: [UInt8], time: FileTime?), TransferError>) -> Void
     ) {
         threads.perform { [folders] in

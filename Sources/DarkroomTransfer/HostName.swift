@@ -1,4 +1,5 @@
 internal import CCurl
+internal import CIDN
 
 enum HostName {
     /// The canonical form of a host: lower case without a final dot; an IPv4 address in four decimal parts (`0x7f.1` is
@@ -13,9 +14,36 @@ enum HostName {
             return nil
         }
         if isPlain(bare) { return bare }
-        guard let parsed = try? ParsedURL("http://\(bare)/") else { return nil }
-        // If libcurl does not support IDN, it cannot look up a non-ASCII name in either form.
-        return (parsed[CURLUPART_HOST, Int32(CURLU_PUNYCODE)] ?? parsed[CURLUPART_HOST])?.lowercased()
+        guard let bare = try? ascii(Array(bare.utf8)), let parsed = try? ParsedURL("http://\(bare)/") else {
+            return nil
+        }
+        return parsed[CURLUPART_HOST]?.lowercased()
+    }
+
+    /// A host in ASCII: `münchen.de` becomes `xn--mnchen-3ya.de`, as in browsers (UTS #46, nontransitional). ASCII hosts
+    /// stay as they are.
+    ///
+    /// libcurl can convert a host only in a UTF-8 locale.
+    static func ascii(_ host: [UInt8]) throws(TransferError) -> String {
+        var text = String(decoding: host, as: UTF8.self)
+        if host.contains(where: { $0 > 0x7f }) {
+            guard let host = String(validating: host, as: UTF8.self) else {
+                throw TransferError(code: .notAURL, detail: "not a URL: its host is not UTF-8")
+            }
+            var converted: UnsafeMutablePointer<CChar>?
+            let flags = Int32(IDN2_NFC_INPUT.rawValue | IDN2_NONTRANSITIONAL.rawValue)
+            let status = idn2_to_ascii_8z(host, &converted, flags)
+            defer { idn2_free(converted) }
+            guard status == 0, let converted else {
+                let reason = idn2_strerror(status).map { String(cString: $0) } ?? ""
+                throw TransferError(code: .notAURL, detail: "not a URL: its host is not a name (\(reason))")
+            }
+            text = String(cString: converted)
+        }
+        guard !text.utf8.contains(where: { $0 <= 32 || $0 == 127 || "#/:<>?@[\\]^|%".utf8.contains($0) }) else {
+            throw TransferError(code: .notAURL, detail: "not a URL: its host has a character that is not allowed")
+        }
+        return text
     }
 
     /// Whether the host is a name of lower-case ASCII letters, digits and hyphens. This excludes IPv4 addresses,

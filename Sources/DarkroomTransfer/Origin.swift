@@ -16,7 +16,8 @@ package struct Origin: Sendable, Hashable {
 
     /// Parses an `http:` or `https:` URL. Returns nil for other schemes and for texts without a host.
     package init?(url: String) {
-        guard let origin = try? ParsedURL(url).origin, ["http", "https"].contains(origin.scheme) else { return nil }
+        guard let origin = try? ParsedURL(BrowserURL.encoded(url)).origin, ["http", "https"].contains(origin.scheme)
+        else { return nil }
         self = origin
     }
 

@@ -23,7 +23,7 @@ package struct ReadableFolders: Sendable {
     /// Returns the bytes and the time of the regular file at `path` if its real path is in one of `folders`. Stops
     /// reading when `unwanted` is set.
     func contents(
-        ofFile path: String, unless unwanted: Latch
+        ofFile path: FilePath, unless unwanted: Latch
     ) throws(TransferError) -> (bytes: [UInt8], time: FileTime?) {
         guard !unwanted.isSet else { throw .unwanted }
         let (folder, part) = try place(of: path)
@@ -53,14 +53,15 @@ package struct ReadableFolders: Sendable {
     }
 
     /// The real path of the folder that contains the file, and the path of the file in this folder.
-    private func place(of path: String) throws(TransferError) -> (folder: String, part: String) {
+    private func place(of file: FilePath) throws(TransferError) -> (folder: String, part: [UInt8]) {
+        let path = file.description
         let denied = TransferError(
             code: .fileDenied,
             detail: folders.isEmpty
                 ? "file: URLs are not read (--files-under allows a folder)"
                 : "\(path) lies outside the folders that may be read (--files-under)")
         let realFolders = folders.compactMap(Path.real)
-        guard let real = Path.real(path) else {
+        guard let real = Path.realBytes(file.bytes) else {
             // If a path cannot be resolved, the unresolved path is checked, so that the error does not reveal which
             // files exist in other folders.
             let missing = errno

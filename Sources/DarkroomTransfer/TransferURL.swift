@@ -1,14 +1,15 @@
 internal import CCurl
+import DarkroomText
 
 /// A URL that libcurl itself has parsed, so that the checked URL is the fetched URL.
 enum TransferURL: Equatable {
-    /// An `http:` or `https:` URL with spaces and non-ASCII bytes percent-encoded, and its host in canonical form.
+    /// An `http:` or `https:` URL as browsers send it, and its host in canonical form.
     case web(url: String, host: String)
     /// The decoded path of a `file:` URL.
-    case file(path: String)
+    case file(path: FilePath)
 
     init(parsing text: String) throws(TransferError) {
-        let parsed = try ParsedURL(text)
+        let parsed = try ParsedURL(BrowserURL.encoded(text))
         switch parsed[CURLUPART_SCHEME] {
         case "http", "https":
             guard let url = parsed[CURLUPART_URL], let host = parsed.host else {
@@ -16,10 +17,12 @@ enum TransferURL: Equatable {
             }
             self = .web(url: url, host: host)
         case "file":
-            guard let path = parsed[CURLUPART_PATH, CURLU_URLDECODE] else {
+            // libcurl decodes no control characters and no text that is not UTF-8, but names of files may have both.
+            let path = parsed[CURLUPART_PATH].map { PercentEncoding.decoded(Array($0.utf8)) }
+            guard let path, !path.contains(0) else {
                 throw TransferError(code: .notAURL, detail: "not a URL: the path of a file: URL cannot be decoded")
             }
-            self = .file(path: path)
+            self = .file(path: FilePath(path))
         case let scheme:
             throw TransferError(
                 code: .schemeDenied, detail: "\(scheme ?? ""): URLs are not fetched, only http: and https:")
@@ -51,6 +54,15 @@ final class ParsedURL {
         guard curl_url_get(handle, part, &text, UInt32(flags)) == CURLUE_OK, let text else { return nil }
         defer { curl_free(text) }
         return String(cString: text)
+    }
+
+    /// Replaces the URL with the URL to which `relative` leads from it.
+    func resolve(_ relative: String) throws(TransferError) {
+        let flags = CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE | CURLU_ALLOW_SPACE
+        let status = curl_url_set(handle, CURLUPART_URL, relative, UInt32(flags))
+        guard status == CURLUE_OK else {
+            throw TransferError(code: .notAURL, detail: "not a URL: \(String(cString: curl_url_strerror(status)))")
+        }
     }
 
     /// Replaces a part with `value`, which must be encoded in the same way as `self[part]`.

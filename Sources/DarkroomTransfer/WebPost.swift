@@ -33,6 +33,7 @@ package final class WebPost {
     /// - Throws: ``TransferError`` if there is no response. Another attempt may succeed.
     package func send(_ body: [UInt8], to url: String) throws(TransferError) -> Int {
         TransferEngine.startLibrary()
+        let url = try BrowserURL.encoded(url)
         blockBrokenPipeSignal()
         guard let curl = curl_easy_init() else { throw Self.error(.outOfMemory, "no memory for a libcurl handle") }
         defer { curl_easy_cleanup(curl) }

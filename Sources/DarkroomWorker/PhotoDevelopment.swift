@@ -16,7 +16,8 @@ enum PhotoDevelopment {
     ///   - temporaryName: the name of the temporary file; hidden and unique in the output folder.
     ///   - isWanted: called before the file gets its final name; if it returns false, the file is removed.
     ///   - isWaitedFor: called if the file could not be written; if it returns true, the photo is started again later.
-    /// - Returns: nil if the photo was cancelled, is no longer wanted, or will be started again. No file is left.
+    /// - Returns: nil if the photo was cancelled, is no longer wanted, or will be started again. No file is left. Bytes from
+    ///   the folder of originals that cannot be decoded are removed, and the photo starts again with a download.
     static func develop(
         _ photo: PhotoTask, _ image: Download, maker: PhotoMaker, fileCalls: FileCalls, temporaryName: String,
         isWanted: @Sendable () -> Bool, isWaitedFor: @Sendable (OutputWriter.Failure) -> Bool
@@ -29,7 +30,16 @@ enum PhotoDevelopment {
             products = try maker.make(image.body)
         } catch {
             guard let reason = error.reason else { return nil }
-            return failure(photo, reason, error.detail, image)
+            var outcome = failure(photo, reason, error.detail, image)
+            if reason.isOfBytes, outcome.line.original != nil, let originals = photo.context.output.originals {
+                // A server may have sent an error page or a part of the photo only once.
+                guard fileCalls.run(for: photo.operation, { originals.remove(photo.record.url) }) else {
+                    return outcome
+                }
+                if image.attempts == 0 { return nil }
+                outcome.line.original = nil
+            }
+            return outcome
         }
         let filtered = clock.now
         guard !photo.cancellation.isCancelled else { return nil }
@@ -99,6 +109,11 @@ enum PhotoDevelopment {
         line.detail = detail
         return PhotoOutcome(state: .failed(reason), line: line)
     }
+}
+
+extension FailureReason {
+    /// Whether another download may give bytes that can be decoded.
+    fileprivate var isOfBytes: Bool { self == .notAnImage || self == .damaged || self == .unsupportedFormat }
 }
 
 extension ManifestLine {

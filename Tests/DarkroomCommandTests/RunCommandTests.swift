@@ -148,6 +148,32 @@ import Testing
         #expect(try run.outcome().status == 130)
     }
 
+    /// Names of old disks, and names that a list could not contain as they are.
+    @Test func developsPhotosWhoseNamesHaveAnyBytes() throws {
+        let folder = scratch.path("photos")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let names: [[UInt8]] = [
+            Array("tab\t.jpg".utf8), Array("line\n\r.jpg".utf8), Array("\u{1}%41\\.jpg".utf8),
+            Array("caf".utf8) + [0xe9] + Array(".jpg".utf8), Array("caf%E9.jpg".utf8),
+        ]
+        for name in names {
+            let path = Array(folder.utf8) + Array("/".utf8) + name + [0]
+            let descriptor = path.withUnsafeBytes { bytes in
+                open(bytes.bindMemory(to: CChar.self).baseAddress!, O_CREAT | O_WRONLY, 0o600)  // ends with a NUL byte
+            }
+            #expect(write(descriptor, Self.photo, Self.photo.count) == Self.photo.count && close(descriptor) == 0)
+        }
+        let outcome = try run(folder)
+        #expect(outcome.status == 0 && outcome.standardOutput.contains("5 photos: 5 filtered"), "\(outcome)")
+        var found: [String] = []
+        try PhotoManifest(output: scratch.path("out")).forEach { found.append($0.record.name) }
+        #expect(
+            Set(found) == ["tab\t.jpg", "line\n\r.jpg", "\u{1}%41\\.jpg", "%caf%E9.jpg", "caf%E9.jpg"], "\(found)")
+        let developed = try Program.run("develop", folder, "-o", scratch.path("developed"))
+        #expect(developed.status == 0 && developed.lines.count == 5, "\(developed)")
+        #expect(Set(try scratch.contents("developed")) == Set(found))
+    }
+
     /// Without a filter, the files are the photos, byte for byte, and the command says so at its start and in its summary.
     @Test func photosStayAsTheyAreWithoutAFilter() throws {
         let samples = Self.samples

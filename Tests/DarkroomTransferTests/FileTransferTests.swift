@@ -48,6 +48,21 @@ import Testing
         #expect(download.attempts == 1)
     }
 
+    private static let names: [[UInt8]] = [
+        Array("tab\t.jpg".utf8), Array("l\n\r\u{1}.jpg".utf8), [0x63, 0xe9], Array("deep/\u{e9}".utf8) + [0xff],
+    ]
+
+    @Test(arguments: names) func readsFilesWhoseNamesHaveAnyBytes(name: [UInt8]) async throws {
+        let path = Array(photos.path.utf8) + Array("/".utf8) + name
+        let descriptor = (path + [0]).withUnsafeBytes { bytes in
+            open(bytes.bindMemory(to: CChar.self).baseAddress!, O_CREAT | O_WRONLY, 0o600)  // ends with a NUL byte
+        }
+        #expect(write(descriptor, "photo", 5) == 5 && close(descriptor) == 0)
+        let encoded = name.map { $0 == UInt8(ascii: "/") ? "/" : "%" + String(format: "%02X", $0) }.joined()
+        #expect(await fetch("photos/" + encoded).body == Array("photo".utf8))
+        #expect(await fetch("photos/" + encoded, folders: [root.path + "/none"]).error?.code == .fileDenied)
+    }
+
     @Test func readsBelowAFolderThatIsALink() async {
         let result = await fetch("photos/deep/c.jpg", folders: [root.path + "/linked/"])
         #expect(result.body == Array("photos/deep/c.jpg".utf8))
@@ -68,7 +83,7 @@ import Testing
         let folders = ReadableFolders(folders: [photos.path], maxBytes: 100)
         for path in ["/../\u{301}missing.jpg", "/nowhere/..//../\u{301}missing.jpg"] {
             let refusal = expectError(TransferError.self) {
-                try folders.contents(ofFile: photos.path + path, unless: Latch())
+                try folders.contents(ofFile: "\(photos.path)\(path)", unless: Latch())
             }
             #expect(refusal?.code == .fileDenied, "\(refusal?.detail ?? "no error")")
         }
@@ -87,10 +102,10 @@ import Testing
     @Test func cancelledReadIsRefused() throws {
         let folders = ReadableFolders(folders: [photos.path], maxBytes: 100)
         let cancelled = Latch()
-        #expect(try folders.contents(ofFile: photos.path + "/a b.jpg", unless: cancelled).bytes.count == 14)
+        #expect(try folders.contents(ofFile: "\(photos.path)/a b.jpg", unless: cancelled).bytes.count == 14)
         cancelled.set()
         let refusal = expectError(TransferError.self) {
-            try folders.contents(ofFile: photos.path + "/a b.jpg", unless: cancelled)
+            try folders.contents(ofFile: "\(photos.path)/a b.jpg", unless: cancelled)
         }
         #expect(refusal?.code == .cancelled)
     }
@@ -118,7 +133,7 @@ import Testing
         let deadline = ContinuousClock.now + .seconds(20)
         while read < 200 || refused < 200, .now < deadline {
             do {
-                let bytes = try folders.contents(ofFile: deep + "/c.jpg", unless: Latch()).bytes
+                let bytes = try folders.contents(ofFile: "\(deep)/c.jpg", unless: Latch()).bytes
                 found.insert(String(decoding: bytes, as: UTF8.self))
                 read += 1
             } catch {

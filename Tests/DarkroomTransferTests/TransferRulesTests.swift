@@ -8,7 +8,7 @@ import Testing
     @Test(arguments: [
         ("http://Example.org/a.jpg", "http://Example.org/a.jpg", "example.org"),
         ("HTTPS://example.org:8443/a?b=c", "https://example.org:8443/a?b=c", "example.org"),
-        ("http://example.org/a b/\u{e9}.jpg", "http://example.org/a%20b/%c3%a9.jpg", "example.org"),
+        ("http://example.org/a b/\u{e9}.jpg", "http://example.org/a%20b/%C3%A9.jpg", "example.org"),
         ("http://example.org", "http://example.org/", "example.org"),
         ("http://[::1]:80/x", "http://[::1]:80/x", "[::1]"),
     ])

@@ -29,7 +29,7 @@ extension DevelopCommand {
         ) { number in
             Result { () throws(CommandError) in
                 if let problem = photos[number].problem { throw problem }
-                return try developing.develop(photos[number].path)
+                return try developing.develop(photos[number].path, at: photos[number].bytes)
             }
         } receive: { number, result in
             do {

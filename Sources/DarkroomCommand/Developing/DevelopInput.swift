@@ -1,11 +1,15 @@
 import Darkroom
 import DarkroomCoordinator
 import DarkroomFiles
+import DarkroomText
 import Foundation
 
 /// A photo that `develop` writes to a folder.
 struct DevelopInput {
+    /// The path for messages.
     let path: String
+    /// The path of a photo of a folder, which need not be UTF-8; nil if ``path`` is the path.
+    var bytes: [UInt8]?
     /// The path of the written file without the change of its extension, relative to the output folder.
     let name: String
     /// The reason why the photo cannot be read; nil if it is tried.
@@ -36,16 +40,19 @@ struct DevelopInput {
         inFolder argument: String, real folder: String, _ options: ListOptions,
         _ remark: @escaping @Sendable (String) -> Void
     ) throws(PhotoListError) -> [DevelopInput] {
-        var names: [String] = []
+        var photos: [(name: String, path: [UInt8])] = []
         let list = try PhotoListReader(argument, options, remark: remark)
-        while try list.next({ name, _ in names.append(String(decoding: name, as: UTF8.self)) }) {}
-        return names.map { name in
+        let scheme = "file://".utf8.count
+        while try list.next({ name, url in
+            photos.append((String(decoding: name, as: UTF8.self), PercentEncoding.decoded(url.dropFirst(scheme))))
+        }) {}
+        return photos.map { name, bytes in
             let path = Path.joined(argument, name)
             // A link in a folder of somebody else could lead to any file of this user.
             // If the photo has vanished, reading it fails.
-            let isBelow = Path.real(path).map { $0.utf8.starts(with: Path.joined(folder, "").utf8) } ?? true
+            let isBelow = Path.realBytes(bytes).map { $0.starts(with: Path.joined(folder, "").utf8) } ?? true
             let problem = CommandError("read the photo \(path): it is a link that leads out of the folder \(argument)")
-            return DevelopInput(path: path, name: name, problem: isBelow ? nil : problem)
+            return DevelopInput(path: path, bytes: bytes, name: name, problem: isBelow ? nil : problem)
         }
     }
 

@@ -43,11 +43,13 @@ struct PhotoDeveloping {
     /// Reads and develops a photo.
     /// - Parameters:
     ///   - name: The path of the photo; `-` is standard input.
+    ///   - path: The path of the photo if it need not be UTF-8. Then `name` is only for messages.
     ///   - format: The format of the only output; nil for the format in the options.
-    func develop(_ name: String, as format: ImageFormat? = nil) throws(CommandError) -> Photo {
+    func develop(
+        _ name: String, at path: [UInt8]? = nil, as format: ImageFormat? = nil
+    ) throws(CommandError) -> Photo {
         let began = ContinuousClock.now
-        let (data, time) = try read(name)
-        let bytes = [UInt8](data)
+        let (bytes, time) = if let path { try read(name, at: path) } else { try read(name) }
         var options = options
         if let format { options.outputs[0].encoding.format = .fixed(format) }
         do throws(ImagingError) {
@@ -64,15 +66,24 @@ struct PhotoDeveloping {
         }
     }
 
-    private func read(_ name: String) throws(CommandError) -> (bytes: Data, time: FileTime?) {
+    private func read(_ name: String, at path: [UInt8]) throws(CommandError) -> (bytes: [UInt8], time: FileTime?) {
+        do throws(SystemFailure) {
+            // A folder of photos has only the paths of regular files, and of links to them.
+            return try Path.contentsAndTime(of: path)
+        } catch {
+            throw CommandError("read the photo \(name): \(error.text)")
+        }
+    }
+
+    private func read(_ name: String) throws(CommandError) -> (bytes: [UInt8], time: FileTime?) {
         do {
-            if name == "-" { return (try FileHandle.standardInput.readToEnd() ?? Data(), nil) }
+            if name == "-" { return ([UInt8](try FileHandle.standardInput.readToEnd() ?? Data()), nil) }
             var found = stat()
             let isFound = stat(name, &found) == 0
             if isFound, ![S_IFREG, S_IFDIR].contains(found.st_mode & S_IFMT) {
                 throw CommandError("read the photo \(name): it is not a regular file; - is standard input")
             }
-            return (try Data(contentsOf: URL(fileURLWithPath: name)), isFound ? FileTime(of: found) : nil)
+            return ([UInt8](try Data(contentsOf: URL(fileURLWithPath: name))), isFound ? FileTime(of: found) : nil)
         } catch let error as CommandError {
             throw error
         } catch {

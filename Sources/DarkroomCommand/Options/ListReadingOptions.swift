@@ -8,6 +8,12 @@ struct ListReadingOptions: ParsableArguments {
     @Option(help: "The column with the URLs in a CSV or TSV list, by its name or number.", valueName: "column")
     var urlColumn: String?
     @Option(help: "The column with the names.", valueName: "column") var nameColumn: String?
+    @Option(
+        help: """
+            How quotation marks in a CSV or TSV list are read: csv, where they enclose fields, or literal, where they are \
+            text. By default this is detected.
+            """)
+    var quotes: ListQuotes?
     @Option(help: "Take only the first photos of the list.", valueName: "count") var limit: Quantity?
     @Option(help: "Take this number of photos at random, in the order of the list.", valueName: "count")
     var sample: Quantity?
@@ -60,6 +66,7 @@ struct ListReadingOptions: ParsableArguments {
         options.mayBePrivate = mayBePrivate
         options.limits = limits
         options.columns = ListColumns(url: urlColumn, name: nameColumn)
+        options.quotes = quotes
         let selected = try SelectedPhotos(PhotoListReader(list, options, remark: remark), selection)
         if seed == nil, case .sample(let sample) = selection {
             remark("the seed of the sample is \(sample.seed); --seed \(sample.seed) takes the same photos again")
@@ -81,3 +88,5 @@ extension PhotoSelection {
     /// The sample; nil if the selection is not a sample.
     var sample: Sample? { if case .sample(let sample) = self { sample } else { nil } }
 }
+
+extension ListQuotes: ExpressibleByArgument {}

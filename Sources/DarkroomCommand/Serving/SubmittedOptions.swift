@@ -21,11 +21,12 @@ struct SubmittedOptions {
         ("onDamaged", .value), ("animation", .value), ("fileName", .value), ("overwrite", .flag), ("redactUrls", .flag),
         ("keepTimes", .flag),
         ("operationSize", .value), ("lease", .value), ("window", .value), ("retain", .value), ("webhook", .value),
-        ("urlColumn", .value), ("nameColumn", .value), ("limit", .value), ("sample", .value), ("seed", .value),
+        ("urlColumn", .value), ("nameColumn", .value), ("quotes", .value), ("limit", .value), ("sample", .value),
+        ("seed", .value),
     ]
 
     /// The options for reading a list, which a resumed feed needs again.
-    private static let ofReading: Set = ["urlColumn", "nameColumn", "limit", "sample", "seed"]
+    private static let ofReading: Set = ["urlColumn", "nameColumn", "quotes", "limit", "sample", "seed"]
 
     static let fields = options.map(\.name)
 

@@ -6,6 +6,8 @@ package struct ListOptions: Sendable {
     /// A subfolder to skip in a folder of photos, because it is the output folder.
     package var except: String?
     package var columns = ListColumns()
+    /// How quotation marks in a table are read; nil: this is detected.
+    package var quotes: ListQuotes?
     /// Whether the address of a list on the web may be private. A redirect never leads to a private address from another.
     package var mayBePrivate = true
     /// The limits for the list of somebody who is not trusted; nil for none.

@@ -32,14 +32,41 @@ struct PhotoFolder {
         names.sort { $0.lexicographicallyPrecedes($1) }
     }
 
-    /// Passes each photo to `receive`. The name of a photo is its path relative to the folder.
+    /// Passes each photo to `receive`. The name of a photo is its path relative to the folder. In a name that is not UTF-8,
+    /// the invalid bytes are percent-encoded.
     func read(_ receive: PhotoListReceiver) {
         let url = PhotoURL.file(path: path + [UInt8(ascii: "/")])
+        var taken: Set<[UInt8]>?
         for name in names {
             // For a relative path, this call only percent-encodes the path.
             let encoded = url + PhotoURL.file(path: name).dropFirst("file://".utf8.count)
-            name.withUnsafeBytes { name in encoded.withUnsafeBytes { receive(name, $0) } }
+            guard String(validating: name, as: UTF8.self) == nil else {
+                name.withUnsafeBytes { name in encoded.withUnsafeBytes { receive(name, $0) } }
+                continue
+            }
+            // Another file may have the encoded name.
+            var all = taken ?? Set(names)
+            var text = Self.encoded(name)
+            while !all.insert(text).inserted { text = Array("%".utf8) + text }
+            taken = all
+            text.withUnsafeBytes { name in encoded.withUnsafeBytes { receive(name, $0) } }
         }
+    }
+
+    /// The name with its bytes that are not UTF-8 percent-encoded.
+    private static func encoded(_ name: [UInt8]) -> [UInt8] {
+        var text: [UInt8] = []
+        var rest = name[...]
+        while !rest.isEmpty {
+            let length = (1...4).first { String(validating: rest.prefix($0), as: UTF8.self) != nil }
+            if let length {
+                text += rest.prefix(length)
+            } else {
+                PercentEncoding.append(rest[rest.startIndex], to: &text)
+            }
+            rest = rest.dropFirst(length ?? 1)
+        }
+        return text
     }
 
     /// Adds the photos in a folder, and returns its subfolders.

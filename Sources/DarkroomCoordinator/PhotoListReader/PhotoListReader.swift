@@ -33,9 +33,9 @@ package final class PhotoListReader {
     private let source: Source
     private var entries: EntryReading
     private let entryLine = EntryLine()
-    /// The base folder of relative paths in the list.
-    private let base: String?
+    private let paths: EntryReading.Paths
     private var hasReportedConversion = false
+    private var hasReportedQuotes = false
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: PhotoListReader.pieceBytes, alignment: 16)
     private var parser: PhotoListParser
     private var gzip: GzipReader?
@@ -61,8 +61,8 @@ package final class PhotoListReader {
         self.options = options
         self.remark = remark
         name = Self.displayName(location)
-        base = Self.base(of: location)
-        entries = EntryReading(folder: base)
+        paths = Self.paths(in: location, options)
+        entries = EntryReading(paths)
         parser = Self.parser(of: location, options, entryLine)
         do {
             source = try Self.open(location, options, standardInput)
@@ -70,7 +70,7 @@ package final class PhotoListReader {
             case .bytes(let bytes):
                 try begin(bytes)
                 if let guess = parser.guess { remark("photo list \(name): \(guess)") }
-                if base != nil, parser.format?.isReadWhole == false { photosFolder = try folderOfFirstPath() }
+                if paths != .none, parser.format?.isReadWhole == false { photosFolder = try folderOfFirstPath() }
             case .folder(let folder):
                 photosFolder = String(decoding: folder.path, as: UTF8.self)
                 report(folder.skipped)
@@ -139,6 +139,13 @@ package final class PhotoListReader {
         )
     }
 
+    /// Reports once that a quoted field is unusual.
+    private func reportQuotes() {
+        guard let unusual = parser.quoteRemark, !hasReportedQuotes else { return }
+        hasReportedQuotes = true
+        remark("photo list \(name), \(unusual)")
+    }
+
     /// Reads the next entries and passes them to `receive`. For a streamed list, one call passes at most a few thousand
     /// entries. Returns false at the end of the list.
     ///
@@ -150,7 +157,10 @@ package final class PhotoListReader {
             if case .folder = source { receive(name, url) } else { entries.read(name, url, receive) }
         }
         defer { photos += count }
-        defer { reportConversion() }
+        defer {
+            reportConversion()
+            reportQuotes()
+        }
         do throws(PhotoListError) {
             switch source {
             case .folder(let folder):
@@ -252,12 +262,14 @@ package final class PhotoListReader {
         return .bytes(try again(FileBytes(path: location)))
     }
 
-    /// The folder that contains a list file, or the working folder for standard input; nil for a list from the web.
-    private static func base(of location: String) -> String? {
-        if isWeb(location) { return nil }
+    /// Which entries are paths. Relative paths begin in the folder of the list file, or in the working folder for standard
+    /// input. The list of somebody who is not trusted is in a folder of this program.
+    private static func paths(in location: String, _ options: ListOptions) -> EntryReading.Paths {
+        if isWeb(location) { return .none }
+        if options.limits != nil { return .absolute }
         let folder =
             location == "-" ? "." : URL(fileURLWithPath: location).standardizedFileURL.deletingLastPathComponent().path
-        return Path.real(folder)
+        return Path.real(folder).map { EntryReading.Paths.all(in: $0) } ?? EntryReading.Paths.none
     }
 
     private static func again(_ file: FileBytes) throws(PhotoListError) -> any ListBytes {
@@ -268,7 +280,7 @@ package final class PhotoListReader {
         of location: String, _ options: ListOptions, _ entryLine: EntryLine
     ) -> PhotoListParser {
         PhotoListParser(
-            listName: fileName(location), columns: options.columns,
+            listName: fileName(location), columns: options.columns, quotes: options.quotes,
             maxWholeBytes: options.limits?.maxWholeBytes ?? PhotoListParser.maxWholeBytes, entryLine: entryLine)
     }
 

@@ -11,6 +11,7 @@ package enum Byte {
     static let percent = UInt8(ascii: "%")
     static let slash = UInt8(ascii: "/")
     static let colon = UInt8(ascii: ":")
+    static let bar = UInt8(ascii: "|")
     static let backslash = UInt8(ascii: "\\")
 
     static func isBlank(_ byte: UInt8) -> Bool { byte == space || byte == tab }

@@ -1,12 +1,29 @@
 /// Converts the entries of a list: text that is not UTF-8 is read as Windows-1252, and a path becomes a `file:` URL.
 package struct EntryReading {
-    /// The base folder of relative paths; nil if paths are not converted, for example in a list from the web.
+    /// Which entries are paths.
+    package enum Paths: Sendable, Equatable {
+        /// None, for example in a list from the web.
+        case none
+        /// Absolute paths, in a list that somebody has sent: its folder is of no use to that person.
+        case absolute
+        /// All paths; relative paths begin in this folder.
+        case all(in: String)
+    }
+
+    private let paths: Paths
+    /// The base folder of relative paths; nil if they are not converted.
     private let folder: [UInt8]?
     /// The number of entries that were not valid UTF-8.
     package private(set) var converted = 0
+    private var scratch = PhotoURL.Scratch()
 
-    /// - Parameter folder: The absolute path of the base folder of relative paths; if nil, paths are not converted.
-    package init(folder: String?) { self.folder = folder.map { Array($0.utf8) } }
+    /// - Parameter folder: The base folder of relative paths; nil if no entries are paths.
+    package init(folder: String?) { self.init(folder.map { Paths.all(in: $0) } ?? Paths.none) }
+
+    package init(_ paths: Paths) {
+        self.paths = paths
+        if case .all(let folder) = paths { self.folder = Array(folder.utf8) } else { folder = nil }
+    }
 
     /// Converts an entry and passes it to `receive`.
     package mutating func read(
@@ -21,15 +38,18 @@ package struct EntryReading {
 
     /// The absolute form of an entry that is a path; nil if the entry is not a path.
     package func path(_ url: UnsafeRawBufferPointer) -> [UInt8]? {
-        guard let folder, PhotoURL.authorityStart(url) == nil, LocalPath.isOne(url) else { return nil }
+        guard paths != .none, PhotoURL.authorityStart(url) == nil, LocalPath.isOne(url) else { return nil }
+        guard let folder else { return url.first == Byte.slash ? Array(url) : nil }
         return LocalPath.absolute(url, in: folder)
     }
 
     private mutating func convert(
         _ name: UnsafeRawBufferPointer, _ url: UnsafeRawBufferPointer, _ receive: PhotoListReceiver
     ) {
-        guard !Self.isUTF8(name) || !Self.isUTF8(url) else { return receive(name, url) }
-        converted += 1
+        let isPlain = Self.isUTF8(url)
+        guard !Self.isUTF8(name) || !isPlain else { return receive(name, url) }
+        // Percent-encoded bytes of a URL, from which its name is taken, are not text of the list.
+        if !isPlain || !PhotoURL.withName(of: url, &scratch, { $0.elementsEqual(name) }) { converted += 1 }
         Self.text(name).withUnsafeBytes { name in Self.text(url).withUnsafeBytes { receive(name, $0) } }
     }
 

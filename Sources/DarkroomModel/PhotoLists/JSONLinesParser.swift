@@ -1,10 +1,13 @@
-/// JSONL: one string or object per line. Blank lines are skipped. A line that is not JSON becomes an invalid entry.
+/// JSONL: one string or object per line. Blank lines, and comments before the first other line, are skipped. A line that
+/// is not JSON becomes an invalid entry.
 struct JSONLinesParser: RecordReceiver {
     private var reader = JSONEntryReader()
+    private var isAtStart = true
 
     mutating func take(_ record: UnsafeRawBufferPointer, line: Int, _ receive: PhotoListReceiver) {
         var scanner = JSONScanner(record)
-        guard scanner.peek() != nil else { return }
+        guard let first = scanner.peek(), !isAtStart || first != Byte.hash else { return }
+        isAtStart = false
         do throws(JSONScanner.Failure) {
             // The whole line is checked first, so that it becomes exactly one entry, valid or invalid.
             try scanner.skipValue()

@@ -1,4 +1,5 @@
-/// Scans JSON (RFC 8259) byte by byte and decodes only the requested values.
+/// Scans JSON (RFC 8259) byte by byte and decodes only the requested values. Also accepts the numbers `NaN`, `Infinity`
+/// and `-Infinity`, which Python writes.
 struct JSONScanner {
     enum Kind { case string, object, array, number, literal }
 
@@ -50,7 +51,7 @@ struct JSONScanner {
         case UInt8(ascii: "{"): .object
         case UInt8(ascii: "["): .array
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): .number
-        case UInt8(ascii: "t"), UInt8(ascii: "f"), UInt8(ascii: "n"): .literal
+        case UInt8(ascii: "t"), UInt8(ascii: "f"), UInt8(ascii: "n"), UInt8(ascii: "N"), UInt8(ascii: "I"): .literal
         default: throw failure("a value")
         }
     }
@@ -156,7 +157,7 @@ struct JSONScanner {
         let start = position
         skipWord()
         let word = bytes.part(start..<position)
-        guard ["true", "false", "null"].contains(where: { word.elementsEqual($0.utf8) }) else {
+        guard ["true", "false", "null", "NaN", "Infinity"].contains(where: { word.elementsEqual($0.utf8) }) else {
             let isAtEnd = position == bytes.count
             throw Failure(offset: start, message: "\(word.excerpt(maxBytes: 40)), expected a value", isAtEnd: isAtEnd)
         }

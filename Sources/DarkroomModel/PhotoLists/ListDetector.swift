@@ -16,14 +16,20 @@ struct ListDetector {
     private let isWhole: Bool
     private let ending: String
     private let columns: ListColumns
+    private let quotes: ListQuotes?
 
     /// Creates a detector for a list that begins with `window`. If `isWhole` is true, `window` is the whole list.
     /// `ending` is the extension of the list's name in lower case, without `.gz`.
-    init(_ window: UnsafeRawBufferPointer, isWhole: Bool, ending: String, columns: ListColumns = ListColumns()) {
+    /// `quotes` is how the user wants quotation marks in tables to be read.
+    init(
+        _ window: UnsafeRawBufferPointer, isWhole: Bool, ending: String, columns: ListColumns = ListColumns(),
+        quotes: ListQuotes? = nil
+    ) {
         self.window = window
         self.isWhole = isWhole
         self.ending = ending
         self.columns = columns
+        self.quotes = quotes
     }
 
     /// Returns the format. If the bytes are not a list, throws an error that describes them.
@@ -33,19 +39,31 @@ struct ListDetector {
         }
         if window.begins(with: "bplist") { return .propertyList }
         try refuseOtherFiles()
-        if columns != ListColumns() { return try TableDetector(lines: lines, ending: ending).find(columns) }
+        if columns != ListColumns() { return try table.find(columns) }
         switch first {
         case UInt8(ascii: "<"): return try markup()
         case UInt8(ascii: "["): return .json
         case UInt8(ascii: "{"): return object()
         case Byte.quote where isJSONString(): return .jsonLines
-        default: return try TableDetector(lines: lines, ending: ending).find()
+        case Byte.hash where lines.first?.first == UInt8(ascii: "{"): return .jsonLines
+        default: return try table.find()
         }
     }
 
-    /// The lines of the window except blank lines and comments. An incomplete last line is omitted if another line is
-    /// complete.
-    private var lines: [UnsafeRawBufferPointer] {
+    private var table: TableDetector {
+        TableDetector(lines: lines, comments: comments, ending: ending, quotes: quotes)
+    }
+
+    /// The comment lines before the first other line.
+    private var comments: [UnsafeRawBufferPointer] {
+        Array(allLines.prefix { $0.first == Byte.hash })
+    }
+
+    /// The lines of the window except blank lines and comments.
+    private var lines: [UnsafeRawBufferPointer] { allLines.filter { $0.first != Byte.hash } }
+
+    /// The lines of the window except blank lines. An incomplete last line is omitted if another line is complete.
+    private var allLines: [UnsafeRawBufferPointer] {
         var lines: [UnsafeRawBufferPointer] = []
         var start = 0
         while start < window.count {
@@ -54,7 +72,7 @@ struct ListDetector {
             var line = window.part(start..<end)
             if line.last == Byte.carriageReturn { line = line.part(0..<line.count - 1) }
             line = line.trimmed
-            if !line.isEmpty, line[0] != Byte.hash, newline != nil || isWhole || lines.isEmpty { lines.append(line) }
+            if !line.isEmpty, newline != nil || isWhole || lines.isEmpty { lines.append(line) }
             start = end + 1
         }
         return lines

@@ -25,10 +25,13 @@ package struct PhotoListParser {
     package private(set) var stemsAreDistinct = false
     /// A sentence that tells the user which columns of a table were guessed; nil if no columns were guessed.
     package private(set) var guess: String?
+    /// A sentence about the first unusual quoted field of a table so far; nil if there is none.
+    package private(set) var quoteRemark: String?
 
     private let ending: String
     private let maxWholeBytes: Int
     private let columns: ListColumns
+    private let quotes: ListQuotes?
     private let entryLine: EntryLine
     private var content: Content?
     /// The bytes received before the format was known, or all bytes of a list that must be read as a whole.
@@ -38,12 +41,15 @@ package struct PhotoListParser {
     package var examinedBytes: Int?
 
     /// Creates a parser for a list with this name. The extension of the name is used only if two formats are possible.
-    /// - Parameter entryLine: Gets the line of each entry before the entry is passed on.
+    /// - Parameters:
+    ///   - quotes: How quotation marks in a table are read; nil: this is detected.
+    ///   - entryLine: Gets the line of each entry before the entry is passed on.
     package init(
-        listName: String = "", columns: ListColumns = ListColumns(),
+        listName: String = "", columns: ListColumns = ListColumns(), quotes: ListQuotes? = nil,
         maxWholeBytes: Int = PhotoListParser.maxWholeBytes, entryLine: EntryLine = EntryLine()
     ) {
         self.columns = columns
+        self.quotes = quotes
         self.entryLine = entryLine
         var parts = listName.lowercased().split(separator: ".")
         if parts.last == "gz" { parts.removeLast() }
@@ -128,7 +134,8 @@ package struct PhotoListParser {
         let result: Result<ListDetector.Finding, PhotoListError> = held.withUnsafeBytes { bytes in
             Result { () throws(PhotoListError) in
                 try ListDetector(
-                    bytes.part(0..<window), isWhole: isWhole && window == bytes.count, ending: ending, columns: columns
+                    bytes.part(0..<window), isWhole: isWhole && window == bytes.count, ending: ending, columns: columns,
+                    quotes: quotes
                 )
                 .find()
             }
@@ -142,8 +149,9 @@ package struct PhotoListParser {
             (format, content) = (.text, .text(RecordSplitter(entryLine), TextListParser()))
         case .separated(let layout):
             guess = layout.guess
-            let splitter = RecordSplitter(quotedFieldDelimiter: layout.delimiter, entryLine)
-            (format, content) = (.separated, .separated(splitter, SeparatedListParser(layout)))
+            let splitter = RecordSplitter(
+                quotedFieldDelimiter: layout.quotes == .csv ? layout.delimiter : nil, entryLine)
+            (format, content) = (.separated, .separated(splitter, SeparatedListParser(layout, entryLine)))
         case .jsonLines:
             (format, content) = (.jsonLines, .jsonLines(RecordSplitter(entryLine), JSONLinesParser()))
         case .json:
@@ -174,6 +182,7 @@ package struct PhotoListParser {
             content = .text(splitter, parser)
         case .separated(var splitter, var parser):
             try splitter.split(chunk, isLast: isLast, to: &parser, receive)
+            quoteRemark = parser.remark
             content = .separated(splitter, parser)
         case .jsonLines(var splitter, var parser):
             try splitter.split(chunk, isLast: isLast, to: &parser, receive)

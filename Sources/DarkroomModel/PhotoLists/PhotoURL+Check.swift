@@ -16,8 +16,8 @@ extension PhotoURL {
     /// Checks the URL of an entry. Returns nil if the URL can be downloaded.
     ///
     /// The URL must have the form `scheme://host`, or `file:///path` for files. It must not contain control characters,
-    /// or spaces before its path. Spaces and non-ASCII bytes in the path are allowed, because the download
-    /// percent-encodes them.
+    /// or spaces and quotes before its path. Other characters are allowed, because the download percent-encodes them as
+    /// browsers do.
     package static func check(_ url: UnsafeRawBufferPointer) -> Problem? {
         guard !url.isEmpty else { return Problem(reason: .notAURL, detail: "the entry is empty") }
         guard let authority = authorityStart(url) else {
@@ -46,13 +46,17 @@ extension PhotoURL {
         let end = url[start...].firstIndex(where: isAuthorityEnd) ?? url.count
         let host = host(url, from: start)
         guard !host.isEmpty else { return Problem(reason: .notAURL, detail: "the URL has no host") }
-        // These characters are not allowed in host and port. Most characters are allowed in user and password.
-        if url[start..<end].contains(where: { forbiddenInAuthority.contains($0) }) {
+        // User and password must not contain characters that end a URL in a text, or ``redacting(_:keepsQuery:)`` would show
+        // a part of them. More characters are not allowed in host and port.
+        let hostStart = host.baseAddress! - url.baseAddress!  // host is a non-empty part of url
+        if url[start..<end].contains(where: { " \"<>".utf8.contains($0) })
+            || url[hostStart..<end].contains(where: { "\\^`{|}".utf8.contains($0) })
+        {
             return Problem(
                 reason: .notAURL,
                 detail: "the URL has a space or another invalid character before its path")
         }
-        let afterHost = host.baseAddress! + host.count - url.baseAddress!  // host is a non-empty part of url
+        let afterHost = hostStart + host.count
         guard afterHost < end else { return nil }
         let port = String(decoding: url[afterHost + 1..<end], as: UTF8.self)
         guard url[afterHost] == Byte.colon, port.isEmpty || UInt16(port) != nil else {
@@ -73,6 +77,4 @@ extension PhotoURL {
         }
         return nil
     }
-
-    private static let forbiddenInAuthority = Array(" \"<>\\^`{|}".utf8)
 }

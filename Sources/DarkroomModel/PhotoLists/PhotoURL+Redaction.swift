@@ -94,8 +94,6 @@ extension PhotoURL {
         return nil
     }
 
-    private static func isSlash(_ byte: UInt8) -> Bool { byte == Byte.slash || byte == UInt8(ascii: "\\") }
-
     private static func isTextEnd(_ byte: UInt8) -> Bool {
         byte <= 32 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "<") || byte == UInt8(ascii: ">")
     }

@@ -1,3 +1,5 @@
+import DarkroomText
+
 /// Functions for the URLs of list entries: the name in a URL, and whether the URL can be downloaded.
 package enum PhotoURL {}
 
@@ -20,7 +22,9 @@ extension PhotoURL {
         let authority = authorityStart(url) ?? 0
         var start = end
         var isEncoded = false
-        while start > authority, url[start - 1] != Byte.slash {
+        // A backslash in the path of a web URL is a slash.
+        let isOfWeb = authority > 0 && !isFile(url)
+        while start > authority, url[start - 1] != Byte.slash, !isOfWeb || url[start - 1] != Byte.backslash {
             start -= 1
             if url[start] == Byte.percent { isEncoded = true }
         }
@@ -55,17 +59,24 @@ extension PhotoURL {
         return url
     }
 
+    private static func isFile(_ url: UnsafeRawBufferPointer) -> Bool {
+        url.count > 5 && "file:".utf8.elementsEqual(url.prefix(5).map { $0 | 0x20 })
+    }
+
     package static func isFile(_ url: String) -> Bool {
         String(decoding: url.utf8.prefix(5), as: UTF8.self).lowercased() == "file:"
     }
 
-    /// The index after `scheme://`, where the authority begins; nil if the text does not begin with a scheme.
+    /// The index after `scheme://`, where the authority begins; nil if the text does not begin with a scheme. In `http:`
+    /// and `https:` URLs, backslashes are slashes, as in browsers.
     static func authorityStart(_ url: UnsafeRawBufferPointer) -> Int? {
         guard let colon = url.offset(of: Byte.colon), colon > 0, colon + 2 < url.count,
-            url[colon + 1] == Byte.slash, url[colon + 2] == Byte.slash, Byte.isLetter(url[0]),
+            isSlash(url[colon + 1]), isSlash(url[colon + 2]), Byte.isLetter(url[0]),
             url[1..<colon].allSatisfy(Byte.isOfWord)
         else { return nil }
-        return colon + 3
+        guard url[colon + 1] == Byte.backslash || url[colon + 2] == Byte.backslash else { return colon + 3 }
+        let scheme = String(decoding: url[..<colon], as: UTF8.self).lowercased()
+        return scheme == "http" || scheme == "https" ? colon + 3 : nil
     }
 
     /// The host of the authority that begins at `start`, without user, password and port; empty if there is none.
@@ -82,8 +93,10 @@ extension PhotoURL {
     }
 
     static func isAuthorityEnd(_ byte: UInt8) -> Bool {
-        byte == Byte.slash || byte == UInt8(ascii: "?") || byte == Byte.hash
+        isSlash(byte) || byte == UInt8(ascii: "?") || byte == Byte.hash
     }
+
+    static func isSlash(_ byte: UInt8) -> Bool { byte == Byte.slash || byte == Byte.backslash }
 
     private static func decode(_ text: UnsafeRawBufferPointer, into bytes: inout [UInt8]) {
         bytes.removeAll(keepingCapacity: true)

@@ -2,6 +2,18 @@
 protocol RecordReceiver {
     /// Receives a record without its line end. `line` is the number of the record's first line, from 1.
     mutating func take(_ record: UnsafeRawBufferPointer, line: Int, _ receive: PhotoListReceiver)
+
+    /// Receives complete lines without the last line end, in which a quoted field is not closed, or is too long. Returns
+    /// false if they cannot be read without the quotation marks.
+    mutating func takeUnclosed(
+        _ record: UnsafeRawBufferPointer, isClosed: Bool, line: Int, _ receive: PhotoListReceiver
+    ) -> Bool
+}
+
+extension RecordReceiver {
+    mutating func takeUnclosed(
+        _ record: UnsafeRawBufferPointer, isClosed: Bool, line: Int, _ receive: PhotoListReceiver
+    ) -> Bool { false }
 }
 
 /// Splits chunks of any size into records: lines, or CSV records, whose quoted fields may contain line ends (RFC 4180).
@@ -14,12 +26,10 @@ struct RecordSplitter {
     /// The maximum length of a stored record: 1 MiB.
     static let maxRecordBytes = 1 << 20
 
-    /// The state of the field at the end of the bytes read so far.
-    private enum FieldState { case start, plain, quoted, quoteWithinQuoted }
-
     /// The delimiter between fields that may be quoted; nil if quotes have no meaning.
     private let quotedFieldDelimiter: UInt8?
-    private var fieldState = FieldState.start
+    /// The state of the field at the end of the bytes read so far.
+    private var fieldState = QuotedFieldState.start
     /// The stored bytes of the current record from earlier chunks.
     private var pending: [UInt8] = []
     /// The number of bytes of the current record in earlier chunks.
@@ -45,7 +55,7 @@ struct RecordSplitter {
         while let end = chunk.offset(of: Byte.lineFeed, from: position) {
             line += 1
             if endsWithinQuotes(line: chunk.part(position..<end)) {
-                try checkOpenQuote(bytes: pendingBytes + end - start)
+                if try endsOpenQuote(chunk.part(start..<end), to: &receiver, receive) { start = end + 1 }
             } else {
                 finish(chunk.part(start..<end), to: &receiver, receive)
                 start = end + 1
@@ -54,8 +64,10 @@ struct RecordSplitter {
         }
         follow(chunk.part(position..<chunk.count))
         if isLast {
-            if fieldState == .quoted { throw openQuote("before the list ends") }
-            if pendingBytes + chunk.count - start > 0 {
+            if fieldState == .quoted {
+                let rest = chunk.part(start..<chunk.count)
+                guard passUnclosed(rest, to: &receiver, receive) else { throw openQuote("before the list ends") }
+            } else if pendingBytes + chunk.count - start > 0 {
                 finish(chunk.part(start..<chunk.count), to: &receiver, receive)
             }
         } else {
@@ -70,9 +82,16 @@ struct RecordSplitter {
         let line = recordLine
         recordLine = self.line
         entryLine.number = line
+        let length = pendingBytes + rest.count
+        let isLong = length > Self.maxRecordBytes
+        if isLong, pending.contains(Byte.lineFeed) || rest.contains(Byte.lineFeed) {
+            recordLine = line
+            if passUnclosed(rest, isClosed: true, to: &receiver, receive) { return }
+            recordLine = self.line
+        }
         fieldState = .start
-        guard pendingBytes + rest.count <= Self.maxRecordBytes else {
-            let url = "URL of \(pendingBytes + rest.count) bytes, too long"
+        guard !isLong else {
+            let url = "URL of \(length) bytes, too long"
             pending.removeAll()
             pendingBytes = 0
             return PhotoListEntry(name: "line \(line)", url: url).pass(to: receive)
@@ -86,7 +105,9 @@ struct RecordSplitter {
 
     private mutating func keep(_ part: UnsafeRawBufferPointer) {
         pendingBytes += part.count
-        if pendingBytes <= Self.maxRecordBytes { pending.append(contentsOf: part) } else { pending.removeAll() }
+        // The last line of an open quoted field may be as long as a record.
+        let room = fieldState == .quoted ? 2 * Self.maxRecordBytes : Self.maxRecordBytes
+        if pendingBytes <= room { pending.append(contentsOf: part) } else { pending.removeAll() }
     }
 
     private func withoutCarriageReturn(_ record: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
@@ -104,30 +125,37 @@ struct RecordSplitter {
 
     private mutating func follow(_ part: UnsafeRawBufferPointer) {
         guard let delimiter = quotedFieldDelimiter else { return }
-        for byte in part { advance(over: byte, delimiter: delimiter) }
+        for byte in part { fieldState.advance(over: byte, delimiter: delimiter) }
     }
 
-    private mutating func advance(over byte: UInt8, delimiter: UInt8) {
-        switch fieldState {
-        case .start:
-            if byte == Byte.quote {
-                fieldState = .quoted
-            } else if byte != delimiter, byte != Byte.space {
-                fieldState = .plain
-            }
-        case .plain:
-            if byte == delimiter { fieldState = .start }
-        case .quoted:
-            if byte == Byte.quote { fieldState = .quoteWithinQuoted }
-        case .quoteWithinQuoted:
-            fieldState = byte == Byte.quote ? .quoted : byte == delimiter ? .start : .plain
+    /// Whether a quoted field that is still open after `rest` is too long. Its closing quote may be missing, and then all
+    /// later photos would silently be lost, so the lines up to here are read without the quotation mark.
+    private mutating func endsOpenQuote(
+        _ rest: UnsafeRawBufferPointer, to receiver: inout some RecordReceiver, _ receive: PhotoListReceiver
+    ) throws(PhotoListError) -> Bool {
+        guard pendingBytes + rest.count > Self.maxRecordBytes else { return false }
+        guard passUnclosed(rest, to: &receiver, receive) else { throw openQuote("within 1 MiB") }
+        return true
+    }
+
+    /// Passes on the current record, whose last bytes are `rest`, as lines.
+    private mutating func passUnclosed(
+        _ rest: UnsafeRawBufferPointer, isClosed: Bool = false, to receiver: inout some RecordReceiver,
+        _ receive: PhotoListReceiver
+    ) -> Bool {
+        guard pending.count == pendingBytes, pendingBytes + rest.count <= 2 * Self.maxRecordBytes else { return false }
+        pending.append(contentsOf: rest)
+        let first = recordLine
+        entryLine.number = first
+        let isTaken = pending.withUnsafeBytes {
+            receiver.takeUnclosed(withoutCarriageReturn($0), isClosed: isClosed, line: first, receive)
         }
-    }
-
-    /// Throws if a quoted field is too long: its closing quote may be missing, and then all later photos would silently
-    /// be lost.
-    private func checkOpenQuote(bytes: Int) throws(PhotoListError) {
-        if bytes > Self.maxRecordBytes { throw openQuote("within 1 MiB") }
+        guard isTaken else { return false }
+        recordLine = line
+        fieldState = .start
+        pending.removeAll(keepingCapacity: true)
+        pendingBytes = 0
+        return true
     }
 
     private func openQuote(_ where: String) -> PhotoListError {

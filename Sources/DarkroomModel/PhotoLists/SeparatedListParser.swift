@@ -12,37 +12,169 @@ struct SeparatedListParser: RecordReceiver {
         var hasHeader: Bool
         /// True if the first line defines the delimiter: `sep=;`.
         var hasSeparatorLine = false
+        /// The number of comment lines before the header or the first row.
+        var comments = 0
+        /// Whether the header begins with the sign of a comment.
+        var headerIsComment = false
+        /// How quotation marks are read.
+        var quotes = ListQuotes.csv
+        /// Whether the user has chosen ``quotes``.
+        var quotesAreChosen = false
+        /// The number of columns; nil if it is unknown.
+        var columns: Int?
+        /// Whether fields of the header begin with a space.
+        var hasSpaces = false
+        /// Whether the URLs of the list usually end like the names of pictures; nil if this is unknown.
+        var endLikePictures: Bool?
         /// A sentence that tells the user which columns were guessed; nil if no columns were guessed.
         var guess: String?
+
+        /// Whether lists with this delimiter are usually written without quoting. In such a list, a quotation mark that
+        /// is not closed is a part of a text.
+        var isUsuallyLiteral: Bool { delimiter == Byte.tab || delimiter == Byte.bar || delimiter == 0 }
     }
 
+    /// A remark for the user about the first unusual quoted field; nil if there is none.
+    private(set) var remark: String?
+
     private let layout: Layout
+    private let entryLine: EntryLine
     private var recordsToSkip: Int
+    private var fields: [SeparatedFields.Field] = []
     private var scratch = PhotoURL.Scratch()
     private var urlScratch: [UInt8] = []
     private var nameScratch: [UInt8] = []
 
-    init(_ layout: Layout) {
+    /// - Parameter entryLine: Gets the line of each entry of a record that is read as several rows.
+    init(_ layout: Layout, _ entryLine: EntryLine) {
         self.layout = layout
-        recordsToSkip = (layout.hasSeparatorLine ? 1 : 0) + (layout.hasHeader ? 1 : 0)
+        self.entryLine = entryLine
+        recordsToSkip = layout.comments + (layout.hasSeparatorLine ? 1 : 0) + (layout.hasHeader ? 1 : 0)
     }
 
     mutating func take(_ record: UnsafeRawBufferPointer, line: Int, _ receive: PhotoListReceiver) {
         guard record.contains(where: { !Byte.isBlank($0) }) else { return }
         guard recordsToSkip == 0 else { return recordsToSkip -= 1 }
-        var url: SeparatedFields.Field?, name: SeparatedFields.Field?
-        var fields = SeparatedFields(record, delimiter: layout.delimiter)
-        var column = 0
-        while column <= max(layout.urlColumn, layout.nameColumn ?? 0), let field = fields.next() {
-            if column == layout.urlColumn { url = field }
-            if column == layout.nameColumn { name = field }
-            column += 1
+        guard layout.quotes == .csv, record.offset(of: Byte.quote) != nil else {
+            return row(record, .literal, line: line, receive)
+        }
+        guard !layout.quotesAreChosen, let columns = layout.columns else {
+            return row(record, .csv, line: line, receive)
+        }
+        let quoted = count(record, .csv)
+        guard record.offset(of: Byte.lineFeed) != nil else {
+            let isLiteral = quoted != columns && count(record, .literal) == columns
+            return row(record, isLiteral ? .literal : .csv, line: line, receive)
+        }
+        guard !isSeveralRows(record) else { return rows(record, line: line, receive) }
+        if quoted != columns {
+            note(
+                "line \(line): a quoted field has line ends, and its row then has \(quoted) fields in place of \(columns)"
+            )
+        }
+        row(record, .csv, line: line, receive)
+    }
+
+    /// Reads a record with a quoted field that is not closed, or is too long, as several rows.
+    mutating func takeUnclosed(
+        _ record: UnsafeRawBufferPointer, isClosed: Bool, line: Int, _ receive: PhotoListReceiver
+    ) -> Bool {
+        guard !layout.quotesAreChosen, recordsToSkip == 0 else { return false }
+        guard layout.isUsuallyLiteral || isClosed && isSeveralRows(record) else { return false }
+        rows(record, line: line, receive)
+        return true
+    }
+
+    private func count(_ record: UnsafeRawBufferPointer, _ quotes: ListQuotes) -> Int {
+        SeparatedFields.count(record, delimiter: layout.delimiter, quotes: quotes)
+    }
+
+    // MARK: Records that are several rows
+
+    /// Whether the lines of a record are rows of their own, because the quotation marks in it are parts of texts: two
+    /// lines have all columns and a URL. In a list that is usually literal, it is enough that all lines have all columns.
+    private func isSeveralRows(_ record: UnsafeRawBufferPointer) -> Bool {
+        guard let columns = layout.columns else { return false }
+        var withURL = 0
+        var areComplete = true
+        Self.forEachLine(of: record) { line in
+            let isComplete = count(line, .literal) == columns
+            areComplete = areComplete && isComplete
+            if isComplete, hasURL(line) { withURL += 1 }
+        }
+        return withURL > 1 || areComplete && layout.isUsuallyLiteral
+    }
+
+    private func hasURL(_ line: UnsafeRawBufferPointer) -> Bool {
+        var fields = SeparatedFields(line, delimiter: layout.delimiter, quotes: .literal)
+        for _ in 0..<layout.urlColumn { _ = fields.next() }
+        return fields.next().map { PhotoURL.authorityStart($0.raw.trimmed) != nil } ?? false
+    }
+
+    private mutating func rows(_ record: UnsafeRawBufferPointer, line first: Int, _ receive: PhotoListReceiver) {
+        note("line \(first): a field begins with a quotation mark, which is read as a part of the text")
+        var line = first
+        Self.forEachLine(of: record) { text in
+            entryLine.number = line
+            if text.contains(where: { !Byte.isBlank($0) }) { row(text, .literal, line: line, receive) }
+            line += 1
+        }
+    }
+
+    private static func forEachLine(of record: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Void) {
+        var start = 0
+        while start <= record.count {
+            let end = record.offset(of: Byte.lineFeed, from: start) ?? record.count
+            let line = record.part(start..<end)
+            body(line.last == Byte.carriageReturn ? line.part(0..<line.count - 1) : line)
+            start = end + 1
+        }
+    }
+
+    private mutating func note(_ text: String) {
+        guard remark == nil else { return }
+        remark = "\(text); --quotes literal reads quotation marks as text, --quotes csv as the ends of fields"
+    }
+
+    // MARK: Rows
+
+    private mutating func row(
+        _ record: UnsafeRawBufferPointer, _ quotes: ListQuotes, line: Int, _ receive: PhotoListReceiver
+    ) {
+        fields.removeAll(keepingCapacity: true)
+        var reader = SeparatedFields(record, delimiter: layout.delimiter, quotes: quotes)
+        while let field = reader.next() { fields.append(field) }
+        let none = SeparatedFields.Field(raw: record.part(0..<0), hasQuotes: false, range: 0..<0, isQuoted: false)
+        func field(_ column: Int?) -> SeparatedFields.Field {
+            guard let column, fields.indices.contains(column) else { return none }
+            return fields[column]
         }
         // A record that ends before its URL column is a photo with an empty URL. Records are never skipped.
-        let none = SeparatedFields.Field(raw: record.part(0..<0), hasQuotes: false)
-        (url ?? none).withText(&urlScratch) { url in
+        guard let columns = layout.columns, fields.count > columns, layout.urlColumn < columns else {
+            return pass(field(layout.nameColumn), field(layout.urlColumn), receive)
+        }
+        let alignment = RowAlignment(
+            columns: columns, urlColumn: layout.urlColumn, nameColumn: layout.nameColumn, hasSpaces: layout.hasSpaces,
+            endLikePictures: layout.endLikePictures)
+        guard let place = alignment.find(record, fields) else {
+            let problem =
+                "line \(line) has \(fields.count) fields, the list has \(columns) columns; if its URL contains the "
+                + "separator, put the URL in quotes"
+            return PhotoListEntry(name: "line \(line)", url: problem).pass(to: receive)
+        }
+        func part(_ range: Range<Int>) -> SeparatedFields.Field {
+            fields.first { $0.range == range }
+                ?? SeparatedFields.Field(raw: record.part(range), hasQuotes: false, range: range, isQuoted: false)
+        }
+        pass(place.name.map { part($0) } ?? none, part(place.url), receive)
+    }
+
+    private mutating func pass(
+        _ name: SeparatedFields.Field, _ url: SeparatedFields.Field, _ receive: PhotoListReceiver
+    ) {
+        url.withText(&urlScratch) { url in
             let url = url.trimmed
-            (name ?? none).withText(&nameScratch) { name in
+            name.withText(&nameScratch) { name in
                 if name.isEmpty {
                     PhotoURL.withName(of: url, &scratch) { receive($0, url) }
                 } else {

@@ -5,28 +5,64 @@
 ///   `FieldNames.name` finds the name column.
 /// - Without a header, the first line with a URL determines the columns. The field that begins with a URL is the URL
 ///   column, and the first other field is the name column.
-/// - A URL may contain commas and semicolons. A line that *begins* with a URL is therefore a record of several fields
-///   only in these cases: a tab separates the fields; the list's name ends in `.csv`; or the part before the first
-///   comma ends like a picture's name and no URL follows.
+/// - A URL may contain commas, semicolons and bars. A line that *begins* with a URL is therefore a record of several
+///   fields only in these cases: a tab separates the fields; the list's name ends in `.csv`; the part before the first
+///   delimiter ends like a picture's name and no URL follows; or all lines have the same number of fields and the fields
+///   after the URL look like texts.
+/// - If several delimiters are possible, those that give the same number of fields in all lines come first.
 struct TableDetector {
-    private static let usualDelimiters = [Byte.tab, UInt8(ascii: ","), UInt8(ascii: ";")]
+    private static let usualDelimiters = [Byte.tab, UInt8(ascii: ","), UInt8(ascii: ";"), Byte.bar]
     /// A byte that does not occur in text, so that the whole line is one field.
     private static let noDelimiter: UInt8 = 0
 
-    private let lines: [UnsafeRawBufferPointer]
+    let lines: [UnsafeRawBufferPointer]
+    let comments: [UnsafeRawBufferPointer]
     private let ending: String
+    let quotes: ListQuotes?
     /// The possible delimiters, in the order in which they are tried.
     private let delimiters: [UInt8]
     private let hasSeparatorLine: Bool
 
-    /// Creates a detector for a list that begins with these lines. Blank lines and comments must have been removed.
-    init(lines: [UnsafeRawBufferPointer], ending: String) {
+    /// Creates a detector for a list that begins with these lines, without blank lines.
+    /// - Parameters:
+    ///   - lines: The lines without comments.
+    ///   - comments: The comments before the first other line.
+    ///   - quotes: How the user wants quotation marks to be read; nil: this is detected.
+    init(
+        lines: [UnsafeRawBufferPointer], comments: [UnsafeRawBufferPointer], ending: String,
+        quotes: ListQuotes?
+    ) {
+        self.comments = comments
+        self.quotes = quotes
         // Spreadsheet programs write `sep=;` before the header.
         let separator = lines.first.flatMap { $0.count == 5 && $0.begins(with: "sep=") ? $0[4] : nil }
         self.lines = separator == nil ? lines : Array(lines.dropFirst())
         self.ending = separator == nil ? ending : "csv"
-        delimiters = separator.map { [$0] } ?? Self.usualDelimiters
         hasSeparatorLine = separator != nil
+        delimiters = separator.map { [$0] } ?? Self.ordered(Self.usualDelimiters, self.lines)
+    }
+
+    /// The delimiters in the order in which they are tried.
+    private static func ordered(_ delimiters: [UInt8], _ lines: [UnsafeRawBufferPointer]) -> [UInt8] {
+        func rank(_ delimiter: UInt8) -> Int {
+            let counts = Set(
+                lines.map { SeparatedFields.count($0, delimiter: delimiter, quotes: usualQuotes(of: $0, delimiter)) })
+            guard let count = counts.first, counts.count == 1, count > 1 else { return 2 }
+            let endsWhole = lines.contains { line in
+                var fields = SeparatedFields(line, delimiter: delimiter, quotes: usualQuotes(of: line, delimiter))
+                while let field = fields.next() {
+                    let text = field.raw.trimmed
+                    if PhotoURL.authorityStart(text) != nil, RowAlignment.endsLikeAPicture(text) { return true }
+                }
+                return false
+            }
+            return endsWhole ? 0 : 1
+        }
+        let ranks = Dictionary(uniqueKeysWithValues: delimiters.map { ($0, rank($0)) })
+        return delimiters.enumerated().sorted {
+            (ranks[$0.element] ?? 2, $0.offset) < (ranks[$1.element] ?? 2, $1.offset)
+        }
+        .map(\.element)
     }
 
     func find(_ columns: ListColumns) throws(PhotoListError) -> ListDetector.Finding {
@@ -59,13 +95,13 @@ struct TableDetector {
             layout = SeparatedListParser.Layout(
                 delimiter: delimiter, urlColumn: url, nameColumn: isHeader ? name : nil, hasHeader: isHeader,
                 hasSeparatorLine: hasSeparatorLine)
-        } else if case .separated(let found) = try find() {
+        } else if case .separated(let found) = try findFormat() {
             layout = found
         } else {
             throw PhotoListError(.notAList, "it is not a table, so it has no columns; remove --name-column")
         }
         if let chosen { layout.nameColumn = chosen }
-        return .separated(layout)
+        return .separated(completed(layout))
     }
 
     /// The layout of a list of paths, detected from the first line with a path; nil if no line contains a path.
@@ -92,6 +128,11 @@ struct TableDetector {
 
     /// Returns the format and layout. Throws if the lines contain no URL, no path and no header.
     func find() throws(PhotoListError) -> ListDetector.Finding {
+        guard case .separated(let layout) = try findFormat() else { return .text }
+        return .separated(completed(layout))
+    }
+
+    private func findFormat() throws(PhotoListError) -> ListDetector.Finding {
         guard let first = lines.first else {
             throw PhotoListError(.empty, "there are 0 photos in it, only comments; \(ListDetector.formatAdvice)")
         }
@@ -113,7 +154,7 @@ struct TableDetector {
     }
 
     /// The layout according to a header; nil if `header` is not a header.
-    private func layout(
+    func layout(
         _ header: [[UInt8]], _ delimiter: UInt8, sample: UnsafeRawBufferPointer?
     ) -> SeparatedListParser.Layout? {
         guard !header.contains(where: \.containsURL) else { return nil }
@@ -133,7 +174,10 @@ struct TableDetector {
         for delimiter in delimiters {
             let values = fields(sample, delimiter)
             guard values.count > 1, let column = values.firstIndex(where: \.beginsWithURL) else { continue }
-            if column == 0, delimiter != Byte.tab, !isRecord(values), sample.first != Byte.quote { continue }
+            if column == 0, delimiter != Byte.tab, !isRecord(values), !areRecords(delimiter), sample.first != Byte.quote
+            {
+                continue
+            }
             let header = fields(first, delimiter)
             let name = header.contains(where: \.containsURL) ? nil : nameColumn(header, besides: column)
             var layout = SeparatedListParser.Layout(
@@ -184,17 +228,45 @@ struct TableDetector {
         return !values.dropFirst().joined().contains { "/=&?".utf8.contains($0) }
     }
 
-    private func fields(_ line: UnsafeRawBufferPointer, _ delimiter: UInt8) -> [[UInt8]] {
+    /// Whether lines that begin with a URL and contain a delimiter are records: all have the same number of fields, and the
+    /// fields after the URL look like texts, and not like the rest of a URL. A bar is not allowed in URLs, so the texts may
+    /// be single words.
+    private func areRecords(_ delimiter: UInt8) -> Bool {
+        guard lines.count > 1 else { return false }
+        let rows = lines.map { fields($0, delimiter) }
+        guard Set(rows.map(\.count)).count == 1, let first = rows.first, first.count > 1 else { return false }
+        var haveSpaces = delimiter == Byte.bar
+        for row in rows {
+            let texts = row.dropFirst()
+            if texts.contains(where: { $0.contains { "/=&?".utf8.contains($0) } }) { return false }
+            if ImageEnding.length(of: texts.last ?? []) > 0 { return false }
+            if row[0].contains(UInt8(ascii: "?")) { return false }
+            haveSpaces = haveSpaces || texts.contains { $0.contains(Byte.space) }
+        }
+        return haveSpaces
+    }
+
+    /// How quotation marks of a line are read before it is known how the list is written: in a list that is usually
+    /// literal, a quotation mark that is not closed in its line is text.
+    private static func usualQuotes(of line: UnsafeRawBufferPointer, _ delimiter: UInt8) -> ListQuotes {
+        guard delimiter == Byte.tab || delimiter == Byte.bar, line.offset(of: Byte.quote) != nil else { return .csv }
+        var end = QuotedFieldState.start
+        for byte in line { end.advance(over: byte, delimiter: delimiter) }
+        return end == .quoted ? .literal : .csv
+    }
+
+    func fields(_ line: UnsafeRawBufferPointer, _ delimiter: UInt8, _ quotes: ListQuotes? = nil) -> [[UInt8]] {
+        let quotes = quotes ?? self.quotes ?? Self.usualQuotes(of: line, delimiter)
         var all: [[UInt8]] = []
         var scratch: [UInt8] = []
-        var fields = SeparatedFields(line, delimiter: delimiter)
+        var fields = SeparatedFields(line, delimiter: delimiter, quotes: quotes)
         while let field = fields.next() { all.append(field.withText(&scratch) { Array($0.trimmed) }) }
         return all
     }
 }
 
 extension [UInt8] {
-    fileprivate var beginsWithURL: Bool { withUnsafeBytes { PhotoURL.authorityStart($0) != nil } }
+    var beginsWithURL: Bool { withUnsafeBytes { PhotoURL.authorityStart($0) != nil } }
 
     fileprivate var containsURL: Bool {
         withUnsafeBytes { bytes in

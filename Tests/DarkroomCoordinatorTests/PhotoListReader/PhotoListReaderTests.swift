@@ -193,6 +193,51 @@ import Testing
         #expect(error?.code == .unreadable)
         #expect(error?.message.contains("permission") == true)
     }
+
+    /// A path in the list of somebody who is not trusted does not lead into the folder of the list.
+    @Test(arguments: ["list.txt", "list.csv", "list.tsv", "list.jsonl", "list.json", "list.plist"])
+    func relativePathsInAnUploadedListAreNotRead(name: String) throws {
+        let folder = try ScratchFolder()
+        let paths = ["a.jpg", "../a.jpg", "./a.jpg", "sub/a.jpg", "..\\a.jpg", "//h/a.jpg", "/photos/a.jpg"]
+        let json = try JSONSerialization.data(withJSONObject: paths, options: .withoutEscapingSlashes)
+        let text =
+            switch name.suffix(5) {
+            case ".json": String(decoding: json, as: UTF8.self)
+            case "jsonl":
+                try paths.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) + "\n" }.joined()
+            case "plist":
+                String(
+                    decoding: try PropertyListSerialization.data(fromPropertyList: paths, format: .xml, options: 0),
+                    as: UTF8.self)
+            case let ending:
+                paths.enumerated().map {
+                    ending == "t.txt" ? "\($1)\n" : "\($0)\(ending == "t.tsv" ? "\t" : ",")\($1)\n"
+                }
+                .joined()
+            }
+        var options = ListOptions()
+        options.limits = ListLimits { false }
+        let list = try folder.write(
+            name, (name.hasSuffix("v") ? "name\(name.hasSuffix("tsv") ? "\t" : ",")url\n" : "") + text)
+        var urls: [String] = []
+        let reader = try PhotoListReader(list, options)
+        while try reader.next({ urls.append(PhotoListEntry(name: $0, url: $1).url) }) {}
+        #expect(urls == paths.dropLast() + ["file:///photos/a.jpg"])
+        #expect(urls.dropLast().allSatisfy { PhotoURL.check($0)?.reason == .notAURL })
+    }
+
+    @Test func quotedFieldThatIsNotClosedIsTold() throws {
+        let folder = try ScratchFolder()
+        let remarks = Locked<[String]>([])
+        let rows = (0..<3000).map { "\($0 == 2000 ? "\"" : "")a caption with some words \($0)\thttp://a/\($0).jpg\n" }
+        let list = try folder.write("list.tsv", rows.joined())
+        let reader = try PhotoListReader(list) { remark in remarks.withLock { $0.append(remark) } }
+        var photos = 0
+        while try reader.next({ _, _ in photos += 1 }) {}
+        #expect(photos == 3000 && reader.photos == 3000)
+        let told = remarks.withLock { $0 }
+        #expect(told.count == 1 && told[0].contains("list.tsv, line 2001: "), "\(told)")
+    }
 }
 
 /// The remaining entries of a reader.

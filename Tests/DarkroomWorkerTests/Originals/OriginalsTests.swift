@@ -222,6 +222,34 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(photos.requests["/astronaut.jpg"] == 2 && photos.requests["/moon.png"] == 1)
     }
 
+    /// A server that has sent an error page or half of a photo once.
+    @Test(arguments: [Array("<html>not found</html>".utf8), nil])
+    func bytesThatAreNoPhotoAreNotKept(page: [UInt8]?) throws {
+        let photo = [UInt8](try Data(contentsOf: URL(fileURLWithPath: samples + "/astronaut.jpg")))
+        let bad = page ?? Array(photo[..<(photo.count / 2)])
+        let server = try HostileServer(["/a.jpg": .inTurn([.answer(body: bad), .answer(body: photo)])])
+        defer { server.stop() }
+        let first = try run([server.url("/a.jpg")], options { $0.filters = [.sepia()] })
+        #expect(first.failures == [page == nil ? .damaged : .notAnImage: 1])
+        #expect(try files().isEmpty)
+        let second = try run([server.url("/a.jpg")], options { $0.filters = [.sepia()] })
+        #expect(second.counts.filtered == 1 && server.log.requests == ["/a.jpg": 2])
+        #expect(try files().count == 1)
+    }
+
+    @Test(arguments: [true, false]) func keptBytesThatAreNoPhotoAreDownloadedOnceMore(isMended: Bool) throws {
+        let photo = [UInt8](try Data(contentsOf: URL(fileURLWithPath: samples + "/astronaut.jpg")))
+        let page = Array("<html>not found</html>".utf8)
+        let server = try HostileServer(["/a.jpg": .answer(body: isMended ? photo : page)])
+        defer { server.stop() }
+        let folder = OriginalsFolder(place: OutputPlace(folder: originals, marker: nil), maxBytes: 1 << 20)
+        try folder.write(page, of: server.url("/a.jpg"), by: [], temporaryName: ".temporary")
+        let facts = try run([server.url("/a.jpg")], options { $0.filters = [.sepia()] })
+        #expect(facts.counts.filtered == (isMended ? 1 : 0) && facts.counts.failed == (isMended ? 0 : 1))
+        #expect(server.log.requests == ["/a.jpg": 1])
+        #expect(try files().count == (isMended ? 1 : 0))
+    }
+
     @Test func keepsDownloadedPhotosAfterTheWorkerStops() throws {
         let store = darkroom.store
         let id = try darkroom.submit(urls, options())
