@@ -126,7 +126,7 @@ import Testing
         let refused = try queue.run("submit", list(1), "-o", scratch.path("out"), "--name", "holidays")
         #expect(refused.status == 1 && refused.standardOutput.isEmpty)
         #expect(
-            refused.standardError.hasPrefix(
+            refused.standardError.contains(
                 "error: the name \"holidays\": batch \(id) has it and has not finished; choose another name"),
             "\(refused.standardError)")
         #expect(try queue.store.batchIDs() == [id] && !scratch.exists("out/manifest"))
