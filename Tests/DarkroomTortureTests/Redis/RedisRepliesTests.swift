@@ -73,6 +73,12 @@ import Testing
     private func darkroom(_ redis: RedisServer) throws -> (TortureCluster, FaultLoad) {
         let url = redis.configuration.displayName
         let cluster = try TortureCluster(redisURL: url, namespace: "replies", workers: 3)
+        // Before its first heartbeat, a submission would print that there is no worker.
+        let deadline = ContinuousClock.now + .seconds(60)
+        while try cluster.store.workers().count < 3 {
+            guard .now < deadline else { throw TortureFailure("the workers have not started within 60 s") }
+            usleep(5000)
+        }
         return (cluster, FaultLoad(cluster: cluster, redisURL: url, photos: 600))
     }
 
