@@ -119,6 +119,7 @@ struct LiveTests {
         #expect(try move(firstStream, #"{"count": 10}"#) == 204)
         try waitForEarlierChanges()
         #expect(try focus(of: id) == 80...99)
+        withExtendedLifetime(first) {}
         shutdown(second.descriptor, Int32(SHUT_RDWR))
         try waitForFocus(of: id, nil)
     }
