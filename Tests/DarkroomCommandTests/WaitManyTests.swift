@@ -33,9 +33,9 @@ import Testing
         try queue.submit(Self.urls)
         let outcome = try queue.run("wait", "--timeout", "2500ms")
         #expect(outcome.status == 124 && outcome.standardError.contains("no running worker takes it"))
-        // ZREVRANGE is used only to read the list of workers.
+        // ZREVRANGE is used only to read the list of workers: once during the wait, and at most once for the result.
         let statistics = try queue.store.connection.call(.init("INFO", "commandstats")).string ?? ""
-        #expect(statistics.contains("cmdstat_zrevrange:calls=1,"), "\(statistics)")
+        #expect(statistics.contains(/cmdstat_zrevrange:calls=[12],/), "\(statistics)")
     }
 
     @Test func timeoutReportsTheUnfinishedBatches() throws {
