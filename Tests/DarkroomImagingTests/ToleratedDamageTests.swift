@@ -28,7 +28,7 @@ import Testing
             }
             let error = expectError(ImagingError.self) { try develop(file, chain, settings, damage: .fail) }
             // The detail can have the words of the decoder.
-            #expect(error?.code == .damaged || error?.code == .unsupported, "\(String(describing: error))")
+            #expect(error?.code == .damaged || error?.code == .unsupportedFormat, "\(String(describing: error))")
             #expect(throws: Never.self) { try develop(file, chain, settings, damage: .accept) }
         }
         #expect(try develop(sound, "sepia").note == nil)
