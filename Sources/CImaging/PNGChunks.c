@@ -164,6 +164,9 @@ static enum darkroom_status mend(struct mending *mending) {
         if (is_end && !is_sound) append_chunk(mended, "IEND", NULL, 0);
         if (is_end) return DARKROOM_DONE;
     }
+    // The only chunk of data may be cut off.
+    size_t rest = start <= input->byte_count ? input->byte_count - start : 0;
+    has_data = has_data || (rest >= 8 && !memcmp(input->bytes + start + 4, "IDAT", 4));
     return has_data && start <= input->byte_count ? mend_end(mending, start) : DARKROOM_DONE;
 }
 
