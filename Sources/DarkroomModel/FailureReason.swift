@@ -1,8 +1,7 @@
 /// The reason why a photo failed. More reasons may be added, so a `switch` over them needs a default.
 ///
-/// The raw value is the state code of the reason in Redis: a small letter or a byte from 0x80 to 0xFF, see
-/// ``isStateCode(_:)``. The meaning of a state code never changes. State codes that were added in a newer version are
-/// read as ``other``.
+/// The raw value is the state code of the reason in Redis: a small letter or a byte from 0x80 to 0xFF. The meaning of a
+/// state code never changes. State codes that were added in a newer version are read as ``other``.
 public enum FailureReason: UInt8, Sendable, CaseIterable, Hashable {
     /// The list contains no valid URL for the photo.
     case notAURL = 97  // a
