@@ -17,7 +17,8 @@ class LargeViewTests(BrowserCase):
         names = ["china.jpg", "coffee.jpg"]
         photos = [(name, self.cluster.photos.url(f"samples/{name}")) for name in names]
         photos += [("nowhere.jpg", self.cluster.photos.url("none"))]
-        self.batch = self.cluster.submit(photos, "--originals", self.cluster.outputs / "originals")
+        originals = self.cluster.outputs / "originals"
+        self.batch = self.cluster.submit(photos, "--filter", "sepia", "--originals", originals)
         self.cluster.start_worker()
         self.page = self.sheet(self.batch)
         self.page.wait_for_kinds("filtered", "filtered", "failed")
