@@ -1,5 +1,6 @@
 internal import CCurl
 internal import CIDN
+import DarkroomText
 
 enum HostName {
     /// The canonical form of a host: lower case without a final dot; an IPv4 address in four decimal parts (`0x7f.1` is
@@ -14,7 +15,8 @@ enum HostName {
             return nil
         }
         if isPlain(bare) { return bare }
-        guard let bare = try? ascii(Array(bare.utf8)), let parsed = try? ParsedURL("http://\(bare)/") else {
+        guard let bare = try? ascii(PercentEncoding.decoded(bare.utf8)), let parsed = try? ParsedURL("http://\(bare)/")
+        else {
             return nil
         }
         return parsed[CURLUPART_HOST]?.lowercased()
