@@ -62,6 +62,8 @@ extension ModelRun {
         guard !batch.isCancelled, let number = random.pick(batch.executing.keys.sorted()) else { return [] }
         let photos = batch.photos(of: number)
         let codes = batch.stateCodes[photos].map { [78, 68].contains($0) ? random.pick(Array("Fd".utf8))! : $0 }
+        // The commands are texts, which cannot contain the codes from 0x80 on.
+        guard codes.allSatisfy({ $0 < 0x80 }) else { return [] }
         // The operation is no longer held: a held operation with final codes is left to its worker.
         let begun = [
             ["SETRANGE", "batch:\(id):states", "\(photos.lowerBound)", String(decoding: codes, as: UTF8.self)],
@@ -106,7 +108,7 @@ extension ModelRun {
         let failed = batch.entries.keys.sorted().filter { batch.hasEnded($0) }
         guard !batch.isCancelled, let number = random.pick(failed) else { return [] }
         let photos = batch.photos(of: number)
-        let codes = batch.stateCodes[photos].map { (97...122).contains($0) ? UInt8(ascii: "N") : $0 }
+        let codes = batch.stateCodes[photos].map { FailureReason.isStateCode($0) ? UInt8(ascii: "N") : $0 }
         return first([
             ["SETRANGE", "batch:\(id):states", "\(photos.lowerBound)", String(decoding: codes, as: UTF8.self)],
             ["ZADD", "batch:\(id):queue", "\(number)", "\(number)"],
