@@ -11,7 +11,7 @@ extension ListFeeds {
     /// the feeds that are interrupted because Redis is away.
     func resumeInterrupted() {
         state.withLock { $0.interrupted = lists.records().map { Feed(record: $0) } }
-        // Nobody waits for the end of the thread, because the server of a list may not answer.
+        // The call does not wait for the end of the thread, because the server of a list may not answer.
         _ = OwnedThread("interrupted feeds") { [weak self] in
             while let signal = self?.signal, let isWaiting = self?.resumeAll() {
                 signal.wait(timeout: isWaiting ? Self.pause : nil)

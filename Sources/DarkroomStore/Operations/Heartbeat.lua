@@ -16,7 +16,7 @@
 --     stale_files: batch id, operation number, fencing token: the worker must try to remove the temporary files of this
 --     operation that have this fencing token or a lower one in their names. Empty if there are none. The replies to nine
 --     heartbeats, a minute apart, name the same operation, because not every worker sees the folder.
---     repair: 1 if the caller must call Repair.lua: every 10 s, and if nobody has continued a check for 1 s
+--     repair: 1 if the caller must call Repair.lua: every 10 s, and if no caller has continued a check for 1 s
 --#include prelude.lua
 local worker = ARGV[1]
 --#include read_batch.lua

@@ -87,7 +87,7 @@ import Testing
         #expect(try fed(try #require(JSONValue(accepted.body)["id"]?.string), site) == 3)
     }
 
-    /// The batch was submitted when memory was free again, although nobody waited for it.
+    /// The batch was submitted when memory was free again, although its client had left.
     @Test func submissionOfAClientThatHasLeftIsDropped() throws {
         defer { redis.stop() }
         try limitMemory(1)
