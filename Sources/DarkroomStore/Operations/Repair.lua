@@ -304,7 +304,9 @@ local function complete(id, key)
 --#include ready_sync.lua
         if was_ready ~= (redis.call('ZSCORE', ready_key, id) and 1 or 0) then correct(1) end
     end
-    if redis.call('HGET', key, 'state') == 'finished' then
+    local state_now = redis.call('HGET', key, 'state')
+    if state_now ~= 'executing' then correct(redis.call('HDEL', key, 'pace')) end
+    if state_now == 'finished' then
         correct(redis.call('HDEL', key, FOCUS_FIELDS))
         if cancelled then correct(redis.call('UNLINK', key .. QUEUE, key .. OPERATIONS, key .. LEASE_EXPIRIES)) end
         if redis.call('EXISTS', key .. DEPENDENTS) == 1 then correct(redis.call('ZADD', KEY_RELEASES, 'NX', now, id)) end

@@ -1,5 +1,4 @@
 import DarkroomModel
-import Foundation
 
 @testable import DarkroomStore
 @testable import StoreInspection
@@ -12,10 +11,6 @@ extension ModelRun {
         let known = bench.state.batches.keys.sorted()
         try send(.repair(random.chance(30) ? random.pick(known) : nil))
     }
-
-    /// Whether a run damages batches: if the variable `DARKROOM_MODEL_DAMAGE` is set. After some kinds of damage a batch
-    /// that is ready again keeps its field `pace`, which the invariants do not allow.
-    static let damages = ProcessInfo.processInfo.environment["DARKROOM_MODEL_DAMAGE"] != nil
 
     /// Damages a batch in one to three ways, and repairs it.
     func damage() throws {

@@ -58,7 +58,7 @@ final class ModelRun {
         case 177: if random.chance(50) { try rollBack() }
         case 178..<186: try forge()
         case 230..<237: try repair()
-        case 237: if Self.damages, random.chance(60) { try damage() }
+        case 237: if random.chance(60) { try damage() }
         default: try control()
         }
     }
