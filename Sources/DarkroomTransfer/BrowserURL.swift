@@ -73,9 +73,9 @@ enum BrowserURL {
 
     /// The bytes without controls and spaces at their ends, and without tabs and line ends.
     private static func plain(_ bytes: [UInt8]) -> [UInt8] {
-        let start = bytes.firstIndex { $0 > 0x20 } ?? bytes.endIndex
-        let end = bytes.lastIndex { $0 > 0x20 }.map { $0 + 1 } ?? start
-        return bytes[start..<end].filter { $0 != 9 && $0 != 10 && $0 != 13 }
+        guard let first = bytes.firstIndex(where: { $0 > 0x20 }), let last = bytes.lastIndex(where: { $0 > 0x20 })
+        else { return [] }
+        return bytes[first...last].filter { $0 != 9 && $0 != 10 && $0 != 13 }
     }
 
     /// The scheme in lower case; nil if the text does not begin with a scheme.

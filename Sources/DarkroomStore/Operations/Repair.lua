@@ -268,6 +268,7 @@ local function complete(id, key)
 --#include finish_batch.lua
         end
     elseif b[1] == 'waiting' then
+        correct(redis.call('ZREM', KEY_READY .. (b[8] or 'normal'), id))
         for _, awaited in ipairs(redis.call('SRANDMEMBER', key .. DEPENDENCIES, 1000)) do
             local other = KEY_BATCH .. awaited
             local o = fields(other, 'state')
