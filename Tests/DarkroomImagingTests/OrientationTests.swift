@@ -94,10 +94,11 @@ import Testing
                 let little = (0..<count).map { UInt8(value >> (8 * $0) & 255) }
                 return isBigEndian ? little.reversed() : little
             }
-            let tiff =
-                (isBigEndian ? Array("MM".utf8) : Array("II".utf8)) + number(42, 2) + number(8, 4) + number(1, 2)
-                + number(0x112, 2) + number(type, 2) + number(1, 4) + number(6, bytes)
-                + [UInt8](repeating: 0, count: 4 - bytes) + number(0, 4)
+            var tiff = Array((isBigEndian ? "MM" : "II").utf8) + number(42, 2) + number(8, 4)
+            tiff += number(1, 2)
+            tiff += number(0x112, 2) + number(type, 2) + number(1, 4)
+            tiff += number(6, bytes) + [UInt8](repeating: 0, count: 4 - bytes)
+            tiff += number(0, 4)
             let jpeg = JPEG.inserting(
                 [(0xE1, Array("Exif\0\0".utf8) + tiff)], into: JPEG.file(Self.quarters, .fullColour))
             for chain in ["sepia=0", "none", "resize=32x"] {

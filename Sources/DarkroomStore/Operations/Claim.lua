@@ -133,9 +133,8 @@ else
                     redis.call('ZADD', KEY_LEASES, unpack(leases))
                     local executing = b[6] + #numbers
                     if b[1] == 'ready' then
-                        local done = redis.call('HMGET', key, 'count.filtered', 'count.failed')
-                        local pace = string.format('%.0f %.0f', now, (tonumber(done[1]) or 0) + (tonumber(done[2]) or 0))
-                        redis.call('HSET', key, 'executing', executing, 'state', 'executing', 'started', now, 'pace', pace)
+                        redis.call('HSET', key, 'executing', executing, 'state', 'executing', 'started', now)
+--#include begin_pace.lua
                         redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"isExecuting",' .. TIME_AND_BATCH .. ',"value":true}')
                     else
                         redis.call('HSET', key, 'executing', executing)

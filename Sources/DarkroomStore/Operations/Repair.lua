@@ -306,7 +306,11 @@ local function complete(id, key)
         if was_ready ~= (redis.call('ZSCORE', ready_key, id) and 1 or 0) then correct(1) end
     end
     local state_now = redis.call('HGET', key, 'state')
-    if state_now ~= 'executing' then correct(redis.call('HDEL', key, 'pace')) end
+    if state_now ~= 'executing' then
+        correct(redis.call('HDEL', key, 'pace'))
+    elseif redis.call('HEXISTS', key, 'pace') == 0 then
+--#include begin_pace.lua
+    end
     if state_now == 'finished' then
         correct(redis.call('HDEL', key, FOCUS_FIELDS))
         if cancelled then correct(redis.call('UNLINK', key .. QUEUE, key .. OPERATIONS, key .. LEASE_EXPIRIES)) end

@@ -40,6 +40,7 @@ enum StoreScripts {
     static let steps: [String: [UInt8]] = [
         "add_totals.lua": PackageResources.add_totals_lua,
         "batch_controls.lua": PackageResources.batch_controls_lua,
+        "begin_pace.lua": PackageResources.begin_pace_lua,
         "cancel_batch.lua": PackageResources.cancel_batch_lua,
         "check_batch.lua": PackageResources.check_batch_lua,
         "check_sums.lua": PackageResources.check_sums_lua,
