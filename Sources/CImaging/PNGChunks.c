@@ -1,6 +1,7 @@
 // The chunks of a PNG (Portable Network Graphics Specification, Third Edition, section 5.3).
 
 #include "Damage.h"
+#include "ImageMetadata.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -85,6 +86,61 @@ bool darkroom_png_inflates_to_little(struct darkroom_session *session, const str
         return false;
     }
     return true;
+}
+
+// MARK: - Metadata after the pixels
+
+// The text of a chunk after its keyword, the NUL and, in an iTXt chunk, the language (section 11.3.3). Returns NULL if the
+// chunk has none, or not within `limit` bytes; else memory to be freed with g_free, with a NUL at its end.
+static uint8_t *copy_text(const struct chunk *chunk, size_t limit, size_t *count) {
+    const uint8_t *data, *end = chunk->data + chunk->length, *keyword_end = memchr(chunk->data, 0, chunk->length);
+    bool is_international = is_type(chunk, "iTXt");
+    if (!keyword_end) return NULL;
+    if (find_packed(chunk, &data, count)) {
+        size_t inflated = inflated_bytes(data, *count, limit);
+        if (inflated == 0 || inflated > limit) return NULL;
+        uint8_t *text = g_malloc(inflated + 1);
+        uLongf length = inflated;
+        bool is_whole = uncompress(text, &length, data, *count) == Z_OK;
+        text[length] = 0;
+        *count = length;
+        if (is_whole) return text;
+        g_free(text);
+        return NULL;
+    }
+    if (!is_international && !is_type(chunk, "tEXt")) return NULL;
+    data = keyword_end + 1;
+    // The flag and the method, the language, and the translated keyword.
+    if (is_international) data = end - data >= 2 ? data + 2 : end;
+    for (int i = 0; is_international && i < 2; i++) {
+        data = memchr(data, 0, (size_t)(end - data));
+        if (!data) return NULL;
+        data++;
+    }
+    *count = (size_t)(end - data);
+    if (*count > limit) return NULL;
+    uint8_t *text = g_malloc(*count + 1);
+    memcpy(text, data, *count);
+    text[*count] = 0;
+    return text;
+}
+
+void darkroom_png_late_metadata(const struct darkroom_input *input, darkroom_take_metadata take, void *context) {
+    enum { MAX_TEXT_BYTES = 32 << 20 };
+    struct chunk chunk;
+    bool is_late = false;
+    for (size_t start = SIGNATURE_BYTES; read_chunk(input, start, &chunk); start += FRAME_BYTES + chunk.length) {
+        is_late = is_late || is_type(&chunk, "IDAT");
+        if (!is_late) continue;
+        if (is_type(&chunk, "eXIf")) {
+            take(context, NULL, chunk.data, chunk.length);
+            continue;
+        }
+        size_t count = 0;
+        uint8_t *text = copy_text(&chunk, MAX_TEXT_BYTES, &count);
+        if (text) take(context, (const char *)chunk.data, text, count);
+        g_free(text);
+    }
 }
 
 // MARK: - Mending

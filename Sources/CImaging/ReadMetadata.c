@@ -61,26 +61,38 @@ static void take_profile(VipsImage *image, const char *kind, const uint8_t *byte
     }
 }
 
+// Takes the metadata from a text `Raw profile type KIND`. Returns false if the text is none of a known kind.
+static bool take_text_profile(VipsImage *image, const char *kind, const char *text) {
+    static const char *const kinds[] = {"exif", "APP1", "app1", "xmp", "iptc", "8bim", NULL};
+    if (!g_strv_contains(kinds, kind)) return false;
+    size_t count = 0;
+    uint8_t *bytes = decode_profile(text, &count);
+    if (bytes) take_profile(image, kind, bytes, count);
+    g_free(bytes);
+    return true;
+}
+
 // libvips has read the texts of a PNG into fields, and would write them again.
 static void take_png_profiles(VipsImage *image) {
     static const char name[] = "-Raw profile type ";
-    static const char *const kinds[] = {"exif", "APP1", "app1", "xmp", "iptc", "8bim"};
     char **fields = vips_image_get_fields(image);
     for (char **field = fields; *field; field++) {
         const char *kind = g_str_has_prefix(*field, "png-comment-") ? strstr(*field, name) : NULL, *text = NULL;
-        if (!kind) continue;
-        kind += sizeof name - 1;
-        for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
-            if (strcmp(kind, kinds[i]) || vips_image_get_string(image, *field, &text)) continue;
-            size_t count = 0;
-            uint8_t *bytes = decode_profile(text, &count);
-            if (bytes) take_profile(image, kind, bytes, count);
-            g_free(bytes);
-            vips_image_remove(image, *field);
-            break;
-        }
+        if (!kind || vips_image_get_string(image, *field, &text)) continue;
+        if (take_text_profile(image, kind + sizeof name - 1, text)) vips_image_remove(image, *field);
     }
     g_strfreev(fields);
+}
+
+static void take_late_metadata(void *image, const char *keyword, const uint8_t *bytes, size_t count) {
+    static const char profile[] = "Raw profile type ";
+    if (!keyword) {
+        if (darkroom_is_exif(bytes, count)) set_missing_blob(image, VIPS_META_EXIF_NAME, bytes, count);
+    } else if (!strcmp(keyword, "XML:com.adobe.xmp")) {
+        if (count > 0 && count <= MAX_PNG_PROFILE) set_missing_blob(image, VIPS_META_XMP_NAME, bytes, count);
+    } else if (g_str_has_prefix(keyword, profile)) {
+        take_text_profile(image, keyword + sizeof profile - 1, (const char *)bytes);
+    }
 }
 
 // MARK: - HEIF
@@ -199,7 +211,10 @@ bool darkroom_read_metadata(darkroom_picture *picture, const struct darkroom_inp
     // Images are shared, so their fields are only changed in copies.
     if (!APPLY(picture, vips_copy)) return false;
     VipsImage *image = picture->image;
-    if (input->format == DARKROOM_PNG) take_png_profiles(image);
+    if (input->format == DARKROOM_PNG) {
+        take_png_profiles(image);
+        darkroom_png_late_metadata(input, take_late_metadata, image);
+    }
     if (input->format == DARKROOM_JPEG) take_jpeg_segments(image, input);
     if (input->format == DARKROOM_AVIF || input->format == DARKROOM_HEIC) take_heif_xmp(image);
     settle_xmp(image);

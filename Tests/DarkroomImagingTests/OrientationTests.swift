@@ -145,6 +145,34 @@ import Testing
         #expect(FileParts.chunks(image.bytes).filter { $0.name == "eXIf" }.count == 1)
     }
 
+    /// libvips reads no chunks after the pixels.
+    @Test(arguments: ["eXIf", "tEXt", "zTXt", "iTXt"]) func chunkAfterThePixelsTurnsAPNG(type: String) throws {
+        let exif = JPEG.exif(orientation: 6)
+        let digits = exif.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        let text = "\nexif\n      \(exif.count)\n\(digits)\n"
+        let bytes: [UInt8] =
+            switch type {
+            case "eXIf": Array(exif.dropFirst(6))
+            case "zTXt": Array("Raw profile type exif\0\0".utf8) + PNG.compressed(Array(text.utf8))
+            case "iTXt": Array("Raw profile type exif\0\0\0en\0\0\(text)".utf8)
+            default: Array("Raw profile type exif\0\(text)".utf8)
+            }
+        let file = PNG.file(Self.quarters, late: [(type, bytes)])
+        #expect(try Self.seen(develop(file, "sepia=0").bytes) == ["blue", "red", "white", "green"])
+        let early = PNG.file(
+            Self.quarters, chunks: [("eXIf", Array(JPEG.exif(orientation: 1).dropFirst(6)))], late: [(type, bytes)])
+        #expect(try Self.seen(develop(early, "sepia=0").bytes) == ["red", "green", "blue", "white"])
+    }
+
+    @Test(arguments: [true, false]) func xmpAfterThePixelsOfAPNGIsKept(isCompressed: Bool) throws {
+        let packet = Array("<x:xmpmeta xmlns:x='adobe:ns:meta/'>a description</x:xmpmeta>".utf8)
+        let head = Array("XML:com.adobe.xmp\0\(isCompressed ? "\u{1}" : "\0")\0\0\0".utf8)
+        let file = PNG.file(Self.quarters, late: [("iTXt", head + (isCompressed ? PNG.compressed(packet) : packet))])
+        for format in ["jpeg", "png", "webp"] {
+            #expect(try develop(file, "sepia=0", "format=\(format)").bytes.contains(packet))
+        }
+    }
+
     @Test(arguments: [
         "", "\n", "\nexif\n", "\nexif\n 99999999999\n00", "\nexif\n 4\nzz", "\nexif\n 9\n4d4d002a", "\nexif\n -1\n4d",
     ])

@@ -2,9 +2,13 @@ import CZlib
 
 /// Writes PNGs, and reads PNGs that libvips has written. Does not use libvips.
 enum PNG {
-    static func file(_ pixels: Pixels, chunks: [(type: String, bytes: [UInt8])] = []) -> [UInt8] {
-        signature + header(width: pixels.width, height: pixels.height, bands: pixels.bands, bits: pixels.bits)
-            + chunks.flatMap { chunk($0.type, $0.bytes) } + data(pixels)
+    /// - Parameter late: the chunks after the pixels.
+    static func file(
+        _ pixels: Pixels, chunks: [(type: String, bytes: [UInt8])] = [], late: [(type: String, bytes: [UInt8])] = []
+    ) -> [UInt8] {
+        let head = signature + header(width: pixels.width, height: pixels.height, bands: pixels.bands, bits: pixels.bits)
+        return head + chunks.flatMap { chunk($0.type, $0.bytes) } + data(pixels)
+            + late.flatMap { chunk($0.type, $0.bytes) } + chunk("IEND", [])
     }
 
     /// A file with a palette. `pixels` must be RGB with 8 bits and at most 256 colours.
@@ -20,6 +24,7 @@ enum PNG {
         }
         let start = signature + chunk("IHDR", bigEndian(pixels.width) + bigEndian(pixels.height) + [8, 3, 0, 0, 0])
         return start + chunks.flatMap { chunk($0.type, $0.bytes) } + chunk("PLTE", colours) + data(indexes)
+            + chunk("IEND", [])
     }
 
     /// The chunk of a colour profile.
@@ -27,7 +32,7 @@ enum PNG {
         ("iCCP", Array("profile\0\0".utf8) + compressed(profile))
     }
 
-    private static func compressed(_ bytes: [UInt8]) -> [UInt8] {
+    static func compressed(_ bytes: [UInt8]) -> [UInt8] {
         var packed = [UInt8](repeating: 0, count: Int(compressBound(UInt(bytes.count))))
         var size = UInt(packed.count)
         precondition(compress(&packed, &size, bytes, UInt(bytes.count)) == Z_OK)
@@ -46,7 +51,7 @@ enum PNG {
                 rows.append(UInt8(value & 255))
             }
         }
-        return chunk("IDAT", compressed(rows)) + chunk("IEND", [])
+        return chunk("IDAT", compressed(rows))
     }
 
     static func header(width: Int, height: Int, bands: Int, bits: Int) -> [UInt8] {
