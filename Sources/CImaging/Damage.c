@@ -106,44 +106,125 @@ enum darkroom_status darkroom_mend_webp(
 
 // MARK: - GIF
 
-// The position after a sequence of blocks of data (GIF89a, section 15); 0 if the file ends before.
-static size_t after_blocks(const uint8_t *bytes, size_t count, size_t position) {
+// A sequence of blocks of data (GIF89a, section 15).
+struct gif_blocks {
+    // The position after the last block that the file contains whole, without the terminator.
+    size_t end;
+    // The position after the terminator; 0 if the file ends before it.
+    size_t next;
+};
+
+static struct gif_blocks read_blocks(const uint8_t *bytes, size_t count, size_t position) {
     while (position < count) {
-        size_t length = bytes[position++];
-        if (length == 0) return position;
-        position += length;
+        size_t length = bytes[position];
+        if (length == 0) return (struct gif_blocks){.end = position, .next = position + 1};
+        if (length > count - position - 1) break;
+        position += 1 + length;
     }
-    return 0;
+    return (struct gif_blocks){.end = position < count ? position : count};
 }
 
 static size_t colour_table_bytes(uint8_t flags) { return flags & 0x80 ? (size_t)3 << ((flags & 7) + 1) : 0; }
 
-// Adds the trailer to a file that ends after a whole frame.
+// Whether blocks contain this number of pixels, compressed with variable-length codes (GIF89a, appendix F). Decodes only
+// the number of pixels that each code stands for. `start` is the position of the first code size.
+static bool has_pixels(const uint8_t *bytes, size_t start, size_t end, int64_t pixels) {
+    enum { MAX_CODE_BITS = 12 };
+    uint32_t lengths[1 << MAX_CODE_BITS], buffer = 0;
+    unsigned first_bits = bytes[start], bits = first_bits + 1, filled = 0;
+    if (first_bits < 1 || first_bits >= MAX_CODE_BITS) return false;
+    unsigned clear = 1u << first_bits, next = clear + 2, before = clear;
+    int64_t found = 0;
+    for (unsigned i = 0; i < clear; i++) lengths[i] = 1;
+    for (size_t position = start + 1; position < end && found < pixels;) {
+        size_t block_end = position + 1 + bytes[position];
+        for (position++; position < block_end && found < pixels; position++) {
+            buffer |= (uint32_t)bytes[position] << filled;
+            for (filled += 8; filled >= bits && found < pixels;) {
+                unsigned code = buffer & ((1u << bits) - 1);
+                buffer >>= bits;
+                filled -= bits;
+                if (code == clear) {
+                    bits = first_bits + 1;
+                    next = clear + 2;
+                    before = clear;
+                    continue;
+                }
+                bool is_new = code == next && before != clear;
+                if (code == clear + 1 || (code >= next && !is_new)) return false;
+                // A code stands for the pixels of the previous code and one more.
+                if (before != clear && next < 1u << MAX_CODE_BITS) lengths[next++] = lengths[before] + 1;
+                if (next == 1u << bits && bits < MAX_CODE_BITS) bits++;
+                found += lengths[code];
+                before = code;
+            }
+        }
+    }
+    return found >= pixels;
+}
+
+// A frame or an extension of a GIF.
+struct gif_part {
+    bool is_frame;
+    int64_t pixels;
+    // Whether the file contains all pixels of the frame.
+    bool is_whole;
+    // The position after the last whole block of the data.
+    size_t end;
+    // The position after the part; 0 if the file ends within the part.
+    size_t next;
+};
+
+// Returns false if no part begins at this position.
+static bool read_part(const uint8_t *bytes, size_t count, size_t position, struct gif_part *part) {
+    *part = (struct gif_part){.is_frame = bytes[position] == 0x2C};
+    if (!part->is_frame && bytes[position] != 0x21) return false;
+    if (count - position < 11) return true;
+    size_t start = position + 2;
+    if (part->is_frame) start = position + 10 + colour_table_bytes(bytes[position + 9]);
+    if (start >= count) return true;
+    struct gif_blocks blocks = read_blocks(bytes, count, part->is_frame ? start + 1 : start);
+    part->end = blocks.end;
+    part->next = blocks.next;
+    const uint8_t *size = bytes + position + 5;
+    part->pixels = (int64_t)(size[0] | size[1] << 8) * (size[2] | size[3] << 8);
+    part->is_whole = part->is_frame && has_pixels(bytes, start, blocks.end, part->pixels);
+    return true;
+}
+
+// Adds the missing end of a file whose frames are whole. libnsgif shows a frame without its last pixels, or leaves it out,
+// without a word.
 enum darkroom_status darkroom_mend_gif(
     struct darkroom_session *session, const struct darkroom_input *input, struct darkroom_file *mended) {
+    static const uint8_t ending[] = {0, 0x3B};
     const uint8_t *bytes = input->bytes;
     size_t count = input->byte_count;
     if (count < 13) return DARKROOM_DONE;
     size_t position = 13 + colour_table_bytes(bytes[10]);
-    bool has_frame = false;
+    struct gif_part part = {0};
+    int frames = 0;
     while (position < count) {
-        if (bytes[position] == 0x21) {
-            position = after_blocks(bytes, count, position + 2);
-        } else if (bytes[position] == 0x2C && count - position > 10) {
-            position = after_blocks(bytes, count, position + 11 + colour_table_bytes(bytes[position + 9]));
-            has_frame = true;
-        } else {
-            // The trailer, or data that the decoder refuses.
-            return DARKROOM_DONE;
+        // The trailer, or data that the decoder refuses.
+        if (!read_part(bytes, count, position, &part)) return DARKROOM_DONE;
+        if (part.is_frame) frames++;
+        if (part.is_frame && !part.is_whole) {
+            // The size of the picture has its own error.
+            if (input->damage == DARKROOM_ACCEPT_DAMAGED || part.pixels > session->max_pixels) return DARKROOM_DONE;
+            g_snprintf(session->detail, sizeof session->detail, "frame %d lacks pixels", frames);
+            return DARKROOM_DAMAGED;
         }
-        if (position == 0) return DARKROOM_DONE;
+        if (part.next == 0) break;
+        position = part.next;
     }
-    if (!has_frame || position > count) return DARKROOM_DONE;
-    if (!darkroom_tolerate(session, input, "the trailer is missing")) return DARKROOM_DAMAGED;
-    mended->bytes = malloc(count + 1);
+    if (frames == 0 || position > count) return DARKROOM_DONE;
+    if (!darkroom_tolerate(session, input, "the end of the file is missing")) return DARKROOM_DAMAGED;
+    // The end of the blocks of the frame, and the trailer.
+    bool is_open = part.next == 0 && part.is_frame;
+    size_t kept = is_open ? part.end : position, skipped = is_open ? 0 : 1;
+    mended->bytes = malloc(kept + sizeof ending);
     if (!mended->bytes) return DARKROOM_OUT_OF_MEMORY;
-    memcpy(mended->bytes, bytes, count);
-    mended->bytes[count] = 0x3B;
-    mended->byte_count = count + 1;
+    memcpy(mended->bytes, bytes, kept);
+    memcpy(mended->bytes + kept, ending + skipped, sizeof ending - skipped);
+    mended->byte_count = kept + sizeof ending - skipped;
     return DARKROOM_DONE;
 }

@@ -206,10 +206,24 @@ import Testing
         Self.expectDamaged(whole.dropLast(10))
     }
 
-    @Test func gifWithoutTrailer() throws {
-        let whole = try develop(PNG.file(Self.pixels), "sepia=0", "format=gif").bytes
-        try Self.expectTolerated(whole.dropLast(), as: whole, "trailer")
-        for missing in [3, 10, 200] { Self.expectDamaged(whole.dropLast(missing), "\(missing)") }
+    @Test func gifWithoutEnd() throws {
+        let note = "the end of the file is missing"
+        let encoded = try develop(PNG.file(Self.pixels), "sepia=0", "format=gif").bytes
+        // The last block of the last frame has 191 bytes.
+        let plain = GIF.file(
+            width: 40, height: 30, palette: [[200, 40, 40], [40, 180, 60]], delays: [40, 40], loops: 0,
+            frames: [{ x, _ in x & 1 }, { _, y in y & 1 }])
+        for whole in [encoded, plain] {
+            let withoutTrailer = Array(whole.dropLast()), withoutTerminator = Array(whole.dropLast(2))
+            try Self.expectTolerated(withoutTrailer, as: whole, note)
+            try Self.expectTolerated(withoutTrailer + [0x21, 0xFE, 9, 1, 2], as: whole, note)
+            try Self.expectTolerated(withoutTerminator, as: whole, note)
+            try Self.expectTolerated(withoutTerminator + [0x3B], as: whole, note)
+            for missing in [3, 10, 200] { Self.expectDamaged(whole.dropLast(missing), "\(missing)") }
+        }
+        Self.expectDamaged(plain.dropLast(2 + 192))
+        Self.expectDamaged(plain.dropLast(2 + 192) + [0, 0x3B], "decoders show the frame without its last pixels")
+        Self.expectDamaged(plain.dropLast(1200), "decoders leave the second frame out")
     }
 
     // MARK: - Reasons
