@@ -40,7 +40,9 @@ extension ModelRun {
     }
 
     private func halfClaim(_ id: BatchID, _ batch: BatchContent) -> [[String]] {
-        guard !batch.isCancelled, let number = random.pick(batch.queue.sorted()) else { return [] }
+        guard !batch.isCancelled, batch.state != .waiting, let number = random.pick(batch.queue.sorted()) else {
+            return []
+        }
         return first([
             ["ZREM", "batch:\(id):queue", "\(number)"],
             ["HSET", "batch:\(id):executing", "\(number)", "torn \(bench.state.claims) 0 0"],

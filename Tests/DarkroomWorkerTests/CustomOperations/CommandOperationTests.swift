@@ -258,7 +258,7 @@ import Testing
         var earlier = sigaction()
         #expect(sigaction(SIGUSR1, &action, &earlier) == 0)
         defer { sigaction(SIGUSR1, &earlier, nil) }
-        let fixture = try CommandFixture("pwd >&2; seq 10000 | xargs touch; sleep 1000") { $0.time = .seconds(2) }
+        let fixture = try CommandFixture("pwd >&2; seq 2000 | xargs touch; sleep 1000") { $0.time = .seconds(2) }
         let failure = Locked<PhotoProduct.Failure?>(nil)
         let thread = Locked<pthread_t?>(nil)
         let (hasEnded, mayEnd) = (Latch(), DispatchSemaphore(value: 0))

@@ -73,12 +73,12 @@ import Testing
         try darkroom.check(id)
     }
 
-    /// The folder of a rendition may be a mount point. `/proc` and `/sys` are on other file systems than `/`.
+    /// The folder of a rendition may be a mount point. `/proc` and `/dev` are on other file systems than `/`.
     @Test func foldersOfRenditionsOnOtherFileSystemsAreSynced() throws {
         let place = OutputPlace(folder: "/", marker: nil)
-        let folder = try OpenFolder(place, renditions: ["proc", "etc", "missing", "sys"])
+        let folder = try OpenFolder(place, renditions: ["proc", "etc", "missing", "dev"])
         var devices: [dev_t] = []
-        for name in ["/proc", "/sys"] {
+        for name in ["/proc", "/dev"] {
             var status = stat()
             try #require(stat(name, &status) == 0)
             devices.append(status.st_dev)
