@@ -12,13 +12,20 @@ enum {
     TAG_UNIT = 0x128,
     TAG_THUMBNAIL = 0x201,
     TAG_THUMBNAIL_BYTES = 0x202,
+    TAG_ARTIST = 0x13B,
+    TAG_COPYRIGHT = 0x8298,
+    TAG_IPTC = 0x83BB,
     TAG_EXIF = 0x8769,
     TAG_GPS = 0x8825,
+    TAG_MAKER_NOTE = 0x927C,
+    TAG_INTEROPERABILITY = 0xA005,
     TAG_WIDTH = 0xA002,
     TAG_HEIGHT = 0xA003,
     TYPE_SHORT = 3,
     TYPE_LONG = 4,
     TYPE_RATIONAL = 5,
+    TYPE_UNDEFINED = 7,
+    TYPE_SIGNED_RATIONAL = 10,
 };
 
 // The bytes of one value of each type of TIFF.
@@ -213,4 +220,197 @@ void darkroom_exif_set_size(uint8_t *exif, size_t count, int width, int height) 
     if (entry == 0 || !open_directory(&directory, number(&directory, entry + 8, 4))) return;
     set_side(&directory, tiff, TAG_WIDTH, width);
     set_side(&directory, tiff, TAG_HEIGHT, height);
+}
+
+// MARK: - Copies
+
+enum {
+    MAX_VALUE_BYTES = 64 << 10,
+    // Of a directory.
+    MAX_COPIED_ENTRIES = 200,
+};
+
+// The tags of a first directory that describe the photo, in ascending order. The largest ones are those of Windows.
+static const uint32_t photo_tags[] = {
+    0x10E, 0x10F, 0x110, 0x131, 0x132, TAG_ARTIST, 0x13C, 0x4746, 0x4749, TAG_COPYRIGHT, TAG_EXIF, TAG_GPS,
+    0x9C9B, 0x9C9C, 0x9C9D, 0x9C9E, 0x9C9F, 0,
+};
+static const uint32_t copyright_tags[] = {TAG_ARTIST, TAG_COPYRIGHT, 0};
+static const uint32_t iptc_tags[] = {TAG_IPTC, 0};
+
+// An entry of a new directory.
+struct copied_entry {
+    const struct directory *from;
+    size_t entry;
+    // Whether the new directory is in the same file, so that the value can stay where it is.
+    bool stays;
+};
+
+static bool is_pointer(uint32_t tag) { return tag == TAG_EXIF || tag == TAG_GPS; }
+
+// The value of an entry; NULL if it cannot be copied.
+static const uint8_t *value_of(const struct directory *directory, size_t entry, size_t *bytes) {
+    uint32_t type = number(directory, entry + 2, 2);
+    if (type == 0 || type >= sizeof type_bytes) return NULL;
+    *bytes = (size_t)number(directory, entry + 4, 4) * type_bytes[type];
+    if (*bytes == 0 || *bytes > MAX_VALUE_BYTES) return NULL;
+    if (*bytes <= 4) return directory->tiff + entry + 8;
+    size_t offset = number(directory, entry + 8, 4);
+    return offset <= directory->size && *bytes <= directory->size - offset ? directory->tiff + offset : NULL;
+}
+
+static bool is_wanted(const struct directory *directory, size_t entry, const uint32_t *tags) {
+    uint32_t tag = number(directory, entry, 2);
+    size_t bytes;
+    if (!value_of(directory, entry, &bytes)) return false;
+    // All tags of a further directory, which must not lead to others.
+    if (!tags) return !is_pointer(tag) && tag != TAG_MAKER_NOTE && tag != TAG_INTEROPERABILITY;
+    while (*tags && *tags != tag) tags++;
+    struct directory part = *directory;
+    bool is_valid = !is_pointer(tag) || (number(directory, entry + 2, 2) == TYPE_LONG && bytes == 4 &&
+                                         open_directory(&part, number(directory, entry + 8, 4)));
+    return *tags && is_valid;
+}
+
+static bool contains_tag(const GArray *entries, uint32_t tag) {
+    for (guint i = 0; i < entries->len; i++) {
+        const struct copied_entry *other = &g_array_index(entries, struct copied_entry, i);
+        if (number(other->from, other->entry, 2) == tag) return true;
+    }
+    return false;
+}
+
+// Adds the entries with these tags, or all entries if `tags` is NULL. Of entries with the same tag, only the first is added.
+static void collect(GArray *entries, const struct directory *directory, const uint32_t *tags) {
+    guint most = entries->len + MAX_COPIED_ENTRIES;
+    for (size_t i = 0; i < directory->entry_count && entries->len < most; i++) {
+        struct copied_entry copied = {.from = directory, .entry = directory->entries + i * ENTRY_BYTES};
+        bool is_added = is_wanted(directory, copied.entry, tags) && !contains_tag(entries, number(directory, copied.entry, 2));
+        if (is_added) g_array_append_val(entries, copied);
+    }
+}
+
+static gint by_tag(gconstpointer a, gconstpointer b) {
+    const struct copied_entry *first = a, *second = b;
+    return (gint)number(first->from, first->entry, 2) - (gint)number(second->from, second->entry, 2);
+}
+
+static void put_number(GByteArray *out, bool big_endian, size_t offset, size_t value, int bytes) {
+    for (int i = 0; i < bytes; i++) out->data[offset + (size_t)(big_endian ? bytes - 1 - i : i)] = (uint8_t)(value >> 8 * i);
+}
+
+// Writes a value of this type in the order of bytes of the new directory.
+static void put_value(GByteArray *out, size_t offset, const uint8_t *value, size_t bytes, uint32_t type, bool is_swapped) {
+    size_t unit = type == TYPE_RATIONAL || type == TYPE_SIGNED_RATIONAL ? 4 : type_bytes[type];
+    for (size_t i = 0; i < bytes; i++)
+        out->data[offset + i] = value[is_swapped && type != TYPE_UNDEFINED ? i - i % unit + unit - 1 - i % unit : i];
+}
+
+static size_t append_space(GByteArray *out, size_t bytes) {
+    size_t start = out->len + out->len % 2;
+    guint before = out->len;
+    g_byte_array_set_size(out, (guint)(start + bytes));
+    memset(out->data + before, 0, out->len - before);
+    return start;
+}
+
+// Returns the offset of the directory.
+static size_t append_directory(GByteArray *out, bool big_endian, GArray *entries, uint32_t next) {
+    g_array_sort(entries, by_tag);
+    size_t start = append_space(out, 2 + ENTRY_BYTES * (size_t)entries->len + 4);
+    put_number(out, big_endian, start, entries->len, 2);
+    put_number(out, big_endian, start + 2 + ENTRY_BYTES * (size_t)entries->len, next, 4);
+    for (guint i = 0; i < entries->len; i++) {
+        struct copied_entry copied = g_array_index(entries, struct copied_entry, i);
+        const struct directory *from = copied.from;
+        size_t at = start + 2 + ENTRY_BYTES * (size_t)i, bytes = 0;
+        uint32_t tag = number(from, copied.entry, 2), type = number(from, copied.entry + 2, 2);
+        put_number(out, big_endian, at, tag, 2);
+        put_number(out, big_endian, at + 2, type, 2);
+        put_number(out, big_endian, at + 4, number(from, copied.entry + 4, 4), 4);
+        if (copied.stays) {
+            memcpy(out->data + at + 8, from->tiff + copied.entry + 8, 4);
+            continue;
+        }
+        const uint8_t *value = value_of(from, copied.entry, &bytes);
+        bool is_swapped = from->big_endian != big_endian;
+        if (is_pointer(tag)) {
+            struct directory part = *from;
+            GArray *parts = g_array_new(FALSE, FALSE, sizeof(struct copied_entry));
+            if (open_directory(&part, number(from, copied.entry + 8, 4))) collect(parts, &part, NULL);
+            size_t offset = append_directory(out, big_endian, parts, 0);
+            put_number(out, big_endian, at + 8, offset, 4);
+            g_array_free(parts, TRUE);
+        } else if (bytes <= 4) {
+            put_value(out, at + 8, value, bytes, type, is_swapped);
+        } else {
+            size_t offset = append_space(out, bytes);
+            put_value(out, offset, value, bytes, type, is_swapped);
+            put_number(out, big_endian, at + 8, offset, 4);
+        }
+    }
+    return start;
+}
+
+static GByteArray *copy_tags(const uint8_t *bytes, size_t count, const uint32_t *tags) {
+    struct directory directory;
+    if (!open_first_directory(bytes, count, &directory)) return NULL;
+    GArray *entries = g_array_new(FALSE, FALSE, sizeof(struct copied_entry));
+    GByteArray *out = NULL;
+    collect(entries, &directory, tags);
+    if (entries->len > 0) {
+        out = g_byte_array_new();
+        g_byte_array_append(out, directory.tiff, 4);
+        append_space(out, 4);
+        size_t start = append_directory(out, directory.big_endian, entries, 0);
+        put_number(out, directory.big_endian, 4, start, 4);
+    }
+    g_array_free(entries, TRUE);
+    return out;
+}
+
+GByteArray *darkroom_exif_from_tiff(const uint8_t *tiff, size_t count) { return copy_tags(tiff, count, photo_tags); }
+
+GByteArray *darkroom_exif_copyright(const uint8_t *exif, size_t count) { return copy_tags(exif, count, copyright_tags); }
+
+// A TIFF with one tag, which contains the records.
+static GByteArray *tiff_of_records(const uint8_t *records, size_t count) {
+    enum { VALUE_OFFSET = 8 + 2 + ENTRY_BYTES + 4 };
+    GByteArray *tiff = g_byte_array_new();
+    g_byte_array_append(tiff, (const uint8_t *)"MM\0*\0\0\0\10\0\1", 10);
+    append_space(tiff, ENTRY_BYTES + 4);
+    put_number(tiff, true, 10, TAG_IPTC, 2);
+    put_number(tiff, true, 12, TYPE_UNDEFINED, 2);
+    put_number(tiff, true, 14, count, 4);
+    put_number(tiff, true, 18, VALUE_OFFSET, 4);
+    g_byte_array_append(tiff, records, (guint)count);
+    return tiff;
+}
+
+GByteArray *darkroom_exif_add_to_tiff(const uint8_t *tiff, size_t tiff_count, const uint8_t *exif, size_t count,
+                                      const uint8_t *records, size_t records_count) {
+    struct directory own, added, iptc;
+    if (!open_first_directory(tiff, tiff_count, &own)) return NULL;
+    size_t link = own.entries + own.entry_count * ENTRY_BYTES;
+    if (own.tiff != tiff || link + 4 > own.size || tiff_count > UINT32_MAX / 2) return NULL;
+    GArray *entries = g_array_new(FALSE, FALSE, sizeof(struct copied_entry));
+    for (size_t i = 0; i < own.entry_count; i++) {
+        struct copied_entry kept = {.from = &own, .entry = own.entries + i * ENTRY_BYTES, .stays = true};
+        g_array_append_val(entries, kept);
+    }
+    if (exif && open_first_directory(exif, count, &added)) collect(entries, &added, photo_tags);
+    // Values of up to four bytes would be in the entry.
+    bool has_records = records && records_count > 4 && records_count <= MAX_VALUE_BYTES;
+    GByteArray *holder = has_records ? tiff_of_records(records, records_count) : NULL;
+    if (holder && open_first_directory(holder->data, holder->len, &iptc)) collect(entries, &iptc, iptc_tags);
+    GByteArray *out = NULL;
+    if (entries->len > own.entry_count && entries->len <= UINT16_MAX) {
+        out = g_byte_array_sized_new((guint)(tiff_count + count + records_count + 4096));
+        g_byte_array_append(out, tiff, (guint)tiff_count);
+        size_t start = append_directory(out, own.big_endian, entries, number(&own, link, 4));
+        put_number(out, own.big_endian, 4, start, 4);
+    }
+    g_array_free(entries, TRUE);
+    if (holder) g_byte_array_free(holder, TRUE);
+    return out;
 }

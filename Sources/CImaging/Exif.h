@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <glib.h>
+
 // Whether the bytes contain a TIFF header.
 bool darkroom_is_exif(const uint8_t *exif, size_t count);
 
@@ -31,5 +33,19 @@ void darkroom_exif_remove_gps(uint8_t *exif, size_t count);
 
 // Sets the width and height in the EXIF directory, if it has them.
 void darkroom_exif_set_size(uint8_t *exif, size_t count, int width, int height);
+
+// The following functions copy tags to other positions. They leave out maker notes, and values of more than 64 KiB.
+
+// Copies the EXIF from a TIFF: the tags of its first directory that describe the photo and not its pixels, and its EXIF and
+// GPS directories. Returns NULL if there are none, or in a BigTIFF.
+GByteArray *darkroom_exif_from_tiff(const uint8_t *tiff, size_t count);
+
+// Copies the tags Copyright and Artist. Returns NULL if there are none.
+GByteArray *darkroom_exif_copyright(const uint8_t *exif, size_t count);
+
+// Appends EXIF and records of IPTC to a TIFF, which then has another first directory with all tags. Tags of the TIFF have
+// precedence. Both may be NULL. Returns NULL if nothing is to be added.
+GByteArray *darkroom_exif_add_to_tiff(const uint8_t *tiff, size_t tiff_count, const uint8_t *exif, size_t count,
+                                      const uint8_t *records, size_t records_count);
 
 #endif

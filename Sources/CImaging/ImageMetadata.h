@@ -9,6 +9,8 @@
 
 // The EXIF as it will be written, without "Exif\0\0": upright, and without its thumbnail. A blob.
 #define FIELD_EXIF "darkroom-exif"
+// The records of IPTC for a TIFF: libvips writes only a quarter of their bytes. A blob.
+#define FIELD_IPTC_RECORDS "darkroom-iptc-records"
 // The extended XMP of a JPEG. A blob.
 #define FIELD_EXTENDED_XMP "darkroom-extended-xmp"
 // The density as JFIF stores it: the unit, and the numbers of pixels per unit across and down. An array of three numbers.

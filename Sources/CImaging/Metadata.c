@@ -28,9 +28,7 @@ static bool is_kept(const VipsImage *image, const char *field, int kinds) {
     bool is_xmp = !strcmp(field, VIPS_META_XMP_NAME) || !strcmp(field, FIELD_EXTENDED_XMP);
     if (is_xmp) return (kinds & DARKROOM_XMP) && ((kinds & DARKROOM_GPS) || !has_gps(image, field));
     if (!strcmp(field, FIELD_DENSITY)) return true;
-    // libvips writes the selected tags of the others.
-    if (!strcmp(field, FIELD_EXIF)) return kinds & DARKROOM_EXIF;
-    if (!strcmp(field, VIPS_META_EXIF_NAME)) return kinds & (DARKROOM_EXIF | DARKROOM_COPYRIGHT);
+    if (!strcmp(field, FIELD_EXIF) || !strcmp(field, VIPS_META_EXIF_NAME)) return kinds & (DARKROOM_EXIF | DARKROOM_COPYRIGHT);
     if (starts_with(field, "exif-ifd3-")) return (kinds & DARKROOM_EXIF) && (kinds & DARKROOM_GPS);
     if (is_copyright(field)) return kinds & (DARKROOM_EXIF | DARKROOM_COPYRIGHT);
     if (is_exif(field)) return kinds & DARKROOM_EXIF;
@@ -39,6 +37,17 @@ static bool is_kept(const VipsImage *image, const char *field, int kinds) {
     for (size_t i = 0; i < G_N_ELEMENTS(frames); i++)
         if (!strcmp(field, frames[i])) return true;
     return kinds == DARKROOM_ALL_METADATA;
+}
+
+static void keep_copyright_only(VipsImage *image) {
+    const void *bytes = NULL;
+    size_t count = 0;
+    if (!vips_image_get_typeof(image, FIELD_EXIF) || vips_image_get_blob(image, FIELD_EXIF, &bytes, &count)) return;
+    GByteArray *kept = darkroom_exif_copyright(bytes, count);
+    vips_image_remove(image, FIELD_EXIF);
+    if (!kept) return;
+    vips_image_set_blob_copy(image, FIELD_EXIF, kept->data, kept->len);
+    g_byte_array_free(kept, TRUE);
 }
 
 static void remove_gps(VipsImage *image) {
@@ -64,6 +73,7 @@ enum darkroom_status darkroom_keep_metadata(darkroom_picture *picture, int kinds
     for (char **field = fields; *field; field++)
         if (!is_kept(picture->image, *field, kinds)) vips_image_remove(picture->image, *field);
     g_strfreev(fields);
+    if (!(kinds & DARKROOM_EXIF)) keep_copyright_only(picture->image);
     if (!(kinds & DARKROOM_GPS)) remove_gps(picture->image);
     vips_error_clear();
     return DARKROOM_DONE;

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE  // memmem(3)
 
 #include "Exif.h"
+#include "IPTC.h"
 #include "ImageMetadata.h"
 #include "Segments.h"
 #include "XMP.h"
@@ -93,6 +94,26 @@ static void take_late_metadata(void *image, const char *keyword, const uint8_t *
     } else if (g_str_has_prefix(keyword, profile)) {
         take_text_profile(image, keyword + sizeof profile - 1, (const char *)bytes);
     }
+}
+
+// MARK: - TIFF
+
+// The IPTC of a picture is that of a JPEG: resources of Photoshop. A TIFF has the records without resources around them.
+static void take_tiff_metadata(VipsImage *image, const struct darkroom_input *input) {
+    const void *records = NULL;
+    size_t count = 0;
+    if (vips_image_get_typeof(image, VIPS_META_IPTC_NAME) && !vips_image_get_blob(image, VIPS_META_IPTC_NAME, &records, &count)) {
+        GByteArray *resources = darkroom_iptc_resources(records, count);
+        vips_image_remove(image, VIPS_META_IPTC_NAME);
+        if (resources) {
+            vips_image_set_blob_copy(image, VIPS_META_IPTC_NAME, resources->data, resources->len);
+            g_byte_array_free(resources, TRUE);
+        }
+    }
+    GByteArray *exif = darkroom_exif_from_tiff(input->bytes, input->byte_count);
+    if (!exif) return;
+    vips_image_set_blob_copy(image, VIPS_META_EXIF_NAME, exif->data, exif->len);
+    g_byte_array_free(exif, TRUE);
 }
 
 // MARK: - HEIF
@@ -216,6 +237,7 @@ bool darkroom_read_metadata(darkroom_picture *picture, const struct darkroom_inp
         darkroom_png_late_metadata(input, take_late_metadata, image);
     }
     if (input->format == DARKROOM_JPEG) take_jpeg_segments(image, input);
+    if (input->format == DARKROOM_TIFF) take_tiff_metadata(image, input);
     if (input->format == DARKROOM_AVIF || input->format == DARKROOM_HEIC) take_heif_xmp(image);
     settle_xmp(image);
     int orientation = settle_exif(image);

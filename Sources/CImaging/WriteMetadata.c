@@ -2,6 +2,7 @@
 
 #include "Boxes.h"
 #include "Exif.h"
+#include "IPTC.h"
 #include "ImageMetadata.h"
 #include "Segments.h"
 #include "XMP.h"
@@ -40,13 +41,9 @@ static void make_extended(VipsImage *image, const uint8_t *packet_bytes, size_t 
     g_free(packet);
 }
 
-bool darkroom_prepare_metadata(darkroom_picture *picture, enum darkroom_format format) {
-    VipsImage *next = NULL;
+static void prepare_xmp(VipsImage *image, enum darkroom_format format) {
     size_t count, extended_count, merged_count;
-    if (!blob(picture->image, VIPS_META_XMP_NAME, &count)) return true;
-    // Encoders run on copies, because the picture may be encoded again, in another format.
-    if (!APPLY(picture, vips_copy)) return false;
-    VipsImage *image = picture->image;
+    if (!blob(image, VIPS_META_XMP_NAME, &count)) return;
     uint8_t *packet = g_memdup2(blob(image, VIPS_META_XMP_NAME, &count), count);
     const uint8_t *extended = blob(image, FIELD_EXTENDED_XMP, &extended_count);
     if (extended && format == DARKROOM_JPEG) {
@@ -64,8 +61,44 @@ bool darkroom_prepare_metadata(darkroom_picture *picture, enum darkroom_format f
         if (format == DARKROOM_JPEG && count > MAX_JPEG_PACKET) make_extended(image, packet, count);
     }
     g_free(packet);
+}
+
+// A TIFF has records without resources around them.
+static void prepare_tiff_iptc(VipsImage *image) {
+    size_t count, records_count = 0;
+    const uint8_t *resources = blob(image, VIPS_META_IPTC_NAME, &count);
+    if (!resources) return;
+    const uint8_t *records = darkroom_iptc_records(resources, count, &records_count);
+    uint8_t *copy = records ? g_memdup2(records, records_count) : NULL;
+    vips_image_remove(image, VIPS_META_IPTC_NAME);
+    if (copy) vips_image_set_blob_copy(image, FIELD_IPTC_RECORDS, copy, records_count);
+    g_free(copy);
+}
+
+// The encoders of TIFF and PNG write the density of the image, in pixels per millimetre.
+static bool prepare_density(darkroom_picture *picture) {
+    VipsImage *next = NULL;
+    int *density = NULL, count = 0;
+    bool is_known = vips_image_get_typeof(picture->image, FIELD_DENSITY) &&
+                    !vips_image_get_array_int(picture->image, FIELD_DENSITY, &density, &count) && count == 3 &&
+                    (density[0] == 1 || density[0] == 2) && density[1] > 0 && density[2] > 0;
+    if (!is_known) return true;
+    bool is_inch = density[0] == 1;
+    double millimetres = is_inch ? 25.4 : 10, across = density[1] / millimetres, down = density[2] / millimetres;
+    if (!APPLY(picture, vips_copy, "xres", across, "yres", down)) return false;
+    vips_image_set_string(picture->image, VIPS_META_RESOLUTION_UNIT, is_inch ? "in" : "cm");
     return true;
 }
+
+bool darkroom_prepare_metadata(darkroom_picture *picture, enum darkroom_format format) {
+    VipsImage *next = NULL;
+    // Encoders run on copies, because the picture may be encoded again, in another format.
+    if (!APPLY(picture, vips_copy)) return false;
+    prepare_xmp(picture->image, format);
+    if (format == DARKROOM_TIFF) prepare_tiff_iptc(picture->image);
+    return (format != DARKROOM_TIFF && format != DARKROOM_PNG) || prepare_density(picture);
+}
+
 
 // The EXIF for a file; NULL if there is none, or if libvips has written a selection of its tags. Freed with g_free.
 static uint8_t *exif_for(VipsImage *image, const struct darkroom_file *file, size_t *count) {
@@ -232,6 +265,19 @@ static void write_webp(VipsImage *image, const struct darkroom_file *file, GByte
     g_free(exif);
 }
 
+// MARK: - TIFF
+
+static void write_tiff(VipsImage *image, const struct darkroom_file *file, GByteArray *out) {
+    size_t exif_count, records_count;
+    uint8_t *exif = exif_for(image, file, &exif_count);
+    const uint8_t *records = blob(image, FIELD_IPTC_RECORDS, &records_count);
+    GByteArray *written =
+        darkroom_exif_add_to_tiff(file->bytes, file->byte_count, exif, exif_count, records, records_count);
+    g_byte_array_append(out, written ? written->data : file->bytes, written ? written->len : (guint)file->byte_count);
+    if (written) g_byte_array_free(written, TRUE);
+    g_free(exif);
+}
+
 // MARK: - All formats
 
 bool darkroom_write_metadata(VipsImage *image, struct darkroom_file *file) {
@@ -248,6 +294,7 @@ bool darkroom_write_metadata(VipsImage *image, struct darkroom_file *file) {
     if (file->format == DARKROOM_JPEG) write = write_jpeg;
     if (file->format == DARKROOM_PNG) write = write_png;
     if (file->format == DARKROOM_WEBP) write = write_webp;
+    if (file->format == DARKROOM_TIFF) write = write_tiff;
     if (!write) return true;
     GByteArray *out = g_byte_array_sized_new((guint)(file->byte_count + 4096));
     write(image, file, out);

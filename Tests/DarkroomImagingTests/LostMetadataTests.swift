@@ -27,6 +27,57 @@ import Testing
         }
     }
 
+    /// The values of a TIFF have the order of bytes of the machine, those of a photo may have the other.
+    @Test(arguments: [true, false]) func exifAndIPTCPassThroughTIFF(bigEndian: Bool) throws {
+        let records: [UInt8] = [0x1C, 2, 25, 0, 3] + Array("cat".utf8)
+        let resources =
+            Array("Photoshop 3.0\0".utf8) + Array("8BIM".utf8) + [4, 4, 0, 0, 0, 0, 0, UInt8(records.count)] + records
+        let photo = JPEG.inserting(
+            [(0xE1, EXIF.complete(bigEndian: bigEndian)), (0xED, resources)],
+            into: JPEG.file(Pixels.gradient(width: 60, height: 40), .baseline))
+        for chain in ["sepia", "resize=30x"] {
+            let tiff = try develop(photo, chain, "format=tiff").bytes
+            let jpeg = try develop(tiff, "sepia=0", "format=jpeg").bytes
+            let exif = try #require(FileParts.exif(jpeg))
+            for text in [
+                "Model of the camera", "Ann Author", "Copyright of Ann", "2026:01:02 03:04:05", "Owner of the camera",
+                "GPS secret method", "GPS secret of no name",
+            ] {
+                #expect(exif.contains(Array(text.utf8 + [0])), "\(text)")
+            }
+            #expect(FileParts.segments(jpeg).contains { $0.bytes.starts(with: resources) })
+            // The degrees of the position.
+            let degrees = [0x5EC4E7].flatMap { number in (0..<4).map { UInt8(number >> (8 * $0) & 255) } }
+            #expect(exif.contains(degrees + [1, 0, 0, 0]))
+            let selected = try develop(tiff, "sepia=0", "format=jpeg; metadata=copyright").bytes
+            #expect(selected.contains(Array("Ann Author".utf8)) && selected.contains(Array("Copyright of Ann".utf8)))
+            #expect(!selected.contains(Array("Model of".utf8)) && !selected.contains(Array("cat".utf8)))
+        }
+    }
+
+    /// Directories that lead to themselves, out of the file, or have entries without values.
+    @Test(arguments: [0, 4, 8, 0x20, 0x7FFF_FFFF, 0xFFFF_FFFF]) func damagedEXIFOfATIFFIsBounded(offset: Int) throws {
+        func entry(_ tag: Int, _ type: Int, _ count: Int, _ value: Int) -> [UInt8] {
+            [(tag, 2), (type, 2), (count, 4), (value, 4)].flatMap { number, bytes in
+                (0..<bytes).map { UInt8(number >> (8 * $0) & 255) }
+            }
+        }
+        for type in [0, 2, 4, 5, 13, 77] {
+            for count in [0, 1, 5, 0x1FFF_FFFF, 0xFFFF_FFFF] {
+                let entries = (0..<4000).map { entry(0x8000 + $0, type, count, offset) }
+                let tags = [entry(0x13B, type, count, offset), entry(0x8769, 4, 1, offset), entry(0x8825, 4, 1, 8)]
+                let exif = Array("Exif\0\0II*\0".utf8) + [8, 0, 0, 0] + [UInt8(4003 & 255), UInt8(4003 >> 8)]
+                    + tags.joined() + entries.joined() + [0, 0, 0, 0]
+                let jpeg = JPEG.inserting(
+                    [(0xE1, Array(exif.prefix(60_000)))],
+                    into: JPEG.file(Pixels.gradient(width: 9, height: 9), .baseline))
+                let tiff = try develop(jpeg, "sepia", "format=tiff").bytes
+                #expect(tiff.count < 500_000)
+                #expect(try develop(tiff, "sepia=0", "format=jpeg").bytes.count < 200_000)
+            }
+        }
+    }
+
     /// The JFIF segment is the first.
     private static func density(_ jpeg: [UInt8]) -> [UInt8] {
         let jfif = FileParts.segments(jpeg).first { $0.bytes.starts(with: Array("JFIF\0".utf8)) }

@@ -68,7 +68,7 @@ import Testing
         case .webp, .avif, .heic: all.subtracting([.iptc])
         // libvips itself drops tags that libexif does not know.
         case .jxl: isOld ? [.icc] : all.subtracting([.iptc, .nameless])
-        case .tiff: [.xmp, .icc]
+        case .tiff: all
         case .gif: []
         }
     }

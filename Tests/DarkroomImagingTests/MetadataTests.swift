@@ -104,7 +104,7 @@ import Testing
     @Test(arguments: [
         (ImageFormat.jpeg, [true, true, true]), (.png, [true, true, true]), (.webp, [true, true, true]),
         (.avif, [true, true, true]), (.heic, [true, true, true]), (.jxl, [false, false, true]),
-        (.tiff, [false, true, true]), (.gif, [false, false, false]),
+        (.tiff, [true, true, true]), (.gif, [false, false, false]),
     ])
     func otherFormatsKeepTheirMetadata(format: ImageFormat, kept: [Bool]) throws {
         let file = JPEG.inserting(Self.markers(), into: JPEG.file(Self.quarters, .baseline))

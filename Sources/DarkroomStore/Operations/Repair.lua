@@ -271,11 +271,14 @@ local function complete(id, key)
         correct(redis.call('ZREM', KEY_READY .. (b[8] or 'normal'), id))
         for _, awaited in ipairs(redis.call('SRANDMEMBER', key .. DEPENDENCIES, 1000)) do
             local other = KEY_BATCH .. awaited
-            local o = fields(other, 'state')
-            if o[1] and (o[1] ~= 'finished' or redis.call('ZSCORE', KEY_RELEASES, awaited)) then
+            local o = fields(other, 'state', 'operations', 'operations.ended', 'flag.cancelled')
+            -- A batch whose operations have not ended is not finished, whatever its state is.
+            local is_over = o[1] == 'finished' and (o[4] == '1' or o[2] == o[3])
+            if o[1] and (not is_over or redis.call('ZSCORE', KEY_RELEASES, awaited)) then
                 correct(redis.call('SADD', other .. DEPENDENTS, id))
             else
                 correct(redis.call('SREM', key .. DEPENDENCIES, awaited))
+                if o[1] then redis.call('SREM', other .. DEPENDENTS, id) end
             end
         end
         if redis.call('EXISTS', key .. DEPENDENCIES) == 0 then
