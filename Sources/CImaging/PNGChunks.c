@@ -13,8 +13,9 @@ enum {
     SIGNATURE_BYTES = 8,
     // Length, type and check value.
     FRAME_BYTES = 12,
-    // For all texts and the profile together. libpng keeps all texts in memory, at most 8 MB of each.
-    MAX_INFLATED_BYTES = 64 << 20,
+    // For all texts and the profile together. libpng keeps all texts in memory, at most 8 MB of each; libvips 8.15 and newer
+    // refuse more than 60 MB in all.
+    MAX_INFLATED_BYTES = 48 << 20,
 };
 
 struct chunk {
@@ -204,12 +205,19 @@ static enum darkroom_status mend(struct mending *mending) {
     size_t start = SIGNATURE_BYTES;
     for (; read_chunk(input, start, &chunk); start += FRAME_BYTES + chunk.length) {
         bool is_end = is_type(&chunk, "IEND"), is_ancillary = chunk.type[0] & 0x20;
-        has_data = has_data || is_type(&chunk, "IDAT");
-        bool is_sound = !(is_ancillary || is_end) ||
+        bool is_data = is_type(&chunk, "IDAT");
+        has_data = has_data || is_data;
+        bool is_checked = is_ancillary || is_end || (is_data && input->damage != DARKROOM_ACCEPT_DAMAGED);
+        bool is_sound = !is_checked ||
                         check_value(chunk.type, chunk.length) == big_endian(chunk.data + chunk.length);
         if (!is_sound) {
             char defect[60];
             g_snprintf(defect, sizeof defect, "the check value of the chunk %.4s is wrong", (const char *)chunk.type);
+            // The pixels are wrong. Some decoders do not check them.
+            if (is_data) {
+                g_strlcpy(mending->session->detail, defect, sizeof mending->session->detail);
+                return DARKROOM_DAMAGED;
+            }
             enum darkroom_status status = note(mending, start, defect);
             if (status != DARKROOM_DONE) return status;
         }

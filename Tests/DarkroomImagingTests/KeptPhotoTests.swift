@@ -9,8 +9,11 @@ import Testing
     private static let pixels = Pixels.gradient(width: 60, height: 40)
 
     private static func file(_ format: ImageFormat) throws -> [UInt8] {
-        try format == .jpeg
-            ? JPEG.file(pixels, .baseline) : develop(PNG.file(pixels), "none", "format=\(format.rawValue)").bytes
+        switch format {
+        case .jpeg: JPEG.file(pixels, .baseline)
+        case .png: PNG.file(pixels)
+        default: try develop(PNG.file(pixels), "none", "format=\(format.rawValue)").bytes
+        }
     }
 
     @Test(arguments: ImageFormat.allCases) func bytesAreKept(format: ImageFormat) throws {
