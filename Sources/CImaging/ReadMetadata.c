@@ -1,5 +1,6 @@
 #define _GNU_SOURCE  // memmem(3)
 
+#include "Boxes.h"
 #include "Exif.h"
 #include "IPTC.h"
 #include "ImageMetadata.h"
@@ -10,8 +11,8 @@
 #include <string.h>
 
 enum {
-    // The largest EXIF and XMP that is read from a text of a PNG.
-    MAX_PNG_PROFILE = 8 << 20,
+    // The largest EXIF and XMP that is read from a text of a PNG or a box of a JPEG XL.
+    MAX_PROFILE = 8 << 20,
 };
 
 // MARK: - PNG
@@ -25,7 +26,7 @@ static uint8_t *decode_profile(const char *text, size_t *count) {
     char *digits = NULL;
     guint64 length = g_ascii_strtoull(number, &digits, 10);
     // Each byte needs two digits.
-    if (length == 0 || length > MAX_PNG_PROFILE || length > strlen(digits) / 2) return NULL;
+    if (length == 0 || length > MAX_PROFILE || length > strlen(digits) / 2) return NULL;
     uint8_t *bytes = g_malloc(length);
     int high = -1;
     for (*count = 0; *count < length && *digits; digits++) {
@@ -90,7 +91,7 @@ static void take_late_metadata(void *image, const char *keyword, const uint8_t *
     if (!keyword) {
         if (darkroom_is_exif(bytes, count)) set_missing_blob(image, VIPS_META_EXIF_NAME, bytes, count);
     } else if (!strcmp(keyword, "XML:com.adobe.xmp")) {
-        if (count > 0 && count <= MAX_PNG_PROFILE) set_missing_blob(image, VIPS_META_XMP_NAME, bytes, count);
+        if (count > 0 && count <= MAX_PROFILE) set_missing_blob(image, VIPS_META_XMP_NAME, bytes, count);
     } else if (g_str_has_prefix(keyword, profile)) {
         take_text_profile(image, keyword + sizeof profile - 1, (const char *)bytes);
     }
@@ -114,6 +115,28 @@ static void take_tiff_metadata(VipsImage *image, const struct darkroom_input *in
     if (!exif) return;
     vips_image_set_blob_copy(image, VIPS_META_EXIF_NAME, exif->data, exif->len);
     g_byte_array_free(exif, TRUE);
+}
+
+// MARK: - JPEG XL
+
+// libvips before 8.15 does not read the boxes of metadata.
+static void take_jxl_boxes(VipsImage *image, const struct darkroom_input *input) {
+    struct darkroom_box_content box;
+    size_t position = 0;
+    if (input->byte_count < 12 || memcmp(input->bytes + 4, "JXL ", 4)) return;
+    while (darkroom_next_box(input->bytes, input->byte_count, &position, &box)) {
+        const uint8_t *bytes = input->bytes + box.start;
+        size_t count = box.end - box.start;
+        if (count > MAX_PROFILE) continue;
+        // The EXIF begins with the number of bytes before its TIFF header.
+        if (!memcmp(box.type, "Exif", 4) && count > 4) {
+            size_t skipped = (size_t)bytes[0] << 24 | (size_t)bytes[1] << 16 | (size_t)bytes[2] << 8 | bytes[3];
+            if (skipped < count - 4 && darkroom_is_exif(bytes + 4 + skipped, count - 4 - skipped))
+                set_missing_blob(image, VIPS_META_EXIF_NAME, bytes + 4 + skipped, count - 4 - skipped);
+        } else if (!memcmp(box.type, "xml ", 4) && count > 0) {
+            set_missing_blob(image, VIPS_META_XMP_NAME, bytes, count);
+        }
+    }
 }
 
 // MARK: - HEIF
@@ -238,6 +261,7 @@ bool darkroom_read_metadata(darkroom_picture *picture, const struct darkroom_inp
     }
     if (input->format == DARKROOM_JPEG) take_jpeg_segments(image, input);
     if (input->format == DARKROOM_TIFF) take_tiff_metadata(image, input);
+    if (input->format == DARKROOM_JXL) take_jxl_boxes(image, input);
     if (input->format == DARKROOM_AVIF || input->format == DARKROOM_HEIC) take_heif_xmp(image);
     settle_xmp(image);
     int orientation = settle_exif(image);

@@ -265,6 +265,57 @@ static void write_webp(VipsImage *image, const struct darkroom_file *file, GByte
     g_free(exif);
 }
 
+// MARK: - JPEG XL
+
+static const uint8_t jxl_start[] = {
+    0, 0, 0, 12, 'J', 'X', 'L', ' ', '\r', '\n', 0x87, '\n',
+    0, 0, 0, 20, 'f', 't', 'y', 'p', 'j', 'x', 'l', ' ', 0, 0, 0, 0, 'j', 'x', 'l', ' ',
+};
+
+static void append_box(GByteArray *out, const char type[4], const void *head, size_t head_count, const uint8_t *bytes, size_t count) {
+    append_number(out, 8 + head_count + count);
+    g_byte_array_append(out, (const uint8_t *)type, 4);
+    g_byte_array_append(out, head, (guint)head_count);
+    g_byte_array_append(out, bytes, (guint)count);
+}
+
+// Whether a box contains this metadata, also compressed (ISO 18181-2, 9.4).
+static bool is_box_of(const uint8_t *file, const struct darkroom_box_content *box, const char type[4]) {
+    bool is_packed = !memcmp(box->type, "brob", 4) && box->end - box->start >= 4;
+    return !memcmp(is_packed ? (const char *)file + box->start : box->type, type, 4);
+}
+
+// libvips before 8.15 writes no boxes of metadata, and later versions lose tags that libexif does not know.
+static void write_jxl(VipsImage *image, const struct darkroom_file *file, GByteArray *out) {
+    size_t exif_count, xmp_count, position = 0;
+    uint8_t *exif = exif_for(image, file, &exif_count);
+    const uint8_t *xmp = blob(image, VIPS_META_XMP_NAME, &xmp_count);
+    bool has_boxes = !memcmp(file->bytes, jxl_start, 12);
+    if (!has_boxes && !exif && !xmp) {
+        g_byte_array_append(out, file->bytes, (guint)file->byte_count);
+        return;
+    }
+    struct darkroom_box_content box;
+    bool is_first = true;
+    if (!has_boxes) g_byte_array_append(out, jxl_start, sizeof jxl_start);
+    while (has_boxes && darkroom_next_box(file->bytes, file->byte_count, &position, &box)) {
+        bool is_start = !memcmp(box.type, "JXL ", 4) || !memcmp(box.type, "ftyp", 4) || !memcmp(box.type, "jxll", 4);
+        if (!is_start && is_first) {
+            is_first = false;
+            if (exif) append_box(out, "Exif", "\0\0\0", 4, exif, exif_count);
+            if (xmp) append_box(out, "xml ", NULL, 0, xmp, xmp_count);
+        }
+        bool is_replaced = (exif && is_box_of(file->bytes, &box, "Exif")) || (xmp && is_box_of(file->bytes, &box, "xml "));
+        if (!is_replaced) append_box(out, box.type, NULL, 0, file->bytes + box.start, box.end - box.start);
+    }
+    if (!has_boxes) {
+        if (exif) append_box(out, "Exif", "\0\0\0", 4, exif, exif_count);
+        if (xmp) append_box(out, "xml ", NULL, 0, xmp, xmp_count);
+        append_box(out, "jxlc", NULL, 0, file->bytes, file->byte_count);
+    }
+    g_free(exif);
+}
+
 // MARK: - TIFF
 
 static void write_tiff(VipsImage *image, const struct darkroom_file *file, GByteArray *out) {
@@ -295,6 +346,7 @@ bool darkroom_write_metadata(VipsImage *image, struct darkroom_file *file) {
     if (file->format == DARKROOM_PNG) write = write_png;
     if (file->format == DARKROOM_WEBP) write = write_webp;
     if (file->format == DARKROOM_TIFF) write = write_tiff;
+    if (file->format == DARKROOM_JXL) write = write_jxl;
     if (!write) return true;
     GByteArray *out = g_byte_array_sized_new((guint)(file->byte_count + 4096));
     write(image, file, out);

@@ -7,7 +7,7 @@ import Testing
 /// Metadata that libvips itself would lose.
 @Suite struct LostMetadataTests {
     /// Every tag of EXIF stays, also those that libexif does not know, and the maker note, at its old position.
-    @Test(arguments: ["sepia", "blur=1", "resize=40x", "flip"], ["jpeg", "png", "webp", "avif", "heic"])
+    @Test(arguments: ["sepia", "blur=1", "resize=40x", "flip"], ["jpeg", "png", "webp", "avif", "heic", "jxl"])
     func allTagsAreKept(chain: String, format: String) throws {
         let photo = try Samples.photoCase("x1-exif.jpg")
         let image = try develop(photo, chain, "format=\(format)")

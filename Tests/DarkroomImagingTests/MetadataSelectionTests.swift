@@ -58,16 +58,13 @@ import Testing
         return Set(Part.allCases.filter { $0.isIn(jpeg) })
     }
 
-    /// The kinds of metadata that the installed libvips writes in a format.
+    /// The kinds of metadata of a format.
     private static func supported(_ format: ImageFormat) -> Set<Part> {
-        let isOld = Imaging.vipsVersion.hasPrefix("8.14.")
         let all = exif.union(gps).union([.xmp, .iptc, .icc])
         return switch format {
         case .jpeg: all
         case .png: all.subtracting([.iptc])
-        case .webp, .avif, .heic: all.subtracting([.iptc])
-        // libvips itself drops tags that libexif does not know.
-        case .jxl: isOld ? [.icc] : all.subtracting([.iptc, .nameless])
+        case .webp, .avif, .heic, .jxl: all.subtracting([.iptc])
         case .tiff: all
         case .gif: []
         }
