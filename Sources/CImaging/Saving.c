@@ -142,6 +142,17 @@ static bool holds_picture(const struct darkroom_file *file, void *bytes) {
     return holds;
 }
 
+// The encoder of HEIC has further limits, which libheif, depending on its version, only reports in the text of another error.
+static enum darkroom_status encoder_failure(
+    struct darkroom_session *session, enum darkroom_status noted, const struct darkroom_file *file) {
+    enum darkroom_status status = darkroom_failed(session, noted);
+    bool is_refused = (status == DARKROOM_OUT_OF_MEMORY && strstr(session->detail, "Invalid image size")) ||
+                      (status == DARKROOM_FILTER_FAILED && strstr(session->detail, "encoder could not be opened"));
+    if (!is_refused) return status;
+    g_snprintf(session->detail, sizeof session->detail, "the encoder refuses pictures of %d x %d pixels", file->width, file->height);
+    return DARKROOM_FILTER_FAILED;
+}
+
 static enum darkroom_status encode(
     darkroom_picture *picture, const struct darkroom_encoding *encoding, struct darkroom_file *file) {
     struct darkroom_session *session = picture->session;
@@ -160,7 +171,8 @@ static enum darkroom_status encode(
         !darkroom_advance(picture, darkroom_watched(picture->image, session, DARKROOM_FILTER_FAILED)))
         return darkroom_failed(session, DARKROOM_FILTER_FAILED);
     void *bytes = NULL;
-    if (save(picture->image, encoding, &bytes, &file->byte_count)) return darkroom_failed(session, DARKROOM_FILTER_FAILED);
+    if (save(picture->image, encoding, &bytes, &file->byte_count))
+        return encoder_failure(session, DARKROOM_FILTER_FAILED, file);
     // Some encoders read all pixels first and cannot be stopped after that. Some encoders do not report a failure of
     // the earlier stages.
     enum darkroom_status noted = darkroom_noted(session);
@@ -168,13 +180,7 @@ static enum darkroom_status encode(
     if (noted == DARKROOM_DONE && !holds_picture(file, bytes)) noted = DARKROOM_OUT_OF_MEMORY;
     if (noted != DARKROOM_DONE) {
         g_free(bytes);
-        enum darkroom_status status = darkroom_failed(session, noted);
-        // The encoder of HEIC has further limits, and libheif also reports these only in the text.
-        bool is_refused = status == DARKROOM_OUT_OF_MEMORY && strstr(session->detail, "Invalid image size");
-        if (!is_refused) return status;
-        g_snprintf(session->detail, sizeof session->detail, "the encoder refuses pictures of %d x %d pixels", facts.width,
-                   facts.height);
-        return DARKROOM_FILTER_FAILED;
+        return encoder_failure(session, noted, file);
     }
     // g_malloc calls malloc since GLib 2.46.
     file->bytes = bytes;

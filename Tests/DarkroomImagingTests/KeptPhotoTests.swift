@@ -41,7 +41,6 @@ import Testing
 
     @Test(arguments: [
         (ImageFormat.jpeg, "quality=50"), (.png, "palette"), (.webp, "lossless"), (.jpeg, "progressive"),
-        (.png, "srgb"),
         (.jpeg, "metadata=none"), (.jpeg, "metadata=no-gps"), (.jpeg, "chroma=444"), (.jpeg, "max-bytes=500"),
         (.png, "format=webp"), (.png, "format=auto:png,webp"),
     ])

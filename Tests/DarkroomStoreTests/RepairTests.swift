@@ -87,6 +87,18 @@ import Testing
         _ = try test.state()
     }
 
+    /// The last report of a batch whose counters are wrong does not finish it: nobody may see wrong counts as final.
+    @Test func batchWithWrongCountersFinishesAfterItsRepair() throws {
+        let id = try test.submit(operations: 2)
+        let held = try test.claim(operations: 2)
+        try test.command("HINCRBY", store.keys.batch(id), "count.filtered", "1")
+        for operation in held { try test.report(operation.held, "FFF") }
+        #expect(try counters(id).state == .executing)
+        #expect(try repair() == [id])
+        #expect(try counters(id).succeeded && counters(id).counts.filtered == 6)
+        _ = try test.state()
+    }
+
     @Test(arguments: ["executing", "operations.ended", "count.filtered", "count.failed", "operations.kept"])
     func damagedCounterIsReplaced(field: String) throws {
         for value in ["-7", "x", "", "1e9", "4000000"] {

@@ -18,6 +18,7 @@
 --#include read_batch.lua
 --#include now.lua
 local lost_code, lost_text = ARGV[2], ARGV[3]
+ARGV.repaired = true
 
 -- A server that has started since the last call may have loaded a torn file. A check that was in progress starts again.
 local run = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)') or ''
