@@ -66,7 +66,9 @@ import Testing
             for count in [0, 1, 5, 0x1FFF_FFFF, 0xFFFF_FFFF] {
                 let entries = (0..<4000).map { entry(0x8000 + $0, type, count, offset) }
                 let tags = [entry(0x13B, type, count, offset), entry(0x8769, 4, 1, offset), entry(0x8825, 4, 1, 8)]
-                let exif = Array("Exif\0\0II*\0".utf8) + [8, 0, 0, 0] + [UInt8(4003 & 255), UInt8(4003 >> 8)]
+                let head = Array("Exif\0\0II*\0".utf8) + [8, 0, 0, 0] + [UInt8(4003 & 255), UInt8(4003 >> 8)]
+                let exif =
+                    head
                     + tags.joined() + entries.joined() + [0, 0, 0, 0]
                 let jpeg = JPEG.inserting(
                     [(0xE1, Array(exif.prefix(60_000)))],

@@ -6,7 +6,8 @@ enum PNG {
     static func file(
         _ pixels: Pixels, chunks: [(type: String, bytes: [UInt8])] = [], late: [(type: String, bytes: [UInt8])] = []
     ) -> [UInt8] {
-        let head = signature + header(width: pixels.width, height: pixels.height, bands: pixels.bands, bits: pixels.bits)
+        let head =
+            signature + header(width: pixels.width, height: pixels.height, bands: pixels.bands, bits: pixels.bits)
         return head + chunks.flatMap { chunk($0.type, $0.bytes) } + data(pixels)
             + late.flatMap { chunk($0.type, $0.bytes) } + chunk("IEND", [])
     }
