@@ -169,6 +169,35 @@ import Testing
         #expect(facts.state == .finished)
     }
 
+    /// In a namespace of many batches, each batch keeps its share of a million failures and entries, but at least 100.
+    @Test(arguments: [(50, 10_000), (200, 5000), (4000, 250), (50_000, 100)])
+    func batchesShareTheRoomForFailures(batches: Int, kept: Int) throws {
+        let test = try TestStore()
+        let id = try test.submit(size: 1000, operations: 2)
+        for first in stride(from: 2, through: batches, by: 1000) {
+            let others = (first...min(first + 999, batches)).flatMap { ["1", "other-\($0)"] }
+            try test.command(["ZADD", test.store.keys.batches] + others)
+        }
+        func keep(_ operation: Int, _ stored: Int) throws -> Int {
+            try test.command("DEL", test.store.keys.failures(id))
+            let earlier = (0..<stored).flatMap { ["\(5000 + $0)", "{}"] }
+            if stored > 0 { try test.command(["HSET", test.store.keys.failures(id)] + earlier) }
+            try test.command("HSET", test.store.keys.batch(id), "operations.kept", "\(stored)")
+            let held = try #require(try test.claim(operations: 1).first).held
+            #expect(held.number == operation)
+            _ = try test.store.perform(
+                test.store.report(
+                    held, worker: "worker", stateCodes: [UInt8](repeating: UInt8(ascii: "g"), count: 1000),
+                    bytesIn: 0, bytesOut: 0,
+                    failures: (0..<1000).map { ((operation - 1) * 1000 + $0, Array("{}".utf8)) }))
+            return try #require(test.command("HLEN", test.store.keys.failures(id)).int)
+        }
+        #expect(try keep(1, kept - 1) == kept, "there was room for one")
+        #expect(try test.command("HEXISTS", test.store.keys.operations(id), "1").int == 1)
+        #expect(try keep(2, kept + 7) == kept + 7, "more were kept when there were fewer batches")
+        #expect(try test.command("HEXISTS", test.store.keys.operations(id), "2").int == 0)
+    }
+
     @Test func countsButDoesNotKeepATooLongFailure() throws {
         let test = try TestStore()
         let id = try test.submit(operations: 1)

@@ -53,7 +53,7 @@ for operation in pairs(touched) do
         if not string.find(codes, '[ND]') then
             redis.call('ZREM', key .. QUEUE, operation)
             redis.call('HDEL', key .. LEASE_EXPIRIES, operation)
-            if string.find(codes, '[FAILURE_CODES]') and kept < MOST_ENTRIES_KEPT then
+            if string.find(codes, '[FAILURE_CODES]') and kept < MOST_KEPT then
                 kept = kept + 1
             else
                 redis.call('HDEL', key .. OPERATIONS, operation)

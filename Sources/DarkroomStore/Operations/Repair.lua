@@ -121,7 +121,7 @@ local function check_operations(id, key, first, photos_then)
     for number = first, last do numbers[#numbers + 1] = number end
     local holders, queued = redis.call('HMGET', key .. EXECUTING, unpack(numbers)), redis.call('ZMSCORE', key .. QUEUE, unpack(numbers))
     local failures = redis.call('HLEN', key .. FAILURES)
-    local room = 10000 - failures
+    local room = MOST_KEPT - failures
     local lost, lost_photos, lease_ends = {}, 0, {}
     for i, number in ipairs(numbers) do
         local codes, member = string.sub(live, (i - 1) * size + 1, i * size), id .. '/' .. number

@@ -7,7 +7,7 @@
 --     A state may be reported again. A report that contains only `.` says that a crash probe begins; any other report says that
 --     the crash probe is over (see requeue_operation.lua)
 --     [6] [7] bytes in and out of all photos that became final since this claim
---     [8...] photo index and JSON of each failure. At most 10,000 are kept per batch, none longer than 512 bytes
+--     [8...] photo index and JSON of each failure. At most MOST_KEPT are kept per batch, none longer than 512 bytes
 -- {'OK', ended, codes, version}: `ended` is 1 if the operation has ended. `codes` are the state codes if a final code differs
 --     from the reported code, else ''. `version` is the number of the last change of a control
 -- {'GONE'} there is no such batch
@@ -87,7 +87,7 @@ if downloaded ~= 0 or filtered > 0 or failed > 0 or cancelled > 0 then
 end
 if failed > 0 then
     for code, count in pairs(reasons) do redis.call('HINCRBY', key .. REASONS, string.char(code), count) end
-    local kept, room = {}, 10000 - redis.call('HLEN', key .. FAILURES)
+    local kept, room = {}, MOST_KEPT - redis.call('HLEN', key .. FAILURES)
     for i = 8, #ARGV, 2 do
         if #kept < 2 * room and #ARGV[i + 1] <= 512 and moved[tonumber(ARGV[i])] then
             kept[#kept + 1] = ARGV[i]
@@ -127,7 +127,7 @@ if ended then
     redis.call('ZREM', KEY_LEASES, id .. '/' .. operation)
     redis.call('HDEL', key .. LEASE_EXPIRIES, operation)
     local kept = tonumber(b[14])
-    if string.find(new, '[FAILURE_CODES]') and kept < MOST_ENTRIES_KEPT then
+    if string.find(new, '[FAILURE_CODES]') and kept < MOST_KEPT then
         changes[#changes + 1] = 'operations.kept'
         changes[#changes + 1] = kept + 1
     else

@@ -108,7 +108,10 @@ final class TestStore {
 
     /// Sends a plain command.
     @discardableResult
-    func command(_ words: String...) throws -> RedisValue {
+    func command(_ words: String...) throws -> RedisValue { try command(words) }
+
+    @discardableResult
+    func command(_ words: [String]) throws -> RedisValue {
         try store.connection.call(RedisCommand(arguments: words.map { Array($0.utf8) }))
     }
 }

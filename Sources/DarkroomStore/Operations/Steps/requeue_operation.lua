@@ -29,7 +29,7 @@ end
 if ended then
     redis.call('HDEL', key .. LEASE_EXPIRIES, operation)
     local kept = tonumber(b[8])
-    if not cancelled and string.find(codes, '[FAILURE_CODES]') and kept < MOST_ENTRIES_KEPT then
+    if not cancelled and string.find(codes, '[FAILURE_CODES]') and kept < MOST_KEPT then
         kept = kept + 1
     else
         redis.call('HDEL', key .. OPERATIONS, operation)
