@@ -7,7 +7,7 @@ import Testing
 /// The examples on the page about the HTTP API.
 @Suite(.redisServer, .serialized, .timeLimit(.minutes(5)))
 struct HTTPAPIPageTests {
-    private static let project = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    static let project = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
     private func page(_ name: String) throws -> String {

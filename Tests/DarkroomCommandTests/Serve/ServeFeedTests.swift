@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomPhotoServer
 import DarkroomTestSupport
 import Foundation
 import Testing
@@ -96,6 +97,41 @@ struct ServeFeedTests {
             // The first server kept the list, and its client does not know whether the list is submitted.
             if step == .upload { #expect(log.contains("removed an uploaded list"), "\(log)") }
         }
+    }
+
+    /// Workers without `--outputs-under` create no folder, so the server creates those of a submitted list.
+    @Test func submittedListNeedsNoOptionOfTheWorker() throws {
+        let photos = try PhotoServer(folder: HTTPAPIPageTests.project.appendingPathComponent("Tests/Samples").path)
+        defer { photos.stop() }
+        let queue = try Queue()
+        let server = try ServingProgram(queue)
+        let worker = try queue.start("worker", "--allow-private")
+        defer { worker.insist(SIGTERM) }
+        let query = "/batches?output=new/folder&name=new&originals=new/originals"
+        let list = Array((photos.url("flower.jpg") + "\n").utf8)
+        #expect(try server.call("POST", query, headers: ["Content-Type": "text/csv"], body: list).status == 201)
+        #expect(try queue.run("wait", "new", "--timeout", "60s").status == 0)
+        #expect(server.scratch.exists("outputs/new/folder/000000-flower.jpg"))
+    }
+
+    /// The folder that the server created is not there for the worker, as on a machine without the share.
+    @Test func problemOfASubmittedListNamesTheOption() throws {
+        let photos = try PhotoServer(folder: HTTPAPIPageTests.project.appendingPathComponent("Tests/Samples").path)
+        defer { photos.stop() }
+        let queue = try Queue()
+        let server = try ServingProgram(queue)
+        let list = Array((photos.url("flower.jpg") + "\n").utf8)
+        let reply = try server.call(
+            "POST", "/batches?output=new&name=new", headers: ["Content-Type": "text/csv"], body: list)
+        #expect(reply.status == 201)
+        try FileManager.default.removeItem(atPath: server.scratch.path("outputs/new"))
+        let worker = try queue.start("worker", "--allow-private")
+        defer { worker.insist(SIGTERM) }
+        try worker.waitFor("--outputs-under <folder above it>, so that it creates the folder")
+        let able = try queue.start("worker", "--allow-private", "--outputs-under", server.outputs)
+        defer { able.insist(SIGTERM) }
+        #expect(try queue.run("wait", "new", "--timeout", "60s").status == 0)
+        #expect(server.scratch.exists("outputs/new/000000-flower.jpg"))
     }
 
     /// Also if nobody uses the server.
