@@ -78,8 +78,7 @@ extension ParsableCommand {
     /// Runs the program with the arguments and environment of the process, then ends the process.
     package static func main() -> Never {
         do {
-            let arguments = Array(CommandLine.arguments.dropFirst())
-            let command = try parseAsRoot(arguments, environment: ProcessInfo.processInfo.environment)
+            let command = try parseAsRoot(processArguments(), environment: ProcessInfo.processInfo.environment)
             try command.run()
             endProcess(.success)
         } catch {
@@ -90,6 +89,21 @@ extension ParsableCommand {
             endProcess(end.code)
         }
     }
+}
+
+/// The arguments of the process, without its name.
+///
+/// - Throws: ``ValidationError`` for an argument that is not UTF-8 text. Swift replaces the bytes of such an argument, so the
+///   program would use another file than the user has named.
+private func processArguments() throws(ValidationError) -> [String] {
+    for (number, text) in UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc)).enumerated()
+    {
+        guard number > 0, let text, String(validatingCString: text) == nil else { continue }
+        throw ValidationError(
+            "argument \(number), \(String(cString: text)), is not UTF-8 text; name the folder of the file, or rename the file"
+        )
+    }
+    return Array(CommandLine.arguments.dropFirst())
 }
 
 /// Ends the process without the exit handlers of libraries. Threads of the program may still be running, and the exit

@@ -12,6 +12,25 @@ import Testing
 
 /// The help of the program, and values that no command accepts.
 @Suite struct UsageTests {
+    /// A name in the encoding of an old disk: the program must not use another file.
+    @Test func argumentThatIsNotUTF8IsRefused() throws {
+        let folder = try ScratchFolder()
+        let shell = Process()
+        shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+        shell.arguments = [
+            "-c", #""$0" develop photo.jpg -o "$(printf 'caf\351')" 2>error"#, Program.executable.path,
+        ]
+        shell.currentDirectoryURL = folder.url
+        try shell.runReceivingSignals()
+        shell.waitUntilExit()
+        #expect(shell.terminationStatus == 2)
+        let error = try String(contentsOfFile: folder.path("error"), encoding: .utf8)
+        #expect(
+            error
+                == "error: argument 4, caf\u{FFFD}, is not UTF-8 text; name the folder of the file, or rename the file\n")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["error"])
+    }
+
     @Test(arguments: [
         ("worker --downloads 0", "--downloads 0: at least 1"),
         ("worker --downloads 9223372036854775807", "--downloads 9223372036854775807: at most 10000"),
