@@ -27,7 +27,8 @@ import Testing
         let error = try String(contentsOfFile: folder.path("error"), encoding: .utf8)
         #expect(
             error
-                == "error: argument 4, caf\u{FFFD}, is not UTF-8 text; name the folder of the file, or rename the file\n")
+                == "error: argument 4, caf\u{FFFD}, is not UTF-8 text; name the folder of the file, or rename the file\n"
+        )
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["error"])
     }
 
