@@ -114,6 +114,22 @@ import Testing
         }
     }
 
+    /// A cancelled batch ends when its executing operations have ended.
+    @Test(arguments: [false, true]) func cancelledBatchIsCounted(isFinished: Bool) throws {
+        let id = try test.submit(operations: 4)
+        let held = try test.claim(operations: 1)[0].held
+        _ = try store.perform(store.cancel(id))
+        try repair()
+        let before = try test.state()
+        try test.command("HINCRBY", store.keys.batch(id), "operations.ended", "1")
+        if isFinished { try test.command("HSET", store.keys.batch(id), "state", "finished", "finished", "1") }
+        #expect(try repair() == [id])
+        #expect(try test.state() == before)
+        #expect(try repair() == [])
+        _ = try store.perform(store.release(held, worker: "worker"))
+        #expect(try counters(id).state == .finished)
+    }
+
     /// Workers change states and counters while a check is in progress.
     @Test func workersMayReportDuringACheck() throws {
         let id = try test.submit(size: 100, operations: 200)

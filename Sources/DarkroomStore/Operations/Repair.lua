@@ -252,7 +252,7 @@ local function complete(id, key)
         end
     end
     set('executing', b[4], held)
-    if not cancelled or b[1] ~= 'finished' then set('operations.ended', b[3], ended) end
+    if not cancelled or b[1] ~= 'finished' or held > 0 then set('operations.ended', b[3], ended) end
     if not cancelled then set('operations.kept', b[5], kept) end
 
     for _, priority in ipairs({PRIORITIES}) do

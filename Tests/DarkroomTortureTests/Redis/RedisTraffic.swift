@@ -14,6 +14,8 @@ final class RedisTraffic {
     private var lastWork: [String: [Double]] = [:]
     /// The number of operations whose lease expired.
     private(set) var recovered = 0
+    /// Whether the last batch has finished. Then idle workers neither claim nor report.
+    private var hasFinished = false
 
     /// Starts MONITOR on each server, and waits until it is active.
     init(of servers: RedisServer...) throws {
@@ -26,14 +28,16 @@ final class RedisTraffic {
     /// The current time in seconds since 1970. The server runs on this machine, so it has the same clock.
     static var now: Double { Date().timeIntervalSince1970 }
 
-    /// Waits until each of these workers has claimed or reported since `moment`.
-    /// - Returns: for each worker the time from `moment` to its first claim or report.
+    /// Waits until each of these workers has claimed or reported since `moment`, or the batch has finished.
+    /// - Returns: for each worker that has done so, the time from `moment` to its first claim or report.
     func waitForWork(of workers: [String], since moment: Double, within timeout: Duration) throws -> [Duration] {
         let deadline = moment + timeout / .seconds(1)
         while true {
             try read()
             let first = workers.map { worker in lastWork[worker]?.first { $0 >= moment } }
-            if !first.contains(nil) { return first.compactMap { $0.map { .milliseconds(Int(($0 - moment) * 1000)) } } }
+            if hasFinished || !first.contains(nil) {
+                return first.compactMap { $0.map { .milliseconds(Int(($0 - moment) * 1000)) } }
+            }
             guard Self.now < deadline else {
                 let missing = zip(workers, first).filter { $0.1 == nil }.map(\.0)
                 throw TortureFailure("no claim or report within \(timeout) of \(missing)")
@@ -49,7 +53,12 @@ final class RedisTraffic {
     /// `1700000000.123456 [0 127.0.0.1:40000] "EVALSHA" "<SHA-1>" "1" "{namespace}:" "<worker>" ...`
     private func note(_ line: some StringProtocol) {
         let head = line.prefix(300)
-        if head.contains("\"PUBLISH\""), head.contains("\\\"event\\\":\\\"recovered\\\"") { recovered += 1 }
+        if head.contains("\"PUBLISH\"") {
+            func isEvent(_ name: String) -> Bool { head.contains("\\\"event\\\":\\\"\(name)\\\"") }
+            if isEvent("recovered") { recovered += 1 }
+            if isEvent("submitted") { hasFinished = false }
+            if isEvent("isFinished") { hasFinished = true }
+        }
         let words = head.split(separator: "\"", omittingEmptySubsequences: false)
         guard words.count > 9, words[1] == "EVALSHA", scripts[String(words[3])] != nil,
             let time = words[0].split(separator: " ").first.flatMap({ Double($0) })
