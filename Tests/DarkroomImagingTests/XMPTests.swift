@@ -132,12 +132,15 @@ import Testing
         #expect(try Self.xmp(develop(jpeg, "sepia", "format=png")).contains("<xmp:Nickname>n</xmp:Nickname>"))
     }
 
-    @Test(arguments: ["sepia", "blur=1"]) func incompleteExtendedXMPIsNoFailure(chain: String) throws {
+    @Test(arguments: ["sepia", "blur=1"]) func incompleteExtendedXMPIsNotWritten(chain: String) throws {
         let identifier = "0123456789ABCDEF0123456789ABCDEF"
         let parts = FileParts.extendedXMP(Array("<rdf:RDF></rdf:RDF>".utf8), identifier: identifier, partBytes: 7)
         for more in [[parts[0]], [parts[1]], [parts[0], parts[0], parts[2]], parts + parts] {
             for packet in ["xmpNote:HasExtendedXMP=\"\(identifier)\"", "xmpNote:HasExtendedXMP=\"0\"", ""] {
-                #expect(throws: Never.self) { try develop(Self.photo(Self.packet(packet), more: more), chain) }
+                let image = try develop(Self.photo(Self.packet(packet), more: more), chain).bytes
+                // From JPEG to JPEG, colour filters copy the segments. All others write whole texts; the bytes of a missing
+                // part would be those of other memory.
+                if chain != "sepia" { #expect(FileParts.extendedXMP(image).text == []) }
             }
         }
     }
