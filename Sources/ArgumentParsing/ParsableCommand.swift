@@ -91,10 +91,10 @@ extension ParsableCommand {
     }
 }
 
-/// The arguments of the process, without its name.
+/// The command line arguments, without the name of the program.
 ///
-/// - Throws: ``ValidationError`` for an argument that is not UTF-8 text. Swift replaces the bytes of such an argument, so the
-///   program would use another file than the user has named.
+/// - Throws: ``ValidationError`` if an argument is not UTF-8 text. `CommandLine.arguments` replaces the invalid bytes, so the
+///   program would use a different file.
 private func processArguments() throws(ValidationError) -> [String] {
     for (number, text) in UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc)).enumerated()
     {

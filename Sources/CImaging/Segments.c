@@ -136,7 +136,7 @@ uint8_t *darkroom_extended_xmp(const struct darkroom_segment *segments, size_t c
     // The length is bounded by the parts, which are in the file.
     if (length == 0 || length != total) return NULL;
     uint8_t *text = calloc(length, 1);
-    // If parts overlap, others are missing, and zeros remain, which XML never contains.
+    // If parts overlap, bytes between other parts stay 0. XML contains no zeros.
     if (text && (copy_parts(segments, count, guid, text, length, false) != length || memchr(text, 0, length))) {
         free(text);
         return NULL;

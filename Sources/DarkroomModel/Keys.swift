@@ -43,7 +43,7 @@ package struct Keys: Sendable, Hashable {
     package func executing(_ id: BatchID) -> String { batch(id) + ":executing" }
     /// A hash that maps an operation number to the number of the operation's expired leases.
     package func leaseExpiries(_ id: BatchID) -> String { batch(id) + ":lease.expiries" }
-    /// A hash that maps a photo index to the details of the failure. It contains the first 10,000 failures.
+    /// A hash that maps a photo index to the details of the failure. It contains at most 10,000 failures.
     package func failures(_ id: BatchID) -> String { batch(id) + ":failures" }
     /// A hash that maps a failure reason to the number of photos that failed for this reason.
     package func reasons(_ id: BatchID) -> String { batch(id) + ":reasons" }

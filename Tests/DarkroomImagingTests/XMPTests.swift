@@ -138,8 +138,8 @@ import Testing
         for more in [[parts[0]], [parts[1]], [parts[0], parts[0], parts[2]], parts + parts] {
             for packet in ["xmpNote:HasExtendedXMP=\"\(identifier)\"", "xmpNote:HasExtendedXMP=\"0\"", ""] {
                 let image = try develop(Self.photo(Self.packet(packet), more: more), chain).bytes
-                // From JPEG to JPEG, colour filters copy the segments. All others write whole texts; the bytes of a missing
-                // part would be those of other memory.
+                // Colour filters copy the segments of a JPEG. Other filters write the extended XMP anew, and leave it out
+                // if a part is missing.
                 if chain != "sepia" { #expect(FileParts.extendedXMP(image).text == []) }
             }
         }

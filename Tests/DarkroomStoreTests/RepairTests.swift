@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    /// A cancelled batch ends when its executing operations have ended.
+    /// In a cancelled batch with an executing operation, the counter of ended operations and the state are repaired.
     @Test(arguments: [false, true]) func cancelledBatchIsCounted(isFinished: Bool) throws {
         let id = try test.submit(operations: 4)
         let held = try test.claim(operations: 1)[0].held

@@ -169,7 +169,7 @@ import Testing
         #expect(facts.state == .finished)
     }
 
-    /// In a namespace of many batches, each batch keeps its share of a million failures and entries, but at least 100.
+    /// The limit of kept failures and of kept entries depends on the number of batches in the namespace.
     @Test(arguments: [(50, 10_000), (200, 5000), (4000, 250), (50_000, 100)])
     func batchesShareTheRoomForFailures(batches: Int, kept: Int) throws {
         let test = try TestStore()

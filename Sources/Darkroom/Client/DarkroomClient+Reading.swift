@@ -35,7 +35,7 @@ extension DarkroomClient {
         }
     }
 
-    /// Reads the failed photos, in the order of the list. Redis keeps the details of the first 10,000 failures; the
+    /// Reads the failed photos, in the order of the list. Redis keeps the details of at most 10,000 failures; the
     /// manifest contains the details of all failures.
     public func failures(of id: BatchID) async throws -> [PhotoFailure] {
         try await blocking("read the failures of batch \(id)") { [store] in

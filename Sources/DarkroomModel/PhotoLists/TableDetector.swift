@@ -246,8 +246,8 @@ struct TableDetector {
         return haveSpaces
     }
 
-    /// How the quotation marks of a line are read while only the delimiter of the list is known: as in CSV; but in a list
-    /// that is usually literal, a quotation mark that is not closed in its line is text.
+    /// The meaning of the quotation marks of a line, guessed from the delimiter. In general, quotation marks enclose
+    /// fields. Between tabs or bars, a quotation mark that is not closed in its line is text.
     private static func usualQuotes(of line: UnsafeRawBufferPointer, _ delimiter: UInt8) -> ListQuotes {
         guard delimiter == Byte.tab || delimiter == Byte.bar, line.offset(of: Byte.quote) != nil else { return .csv }
         var end = QuotedFieldState.start

@@ -28,8 +28,8 @@ final class RedisTraffic {
     /// The current time in seconds since 1970. The server runs on this machine, so it has the same clock.
     static var now: Double { Date().timeIntervalSince1970 }
 
-    /// Waits until each of these workers has claimed or reported since `moment`, or the batch has finished.
-    /// - Returns: for each worker that has done so, the time from `moment` to its first claim or report.
+    /// Waits until each of these workers has claimed or reported since `moment`. Returns earlier if the batch has finished.
+    /// - Returns: the time from `moment` to the first claim or report, for each worker that has claimed or reported.
     func waitForWork(of workers: [String], since moment: Double, within timeout: Duration) throws -> [Duration] {
         let deadline = moment + timeout / .seconds(1)
         while true {

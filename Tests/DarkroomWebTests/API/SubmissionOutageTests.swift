@@ -87,8 +87,7 @@ import Testing
         #expect(try fed(try #require(JSONValue(accepted.body)["id"]?.string), site) == 3)
     }
 
-    /// The attempts continued for seconds, and the batch was submitted when memory was free again, although its client had
-    /// left.
+    /// The server stops its attempts to submit a batch when the client closes the connection.
     @Test func submissionOfAClientThatHasLeftIsDropped() throws {
         defer { redis.stop() }
         try limitMemory(1)
@@ -98,18 +97,18 @@ import Testing
                 "POST /api/v1/batches?output=a HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer \(TestSite.token)\r\n"
                     + "Content-Type: text/csv\r\nContent-Length: \(Self.list.utf8.count)\r\n\r\n\(Self.list)")
             let end = ContinuousClock.now + .seconds(60)
-            while try attempts() == 0, .now < end { usleep(1000) }
+            while try refusedScripts() == 0, .now < end { usleep(1000) }  // Redis sends no event for a refused script
         }  // the connection is closed here
-        let before = try attempts()
+        let before = try refusedScripts()
         try waitUntilNoListIsKept()
         // One attempt may have begun before the connection was closed.
-        #expect(try before > 0 && attempts() <= before + 1)
+        #expect(try before > 0 && refusedScripts() <= before + 1)
         try limitMemory(0)
         #expect(try site.client.store.batchIDs() == [])
     }
 
-    /// How many scripts Redis has refused because it has no memory left.
-    private func attempts() throws -> Int {
+    /// The number of scripts that Redis has refused because its memory is full.
+    private func refusedScripts() throws -> Int {
         let reply = try site.client.store.connection.call(.init("INFO", "errorstats"))
         return try #require(reply.string).firstMatch(of: #/errorstat_OOM:count=(\d+)/#).flatMap { Int($0.1) } ?? 0
     }

@@ -18,12 +18,7 @@ do
         local turn = redis.call('ZSCORE', KEY_READY .. (c[13] or 'normal'), id)
         is_sound = c[4] == held and failed == c[8]
         if c[12] == '1' then
-            is_sound = is_sound and finished == (held == 0) and not turn
-            if finished then
-                is_sound = is_sound and queued == 0
-            else
-                is_sound = is_sound and c[2] - c[3] - c[4] == queued
-            end
+            is_sound = is_sound and finished == (held == 0) and not turn and queued == (finished and 0 or c[2] - c[3] - c[4])
         else
             local can_run = (c[10] == 'ready' or c[10] == 'executing') and c[14] ~= '1' and c[15] ~= '1' and queued > 0
             is_sound = is_sound and c[2] - c[3] - c[4] == queued and redis.call('HLEN', key .. OPERATIONS) == queued + held + c[5]

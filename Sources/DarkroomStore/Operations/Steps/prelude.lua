@@ -64,9 +64,8 @@ local prefix = KEYS[1]
 -- The maximum number of photos of a batch, and so of operations (see StoredBounds.swift).
 --#define MOST_PHOTOS 536870912
 
--- For each batch, Redis keeps the details of at most this many failures, and the entries of at most this many ended operations, so
--- that failed photos can be retried. In a namespace of more than 100 batches, each batch keeps its share of a million, but at least
--- 100.
+-- For each batch, Redis keeps the details of at most this many failures, and, for retries, the entries of at most this many ended
+-- operations. The limit is 10,000. If the namespace has more than 100 batches, it is 1,000,000 divided by their number, but at least 100.
 --#define MOST_KEPT math.max(100, math.min(10000, math.floor(1000000 / redis.call('ZCARD', KEY_BATCHES))))
 
 -- The state codes of failed photos, as a part of a set in a pattern: '[FAILURE_CODES]'. The same definition in Swift is
