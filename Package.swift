@@ -38,10 +38,11 @@ let package = Package(
         debian("CVips", pkgConfig: Context.packageDirectory + "/Sources/CVips/vips.pc", package: "libvips-dev"),
         debian("CJPEG", pkgConfig: "libjpeg", package: "libjpeg-dev"),
         debian("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
+        debian("CBrotli", pkgConfig: "libbrotlidec", package: "libbrotli-dev"),
         debian("CCrypto", pkgConfig: "libcrypto", package: "libssl-dev"),
         debian("CMicrohttpd", pkgConfig: "libmicrohttpd", package: "libmicrohttpd-dev"),
         .target(name: "CSystem", cSettings: hardening),
-        .target(name: "CImaging", dependencies: ["CVips", "CJPEG", "CZlib"], cSettings: hardening),
+        .target(name: "CImaging", dependencies: ["CVips", "CJPEG", "CZlib", "CBrotli"], cSettings: hardening),
 
         // Formats texts, numbers, durations and system errors. Does not depend on any other target.
         .target(name: "DarkroomText"),

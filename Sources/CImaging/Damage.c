@@ -64,6 +64,8 @@ static bool is_name(const uint8_t *name) {
 static struct webp_chunks read_webp(const uint8_t *bytes, size_t count) {
     struct webp_chunks chunks = {.end = 12};
     for (size_t start = 12; start + 8 <= count && is_name(bytes + start);) {
+        // Another file follows.
+        if (!memcmp(bytes + start, "RIFF", 4)) break;
         size_t length = little_endian(bytes + start + 4);
         bool is_frame = memcmp(bytes + start, "ANMF", 4) == 0;
         bool is_picture = is_frame || memcmp(bytes + start, "VP8 ", 4) == 0 || memcmp(bytes + start, "VP8L", 4) == 0;
@@ -179,16 +181,17 @@ struct gif_part {
 static bool read_part(const uint8_t *bytes, size_t count, size_t position, struct gif_part *part) {
     *part = (struct gif_part){.is_frame = bytes[position] == 0x2C};
     if (!part->is_frame && bytes[position] != 0x21) return false;
-    if (count - position < 11) return true;
+    if (part->is_frame && count - position < 11) return true;
     size_t start = position + 2;
     if (part->is_frame) start = position + 10 + colour_table_bytes(bytes[position + 9]);
     if (start >= count) return true;
     struct gif_blocks blocks = read_blocks(bytes, count, part->is_frame ? start + 1 : start);
     part->end = blocks.end;
     part->next = blocks.next;
+    if (!part->is_frame) return true;
     const uint8_t *size = bytes + position + 5;
     part->pixels = (int64_t)(size[0] | size[1] << 8) * (size[2] | size[3] << 8);
-    part->is_whole = part->is_frame && has_pixels(bytes, start, blocks.end, part->pixels);
+    part->is_whole = has_pixels(bytes, start, blocks.end, part->pixels);
     return true;
 }
 

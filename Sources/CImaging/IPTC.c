@@ -19,6 +19,14 @@ GByteArray *darkroom_iptc_resources(const uint8_t *records, size_t count) {
     return resources;
 }
 
+GByteArray *darkroom_photoshop_resources(const uint8_t *bytes, size_t count) {
+    if (count <= 4 || memcmp(bytes, "8BIM", 4)) return NULL;
+    GByteArray *resources = g_byte_array_new();
+    g_byte_array_append(resources, (const uint8_t *)photoshop, sizeof photoshop);
+    g_byte_array_append(resources, bytes, (guint)count);
+    return resources;
+}
+
 const uint8_t *darkroom_iptc_records(const uint8_t *resources, size_t resources_count, size_t *count) {
     if (resources_count < sizeof photoshop || memcmp(resources, photoshop, sizeof photoshop)) return NULL;
     const uint8_t *at = resources + sizeof photoshop, *end = resources + resources_count;

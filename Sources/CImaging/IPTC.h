@@ -12,6 +12,9 @@
 // The content of a marker APP13 with these records. Returns NULL if the bytes are no records.
 GByteArray *darkroom_iptc_resources(const uint8_t *records, size_t count);
 
+// The content of a marker APP13 with these resources. Returns NULL if the bytes are no resources.
+GByteArray *darkroom_photoshop_resources(const uint8_t *bytes, size_t count);
+
 // Finds the records in the content of a marker APP13. Returns NULL if there are none.
 const uint8_t *darkroom_iptc_records(const uint8_t *resources, size_t resources_count, size_t *count);
 

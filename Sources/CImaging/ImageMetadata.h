@@ -26,8 +26,8 @@ bool darkroom_prepare_metadata(darkroom_picture *picture, enum darkroom_format f
 // Takes EXIF, if `keyword` is NULL, or else the text with this keyword. The byte after the text is a NUL.
 typedef void (*darkroom_take_metadata)(void *context, const char *keyword, const uint8_t *bytes, size_t count);
 
-// Gives the EXIF and the texts that stand after the pixels of a PNG, where libvips does not read them.
-void darkroom_png_late_metadata(const struct darkroom_input *input, darkroom_take_metadata take, void *context);
+// Gives the EXIF of a PNG, and the texts after its pixels, where libvips does not read them.
+void darkroom_png_other_metadata(const struct darkroom_input *input, darkroom_take_metadata take, void *context);
 
 // Completes a file that libvips has encoded: EXIF with all its tags, XMP where every program finds it, and the density.
 // Returns false without memory.

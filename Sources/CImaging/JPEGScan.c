@@ -1,7 +1,8 @@
 // DESIGN: If data of a JPEG are corrupt, a decoder of Huffman codes usually continues with wrong codes, and all blocks are
 // decoded before or after the end of the data. So libjpeg finds stray bytes both in sound files and in corrupt files. This
 // decoder distinguishes them: with wrong codes, coefficients leave their range, or the bits after the last block are not
-// the padding of a byte. It only reads the coefficients. The tables are those of ITU T.81, annexes B and F.
+// the padding of a byte, or the stray bytes are whole blocks: the codes are right again after some wrong ones, and blocks are
+// left in the end. It only reads the coefficients. The tables are those of ITU T.81, annexes B and F.
 
 #include "JPEGScan.h"
 
@@ -123,6 +124,33 @@ static int next_marker(struct bits *bits) {
     return 0;
 }
 
+// The intervals of a scan that have bytes after their last unit, and those of them whose bytes are further units.
+struct ends {
+    int64_t stray, further;
+};
+
+// Checks the end of an interval, which may have `most` stray bytes.
+static bool check_end(const struct bits *bits, const struct scan *scan, size_t most, struct ends *ends) {
+    if (!is_padded(bits)) return false;
+    const uint8_t *end = bits->next;
+    while (bits->end - end >= 2 && (end[0] != 0xFF || end[1] == 0)) end++;
+    const uint8_t *same = bits->next;
+    while (same < end && *same == *bits->next) same++;
+    // Bytes of one value are padding.
+    if (same == end) return true;
+    if ((size_t)(end - bits->next) > most) return false;
+    struct bits further = *bits;
+    struct scan rest = *scan;
+    bool has_further = false;
+    while (!has_further && read_unit(&further, &rest)) has_further = further.next == end && is_padded(&further);
+    ends->stray++;
+    ends->further += has_further;
+    return true;
+}
+
+// Bytes that a camera has added before each restart marker look like units by chance.
+static bool are_sound(const struct ends *ends) { return ends->further * 4 <= ends->stray; }
+
 static int divided_up(int number, int by) { return (number + by - 1) / by; }
 
 static enum darkroom_scan check_data(struct scan *scan, struct bits *bits) {
@@ -133,16 +161,17 @@ static enum darkroom_scan check_data(struct scan *scan, struct bits *bits) {
         down = component->down > down ? component->down : down;
     }
     if (scan->component_count == 1) across = down = 1;
+    struct ends ends = {0};
     int64_t units = (int64_t)divided_up(scan->width, 8 * across) * divided_up(scan->height, 8 * down);
     for (int64_t unit = 0, interval = 0; unit < units; unit++) {
         if (scan->restart_interval > 0 && unit > 0 && unit % scan->restart_interval == 0) {
-            if (!is_padded(bits) || next_marker(bits) != 0xD0 + (int)(interval++ % 8)) return DARKROOM_SCAN_CORRUPT;
+            if (!check_end(bits, scan, DARKROOM_MOST_STRAY_BYTES, &ends) || next_marker(bits) != 0xD0 + (int)(interval++ % 8)) return DARKROOM_SCAN_CORRUPT;
             bits->left = 0;
             for (int i = 0; i < scan->component_count; i++) scan->components[i].predictor = 0;
         }
         if (!read_unit(bits, scan)) return DARKROOM_SCAN_CORRUPT;
     }
-    return is_padded(bits) ? DARKROOM_SCAN_SOUND : DARKROOM_SCAN_CORRUPT;
+    return check_end(bits, scan, SIZE_MAX, &ends) && are_sound(&ends) ? DARKROOM_SCAN_SOUND : DARKROOM_SCAN_CORRUPT;
 }
 
 // MARK: - Segments. They return false if the segment is invalid.

@@ -13,7 +13,7 @@ enum darkroom_scan {
 };
 
 enum {
-    // In scans that cannot be checked, more stray bytes count as corrupt data.
+    // Before a restart marker, and in scans that cannot be checked, more stray bytes count as corrupt data.
     DARKROOM_MOST_STRAY_BYTES = 32,
 };
 

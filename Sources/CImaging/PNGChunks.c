@@ -89,7 +89,7 @@ bool darkroom_png_inflates_to_little(struct darkroom_session *session, const str
     return true;
 }
 
-// MARK: - Metadata after the pixels
+// MARK: - Metadata that libvips does not read
 
 // The text of a chunk after its keyword, the NUL and, in an iTXt chunk, the language (section 11.3.3). Returns NULL if the
 // chunk has none, or not within `limit` bytes; else memory to be freed with g_free, with a NUL at its end.
@@ -126,17 +126,15 @@ static uint8_t *copy_text(const struct chunk *chunk, size_t limit, size_t *count
     return text;
 }
 
-void darkroom_png_late_metadata(const struct darkroom_input *input, darkroom_take_metadata take, void *context) {
+void darkroom_png_other_metadata(const struct darkroom_input *input, darkroom_take_metadata take, void *context) {
     enum { MAX_TEXT_BYTES = 32 << 20 };
     struct chunk chunk;
     bool is_late = false;
     for (size_t start = SIGNATURE_BYTES; read_chunk(input, start, &chunk); start += FRAME_BYTES + chunk.length) {
         is_late = is_late || is_type(&chunk, "IDAT");
+        // libspng ignores EXIF that begins as in a JPEG, and EXIF after the pixels.
+        if (is_type(&chunk, "eXIf")) take(context, NULL, chunk.data, chunk.length);
         if (!is_late) continue;
-        if (is_type(&chunk, "eXIf")) {
-            take(context, NULL, chunk.data, chunk.length);
-            continue;
-        }
         size_t count = 0;
         uint8_t *text = copy_text(&chunk, MAX_TEXT_BYTES, &count);
         if (text) take(context, (const char *)chunk.data, text, count);

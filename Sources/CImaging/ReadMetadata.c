@@ -5,10 +5,13 @@
 #include "IPTC.h"
 #include "ImageMetadata.h"
 #include "Segments.h"
+#include "TIFFDirectories.h"
 #include "XMP.h"
 
 #include <math.h>
 #include <string.h>
+
+#include <brotli/decode.h>
 
 enum {
     // The largest EXIF and XMP that is read from a text of a PNG or a box of a JPEG XL.
@@ -46,7 +49,8 @@ static void set_missing_blob(VipsImage *image, const char *field, const uint8_t 
 }
 
 static void take_profile(VipsImage *image, const char *kind, const uint8_t *bytes, size_t count) {
-    static const char xmp_name[] = "http://ns.adobe.com/xap/1.0/", photoshop[] = "Photoshop 3.0";
+    static const char xmp_name[] = "http://ns.adobe.com/xap/1.0/";
+    GByteArray *resources;
     // APP1 contains EXIF or XMP, with the name as in JPEG.
     if (count > sizeof xmp_name && !memcmp(bytes, xmp_name, sizeof xmp_name)) {
         set_missing_blob(image, VIPS_META_XMP_NAME, bytes + sizeof xmp_name, count - sizeof xmp_name);
@@ -54,12 +58,9 @@ static void take_profile(VipsImage *image, const char *kind, const uint8_t *byte
         set_missing_blob(image, VIPS_META_XMP_NAME, bytes, count);
     } else if (darkroom_is_exif(bytes, count)) {
         set_missing_blob(image, VIPS_META_EXIF_NAME, bytes, count);
-    } else if (count > 4 && !memcmp(bytes, "8BIM", 4)) {
-        uint8_t *resources = g_malloc(sizeof photoshop + count);
-        memcpy(resources, photoshop, sizeof photoshop);
-        memcpy(resources + sizeof photoshop, bytes, count);
-        set_missing_blob(image, VIPS_META_IPTC_NAME, resources, sizeof photoshop + count);
-        g_free(resources);
+    } else if ((resources = darkroom_photoshop_resources(bytes, count))) {
+        set_missing_blob(image, VIPS_META_IPTC_NAME, resources->data, resources->len);
+        g_byte_array_free(resources, TRUE);
     }
 }
 
@@ -86,55 +87,116 @@ static void take_png_profiles(VipsImage *image) {
     g_strfreev(fields);
 }
 
-static void take_late_metadata(void *image, const char *keyword, const uint8_t *bytes, size_t count) {
+// The picture that gets the metadata that libvips has not read, and the number of its texts.
+struct png_metadata {
+    VipsImage *image;
+    int texts;
+};
+
+static int count_texts(const VipsImage *image) {
+    char **fields = vips_image_get_fields((VipsImage *)image);
+    int texts = 0;
+    for (char **field = fields; *field; field++) texts += g_str_has_prefix(*field, "png-comment-");
+    g_strfreev(fields);
+    return texts;
+}
+
+// Adds a text as libvips does for those before the pixels.
+static void add_text(struct png_metadata *metadata, const char *keyword, const char *text) {
+    enum { MAX_TEXTS = 1000, MAX_KEYWORD = 79 };
+    if (metadata->texts >= MAX_TEXTS || strlen(keyword) > MAX_KEYWORD) return;
+    char *field = g_strdup_printf("png-comment-%d-%s", metadata->texts++, keyword);
+    vips_image_set_string(metadata->image, field, text);
+    g_free(field);
+}
+
+static void take_other_metadata(void *context, const char *keyword, const uint8_t *bytes, size_t count) {
     static const char profile[] = "Raw profile type ";
+    struct png_metadata *metadata = context;
     if (!keyword) {
-        if (darkroom_is_exif(bytes, count)) set_missing_blob(image, VIPS_META_EXIF_NAME, bytes, count);
+        if (darkroom_is_exif(bytes, count)) set_missing_blob(metadata->image, VIPS_META_EXIF_NAME, bytes, count);
     } else if (!strcmp(keyword, "XML:com.adobe.xmp")) {
-        if (count > 0 && count <= MAX_PROFILE) set_missing_blob(image, VIPS_META_XMP_NAME, bytes, count);
+        if (count > 0 && count <= MAX_PROFILE) set_missing_blob(metadata->image, VIPS_META_XMP_NAME, bytes, count);
     } else if (g_str_has_prefix(keyword, profile)) {
-        take_text_profile(image, keyword + sizeof profile - 1, (const char *)bytes);
+        take_text_profile(metadata->image, keyword + sizeof profile - 1, (const char *)bytes);
+    } else {
+        add_text(metadata, keyword, (const char *)bytes);
     }
+}
+
+static void take_png_metadata(VipsImage *image, const struct darkroom_input *input) {
+    // The fields have numbers, so they are counted before some are removed.
+    struct png_metadata metadata = {.image = image, .texts = count_texts(image)};
+    take_png_profiles(image);
+    darkroom_png_other_metadata(input, take_other_metadata, &metadata);
 }
 
 // MARK: - TIFF
 
-// The IPTC of a picture is that of a JPEG: resources of Photoshop. A TIFF has the records without resources around them.
+// The IPTC of a picture is that of a JPEG: resources of Photoshop. A TIFF has resources, or the records without resources
+// around them. libvips gives the records in another order of bytes if their type is LONG.
+static GByteArray *tiff_resources(const struct darkroom_input *input) {
+    enum { TAG_RECORDS = 0x83BB, TAG_RESOURCES = 0x8649 };
+    size_t count;
+    const uint8_t *bytes = darkroom_tiff_value(input->bytes, input->byte_count, TAG_RECORDS, &count);
+    GByteArray *resources = bytes ? darkroom_iptc_resources(bytes, count) : NULL;
+    if (resources) return resources;
+    bytes = darkroom_tiff_value(input->bytes, input->byte_count, TAG_RESOURCES, &count);
+    return bytes && count <= MAX_PROFILE ? darkroom_photoshop_resources(bytes, count) : NULL;
+}
+
 static void take_tiff_metadata(VipsImage *image, const struct darkroom_input *input) {
-    const void *records = NULL;
-    size_t count = 0;
-    if (vips_image_get_typeof(image, VIPS_META_IPTC_NAME) && !vips_image_get_blob(image, VIPS_META_IPTC_NAME, &records, &count)) {
-        GByteArray *resources = darkroom_iptc_resources(records, count);
-        vips_image_remove(image, VIPS_META_IPTC_NAME);
-        if (resources) {
-            vips_image_set_blob_copy(image, VIPS_META_IPTC_NAME, resources->data, resources->len);
-            g_byte_array_free(resources, TRUE);
-        }
-    }
-    GByteArray *exif = darkroom_exif_from_tiff(input->bytes, input->byte_count);
-    if (!exif) return;
-    vips_image_set_blob_copy(image, VIPS_META_EXIF_NAME, exif->data, exif->len);
-    g_byte_array_free(exif, TRUE);
+    vips_image_remove(image, VIPS_META_IPTC_NAME);
+    GByteArray *resources = tiff_resources(input);
+    if (resources) set_missing_blob(image, VIPS_META_IPTC_NAME, resources->data, resources->len);
+    if (resources) g_byte_array_free(resources, TRUE);
+    GByteArray *classic = darkroom_tiff_from_big_tiff(input->bytes, input->byte_count);
+    GByteArray *exif = classic ? darkroom_exif_from_tiff(classic->data, classic->len)
+                               : darkroom_exif_from_tiff(input->bytes, input->byte_count);
+    if (exif) vips_image_set_blob_copy(image, VIPS_META_EXIF_NAME, exif->data, exif->len);
+    if (exif) g_byte_array_free(exif, TRUE);
+    if (classic) g_byte_array_free(classic, TRUE);
 }
 
 // MARK: - JPEG XL
 
-// libvips before 8.15 does not read the boxes of metadata.
+static void take_jxl_box(VipsImage *image, const char *type, const uint8_t *bytes, size_t count) {
+    if (!memcmp(type, "Exif", 4) && count > 4) {
+        // The EXIF begins with the number of bytes before its TIFF header.
+        size_t skipped = (size_t)bytes[0] << 24 | (size_t)bytes[1] << 16 | (size_t)bytes[2] << 8 | bytes[3];
+        if (skipped < count - 4 && darkroom_is_exif(bytes + 4 + skipped, count - 4 - skipped))
+            set_missing_blob(image, VIPS_META_EXIF_NAME, bytes + 4 + skipped, count - 4 - skipped);
+    } else if (!memcmp(type, "xml ", 4) && count > 0) {
+        set_missing_blob(image, VIPS_META_XMP_NAME, bytes, count);
+    }
+}
+
+// Takes the content of a box that is compressed with Brotli; the type of the box precedes it (ISO 18181-2, 9.3).
+static void take_packed_jxl_box(VipsImage *image, const uint8_t *bytes, size_t count) {
+    size_t unpacked_count = MAX_PROFILE;
+    uint8_t *unpacked = g_malloc(unpacked_count);
+    if (BrotliDecoderDecompress(count - 4, bytes + 4, &unpacked_count, unpacked) == BROTLI_DECODER_RESULT_SUCCESS)
+        take_jxl_box(image, (const char *)bytes, unpacked, unpacked_count);
+    g_free(unpacked);
+}
+
+// libvips before 8.15 does not read the boxes of metadata, and later versions do not read compressed ones.
 static void take_jxl_boxes(VipsImage *image, const struct darkroom_input *input) {
+    // The size to which compressed boxes inflate is not known before, so a stranger's file gets few attempts.
+    enum { MAX_PACKED_BOXES = 4 };
     struct darkroom_box_content box;
     size_t position = 0;
+    int packed_boxes = 0;
     if (input->byte_count < 12 || memcmp(input->bytes + 4, "JXL ", 4)) return;
     while (darkroom_next_box(input->bytes, input->byte_count, &position, &box)) {
         const uint8_t *bytes = input->bytes + box.start;
         size_t count = box.end - box.start;
         if (count > MAX_PROFILE) continue;
-        // The EXIF begins with the number of bytes before its TIFF header.
-        if (!memcmp(box.type, "Exif", 4) && count > 4) {
-            size_t skipped = (size_t)bytes[0] << 24 | (size_t)bytes[1] << 16 | (size_t)bytes[2] << 8 | bytes[3];
-            if (skipped < count - 4 && darkroom_is_exif(bytes + 4 + skipped, count - 4 - skipped))
-                set_missing_blob(image, VIPS_META_EXIF_NAME, bytes + 4 + skipped, count - 4 - skipped);
-        } else if (!memcmp(box.type, "xml ", 4) && count > 0) {
-            set_missing_blob(image, VIPS_META_XMP_NAME, bytes, count);
+        if (memcmp(box.type, "brob", 4)) {
+            take_jxl_box(image, box.type, bytes, count);
+        } else if (count > 4 && packed_boxes < MAX_PACKED_BOXES && (!memcmp(bytes, "Exif", 4) || !memcmp(bytes, "xml ", 4))) {
+            packed_boxes++;
+            take_packed_jxl_box(image, bytes, count);
         }
     }
 }
@@ -157,8 +219,27 @@ static void take_heif_xmp(VipsImage *image) {
 
 // MARK: - JPEG
 
+// The resources of Photoshop may be in several segments (Adobe XMP specification part 3, 1.1.3). libvips reads the first, and
+// writes at most one: if they are too long for it, the records of IPTC stay.
+static void set_resources(VipsImage *image, const GByteArray *resources) {
+    enum { MAX_WRITTEN = 65500 };
+    if (resources->len == 0) return;
+    GByteArray *whole = darkroom_photoshop_resources(resources->data, resources->len);
+    if (whole && whole->len > MAX_WRITTEN) {
+        size_t count = 0;
+        const uint8_t *records = darkroom_iptc_records(whole->data, whole->len, &count);
+        GByteArray *less = records ? darkroom_iptc_resources(records, count) : NULL;
+        g_byte_array_free(whole, TRUE);
+        whole = less;
+    }
+    if (!whole) return;
+    vips_image_set_blob_copy(image, VIPS_META_IPTC_NAME, whole->data, whole->len);
+    g_byte_array_free(whole, TRUE);
+}
+
 static void take_jpeg_segments(VipsImage *image, const struct darkroom_input *input) {
     GArray *segments = g_array_new(FALSE, FALSE, sizeof(struct darkroom_segment));
+    GByteArray *resources = g_byte_array_new();
     struct darkroom_segment segment;
     for (size_t position = 2; darkroom_next_segment(input->bytes, input->byte_count, &position, &segment);) {
         enum darkroom_segment_kind kind = darkroom_segment_kind(&segment);
@@ -168,7 +249,14 @@ static void take_jpeg_segments(VipsImage *image, const struct darkroom_input *in
             vips_image_set_array_int(image, FIELD_DENSITY, values, 3);
         }
         if (kind == SEGMENT_XMP || kind == SEGMENT_EXTENDED_XMP) g_array_append_val(segments, segment);
+        if (kind == SEGMENT_RESOURCES && resources->len < MAX_PROFILE) {
+            size_t bytes;
+            const uint8_t *part = darkroom_segment_resources(&segment, &bytes);
+            g_byte_array_append(resources, part, (guint)bytes);
+        }
     }
+    set_resources(image, resources);
+    g_byte_array_free(resources, TRUE);
     size_t count = 0;
     uint8_t *extended = darkroom_extended_xmp((struct darkroom_segment *)(void *)segments->data, segments->len, &count);
     if (extended) {
@@ -255,10 +343,7 @@ bool darkroom_read_metadata(darkroom_picture *picture, const struct darkroom_inp
     // Images are shared, so their fields are only changed in copies.
     if (!APPLY(picture, vips_copy)) return false;
     VipsImage *image = picture->image;
-    if (input->format == DARKROOM_PNG) {
-        take_png_profiles(image);
-        darkroom_png_late_metadata(input, take_late_metadata, image);
-    }
+    if (input->format == DARKROOM_PNG) take_png_metadata(image, input);
     if (input->format == DARKROOM_JPEG) take_jpeg_segments(image, input);
     if (input->format == DARKROOM_TIFF) take_tiff_metadata(image, input);
     if (input->format == DARKROOM_JXL) take_jxl_boxes(image, input);

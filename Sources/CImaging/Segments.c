@@ -11,9 +11,10 @@ enum {
     APP0 = 0xE0,
     APP1 = 0xE1,
     APP2 = 0xE2,
+    APP13 = 0xED,
 };
 
-static const char xmp_name[] = "http://ns.adobe.com/xap/1.0/";
+static const char xmp_name[] = "http://ns.adobe.com/xap/1.0/", resources_name[] = "Photoshop 3.0";
 // XMP specification part 3, 1.1.3.1: the name is followed by the identifier, the length of the whole extended XMP, and the
 // position of this part.
 static const char extended_name[] = "http://ns.adobe.com/xmp/extension/";
@@ -43,6 +44,8 @@ enum darkroom_segment_kind darkroom_segment_kind(const struct darkroom_segment *
         if (STARTS_WITH(segment, "ICC_PROFILE")) return SEGMENT_PROFILE;
         if (STARTS_WITH(segment, "MPF")) return SEGMENT_PICTURES;
         return STARTS_WITH(segment, "urn:iso:std:iso:ts:21496:-1") ? SEGMENT_GAIN_MAP : SEGMENT_OTHER;
+    case APP13:
+        return STARTS_WITH(segment, resources_name) ? SEGMENT_RESOURCES : SEGMENT_OTHER;
     default:
         return SEGMENT_OTHER;
     }
@@ -71,6 +74,11 @@ bool darkroom_next_segment(const uint8_t *file, size_t count, size_t *position, 
 uint8_t *darkroom_segment_xmp(const struct darkroom_segment *segment, size_t *count) {
     *count = segment->count - sizeof xmp_name;
     return segment->bytes + sizeof xmp_name;
+}
+
+const uint8_t *darkroom_segment_resources(const struct darkroom_segment *segment, size_t *count) {
+    *count = segment->count - sizeof resources_name;
+    return segment->bytes + sizeof resources_name;
 }
 
 // MARK: - Extended XMP

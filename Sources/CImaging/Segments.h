@@ -23,6 +23,8 @@ enum darkroom_segment_kind {
     SEGMENT_XMP,
     SEGMENT_EXTENDED_XMP,
     SEGMENT_PROFILE,
+    // Resources of Photoshop, IPTC among them.
+    SEGMENT_RESOURCES,
     // The index of further pictures in the same file (CIPA DC-007).
     SEGMENT_PICTURES,
     // The version of a gain map (ISO 21496-1, annex C).
@@ -43,6 +45,9 @@ bool darkroom_next_segment(const uint8_t *file, size_t count, size_t *position, 
 
 // The bytes of XMP in a segment of the kind SEGMENT_XMP.
 uint8_t *darkroom_segment_xmp(const struct darkroom_segment *segment, size_t *count);
+
+// The bytes of resources in a segment of the kind SEGMENT_RESOURCES.
+const uint8_t *darkroom_segment_resources(const struct darkroom_segment *segment, size_t *count);
 
 // Applies darkroom_xmp_settle to the packet, and to the extended XMP if it is complete.
 void darkroom_settle_segments(struct darkroom_segment *segments, size_t count);

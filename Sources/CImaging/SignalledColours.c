@@ -289,10 +289,11 @@ struct heif_colours {
     double content_peak, display_peak;
 };
 
+// The properties count from 1; 0 stands for none.
 static void take_property(const struct heif *heif, uint64_t index, struct heif_colours *found) {
     const uint8_t *place = heif->properties.data;
     struct box box;
-    for (uint64_t i = 1; next_box(&place, heif->properties.end, &box); i++) {
+    for (uint64_t i = 1; i <= index && next_box(&place, heif->properties.end, &box); i++) {
         if (i != index) continue;
         size_t length = length_of(&box);
         if (!memcmp(box.type, "colr", 4) && length >= 11 && !memcmp(box.data, "nclx", 4)) found->nclx = box.data + 4;
@@ -318,6 +319,8 @@ static struct heif_colours colours_of_item(const struct heif *heif, uint64_t ite
             uint64_t index = number(place + k * index_bytes, index_bytes);
             take_property(heif, index & (index_bytes == 2 ? 0x7FFF : 0x7F), &found);
         }
+        // An item has one entry.
+        if (id == item) break;
         place += count * index_bytes;
     }
     return found;

@@ -32,6 +32,8 @@ enum {
     MAX_PAGES = 64,
     MAX_SUBIFDS = 16,
     MAX_ENTRIES = 4096,
+    // Of all directories together.
+    MAX_ENTRIES_READ = 20000,
     MAX_SAMPLES = 64,
 };
 
@@ -42,6 +44,8 @@ struct reader {
     const uint8_t *bytes;
     size_t count;
     bool is_big_endian, is_big_tiff;
+    // The number of entries that may still be read.
+    uint64_t entries_left;
 };
 
 // Beyond the end of the file, the bytes count as 0.
@@ -166,10 +170,11 @@ static void take_entry(const struct reader *reader, const struct entry *entry, s
     }
 }
 
-// Returns false if there is no directory at the offset.
-static bool read_directory(const struct reader *reader, uint64_t offset, struct directory *directory) {
+// Returns false if there is no directory at the offset, or if it is one too many.
+static bool read_directory(struct reader *reader, uint64_t offset, struct directory *directory) {
     uint64_t entries = directory_entries(reader, offset);
-    if (offset == 0 || entries == 0 || entries > MAX_ENTRIES) return false;
+    if (offset == 0 || entries == 0 || entries > MAX_ENTRIES || entries > reader->entries_left) return false;
+    reader->entries_left -= entries;
     *directory = (struct directory){.page = {
         .bits = 1, .compression = 1, .photometric = UINT32_MAX, .samples = 1, .sample_format = TIFF_UNSIGNED,
         .ink_set = 1, .is_full = true}};
@@ -216,16 +221,23 @@ static bool open_reader(const uint8_t *bytes, size_t count, struct reader *reade
     if (bytes[0] != order || bytes[1] != order || bytes[is_big_endian ? 2 : 3] != 0 || (version != 42 && version != 43))
         return false;
     *reader = (struct reader){
-        .bytes = bytes, .count = count, .is_big_endian = is_big_endian, .is_big_tiff = version == 43};
+        .bytes = bytes,
+        .count = count,
+        .is_big_endian = is_big_endian,
+        .is_big_tiff = version == 43,
+        .entries_left = MAX_ENTRIES_READ};
     return true;
+}
+
+static uint64_t first_directory(const struct reader *reader) {
+    return reader->is_big_tiff ? number(reader, 8, 8) : number(reader, 4, 4);
 }
 
 bool darkroom_tiff_read(const uint8_t *bytes, size_t count, struct darkroom_tiff *tiff) {
     struct reader reader;
     struct directory directory;
     if (!open_reader(bytes, count, &reader)) return false;
-    uint64_t offset = reader.is_big_tiff ? number(&reader, 8, 8) : number(&reader, 4, 4);
-    if (!read_directory(&reader, offset, &directory)) return false;
+    if (!read_directory(&reader, first_directory(&reader), &directory)) return false;
     *tiff = (struct darkroom_tiff){.is_dng = directory.is_dng};
     if (directory.make.values < count && directory.make.count <= count - directory.make.values) {
         tiff->make = (const char *)bytes + directory.make.values;
@@ -243,4 +255,85 @@ bool darkroom_tiff_read(const uint8_t *bytes, size_t count, struct darkroom_tiff
     }
     tiff->is_raw = tiff->is_raw || tiff->is_dng;
     return true;
+}
+
+// MARK: - Metadata
+
+// Where the values of an entry are; NULL if they are not within the file.
+static const uint8_t *value_bytes(const struct reader *reader, const struct entry *entry, size_t *count) {
+    unsigned size = size_of_type(entry->type);
+    if (size == 0 || entry->count == 0 || entry->values > reader->count) return NULL;
+    if (entry->count > (reader->count - entry->values) / size) return NULL;
+    *count = (size_t)entry->count * size;
+    return reader->bytes + entry->values;
+}
+
+const uint8_t *darkroom_tiff_value(const uint8_t *bytes, size_t count, uint32_t tag, size_t *value_count) {
+    struct reader reader;
+    if (!open_reader(bytes, count, &reader)) return NULL;
+    uint64_t directory = first_directory(&reader), entries = directory_entries(&reader, directory);
+    for (uint64_t i = 0; directory > 0 && i < entries && i < MAX_ENTRIES; i++) {
+        struct entry entry = entry_at(&reader, directory, i);
+        if (entry.tag == tag) return value_bytes(&reader, &entry, value_count);
+    }
+    return NULL;
+}
+
+static void append_number(GByteArray *out, bool is_big_endian, uint64_t value, unsigned size) {
+    uint8_t bytes[8];
+    for (unsigned i = 0; i < size; i++) bytes[is_big_endian ? size - 1 - i : i] = (uint8_t)(value >> 8 * i);
+    g_byte_array_append(out, bytes, size);
+}
+
+static void set_number(GByteArray *out, bool is_big_endian, size_t offset, uint64_t value) {
+    for (unsigned i = 0; i < 4; i++) out->data[offset + (is_big_endian ? 3 - i : i)] = (uint8_t)(value >> 8 * i);
+}
+
+// Appends a directory of a BigTIFF as that of a classic TIFF; of the directories that it leads to, only those of EXIF, and only
+// if `is_first`. Returns its offset.
+static size_t append_directory(GByteArray *out, const struct reader *reader, uint64_t offset, bool is_first) {
+    enum { TAG_EXIF = 0x8769, TAG_GPS = 0x8825, TYPE_LONG = 4, TYPE_LONG8 = 16, MAX_COPIED = 200, MAX_BYTES = 64 << 10 };
+    bool is_big_endian = reader->is_big_endian;
+    uint64_t entries = directory_entries(reader, offset);
+    size_t start = out->len, copied = 0;
+    if (entries > MAX_COPIED) entries = MAX_COPIED;
+    g_byte_array_set_size(out, (guint)(start + 2 + entries * 12 + 4));
+    memset(out->data + start, 0, out->len - start);
+    for (uint64_t i = 0; i < entries; i++) {
+        struct entry entry = entry_at(reader, offset, i);
+        size_t at = start + 2 + copied * 12, bytes = 0;
+        const uint8_t *value = value_bytes(reader, &entry, &bytes);
+        bool is_pointer = entry.tag == TAG_EXIF || entry.tag == TAG_GPS;
+        if (!value || bytes > MAX_BYTES || (entry.type >= TYPE_LONG8 && !is_pointer) || (is_pointer && !is_first)) continue;
+        GByteArray *fields = g_byte_array_new();
+        append_number(fields, is_big_endian, entry.tag, 2);
+        append_number(fields, is_big_endian, is_pointer ? TYPE_LONG : entry.type, 2);
+        append_number(fields, is_big_endian, entry.count, 4);
+        memcpy(out->data + at, fields->data, fields->len);
+        g_byte_array_free(fields, TRUE);
+        if (is_pointer) {
+            uint64_t part = whole_value(reader, &entry, 0);
+            if (part == 0) continue;
+            set_number(out, is_big_endian, at + 8, append_directory(out, reader, part, false));
+        } else if (bytes <= 4) {
+            memcpy(out->data + at + 8, value, bytes);
+        } else {
+            set_number(out, is_big_endian, at + 8, out->len);
+            g_byte_array_append(out, value, (guint)(bytes));
+            if (bytes % 2) append_number(out, is_big_endian, 0, 1);
+        }
+        copied++;
+    }
+    out->data[start + (is_big_endian ? 1 : 0)] = (uint8_t)copied;
+    return start;
+}
+
+GByteArray *darkroom_tiff_from_big_tiff(const uint8_t *bytes, size_t count) {
+    struct reader reader;
+    if (!open_reader(bytes, count, &reader) || !reader.is_big_tiff) return NULL;
+    GByteArray *out = g_byte_array_new();
+    g_byte_array_append(out, (const uint8_t *)(reader.is_big_endian ? "MM\0*" : "II*\0"), 4);
+    append_number(out, reader.is_big_endian, 8, 4);
+    append_directory(out, &reader, first_directory(&reader), true);
+    return out;
 }

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <glib.h>
+
 enum {
     TIFF_MAX_EXTRA_SAMPLES = 16,
 
@@ -66,5 +68,12 @@ struct darkroom_tiff {
 
 // Returns false if the bytes are no TIFF with a directory.
 bool darkroom_tiff_read(const uint8_t *bytes, size_t count, struct darkroom_tiff *tiff);
+
+// The value of a tag of the first directory, in the order of bytes of the file. Returns NULL if there is none.
+const uint8_t *darkroom_tiff_value(const uint8_t *bytes, size_t count, uint32_t tag, size_t *value_count);
+
+// Copies the first directory of a BigTIFF, and the directories of EXIF and GPS, into a TIFF without pixels. Leaves out values
+// of more than 64 KiB. Returns NULL if the file is no BigTIFF.
+GByteArray *darkroom_tiff_from_big_tiff(const uint8_t *bytes, size_t count);
 
 #endif

@@ -42,7 +42,7 @@ static void make_extended(VipsImage *image, const uint8_t *packet_bytes, size_t 
 }
 
 static void prepare_xmp(VipsImage *image, enum darkroom_format format) {
-    size_t count, extended_count, merged_count;
+    size_t count, extended_count;
     if (!blob(image, VIPS_META_XMP_NAME, &count)) return;
     uint8_t *packet = g_memdup2(blob(image, VIPS_META_XMP_NAME, &count), count);
     const uint8_t *extended = blob(image, FIELD_EXTENDED_XMP, &extended_count);
@@ -54,9 +54,9 @@ static void prepare_xmp(VipsImage *image, enum darkroom_format format) {
     } else {
         // Only JPEG limits the size of XMP, so the other formats have no extended XMP.
         darkroom_xmp_settle(packet, count, DARKROOM_XMP_REMOVE_EXTENSION, NULL);
-        uint8_t *merged = extended ? darkroom_xmp_merge(packet, count, extended, extended_count, &merged_count) : NULL;
-        vips_image_set_blob_copy(image, VIPS_META_XMP_NAME, merged ? merged : packet, merged ? merged_count : count);
-        free(merged);
+        GByteArray *merged = extended ? darkroom_xmp_merge(packet, count, extended, extended_count) : NULL;
+        vips_image_set_blob_copy(image, VIPS_META_XMP_NAME, merged ? merged->data : packet, merged ? merged->len : count);
+        if (merged) g_byte_array_free(merged, TRUE);
         // A longer packet does not fit into a segment of JPEG, and libvips would not write it.
         if (format == DARKROOM_JPEG && count > MAX_JPEG_PACKET) make_extended(image, packet, count);
     }

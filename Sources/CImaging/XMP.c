@@ -10,6 +10,8 @@
 enum {
     // Packets declare about ten namespaces. Declarations beyond this number are ignored.
     MAX_NAMESPACES = 256,
+    // Of these, those that are copied from one packet to another.
+    MAX_COPIED_NAMESPACES = 64,
 };
 
 struct text {
@@ -19,6 +21,7 @@ struct text {
 
 enum kind {
     KIND_OTHER,
+    KIND_RDF,
     KIND_TIFF,
     // `xmpNote`, which refers to extended XMP.
     KIND_NOTE,
@@ -30,6 +33,7 @@ static const struct {
     const char *prefix, *uri;
     enum kind kind;
 } known_namespaces[] = {
+    {"rdf", "http://www.w3.org/1999/02/22-rdf-syntax-ns#", KIND_RDF},
     {"tiff", "http://ns.adobe.com/tiff/1.0/", KIND_TIFF},
     {"xmpNote", "http://ns.adobe.com/xmp/note/", KIND_NOTE},
     // Ultra HDR and Adobe, and the directory of Ultra HDR and of motion photos.
@@ -54,8 +58,10 @@ struct namespace {
 };
 
 struct scanner {
-    uint8_t *bytes;
-    size_t count, next;
+    // The text before all changes, which is what is read, and the text that is changed.
+    const uint8_t *bytes;
+    uint8_t *settled;
+    size_t count;
     bool is_changed;
     enum darkroom_xmp_extension extension;
     const char *guid;
@@ -78,12 +84,14 @@ static bool equals(struct text text, const char *other) {
     return text.count == strlen(other) && memcmp(text.start, other, text.count) == 0;
 }
 
+static bool are_equal(struct text a, struct text b) { return a.count == b.count && memcmp(a.start, b.start, a.count) == 0; }
+
 static bool starts_with(struct text text, const char *start) {
     return text.count >= strlen(start) && memcmp(text.start, start, strlen(start)) == 0;
 }
 
 static void blank(struct scanner *scanner, size_t start, size_t end) {
-    memset(scanner->bytes + start, ' ', end - start);
+    memset(scanner->settled + start, ' ', end - start);
     scanner->is_changed = true;
 }
 
@@ -93,7 +101,7 @@ static void replace(struct scanner *scanner, size_t start, size_t end, const cha
     size_t length = strlen(value);
     if (end - start < length || (end - start == length && !memcmp(scanner->bytes + start, value, length))) return;
     blank(scanner, start, end);
-    memcpy(scanner->bytes + start, value, length);
+    memcpy(scanner->settled + start, value, length);
 }
 
 // MARK: - Names
@@ -108,9 +116,7 @@ static struct text split(struct text name, struct text *local) {
 
 static enum kind kind_of(const struct scanner *scanner, struct text prefix) {
     for (size_t i = scanner->namespace_count; i-- > 0;) {
-        struct text declared = scanner->namespaces[i].prefix;
-        if (declared.count == prefix.count && !memcmp(declared.start, prefix.start, prefix.count))
-            return scanner->namespaces[i].kind;
+        if (are_equal(scanner->namespaces[i].prefix, prefix)) return scanner->namespaces[i].kind;
     }
     // Some programs do not declare the namespaces that they use.
     for (size_t i = 0; i < KNOWN_NAMESPACES; i++)
@@ -118,12 +124,16 @@ static enum kind kind_of(const struct scanner *scanner, struct text prefix) {
     return KIND_OTHER;
 }
 
-enum action { ACTION_NONE, ACTION_REMOVE, ACTION_SET_ORIENTATION, ACTION_SET_EXTENSION };
+enum action { ACTION_NONE, ACTION_REMOVE, ACTION_SET_ORIENTATION, ACTION_SET_EXTENSION, ACTION_SET_VALUE };
 
-static enum action action_for(const struct scanner *scanner, struct text name) {
+// What is done with an element or an attribute.
+static enum action action_for(const struct scanner *scanner, struct text name, bool is_element) {
     struct text local, prefix = split(name, &local);
-    if (prefix.count == 0) return ACTION_NONE;
+    // The default namespace is that of elements only.
+    if (prefix.count == 0 && !is_element) return ACTION_NONE;
     enum kind kind = kind_of(scanner, prefix);
+    // The value of a property may be an attribute.
+    if (!is_element && kind == KIND_RDF && equals(local, "value") && scanner->value_depth > 0) return ACTION_SET_VALUE;
     if (kind == KIND_OTHER_PICTURES) return ACTION_REMOVE;
     if (kind == KIND_TIFF && equals(local, "Orientation")) return ACTION_SET_ORIENTATION;
     if (kind == KIND_NOTE && equals(local, "HasExtendedXMP")) {
@@ -153,8 +163,7 @@ struct attribute {
 };
 
 // Reads the attribute at or after `*position`, before `end`. Returns false if there is none.
-static bool read_attribute(const struct scanner *scanner, size_t *position, size_t end, struct attribute *attribute) {
-    const uint8_t *bytes = scanner->bytes;
+static bool read_attribute(const uint8_t *bytes, size_t *position, size_t end, struct attribute *attribute) {
     size_t at = *position;
     while (at < end && (is_space(bytes[at]) || bytes[at] == '/')) at++;
     size_t start = at;
@@ -173,26 +182,29 @@ static bool read_attribute(const struct scanner *scanner, size_t *position, size
     return true;
 }
 
-// The prefix that an attribute declares; its count is 0 if the attribute is no declaration.
-static struct text declared_prefix(struct text name) {
-    struct text local, prefix = split(name, &local);
-    return equals(prefix, "xmlns") ? local : (struct text){name.start, 0};
+// Whether an attribute declares a namespace. The prefix of the default namespace is empty.
+static bool is_declaration(struct text name, struct text *prefix) {
+    struct text local, start = split(name, &local);
+    bool is_default = start.count == 0 && equals(local, "xmlns");
+    *prefix = is_default ? (struct text){name.start, 0} : local;
+    return is_default || equals(start, "xmlns");
 }
 
 static void settle_attributes(struct scanner *scanner, size_t start, size_t end) {
     struct attribute attribute;
-    for (size_t at = start; read_attribute(scanner, &at, end, &attribute);) {
-        struct text prefix = declared_prefix(attribute.name);
-        if (prefix.count > 0) {
+    for (size_t at = start; read_attribute(scanner->bytes, &at, end, &attribute);) {
+        struct text prefix;
+        if (is_declaration(attribute.name, &prefix)) {
             // The declaration is not needed any more, and programs may search for it.
             if (kind_of(scanner, prefix) == KIND_OTHER_PICTURES) blank(scanner, attribute.start, attribute.end);
             continue;
         }
         size_t value = (size_t)(attribute.value.start - scanner->bytes);
-        switch (action_for(scanner, attribute.name)) {
+        switch (action_for(scanner, attribute.name, false)) {
         case ACTION_REMOVE: blank(scanner, attribute.start, attribute.end); break;
         case ACTION_SET_ORIENTATION: replace(scanner, value, value + attribute.value.count, "1"); break;
         case ACTION_SET_EXTENSION: replace(scanner, value, value + attribute.value.count, scanner->guid); break;
+        case ACTION_SET_VALUE: replace(scanner, value, value + attribute.value.count, scanner->value); break;
         case ACTION_NONE: break;
         }
     }
@@ -210,18 +222,22 @@ static void close_element(struct scanner *scanner, size_t end) {
 }
 
 // `start` is the offset of `<`, `end` the offset after `>`.
+static size_t name_end(const uint8_t *bytes, size_t start, size_t end) {
+    size_t at = start + 1;
+    while (at < end - 1 && !is_space(bytes[at]) && bytes[at] != '/') at++;
+    return at;
+}
+
 static void open_element(struct scanner *scanner, size_t start, size_t end) {
     const uint8_t *bytes = scanner->bytes;
-    size_t name_end = start + 1, inner_end = end - 1;
-    while (name_end < inner_end && !is_space(bytes[name_end]) && bytes[name_end] != '/') name_end++;
-    struct text name = {bytes + start + 1, name_end - start - 1};
+    size_t attributes = name_end(bytes, start, end), inner_end = end - 1;
+    struct text name = {bytes + start + 1, attributes - start - 1};
     scanner->depth++;
     struct attribute attribute;
-    for (size_t at = name_end; read_attribute(scanner, &at, inner_end, &attribute);) {
-        struct text prefix = declared_prefix(attribute.name);
-        if (prefix.count > 0) declare(scanner, prefix, attribute.value);
-    }
-    enum action action = action_for(scanner, name);
+    struct text prefix;
+    for (size_t at = attributes; read_attribute(bytes, &at, inner_end, &attribute);)
+        if (is_declaration(attribute.name, &prefix)) declare(scanner, prefix, attribute.value);
+    enum action action = action_for(scanner, name, true);
     if (action == ACTION_REMOVE && scanner->removed_depth == 0) {
         scanner->removed_start = start;
         scanner->removed_depth = scanner->depth;
@@ -230,63 +246,75 @@ static void open_element(struct scanner *scanner, size_t start, size_t end) {
         scanner->value = action == ACTION_SET_ORIENTATION ? "1" : scanner->guid;
     }
     bool is_empty = bytes[inner_end - 1] == '/';
-    if (scanner->removed_depth == 0) settle_attributes(scanner, name_end, inner_end);
+    if (scanner->removed_depth == 0) settle_attributes(scanner, attributes, inner_end);
     if (is_empty) close_element(scanner, end);
 }
 
+// MARK: - Markup
+
+enum markup {
+    MARKUP_NONE,
+    // The start tag of an element, which may be empty.
+    MARKUP_OPEN,
+    MARKUP_CLOSE,
+    // A comment, a processing instruction, a declaration or CDATA.
+    MARKUP_OTHER,
+};
+
 // The offset after the next `end`, or after the last byte.
-static size_t after(const struct scanner *scanner, size_t start, const char *end) {
-    const uint8_t *found = memmem(scanner->bytes + start, scanner->count - start, end, strlen(end));
-    return found ? (size_t)(found - scanner->bytes) + strlen(end) : scanner->count;
+static size_t after(const uint8_t *bytes, size_t count, size_t start, const char *end) {
+    const uint8_t *found = memmem(bytes + start, count - start, end, strlen(end));
+    return found ? (size_t)(found - bytes) + strlen(end) : count;
 }
 
-// The offset after the `>` of a tag, which is not in an attribute's value.
-static size_t tag_end(const struct scanner *scanner, size_t start) {
+// The offset after the `>` of a tag, which is not in an attribute's value; 0 if there is none.
+static size_t tag_end(const uint8_t *bytes, size_t count, size_t start) {
     uint8_t quote = 0;
-    for (size_t at = start; at < scanner->count; at++) {
-        uint8_t byte = scanner->bytes[at];
+    for (size_t at = start; at < count; at++) {
         if (quote) {
-            if (byte == quote) quote = 0;
-        } else if (byte == '"' || byte == '\'') {
-            quote = byte;
-        } else if (byte == '>') {
+            if (bytes[at] == quote) quote = 0;
+        } else if (bytes[at] == '"' || bytes[at] == '\'') {
+            quote = bytes[at];
+        } else if (bytes[at] == '>') {
             return at + 1;
         }
     }
     return 0;
 }
 
-static bool has_at(const struct scanner *scanner, size_t start, const char *text) {
-    return starts_with((struct text){scanner->bytes + start, scanner->count - start}, text);
+// Finds the next markup at or after `*end`: the offset of its `<`, which is `count` if there is none, and the offset after it.
+static enum markup next_markup(const uint8_t *bytes, size_t count, size_t *start, size_t *end) {
+    const uint8_t *found = memchr(bytes + *end, '<', count - *end);
+    *start = found ? (size_t)(found - bytes) : count;
+    struct text rest = {bytes + *start, count - *start};
+    static const struct {
+        const char *start, *end;
+        enum markup markup;
+    } forms[] = {
+        {"<!--", "-->", MARKUP_OTHER}, {"<![CDATA[", "]]>", MARKUP_OTHER}, {"<?", "?>", MARKUP_OTHER},
+        {"<!", ">", MARKUP_OTHER},     {"</", ">", MARKUP_CLOSE},
+    };
+    for (size_t i = 0; found && i < sizeof forms / sizeof forms[0]; i++) {
+        if (!starts_with(rest, forms[i].start)) continue;
+        *end = after(bytes, count, *start, forms[i].end);
+        return forms[i].markup;
+    }
+    *end = found ? tag_end(bytes, count, *start) : 0;
+    return *end > 0 ? MARKUP_OPEN : MARKUP_NONE;
 }
 
-bool darkroom_xmp_settle(uint8_t *bytes, size_t count, enum darkroom_xmp_extension extension, const char *guid) {
-    struct scanner state = {.bytes = bytes, .count = count, .extension = extension, .guid = guid}, *scanner = &state;
-    while (scanner->next < count) {
-        const uint8_t *found = memchr(bytes + scanner->next, '<', count - scanner->next);
-        size_t start = found ? (size_t)(found - bytes) : count;
-        if (scanner->value_depth > 0) replace(scanner, scanner->next, start, scanner->value);
-        if (start == count) break;
-        size_t end;
-        if (has_at(scanner, start, "<!--")) {
-            end = after(scanner, start, "-->");
-        } else if (has_at(scanner, start, "<![CDATA[")) {
-            end = after(scanner, start, "]]>");
-        } else if (has_at(scanner, start, "<?")) {
-            end = after(scanner, start, "?>");
-        } else if (has_at(scanner, start, "<!")) {
-            end = after(scanner, start, ">");
-        } else if (has_at(scanner, start, "</")) {
-            end = after(scanner, start, ">");
-            close_element(scanner, end);
-        } else {
-            end = tag_end(scanner, start);
-            if (end == 0) break;
-            open_element(scanner, start, end);
-        }
-        scanner->next = end;
+bool darkroom_xmp_settle(uint8_t *text, size_t count, enum darkroom_xmp_extension extension, const char *guid) {
+    uint8_t *bytes = g_memdup2(text, count);
+    struct scanner state = {.bytes = bytes, .settled = text, .count = count, .extension = extension, .guid = guid};
+    size_t next = 0, start, end = 0;
+    for (enum markup markup = MARKUP_OTHER; markup != MARKUP_NONE; next = end) {
+        markup = next_markup(bytes, count, &start, &end);
+        if (state.value_depth > 0) replace(&state, next, start, state.value);
+        if (markup == MARKUP_OPEN) open_element(&state, start, end);
+        if (markup == MARKUP_CLOSE) close_element(&state, end);
     }
-    return scanner->is_changed;
+    g_free(bytes);
+    return state.is_changed;
 }
 
 // MARK: - Extended XMP
@@ -304,19 +332,87 @@ static size_t rdf_end(const uint8_t *text, size_t count) {
     return found ? (size_t)(found - text) : count;
 }
 
-uint8_t *darkroom_xmp_merge(
-    const uint8_t *packet, size_t count, const uint8_t *extended, size_t extended_count, size_t *merged_count) {
-    size_t place = rdf_end(packet, count), inner_end = rdf_end(extended, extended_count);
-    const uint8_t *rdf = memmem(extended, inner_end, "<rdf:RDF", 8);
-    const uint8_t *inner = rdf ? memchr(rdf, '>', inner_end - (size_t)(rdf - extended)) : NULL;
-    if (place == count || inner_end == extended_count || !inner) return NULL;
-    inner++;
-    size_t inner_count = inner_end - (size_t)(inner - extended);
-    *merged_count = count + inner_count;
-    uint8_t *merged = malloc(*merged_count);
-    if (!merged) return NULL;
-    memcpy(merged, packet, place);
-    memcpy(merged + place, inner, inner_count);
-    memcpy(merged + place + inner_count, packet + place, count - place);
+// A declaration of a namespace: its name, and its whole text.
+struct declaration {
+    struct text name, whole;
+};
+
+// Adds the declarations of an element. They replace those of the elements around it.
+static void add_declarations(GArray *declarations, const uint8_t *bytes, size_t start, size_t end) {
+    struct attribute attribute;
+    struct text prefix;
+    for (size_t at = name_end(bytes, start, end); read_attribute(bytes, &at, end - 1, &attribute);) {
+        if (!is_declaration(attribute.name, &prefix)) continue;
+        struct declaration added = {attribute.name, {bytes + attribute.start, attribute.end - attribute.start}};
+        guint i = 0;
+        while (i < declarations->len && !are_equal(g_array_index(declarations, struct declaration, i).name, added.name)) i++;
+        if (i < declarations->len) g_array_index(declarations, struct declaration, i) = added;
+        else if (i < MAX_COPIED_NAMESPACES) g_array_append_val(declarations, added);
+    }
+}
+
+static bool has_attribute(const uint8_t *bytes, size_t start, size_t end, struct text name) {
+    struct attribute attribute;
+    for (size_t at = start; read_attribute(bytes, &at, end, &attribute);)
+        if (are_equal(attribute.name, name)) return true;
+    return false;
+}
+
+// Appends a start tag with the declarations that it does not have itself.
+static void append_with_declarations(
+    GByteArray *out, const uint8_t *bytes, size_t start, size_t end, const GArray *declarations) {
+    size_t attributes = name_end(bytes, start, end);
+    g_byte_array_append(out, bytes + start, (guint)(attributes - start));
+    for (guint i = 0; i < declarations->len; i++) {
+        const struct declaration *added = &g_array_index(declarations, struct declaration, i);
+        if (has_attribute(bytes, attributes, end - 1, added->name)) continue;
+        g_byte_array_append(out, (const uint8_t *)" ", 1);
+        g_byte_array_append(out, added->whole.start, (guint)added->whole.count);
+    }
+    g_byte_array_append(out, bytes + attributes, (guint)(end - attributes));
+}
+
+// Appends the elements within the RDF of an extended XMP. Returns false if there is no RDF, or if the declarations multiply its
+// size.
+static bool append_properties(GByteArray *out, const uint8_t *extended, size_t count) {
+    size_t most = out->len + 4 * count, depth = 0, rdf_depth = 0, start, end = 0, copied = 0;
+    GArray *declarations = g_array_new(FALSE, FALSE, sizeof(struct declaration));
+    bool is_done = false;
+    for (enum markup markup = MARKUP_OTHER; markup != MARKUP_NONE && !is_done && out->len <= most;) {
+        markup = next_markup(extended, count, &start, &end);
+        if (markup == MARKUP_OPEN) {
+            bool is_empty = extended[end - 2] == '/';
+            if (rdf_depth == 0) add_declarations(declarations, extended, start, end);
+            if (rdf_depth > 0 && depth == rdf_depth) {
+                g_byte_array_append(out, extended + copied, (guint)(start - copied));
+                append_with_declarations(out, extended, start, end, declarations);
+                copied = end;
+            }
+            if (!is_empty) depth++;
+            struct text name = {extended + start + 1, name_end(extended, start, end) - start - 1};
+            if (rdf_depth == 0 && !is_empty && equals(name, "rdf:RDF")) {
+                rdf_depth = depth;
+                copied = end;
+            }
+        } else if (markup == MARKUP_CLOSE) {
+            is_done = rdf_depth > 0 && depth == rdf_depth;
+            if (is_done) g_byte_array_append(out, extended + copied, (guint)(start - copied));
+            if (depth > 0) depth--;
+        }
+    }
+    g_array_free(declarations, TRUE);
+    return is_done && out->len <= most;
+}
+
+GByteArray *darkroom_xmp_merge(const uint8_t *packet, size_t count, const uint8_t *extended, size_t extended_count) {
+    size_t place = rdf_end(packet, count);
+    if (place == count || count + 4 * extended_count > G_MAXUINT / 2) return NULL;
+    GByteArray *merged = g_byte_array_new();
+    g_byte_array_append(merged, packet, (guint)place);
+    if (!append_properties(merged, extended, extended_count)) {
+        g_byte_array_free(merged, TRUE);
+        return NULL;
+    }
+    g_byte_array_append(merged, packet + place, (guint)(count - place));
     return merged;
 }

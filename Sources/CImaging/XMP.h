@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <glib.h>
+
 enum {
     // The number of digits of the identifier of extended XMP.
     XMP_GUID_DIGITS = 32,
@@ -27,9 +29,7 @@ bool darkroom_xmp_settle(uint8_t *text, size_t count, enum darkroom_xmp_extensio
 // Computes the identifier of an extended XMP: its MD5 in hexadecimal digits.
 void darkroom_xmp_guid(const uint8_t *extended, size_t count, char guid[XMP_GUID_DIGITS + 1]);
 
-// Returns the packet with the properties of the extended XMP, allocated with malloc, and sets `merged_count`. Returns NULL if
-// one of them is not RDF, or without memory.
-uint8_t *darkroom_xmp_merge(
-    const uint8_t *packet, size_t count, const uint8_t *extended, size_t extended_count, size_t *merged_count);
+// Returns the packet with the properties of the extended XMP. Returns NULL if one of them is not RDF.
+GByteArray *darkroom_xmp_merge(const uint8_t *packet, size_t count, const uint8_t *extended, size_t extended_count);
 
 #endif

@@ -3,7 +3,7 @@
 import os
 
 from selenium import webdriver
-from selenium.common.exceptions import StaleElementReferenceException
+from selenium.common.exceptions import StaleElementReferenceException, WebDriverException
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
@@ -84,10 +84,14 @@ class Browser:
         """Returns the first true value of `condition()`. The failure names what was awaited."""
 
         def holds(_):
-            value = condition()
-            return value or False
+            try:
+                return condition() or False
+            except WebDriverException as error:
+                if not was_replaced(error):
+                    raise
+                return False
 
-        wait = WebDriverWait(self.driver, timeout, 0.02, [StaleElementReferenceException])
+        wait = WebDriverWait(self.driver, timeout, 0.02)
         return wait.until(holds, f"waited {timeout} s for: {what}")
 
     def script_before_pages(self, text):
@@ -104,8 +108,8 @@ class Browser:
         return self.driver.find_elements(By.CSS_SELECTOR, selector)
 
     def text(self, selector="body"):
-        """The visible text of an element."""
-        return self.find(selector).text
+        """The visible text of an element. A page that replaces the element meanwhile is read again."""
+        return self.wait(lambda: [element.text for element in self.all(selector)[:1]], selector)[0]
 
     def button(self, text, within="body"):
         """The visible button or link with this text."""
@@ -122,6 +126,11 @@ class Browser:
     def focused(self):
         """The element with the keyboard focus."""
         return self.driver.switch_to.active_element
+
+
+def was_replaced(error):
+    """Whether a call failed because the page had replaced the element. Chromium has two errors for it."""
+    return isinstance(error, StaleElementReferenceException) or "does not belong to the document" in str(error)
 
 
 class Sheet:

@@ -70,6 +70,22 @@ import Testing
         }
     }
 
+    /// The writer of a file chooses the prefixes. The default namespace is that of elements.
+    @Test(
+        arguments: ["sepia", "blur=1"],
+        [
+            ("xmlns:g=\"http://ns.adobe.com/hdr-gain-map/1.0/\" g:Gamma=\"1.5\"", "<g:Offset>7</g:Offset>"),
+            ("", "<Gamma xmlns=\"http://ns.adobe.com/hdr-gain-map/1.0/\"><rdf:li>7</rdf:li></Gamma>"),
+            ("xmlns='http://ns.adobe.com/hdr-gain-map/1.0/'", "<Offset>7</Offset>"),
+            ("", "<g:Gamma xmlns:g='http://ns.adobe.com/hdr-gain-map/1.0/'><a g:Offset='7'/></g:Gamma>"),
+        ])
+    func announcementsWithOtherPrefixesAreRemoved(chain: String, xmp: (String, String)) throws {
+        let image = try develop(Self.photo(xmp.0, xmp.1), chain).bytes
+        let found = try #require(FileParts.xmp(image))
+        #expect(found.contains("xmp:Rating=\"3\""))
+        for text in ["Gamma", "Offset", "1.5", "7", "hdr-gain-map"] { #expect(!found.contains(text), "\(text): \(found)") }
+    }
+
     /// The gain map is another JPEG behind the photo, which says so in one of several ways.
     @Test(arguments: ["sepia", "blur=1"]) func gainMapsOfAllKindsAreNoticed(chain: String) throws {
         let picture = JPEG.file(Self.pixels, .baseline)

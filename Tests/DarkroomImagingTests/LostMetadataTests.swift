@@ -55,6 +55,146 @@ import Testing
         }
     }
 
+    /// The tags of a BigTIFF, whose directories have another form.
+    @Test(arguments: [true, false]) func exifOfABigTIFFIsKept(bigEndian: Bool) throws {
+        var page = TIFFPage(
+            width: 30, height: 20, colour: [10, 200, 30],
+            tags: [271: .text("Maker of it"), 0x8298: .text("Ann"), 0x13B: .text("Author of the photo")])
+        page.directories = [
+            0x8769: [0x9003: .text("2026:01:02 03:04:05"), 0xA430: .text("Owner"), 0x8769: .long([8])],
+            0x8825: [1: .text("N"), 0x1D: .text("2026:01:02")],
+        ]
+        for isBigTIFF in [true, false] {
+            let file = TIFFPage.file([page], bigEndian: bigEndian, isBigTIFF: isBigTIFF)
+            let exif = try #require(FileParts.exif(develop(file, "sepia", "format=jpeg").bytes))
+            for text in ["Maker of it", "Ann", "Author of the photo", "2026:01:02 03:04:05", "Owner", "2026:01:02"] {
+                #expect(exif.contains(Array(text.utf8 + [0])), "\(text)")
+            }
+            for count in stride(from: 8, to: file.count, by: 7) { _ = try? develop(Array(file.prefix(count)), "sepia") }
+        }
+    }
+
+    // MARK: - IPTC
+
+    private static let records: [UInt8] = [0x1C, 2, 25, 0, 3] + Array("cat".utf8)
+
+    private static func resource(_ number: Int, _ bytes: [UInt8]) -> [UInt8] {
+        Array("8BIM".utf8) + [UInt8(number >> 8), UInt8(number & 255), 0, 0] + PNG.bigEndian(bytes.count) + bytes
+            + (bytes.count.isMultiple(of: 2) ? [] : [0])
+    }
+
+    /// The bytes of all resources of Photoshop in a JPEG.
+    private static func resources(_ jpeg: [UInt8]) -> [UInt8] {
+        let name = Array("Photoshop 3.0\0".utf8)
+        return FileParts.segments(jpeg).filter { $0.name == "ed" && $0.bytes.starts(with: name) }
+            .flatMap { $0.bytes.dropFirst(name.count) }
+    }
+
+    /// The records may have the type LONG, and are still a sequence of bytes. Some programs write only the resources.
+    @Test(arguments: [true, false], [true, false]) func iptcOfATIFFIsKept(bigEndian: Bool, isBigTIFF: Bool) throws {
+        let tags: [[Int: TIFFPage.Value]] = [
+            [33723: .bytes(Self.records, type: 4)], [33723: .bytes(Self.records, type: 7)],
+            [33723: .bytes(Self.records, type: 1)],
+            [34377: .bytes(Self.resource(0x3ED, [1, 2, 3]) + Self.resource(0x404, Self.records), type: 1)],
+            [33723: .bytes([0, 0, 0, 0], type: 4), 34377: .bytes(Self.resource(0x404, Self.records), type: 7)],
+        ]
+        for (number, tags) in tags.enumerated() {
+            let page = TIFFPage(width: 30, height: 20, colour: [10, 200, 30], tags: tags)
+            let file = TIFFPage.file([page], bigEndian: bigEndian, isBigTIFF: isBigTIFF)
+            let jpeg = try develop(file, "sepia", "format=jpeg").bytes
+            #expect(Self.resources(jpeg).contains(Self.resource(0x404, Self.records)), "\(number)")
+            let again = try develop(develop(file, "sepia", "format=tiff").bytes, "sepia", "format=jpeg").bytes
+            #expect(Self.resources(again).contains(Self.resource(0x404, Self.records)), "\(number)")
+        }
+    }
+
+    /// The resources may go on in further segments, also within a resource.
+    @Test(arguments: ["sepia", "blur=1"], [200, 60_000]) func resourcesInSeveralSegmentsAreKept(
+        chain: String, count: Int
+    ) throws {
+        let other = Self.resource(0x40C, (0..<count).map { UInt8($0 % 251) })
+        let bytes = other + Self.resource(0x404, Self.records + [0x1C, 2, 5] + PNG.bigEndian(0).dropFirst(2))
+        for cut in [other.count, other.count - 10, 100, other.count + 15] {
+            let segments = [bytes.prefix(cut), bytes.dropFirst(cut)].map { part in
+                (code: UInt8(0xED), bytes: Array("Photoshop 3.0\0".utf8) + part)
+            }
+            let photo = JPEG.inserting(segments, into: JPEG.file(Pixels.gradient(width: 60, height: 40), .baseline))
+            // The differences of long arrays would take minutes to print.
+            let isKept = Self.resources(try develop(photo, chain).bytes) == bytes
+            #expect(isKept, "\(cut)")
+        }
+        // More than a segment: only the records stay if the file is encoded by libvips.
+        let large = Self.resource(0x40C, [UInt8](repeating: 7, count: 66_000)) + Self.resource(0x404, Self.records)
+        let segments = [large.prefix(60_000), large.dropFirst(60_000)].map { part in
+            (code: UInt8(0xED), bytes: Array("Photoshop 3.0\0".utf8) + part)
+        }
+        let photo = JPEG.inserting(segments, into: JPEG.file(Pixels.gradient(width: 60, height: 40), .baseline))
+        let kept = chain == "sepia" ? large : Self.resource(0x404, Self.records)
+        let isKept = Self.resources(try develop(photo, chain).bytes) == kept
+        #expect(isKept)
+    }
+
+    // MARK: - PNG and JPEG XL
+
+    @Test func textsAfterThePixelsOfAPNGAreKept() throws {
+        let texts = [("tEXt", "Author\0Ann"), ("tEXt", "Comment\0early"), ("tEXt", "Comment\0late")].map {
+            (type: $0.0, bytes: Array($0.1.utf8))
+        }
+        let photo = PNG.file(
+            Pixels.gradient(width: 60, height: 40), chunks: [texts[1]],
+            late: [texts[0], texts[2], ("zTXt", Array("Title\0\0".utf8) + PNG.compressed(Array("of it".utf8)))])
+        for chain in ["sepia", "resize=30x"] {
+            let found = try PNG.texts(of: develop(photo, chain).bytes)
+            #expect(found.sorted() == ["Author=Ann", "Comment=early", "Comment=late", "Title=of it"])
+            #expect(try !develop(photo, chain, "metadata=copyright").bytes.contains(Array("Ann".utf8)))
+        }
+    }
+
+    @Test func pngWithMoreTextsThanAreKeptIsDeveloped() throws {
+        let texts = (0..<3000).map { (type: "tEXt", bytes: Array("Comment\0\($0)".utf8)) }
+        let photo = PNG.file(Pixels.gradient(width: 60, height: 40), late: texts)
+        let found = try PNG.texts(of: develop(photo, "sepia").bytes)
+        #expect(Set(found) == Set((0..<1000).map { "Comment=\($0)" }))
+    }
+
+    /// Some programs write the chunk as it is in a JPEG.
+    @Test(arguments: [true, false]) func exifOfAPNGMayBeginAsInAJPEG(isLate: Bool) throws {
+        let exif = EXIF.complete(bigEndian: true)
+        let pixels = Pixels.gradient(width: 60, height: 40)
+        let chunk = (type: "eXIf", bytes: exif)
+        let photo = isLate ? PNG.file(pixels, late: [chunk]) : PNG.file(pixels, chunks: [chunk])
+        let found = try #require(FileParts.exif(develop(photo, "sepia", "format=jpeg").bytes))
+        #expect(found.contains(Array("Copyright of Ann\0".utf8)))
+    }
+
+    /// A stream of Brotli that is not compressed (RFC 7932, 9.2), of at most 65,536 bytes.
+    private static func brotli(_ bytes: [UInt8]) -> [UInt8] {
+        let header = (bytes.count - 1) << 4 | 1 << 20
+        return (0..<3).map { UInt8(header >> (8 * $0) & 255) } + bytes + [3]
+    }
+
+    private static func box(_ type: String, _ bytes: [UInt8]) -> [UInt8] {
+        PNG.bigEndian(bytes.count + 8) + Array(type.utf8) + bytes
+    }
+
+    /// Encoders of JPEG XL compress EXIF and XMP.
+    @Test(arguments: [true, false]) func packedMetadataOfJPEGXLAreKept(isDamaged: Bool) throws {
+        let picture = PNG.file(Pixels.gradient(width: 60, height: 40))
+        let encoded = try develop(picture, "sepia=0", "format=jxl; metadata=none").bytes
+        #expect(encoded.starts(with: [0xFF, 0x0A]), "a picture without boxes")
+        let xmp = "<x:xmpmeta xmlns:x=\"adobe:ns:meta/\"><rdf:RDF xmlns:rdf=\"urn:r\"><a/></rdf:RDF></x:xmpmeta>"
+        let exif = [0, 0, 0, 0] + EXIF.complete(bigEndian: true).dropFirst(6)
+        var packed = [Array("Exif".utf8) + Self.brotli(exif), Array("xml ".utf8) + Self.brotli(Array(xmp.utf8))]
+        if isDamaged { packed = packed.flatMap { [$0.prefix(4) + [0xFF, 0xFF], Array($0.prefix(9)), $0] } }
+        let file =
+            Self.box("JXL ", [0x0D, 0x0A, 0x87, 0x0A]) + Self.box("ftyp", Array("jxl \0\0\0\0jxl ".utf8))
+            + packed.flatMap { Self.box("brob", $0) } + Self.box("jxlc", encoded)
+        let jpeg = try develop(file, "sepia", "format=jpeg").bytes
+        let found = FileParts.exif(jpeg)
+        #expect(found?.contains(Array("Copyright of Ann\0".utf8)) == true)
+        #expect(FileParts.xmp(jpeg)?.contains("<a/>") == (isDamaged ? nil : true))
+    }
+
     /// Directories that lead to themselves, out of the file, or have entries without values.
     @Test(arguments: [0, 4, 8, 0x20, 0x7FFF_FFFF, 0xFFFF_FFFF]) func damagedEXIFOfATIFFIsBounded(offset: Int) throws {
         func entry(_ tag: Int, _ type: Int, _ count: Int, _ value: Int) -> [UInt8] {

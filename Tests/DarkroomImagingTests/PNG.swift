@@ -1,4 +1,5 @@
 import CZlib
+import Testing
 
 /// Writes PNGs, and reads PNGs that libvips has written. Does not use libvips.
 enum PNG {
@@ -38,6 +39,18 @@ enum PNG {
         var size = UInt(packed.count)
         precondition(compress(&packed, &size, bytes, UInt(bytes.count)) == Z_OK)
         return Array(packed.prefix(Int(size)))
+    }
+
+    /// The compressed texts of a file, as `KEYWORD=TEXT`.
+    static func texts(of file: [UInt8]) throws -> [String] {
+        try FileParts.chunks(file).filter { $0.name == "zTXt" }.map { chunk in
+            let parts = chunk.bytes.split(separator: 0, maxSplits: 1, omittingEmptySubsequences: false)
+            let packed = Array(parts[1].dropFirst())
+            var text = [UInt8](repeating: 0, count: 1000)
+            var count = UInt(text.count)
+            try #require(uncompress(&text, &count, packed, UInt(packed.count)) == Z_OK)
+            return String(decoding: parts[0] + [0x3D] + text.prefix(Int(count)), as: UTF8.self)
+        }
     }
 
     private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]

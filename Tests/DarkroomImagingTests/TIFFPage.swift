@@ -6,9 +6,13 @@ struct TIFFPage: Sendable {
         case float([Float])
         case double([Double])
         case text(String)
+        /// Bytes in the order of the file. Their number must be that of whole values of the type.
+        case bytes([UInt8], type: Int)
     }
 
     var tags: [Int: Value]
+    /// The tags of further directories, such as that of EXIF, by the tags that lead to them.
+    var directories: [Int: [Int: Value]] = [:]
     var samples: [UInt8]
     var subIFDs: [TIFFPage] = []
 
@@ -68,9 +72,14 @@ extension TIFFPage {
         private mutating func write(_ page: TIFFPage) -> (start: Int, link: Int) {
             var tags = page.tags
             if !page.subIFDs.isEmpty { tags[330] = .long(page.subIFDs.map { write($0).start }) }
+            for (tag, directory) in page.directories { tags[tag] = .long([write(directory).start]) }
             tags[273] = .long([bytes.count])
             tags[279] = .long([page.samples.count])
             bytes += page.samples
+            return write(tags)
+        }
+
+        private mutating func write(_ tags: [Int: Value]) -> (start: Int, link: Int) {
             var entries: [UInt8] = []
             for (tag, value) in tags.sorted(by: { $0.key < $1.key }) {
                 var (type, count, data) = encoded(value)
@@ -94,6 +103,7 @@ extension TIFFPage {
             case .long(let values): (4, values.count, values.flatMap { number($0, 4) })
             case .float(let values): (11, values.count, values.flatMap { number(Int($0.bitPattern), 4) })
             case .double(let values): (12, values.count, values.flatMap { number(Int($0.bitPattern), 8) })
+            case .bytes(let values, let type): (type, values.count / (type == 4 ? 4 : type == 3 ? 2 : 1), values)
             case .text(let text): (2, text.utf8.count + 1, Array(text.utf8) + [0])
             }
         }

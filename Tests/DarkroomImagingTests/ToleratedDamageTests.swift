@@ -1,5 +1,6 @@
 import DarkroomRecipes
 import ErrorExpectations
+import FuzzSupport
 import Testing
 
 @testable import DarkroomImaging
@@ -139,6 +140,35 @@ import Testing
         #expect(isLeftOver > 10)
     }
 
+    /// Decoding often falls into step again after corrupt data, and blocks are left in the end.
+    @Test(arguments: [JPEG.Kind.baseline, .grey, .restarts]) func blocksThatAreLeftAreNoStrayBytes(kind: JPEG.Kind) throws {
+        let pixels = try decoded(develop(Samples.sample("china.jpg"), "resize=200x", "format=png").bytes)
+        let whole = JPEG.file(
+            kind == .grey
+                ? Pixels(width: pixels.width, height: pixels.height, bands: 1) { x, y, _ in pixels[x, y][1] } : pixels,
+            kind)
+        let scan = try #require(whole.indices.dropLast().last { whole[$0] == 0xFF && whole[$0 + 1] == 0xDA })
+        var generator = SeededGenerator(seed: 26)
+        var isNoticed = 0
+        var isTolerated = 0
+        for round in 0..<300 {
+            var file = whole
+            let place = Int.random(in: scan + 12..<whole.count - 80, using: &generator)
+            let count = Int.random(in: 1...64, using: &generator)
+            switch round % 3 {
+            case 0: for index in place..<place + count where file[index] != 0xFF { file[index] ^= 0x11 }
+            case 1: file.removeSubrange(place..<place + count)
+            default: file.insert(contentsOf: (0..<count).map { _ in .random(in: 0...254, using: &generator) }, at: place)
+            }
+            guard (try? develop(file, "sepia", damage: .fail)) == nil else { continue }
+            isNoticed += 1
+            isTolerated += (try? develop(file, "sepia")) == nil ? 0 : 1
+        }
+        #expect(isNoticed > 100)
+        // Few bytes before a restart marker can be both.
+        #expect(isTolerated <= (kind == .restarts ? isNoticed / 50 : 0), "of \(isNoticed)")
+    }
+
     @Test func casesOfCameras() throws {
         for (name, note) in [("s1-sos-se0.jpg", "parameters of the scan"), ("a11-no-eoi.jpg", "end marker")] {
             let file = try Samples.photoCase(name)
@@ -204,6 +234,21 @@ import Testing
             Self.expectDamaged(file.dropLast(10))
         }
         Self.expectDamaged(whole.dropLast(10))
+    }
+
+    /// Another file behind the first is no defect.
+    @Test func webpWithAnotherBehindIt() throws {
+        let whole = try develop(PNG.file(Self.pixels), "sepia=0", "format=webp").bytes
+        for rest in [whole, Array("RIFF".utf8), Array("video".utf8)] {
+            #expect(try develop(whole + rest, "sepia", damage: .fail).note == nil)
+        }
+    }
+
+    @Test(arguments: [[0x21, 0xFE, 1, 0x41, 0, 0x3B], [0x21, 0xFE, 0, 0x3B], [0x21, 0xF9, 0, 0x3B, 0x3B]] as [[UInt8]])
+    func gifThatEndsInAShortComment(ending: [UInt8]) throws {
+        let whole = try develop(PNG.file(Self.pixels), "sepia=0", "format=gif").bytes
+        let file = whole.dropLast() + ending
+        #expect(try develop(Array(file), "sepia", damage: .fail).note == nil)
     }
 
     @Test func gifWithoutEnd() throws {

@@ -59,6 +59,19 @@ import Testing
         }
     }
 
+    /// The orientation of an element without a prefix, and one that is an attribute of the property.
+    @Test(arguments: [
+        "<Orientation xmlns=\"http://ns.adobe.com/tiff/1.0/\">6</Orientation>", "<tiff:Orientation rdf:value='6'/>",
+        "<tiff:Orientation rdf:parseType=\"Resource\"><rdf:value>6</rdf:value></tiff:Orientation>",
+        "<tiff:Orientation><rdf:Description rdf:value=\"6\"/></tiff:Orientation>",
+    ])
+    func orientationOfOtherFormsIsOne(element: String) throws {
+        for chain in ["sepia", "blur=1"] {
+            let xmp = try Self.xmp(develop(Self.photo(Self.packet("", elements: element)), chain))
+            #expect(xmp.contains(element.replacingOccurrences(of: "6", with: "1")), "\(xmp)")
+        }
+    }
+
     /// These contain a text that looks like an orientation, and stay as they are.
     @Test(arguments: [
         "dc:title=\"tiff:Orientation='6'\"", "other:Orientation=\"6\"", "tiff:OrientationOfPage=\"6\"",
@@ -115,6 +128,42 @@ import Testing
                 #expect(xmp.contains("tiff:Orientation=\"1\"") && xmp.contains("xmp:Rating=\"4\""))
             }
         }
+    }
+
+    /// The elements around the properties of extended XMP declare namespaces, too.
+    @Test(arguments: ["png", "webp"]) func namespacesOfExtendedXMPAreKept(format: String) throws {
+        let identifier = "0123456789ABCDEF0123456789ABCDEF"
+        let extended = Array(
+            """
+            <x:xmpmeta xmlns:x="adobe:ns:meta/" xmlns:a="urn:outer" xmlns:b="urn:b">
+            <rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:a='urn:a'>
+            <!-- <a:c> --><rdf:Description rdf:about="" a:One="1" b:Two="2"/>
+            <rdf:Description xmlns:a="urn:inner" a:Three="3"><b:Four>4</b:Four></rdf:Description>
+            </rdf:RDF></x:xmpmeta>
+            """.utf8)
+        let photo = Self.photo(
+            Self.packet("xmpNote:HasExtendedXMP=\"\(identifier)\""),
+            more: FileParts.extendedXMP(extended, identifier: identifier, partBytes: 100))
+        let xmp = try Self.xmp(develop(photo, "sepia", "format=\(format)"))
+        let first = try #require(xmp.firstMatch(of: /<rdf:Description[^>]*a:One="1"[^>]*>/)).0
+        #expect(first.contains("xmlns:a='urn:a'") && first.contains("xmlns:b=\"urn:b\""), "\(xmp)")
+        let second = try #require(xmp.firstMatch(of: /<rdf:Description[^>]*a:Three="3"[^>]*>/)).0
+        #expect(second.contains("xmlns:a=\"urn:inner\"") && second.contains("xmlns:b=\"urn:b\""), "\(xmp)")
+        #expect(!second.contains("urn:a'") && !xmp.contains("urn:outer") && xmp.contains("<b:Four>4</b:Four>"))
+        #expect(xmp.contains("xmp:Rating=\"4\"") && xmp.hasSuffix("<?xpacket end=\"w\"?>"))
+    }
+
+    /// Declarations of strangers are not multiplied.
+    @Test func extendedXMPThatWouldGrowIsLeftOut() throws {
+        let identifier = "0123456789ABCDEF0123456789ABCDEF"
+        let elements = String(repeating: "<a:b/>", count: 5000)
+        let long = String(repeating: "x", count: 20_000)
+        let extended = Array("<rdf:RDF xmlns:a='\(long)'>\(elements)</rdf:RDF>".utf8)
+        let photo = Self.photo(
+            Self.packet("xmpNote:HasExtendedXMP=\"\(identifier)\""),
+            more: FileParts.extendedXMP(extended, identifier: identifier, partBytes: 60_000))
+        let xmp = try Self.xmp(develop(photo, "sepia", "format=png"))
+        #expect(xmp.contains("xmp:Rating=\"4\"") && !xmp.contains("a:b"))
     }
 
     /// A packet that is too long for a segment of JPEG becomes extended XMP.
