@@ -8,6 +8,7 @@ package final class HeartbeatLoop: Sendable {
     private let worker: any CoordinatedWorker
     private let stopped = Latch()
     private let loggedStuck = Locked(0)
+    private let loggedError = Locked("")
 
     package init(_ worker: any CoordinatedWorker) { self.worker = worker }
 
@@ -120,6 +121,13 @@ package final class HeartbeatLoop: Sendable {
             for batch in steps.repaired {
                 coordination.logger.warning(
                     "repaired a batch whose data in Redis contradicted each other", [.batch: .text(batch)])
+            }
+            for skipped in steps.skipped where skipped.error != loggedError.withLock({ $0 }) {
+                // Each heartbeat may find the same error again.
+                loggedError.withLock { $0 = skipped.error }
+                coordination.logger.error(
+                    "cannot check whether the data of a batch contradict each other; a later check begins anew",
+                    [.batch: .text(skipped.batch?.description ?? "unknown"), "error": .text(skipped.error)])
             }
             isRepairing = steps.hasMore
             // The next heartbeat continues after the shortest interval, so that repairs use only a part of Redis.

@@ -20,6 +20,11 @@ final class BatchContext: Sendable {
     /// system can be unmounted.
     private let latestFolder = Locked(WeakFolder())
 
+    /// The photos that are downloaded again, by index, because their bytes in the folder of originals cannot be decoded,
+    /// and the failures. The bytes stay until others that can be decoded replace them: another batch may have developed
+    /// them with other options.
+    let unusableOriginals = Locked<[Int: (reason: FailureReason, detail: String)]>([:])
+
     private struct WeakFolder {
         weak var folder: OpenFolder?
     }

@@ -9,7 +9,8 @@ import Foundation
 
 /// The source from which a worker gets the bytes of its photos. It reads a photo's bytes from the batch's folder of
 /// originals. If they are not there, it fetches them from the photo's URL and writes them to the folder before the
-/// photo counts as downloaded. Photos of batches without such a folder always come from their URL.
+/// photo counts as downloaded. Photos of batches without such a folder always come from their URL. Bytes that replace
+/// those of ``BatchContext/unusableOriginals`` are written after they were decoded.
 ///
 /// DESIGN. The thread of the transfers and the thread that starts downloads must not wait for a disk. The threads of
 /// the filtrations cannot write the file: a photo counts as downloaded only after its file was written, even while
@@ -53,6 +54,9 @@ final class OriginalsSource: PhotoSource {
         }
         if let problem = rules.problem(of: url) {
             return download.end(.failure(download.mayBegin() ? problem : .cancelled))
+        }
+        guard photo.context.unusableOriginals.withLock({ $0[photo.record.index] }) == nil else {
+            return transfer(download, download.end)
         }
         perform(for: photo) { [self] in
             var isOver: Bool { photo.cancellation.level > .none }

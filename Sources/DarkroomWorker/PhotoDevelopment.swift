@@ -16,8 +16,8 @@ enum PhotoDevelopment {
     ///   - temporaryName: the name of the temporary file; hidden and unique in the output folder.
     ///   - isWanted: called before the file gets its final name; if it returns false, the file is removed.
     ///   - isWaitedFor: called if the file could not be written; if it returns true, the photo is started again later.
-    /// - Returns: nil if the photo was cancelled, is no longer wanted, or will be started again. No file is left. Bytes from
-    ///   the folder of originals that cannot be decoded are removed, and the photo starts again with a download.
+    /// - Returns: nil if the photo was cancelled, is no longer wanted, or will be started again. No file is left. A photo
+    ///   whose bytes in the folder of originals cannot be decoded starts again with a download.
     static func develop(
         _ photo: PhotoTask, _ image: Download, maker: PhotoMaker, fileCalls: FileCalls, temporaryName: String,
         isWanted: @Sendable () -> Bool, isWaitedFor: @Sendable (OutputWriter.Failure) -> Bool
@@ -31,19 +31,30 @@ enum PhotoDevelopment {
         } catch {
             guard let reason = error.reason else { return nil }
             var outcome = failure(photo, reason, error.detail, image)
-            if reason.isOfBytes, outcome.line.original != nil, let originals = photo.context.output.originals {
-                // A server may have sent an error page or a part of the photo only once.
-                guard fileCalls.run(for: photo.operation, { originals.remove(photo.record.url) }) else {
-                    return outcome
-                }
-                if image.attempts == 0 { return nil }
-                outcome.line.original = nil
+            guard reason.isOfBytes, outcome.line.original != nil, let originals = photo.context.output.originals else {
+                return outcome
             }
+            // A server may have sent an error page or a part of the photo only once.
+            if image.attempts == 0 {
+                photo.context.unusableOriginals.withLock { $0[photo.record.index] = (reason, error.detail) }
+                return nil
+            }
+            photo.context.unusableOriginals.withLock { $0[photo.record.index] = nil }
+            let isRemoved = fileCalls.run(for: photo.operation) { originals.remove(photo.record.url) }
+            if isRemoved { outcome.line.original = nil }
             return outcome
         }
         let filtered = clock.now
         guard !photo.cancellation.isCancelled else { return nil }
 
+        do throws(OutputWriter.Failure) {
+            let isReplaced = try fileCalls.run(for: photo.operation) { () throws(OutputWriter.Failure) in
+                try replaceOriginal(of: photo, by: image, temporaryName, isWaitedFor)
+            }
+            guard isReplaced else { return nil }
+        } catch {
+            return failure(photo, error.reason, error.detail, image)
+        }
         let output = photo.context.output
         let paths = output.place == nil ? [] : output.paths(of: photo.record, endings: products.map(\.ending))
         if let place = output.place {
@@ -83,6 +94,40 @@ enum PhotoDevelopment {
             bytesOut: products.reduce(0) { $0 + $1.byteCount })
         outcome.lostGainMap = products.contains(where: \.lostGainMap)
         if output.place != nil { outcome.writeBegan = filtered }
+        return outcome
+    }
+
+    /// Writes downloaded bytes to the folder of originals if the bytes there cannot be decoded. Returns false if the photo
+    /// will be started again.
+    private static func replaceOriginal(
+        of photo: PhotoTask, by image: Download, _ temporaryName: String,
+        _ isWaitedFor: (OutputWriter.Failure) -> Bool
+    ) throws(OutputWriter.Failure) -> Bool {
+        let index = photo.record.index
+        guard let originals = photo.context.output.originals,
+            photo.context.unusableOriginals.withLock({ $0[index] }) != nil
+        else { return true }
+        let name = StaleFiles.temporaryName(
+            for: OriginalsFolder.temporaryName(for: photo.record, of: photo.operation.batch),
+            fencingToken: photo.operation.fencingToken, worker: temporaryName)
+        do throws(OutputWriter.Failure) {
+            try originals.write(
+                image.body, of: photo.record.url, by: image.way, time: image.time, temporaryName: name)
+        } catch {
+            guard isWaitedFor(error) else { throw error }
+            return false
+        }
+        photo.context.unusableOriginals.withLock { $0[index] = nil }
+        return true
+    }
+
+    /// The outcome of a photo whose download failed. If kept bytes could not be decoded before, that is the reason.
+    static func failure(_ photo: PhotoTask, _ reason: FailureReason, _ error: TransferError) -> PhotoOutcome {
+        let first = photo.context.unusableOriginals.withLock { $0.removeValue(forKey: photo.record.index) }
+        let again = "; another download failed: \(reason.word)\(error.detail.isEmpty ? "" : ": \(error.detail)")"
+        var outcome = failure(photo, first?.reason ?? reason, first.map { $0.detail + again } ?? error.detail)
+        outcome.line.attempts = error.attempts
+        if first != nil { outcome.line.original = original(of: photo) }
         return outcome
     }
 

@@ -236,11 +236,7 @@ final class WorkerCore: CoordinatedWorker {
             if !task.isStored, let call = crashProbe(task, begins: false) { coordination.store.send([call]) { _ in } }
             handle(.downloaded(task, bytes: image.body.count))
         case .failure(let error):
-            let outcome = FailureReason(error).map { reason in
-                var outcome = PhotoDevelopment.failure(task, reason, error.detail)
-                outcome.line.attempts = error.attempts
-                return outcome
-            }
+            let outcome = FailureReason(error).map { PhotoDevelopment.failure(task, $0, error) }
             if let outcome { note(outcome, of: task) }
             handle(.downloadEnded(task, outcome))
         }

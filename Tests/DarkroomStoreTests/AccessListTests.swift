@@ -270,4 +270,23 @@ import Testing
         }
         return found
     }
+
+    /// Users that were created from the files of an earlier version lack the commands of newer scripts.
+    @Test func usersOfAnEarlierVersionOnlyLackRepairs() throws {
+        let (worker, coordinator) = (try store("worker"), try store("coordinator"))
+        defer { [worker, coordinator].forEach { $0.connection.close() } }
+        let id: BatchID = "first"
+        _ = try coordinator.perform(coordinator.submit(id, BatchOptions()))
+        let feed = coordinator.feed(id, operation: 1, photos: 1, entry: [1, 2, 3], digest: "1")
+        #expect(try coordinator.perform(feed) == .fed)
+        #expect(try call(["ACL", "SETUSER", "darkroom-worker", "-copy"]) == .status("OK"))
+        for _ in 0..<3 {
+            let steps = try worker.repair([id], steps: 10)
+            #expect(!steps.hasMore && steps.repaired == [] && steps.skipped == [], "\(steps)")
+        }
+        // With the permission, the check is possible.
+        #expect(try call(["ACL", "SETUSER", "darkroom-worker", "+copy"]) == .status("OK"))
+        #expect(try call(["ZREM", coordinator.keys.queue(id), "1"]) == .integer(1))
+        #expect(try worker.repair([id], steps: 10).repaired == [id])
+    }
 }

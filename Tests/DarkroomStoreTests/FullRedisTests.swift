@@ -47,6 +47,29 @@ import Testing
         try test.store.perform(test.store.leave(worker: "late"))
     }
 
+    /// The check of a batch needs a copy of its state codes. The check waits until there is room, and never keeps its copy
+    /// in a Redis that is full.
+    @Test func checkOfABatchFreesItsCopy() throws {
+        let test = try TestStore()
+        let id = try test.submit(size: 100, operations: 100)
+        let store = test.store
+        #expect(try !store.repair(steps: 1000).hasMore)
+        try test.command("ZREM", store.keys.queue(id), "2")
+        _ = try store.perform(store.repair(id))
+        #expect(try test.command("EXISTS", store.keys.repairStates) == .integer(1))
+        try test.command("CONFIG", "SET", "maxmemory", "1")
+        defer { _ = try? test.command("CONFIG", "SET", "maxmemory", "0") }
+        let steps = try store.repair(steps: 1000)
+        #expect(!steps.hasMore && steps.repaired == [id] && steps.skipped == [])
+        #expect(try test.command("EXISTS", store.keys.repairStates) == .integer(0))
+        // A new check does not begin.
+        try test.command("ZREM", store.keys.queue(id), "2")
+        #expect(try store.repair([id], steps: 1000).repaired == [])
+        #expect(try test.command("EXISTS", store.keys.repairStates) == .integer(0))
+        try test.command("CONFIG", "SET", "maxmemory", "0")
+        #expect(try store.repair([id], steps: 1000).repaired == [id])
+    }
+
     @Test func sendsScriptsAgainThatRedisLost() throws {
         let test = try TestStore()
         try test.submit(operations: 2)

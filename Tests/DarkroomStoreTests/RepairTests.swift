@@ -218,6 +218,18 @@ import Testing
         #expect(!later.contains { $0.code == .inconsistent })
     }
 
+    /// Redis replies with an error to scripts that write, and to no other.
+    @Test func problemsAreShownIfRedisCannotBeWritten() throws {
+        let id = try test.submit(operations: 4)
+        try repair()
+        try test.command("ZREM", store.keys.queue(id), "2")
+        try test.command("CONFIG", "SET", "min-replicas-to-write", "1")
+        defer { _ = try? test.command("CONFIG", "SET", "min-replicas-to-write", "0") }
+        let facts = try counters(id)
+        let problems = try store.problems(of: [facts], now: try store.time()).of(facts)
+        #expect(problems.contains { $0.code == .inconsistent })
+    }
+
     @Test func aCheckOfManyBatchesEnds() throws {
         for number in 1...230 { try test.submit("batch-\(number)", operations: 1) }
         #expect(try repair() == [])
@@ -235,5 +247,141 @@ import Testing
         #expect(try repair() == [])
         let keys = try test.command("EXISTS", store.keys.repair, store.keys.repairStates, store.keys.batch(id))
         #expect(keys == .integer(0))
+    }
+
+    // MARK: - Data that were changed from outside
+
+    /// Nothing that others write into the data of the check itself ends the checks of other batches.
+    @Test(arguments: [
+        ["HSET", "repair", "next", "abc"], ["HSET", "repair", "next", "1e300"], ["HDEL", "repair", "next"],
+        ["HSET", "repair", "photos", "x"], ["HSET", "repair", "found:count.filtered", "x"],
+        ["HSET", "repair", "repairs", "x"], ["HSET", "repair", "batch", "no batch"], ["SET", "repair", "text"],
+        ["SET", "repair.round", "text"], ["SET", "repair.wanted", "text"], ["DEL", "repair.states"],
+        ["HSET", "repair.round", "time", "x", "batch", "y"],
+    ])
+    func damagedCheckBeginsAnew(words: [String]) throws {
+        let id = try test.submit(operations: 600)
+        let other = try test.submit("other", operations: 3)
+        try repair()
+        try test.command("ZREM", store.keys.queue(id), "7")
+        _ = try store.perform(store.repair(id))
+        _ = try store.perform(store.repair())
+        try test.command([words[0], store.keys.prefix + words[1]] + words.dropFirst(2))
+        let steps = try store.repair(steps: 1000)
+        #expect(!steps.hasMore && steps.skipped.allSatisfy { !$0.error.isEmpty })
+        try test.command("ZREM", store.keys.queue(id), "8")
+        try test.command("ZREM", store.keys.queue(other), "2")
+        let repaired = try store.repair([id, other], steps: 1000)
+        #expect(Set(repaired.repaired) == [id, other] && repaired.skipped == [])
+        _ = try test.state()
+    }
+
+    /// More values than Lua passes to a command.
+    @Test func manyPhotosOfLostEntriesFail() throws {
+        let id = try test.submit(size: 100, operations: 120)
+        try repair()
+        try test.command("DEL", store.keys.operations(id))
+        #expect(try repair() == [id])
+        let facts = try counters(id)
+        #expect(facts.state == .finished && facts.failures == [.other: 12_000] && facts.counts.failed == 12_000)
+        #expect(try test.command("HLEN", store.keys.failures(id)) == .integer(10_000))
+        #expect(try repair(id) == [])
+    }
+
+    /// Codes that no version writes, such as a hole of zero bytes.
+    @Test(arguments: ["!!", "Z\u{0}", "\u{0}\u{0}"]) func photosWithAnUnknownStateCodeAreNew(codes: String) throws {
+        let id = try test.submit(operations: 3)
+        let held = try test.claim(operations: 1)[0].held
+        try test.report(held, "FFa")
+        try repair()
+        try test.command("SETRANGE", store.keys.states(id), "4", codes)
+        #expect(try repair(id) == [id])
+        #expect(try test.batch(id).stateCodes == Array("FFaNNNNNN".utf8))
+        try test.develop()
+        #expect(try counters(id).counts.filtered == 8 && counters(id).counts.failed == 1)
+    }
+
+    @Test func memberWithoutANameIsSkipped() throws {
+        let id = try test.submit(operations: 3)
+        try test.command("ZADD", store.keys.batches, "9e15", "")
+        try test.command("ZADD", store.keys.batches, "-1", "")
+        try test.command("ZREM", store.keys.queue(id), "2")
+        #expect(try repair() == [id])
+        try test.command("ZADD", store.keys.batches, "9e15", "")
+        #expect(try repair() == [])
+    }
+
+    @Test func batchWithMoreOperationsThanPhotosEndsItsCheck() throws {
+        let id = try test.submit(operations: 3)
+        let other = try test.submit("other", operations: 3)
+        try repair()
+        try test.command("HSET", store.keys.batch(id), "operations", "500000000")
+        try test.command("ZREM", store.keys.queue(other), "2")
+        #expect(try repair() == [other])
+    }
+
+    // MARK: - Torn submissions and removals
+
+    private static let folder = "/srv/photos"
+
+    /// Redis has loaded only the options of the batch, and its folder.
+    private func tearOptions() throws -> BatchID {
+        let id = try test.submit("torn") { $0.output = Self.folder }
+        try test.command("ZREM", store.keys.batches, "\(id)")
+        try test.command(
+            "HDEL", store.keys.batch(id), "state", "submitted", "photos", "operations", "feed.digest", "sealed")
+        return id
+    }
+
+    private var options: BatchOptions {
+        var options = BatchOptions()
+        options.operationSize = 3
+        options.output = Self.folder
+        return options
+    }
+
+    @Test func tornSubmissionIsCompletedByTheNext() throws {
+        let id = try tearOptions()
+        guard case .submitted = try store.perform(store.submit(id, options)) else {
+            Issue.record("the batch was not submitted again")
+            return
+        }
+        #expect(try store.perform(test.feeding(id, 1, photos: 3)) == .fed)
+        #expect(try store.perform(store.seal(id, operations: 1, photos: 3)) == .sealed)
+        try test.develop()
+        #expect(try counters(id).succeeded && store.batchIDs() == [id])
+    }
+
+    @Test func tornSubmissionTakesNoFolder() throws {
+        _ = try tearOptions()
+        let reply = try store.perform(store.submit("other", options))
+        guard case .submitted = reply else {
+            Issue.record("\(reply)")
+            return
+        }
+    }
+
+    /// Redis has loaded the batch, but not its entry in the set of all batches.
+    @Test(arguments: [true, false]) func batchThatIsNotListedIsListedAgain(bySubmission: Bool) throws {
+        let id = try test.submit(sealed: false) { $0.output = Self.folder }
+        let submitted = try test.command("ZSCORE", store.keys.batches, "\(id)")
+        try test.command("ZREM", store.keys.batches, "\(id)")
+        if bySubmission {
+            #expect(try store.perform(store.submit(id, options)) == .exists)
+        } else {
+            #expect(try store.perform(test.feeding(id, 1, photos: 3)) == .fed)
+        }
+        #expect(try test.command("ZSCORE", store.keys.batches, "\(id)") == submitted)
+        _ = try test.state()
+    }
+
+    /// Redis has loaded only the first step of forgetting the batch.
+    @Test func tornRemovalIsCompleted() throws {
+        let id = try test.submit(operations: 3) { $0.output = Self.folder }
+        try repair()
+        try test.command("HDEL", store.keys.batch(id), "state")
+        try repair(id)
+        try test.heartbeat()
+        #expect(try store.batchIDs() == [] && test.command("HLEN", store.keys.outputs) == .integer(0))
     }
 }

@@ -71,7 +71,7 @@ import Testing
             decoder(
                 store.report(held, worker: "w", stateCodes: [], bytesIn: 0, bytesOut: 0),
                 [ok, .integer(1), text("FFF"), .integer(9)]),
-            decoder(store.repair(id), [ok, .integer(1), text("\(id)"), .integer(2)]),
+            decoder(store.repair(id), [ok, .integer(1), text("\(id)"), .integer(2), text("\(id)"), text("ERR no")]),
             decoder(store.release(held, worker: "w"), [text("ENDED"), text("FFF")]),
             decoder(store.forget(id), [text("UNFINISHED"), text("ready")]),
             decoder(store.cancel(id), [ok, .integer(1), .integer(0)]),

@@ -12,6 +12,8 @@ package struct ClusterStatus: Sendable {
     package let problems: BatchProblems
     /// Redis time, in milliseconds since 1970.
     package let now: Int
+    /// The numbers of batches by the state that users see.
+    private let counted: [BatchState: Int]
 
     package init(
         location: RedisLocation, batches: [BatchFacts], workers: [WorkerFacts], controls: ClusterControls,
@@ -23,6 +25,7 @@ package struct ClusterStatus: Sendable {
         self.controls = controls
         self.problems = problems
         self.now = now
+        counted = Self.counted(batches, problems, now)
     }
 
     /// Reads the state. Blocks.
@@ -34,6 +37,7 @@ package struct ClusterStatus: Sendable {
         workers = try client.store.workers().filter { $0.isLiving(now: now) }
         controls = try client.store.clusterControls()
         problems = try client.store.problems(of: batches, now: now)
+        counted = Self.counted(batches, problems, now)
     }
 
     package var json: JSON {
@@ -71,12 +75,15 @@ package struct ClusterStatus: Sendable {
         }
     }
 
-    package func count(_ state: BatchState) -> Int {
-        batches.count { batch in
-            guard batch.state == .executing else { return batch.state == state }
-            return batch.shownState(now: now, problems: problems.of(batch)) == state
+    private static func counted(_ batches: [BatchFacts], _ problems: BatchProblems, _ now: Int) -> [BatchState: Int] {
+        batches.reduce(into: [:]) { counted, batch in
+            let isExecuting = batch.state == .executing
+            counted[isExecuting ? batch.shownState(now: now, problems: problems.of(batch)) : batch.state, default: 0] += 1
         }
     }
+
+    package func count(_ state: BatchState) -> Int { counted[state] ?? 0 }
+
     /// The sum of a number that the workers report.
     package func total(_ field: String) -> Int { workers.reduce(0) { $0 + $1.number(field) } }
 }

@@ -84,12 +84,13 @@ final class RunSession {
     ) throws -> Outcome {
         if privateRedis != nil {
             // A run of an earlier version may have left a batch whose data contradict each other.
-            var steps = (hasMore: true, repaired: [BatchID]())
-            while steps.hasMore {
-                steps = try client.store.repair(steps: 100)
+            var hasMore = true
+            while hasMore {
+                let steps = try client.store.repair(steps: 100)
                 for batch in steps.repaired {
                     progress.note("repaired batch \(batch), whose data in Redis contradicted each other")
                 }
+                hasMore = steps.hasMore
             }
         }
         let found = try earlierBatch()

@@ -1,4 +1,4 @@
-#!lua
+#!lua flags=allow-oom
 -- Checks batches, and repairs a batch whose data in Redis contradict each other, for example because Redis has loaded a torn
 -- append-only file. The state codes decide: the script corrects the counters, the reasons, the queue, the leases and the state of
 -- the batch. Each call does one bounded step.
@@ -7,34 +7,29 @@
 -- other times, each call compares the counters of the next 100 batches. A batch whose counters do not agree is checked completely.
 -- A complete check counts the state codes in a copy from the time at which the check began, and adds the differences to the
 -- counters. So workers may change states and counters during the check. Operations with a lease are left to their workers.
+-- The script also runs if Redis has no memory, to remove its copy. It makes a copy only if there is room.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] id of a batch that must be checked, '' for none
 --     [2] state code, [3] text for photos whose operation is lost: it has no entry, so no worker can run it
--- {'OK', more, batch, repairs}
+-- {'OK', more, batch, repairs, skipped, error}
 --     more: 1 if a check is in progress: call again
 --     batch: the id of the batch whose check this call has completed, or ''
 --     repairs: the number of corrections of this batch
+--     skipped, error: the id of the batch whose check this call has ended because of an error of the script, and the error; '' without
+--         an error. Somebody has changed data that only this script writes.
 --#include prelude.lua
 --#include read_batch.lua
 --#include now.lua
 local lost_code, lost_text = ARGV[2], ARGV[3]
 ARGV.repaired = true
 
--- A server that has started since the last call may have loaded a torn file. A check that was in progress starts again.
-local run = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)') or ''
-if redis.call('HGET', KEY_REPAIR_ROUND, 'run') ~= run then
-    redis.call('UNLINK', KEY_REPAIR, KEY_REPAIR_STATES)
-    redis.call('HSET', KEY_REPAIR_ROUND, 'run', run)
-    redis.call('HSET', KEY_REPAIR, 'pass', '', 'pass.time', 0)
-end
-if ARGV[1] ~= '' and redis.call('SCARD', KEY_REPAIR_WANTED) < 1000 then redis.call('SADD', KEY_REPAIR_WANTED, ARGV[1]) end
-
--- Up to 100 batches that follow a batch in the order of submission, also if that batch no longer exists: id, time, ...
+-- Up to 100 batches that follow a batch in the order of submission, also if that batch no longer exists: id, time, ... Without a
+-- time, the first batches.
 local function following(id, time)
     local rank = 0
-    if id and id ~= '' then
+    if id and tonumber(time or '') then
         rank = redis.call('ZRANK', KEY_BATCHES, id)
-        rank = rank and rank + 1 or redis.call('ZCOUNT', KEY_BATCHES, '-inf', '(' .. (tonumber(time) or 0))
+        rank = rank and rank + 1 or redis.call('ZCOUNT', KEY_BATCHES, '-inf', '(' .. tonumber(time))
     end
     return redis.call('ZRANGE', KEY_BATCHES, rank, rank + 99, 'WITHSCORES')
 end
@@ -48,17 +43,25 @@ end
 
 local function is_integer(text) return text and string.find(text, '^%-?%d+$') and #text <= 15 end
 
--- Begins the complete check of a batch. A batch of another type or with an unreadable size cannot be repaired.
+-- Whether Redis has memory for a value of this number of bytes, and for as much again.
+local function has_room(bytes)
+    local memory = redis.call('INFO', 'memory')
+    local used, most = tonumber(string.match(memory, 'used_memory:(%d+)')), tonumber(string.match(memory, 'maxmemory:(%d+)'))
+    return not used or not most or most == 0 or used + 2 * bytes <= most
+end
+
+-- Begins the complete check of a batch. A batch of another type or with an unreadable size cannot be repaired, nor one with more
+-- operations than photos, whose check could take days.
 local function begin(id)
     local key = KEY_BATCH .. id
     local b, from, to, is_valid = fields(key, 'size', 'photos', 'operations', 'state', COUNT_FIELDS), 1, 3, nil
 --#include check_batch.lua
     if not b[4] then
         -- A torn file may contain only the first part of forgetting the batch.
-        if redis.call('ZSCORE', KEY_FORGOTTEN, id) and redis.call('ZSCORE', KEY_BATCHES, id) then redis.call('ZADD', KEY_EXPIRING, 0, id) end
+        if redis.call('ZSCORE', KEY_BATCHES, id) then redis.call('ZADD', KEY_EXPIRING, 0, id) end
         return
     end
-    if not is_valid then return end
+    if not is_valid or tonumber(b[3]) > tonumber(b[2]) or not has_room(tonumber(b[2])) then return end
     local names, begun, repairs = {COUNT_FIELDS}, {}, 0
     for i, name in ipairs(names) do
         if not is_integer(b[4 + i]) then
@@ -102,7 +105,7 @@ local function check_operations(id, key, first, photos_then)
             local _, number = string.gsub(codes, code, '')
             if number > 0 then redis.call('HINCRBY', KEY_REPAIR, 'found:' .. field, number) end
         end
-        for code in string.gmatch(codes, '[^NDFC]') do
+        for code in string.gmatch(codes, '[FAILURE_CODES]') do
             found[code] = (found[code] or 0) + 1
             rest = rest + 1
         end
@@ -124,7 +127,9 @@ local function check_operations(id, key, first, photos_then)
     local room = MOST_KEPT - failures
     local lost, lost_photos, lease_ends = {}, 0, {}
     for i, number in ipairs(numbers) do
-        local codes, member = string.sub(live, (i - 1) * size + 1, i * size), id .. '/' .. number
+        local stored, member = string.sub(live, (i - 1) * size + 1, i * size), id .. '/' .. number
+        -- Photos with an unknown code are new.
+        local codes = string.gsub(stored, '[^FAILURE_CODES' .. 'NDFC]', 'N')
         local is_open = string.find(codes, '[ND]')
         if holders[i] then
             if queued[i] then correct(redis.call('ZREM', key .. QUEUE, number)) end
@@ -152,10 +157,11 @@ local function check_operations(id, key, first, photos_then)
                 elseif is_open and (not b[5] or b[5] == '') then
                     new = string.gsub(codes, 'D', 'N')
                 end
-                if new ~= codes then
+                if new ~= stored then
                     correct(1)
-                    local _, downloaded = string.gsub(codes, 'D', '')
-                    count('count.downloaded', -downloaded)
+                    local _, before = string.gsub(stored, 'D', '')
+                    local _, after = string.gsub(new, 'D', '')
+                    count('count.downloaded', after - before)
                     redis.call('SETRANGE', key .. STATES, from + (i - 1) * size, new)
                 end
                 -- A photo that was cancelled individually may have no manifest line: the next worker writes the line.
@@ -190,7 +196,7 @@ local function check_operations(id, key, first, photos_then)
             if not at then break end
         end
     end
-    if #lost > 0 then redis.call('HSET', key .. FAILURES, unpack(lost)) end
+    for at = 1, #lost, 1000 do redis.call('HSET', key .. FAILURES, unpack(lost, at, math.min(at + 999, #lost))) end
     redis.call('HINCRBY', KEY_REPAIR, 'repairs', repairs)
     return last + 1
 end
@@ -327,64 +333,102 @@ local function complete(id, key)
     return repairs
 end
 
-local current = redis.call('HMGET', KEY_REPAIR, 'batch', 'next', 'photos')
-local checked, repairs = '', 0
-if current[1] then
-    local id, key = current[1], KEY_BATCH .. current[1]
-    local b, from, to, is_valid = fields(key, 'size', 'photos', 'operations', 'state'), 1, 3, nil
+-- A server that has started since the last call may have loaded a torn file. A check that was in progress starts again.
+local function begin_run()
+    local run = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)') or ''
+    if redis.call('HGET', KEY_REPAIR_ROUND, 'run') ~= run then
+        redis.call('UNLINK', KEY_REPAIR, KEY_REPAIR_STATES)
+        redis.call('HSET', KEY_REPAIR_ROUND, 'run', run)
+        redis.call('HSET', KEY_REPAIR, 'pass', '', 'pass.time', '')
+    end
+    if ARGV[1] ~= '' and redis.call('SCARD', KEY_REPAIR_WANTED) < 1000 then redis.call('SADD', KEY_REPAIR_WANTED, ARGV[1]) end
+end
+
+-- Does one step. Returns the id of the batch whose check is complete, or '', and the number of its corrections.
+local function step()
+    begin_run()
+    local current = redis.call('HMGET', KEY_REPAIR, 'batch', 'next', 'photos')
+    local checked, repairs = '', 0
+    if current[1] then
+        local id, key = current[1], KEY_BATCH .. current[1]
+        local b, from, to, is_valid = fields(key, 'size', 'photos', 'operations', 'state'), 1, 3, nil
 --#include check_batch.lua
-    if not b[4] or not is_valid then
-        leave_batch()
-    else
-        local first = tonumber(current[2])
-        local after = check_operations(id, key, first, tonumber(current[3]))
-        if after > tonumber(b[3]) then
-            checked, repairs = id, complete(id, key)
+        if not b[4] or not is_valid or tonumber(b[3]) > tonumber(b[2]) then
             leave_batch()
         else
-            redis.call('HSET', KEY_REPAIR, 'next', after)
-        end
-    end
-else
-    local wanted = redis.call('SRANDMEMBER', KEY_REPAIR_WANTED)
-    local pass = redis.call('HMGET', KEY_REPAIR, 'pass', 'pass.time')
-    if wanted then
-        redis.call('SREM', KEY_REPAIR_WANTED, wanted)
-        begin(wanted)
-    elseif pass[1] then
-        local page = following(pass[1], pass[2])
-        if #page == 0 then redis.call('UNLINK', KEY_REPAIR) end
-        for i = 1, #page, 2 do
-            local id, key, is_sound = page[i], KEY_BATCH .. page[i], nil
-            redis.call('HSET', KEY_REPAIR, 'pass', id, 'pass.time', page[i + 1])
-            local facts = fields(key, 'state', 'flag.cancelled')
-            if facts[1] then
---#include check_sums.lua
-            end
-            -- All photos of a finished batch are final. If its counters agree, they are complete.
-            if not (is_sound and facts[1] == 'finished' and facts[2] ~= '1') then
-                begin(id)
-                if redis.call('HEXISTS', KEY_REPAIR, 'batch') == 1 then break end
+            local first = tonumber(current[2])
+            local after = check_operations(id, key, first, tonumber(current[3]))
+            if after > tonumber(b[3]) then
+                checked, repairs = id, complete(id, key)
+                leave_batch()
+            else
+                redis.call('HSET', KEY_REPAIR, 'next', after)
             end
         end
     else
-        local round = redis.call('HMGET', KEY_REPAIR_ROUND, 'batch', 'time')
-        local page = following(round[1], round[2])
-        for i = 1, #page, 2 do
-            local id, key, is_sound = page[i], KEY_BATCH .. page[i], nil
-            if fields(key, 'state')[1] then
+        local wanted = redis.call('SRANDMEMBER', KEY_REPAIR_WANTED)
+        local pass = redis.call('HMGET', KEY_REPAIR, 'pass', 'pass.time')
+        if wanted then
+            redis.call('SREM', KEY_REPAIR_WANTED, wanted)
+            begin(wanted)
+        elseif pass[1] then
+            local page = following(pass[1], pass[2])
+            if #page == 0 then redis.call('UNLINK', KEY_REPAIR) end
+            for i = 1, #page, 2 do
+                local id, key, is_sound = page[i], KEY_BATCH .. page[i], nil
+                redis.call('HSET', KEY_REPAIR, 'pass', id, 'pass.time', page[i + 1])
+                local facts = fields(key, 'state', 'flag.cancelled')
+                if facts[1] then
 --#include check_sums.lua
-                if not is_sound then redis.call('SADD', KEY_REPAIR_WANTED, id) end
+                end
+                -- All photos of a finished batch are final. If its counters agree, they are complete.
+                if not (is_sound and facts[1] == 'finished' and facts[2] ~= '1') then
+                    begin(id)
+                    if redis.call('HEXISTS', KEY_REPAIR, 'batch') == 1 then break end
+                end
+            end
+        else
+            local round = redis.call('HMGET', KEY_REPAIR_ROUND, 'batch', 'time')
+            local page = following(round[1], round[2])
+            for i = 1, #page, 2 do
+                local id, key, is_sound = page[i], KEY_BATCH .. page[i], nil
+                if fields(key, 'state')[1] then
+--#include check_sums.lua
+                    if not is_sound then redis.call('SADD', KEY_REPAIR_WANTED, id) end
+                end
+            end
+            if #page == 200 then
+                redis.call('HSET', KEY_REPAIR_ROUND, 'batch', page[199], 'time', page[200])
+            else
+                redis.call('HDEL', KEY_REPAIR_ROUND, 'batch', 'time')
             end
         end
-        if #page == 200 then
-            redis.call('HSET', KEY_REPAIR_ROUND, 'batch', page[199], 'time', page[200])
-        else
-            redis.call('HDEL', KEY_REPAIR_ROUND, 'batch', 'time')
-        end
     end
+    return checked, repairs
+end
+
+-- Ends the check of a batch after an error of the script, so that the next call continues with others. Returns its id, or ''.
+local function skip()
+    for key, wanted in pairs({[KEY_REPAIR] = 'hash', [KEY_REPAIR_ROUND] = 'hash', [KEY_REPAIR_WANTED] = 'set', [KEY_REPAIR_STATES] = 'string'}) do
+        local found = redis.call('TYPE', key).ok
+        if found ~= wanted and found ~= 'none' then redis.call('UNLINK', key) end
+    end
+    local id = redis.call('HGET', KEY_REPAIR, 'batch') or ''
+    leave_batch()
+    return id
+end
+
+local is_done, checked, repairs = pcall(step)
+local skipped, failure = '', ''
+if not is_done then
+    failure = type(checked) == 'table' and checked.err or tostring(checked)
+    -- These are errors of the server, which end the call.
+    for _, name in ipairs({'OOM', 'NOPERM', 'ACL failure', 'The user executing the script', 'READONLY', 'MISCONF', 'NOREPLICAS'}) do
+        if string.find(failure, name, 1, true) then return redis.error_reply(failure) end
+    end
+    checked, repairs, skipped = '', 0, skip()
 end
 local left = redis.call('HMGET', KEY_REPAIR, 'batch', 'pass')
 local more = left[1] or left[2] or redis.call('EXISTS', KEY_REPAIR_WANTED) == 1
 if more then redis.call('HSET', KEY_REPAIR, 'step', now) else redis.call('UNLINK', KEY_REPAIR) end
-return {'OK', more and 1 or 0, checked, repairs}
+return {'OK', more and 1 or 0, checked, repairs, skipped, failure}

@@ -11,30 +11,52 @@ extension BatchStore {
             [batch?.description ?? "", [FailureReason.other.stateCode] as [UInt8], Self.lostOperation])
     }
 
-    /// Does up to `steps` steps of ``repair(_:)``. Does nothing if the Redis user lacks the permissions, or if Redis has
-    /// no memory for the check: a later call continues.
+    /// Does up to `steps` steps of ``repair(_:)``. If Redis replies with an error, a later call continues; without
+    /// permissions, and without memory for the check, such an error is expected. Throws only if Redis does not reply.
     /// - Parameter wanted: batches that must be checked before others.
-    /// - Returns: true if a check is still in progress, and the batches that were repaired.
-    package func repair(_ wanted: [BatchID] = [], steps: Int) throws(StoreError) -> (hasMore: Bool, repaired: [BatchID])
-    {
-        var repaired: [BatchID] = []
+    /// - Returns: whether a check is still in progress, and what was repaired.
+    package func repair(_ wanted: [BatchID] = [], steps: Int) throws(StoreError) -> RepairSteps {
+        var done = RepairSteps()
         var wanted = wanted[...]
         for _ in 0..<max(steps, wanted.count) {
             do {
                 let reply = try perform(repair(wanted.popFirst()))
-                if let batch = reply.checked, reply.repairs > 0 { repaired.append(batch) }
-                if !reply.hasMore, wanted.isEmpty { return (false, repaired) }
+                if let batch = reply.checked, reply.repairs > 0 { done.repaired.append(batch) }
+                if let skipped = reply.skipped { done.skipped.append(skipped) }
+                if !reply.hasMore, wanted.isEmpty { return done }
             } catch {
-                guard error.redis?.outlook == .full || error.isOfPermissions else { throw error }
-                return (false, repaired)
+                guard error.redis == nil || error.redis?.serverReply != nil else { throw error }
+                let isExpected = error.redis?.outlook == .full || error.isOfPermissions
+                if !isExpected { done.skipped.append(SkippedRepair(batch: nil, error: error.description)) }
+                return done
             }
         }
-        return (true, repaired)
+        done.hasMore = true
+        return done
     }
 
     /// The text that Redis keeps for photos of an operation without an entry.
     private static let lostOperation =
         #"{"name":"","url":"","reason":"other","detail":"Redis lost the operation of this photo; retry the photo with its list"}"#
+}
+
+/// What ``BatchStore/repair(_:steps:)`` has done.
+package struct RepairSteps: Sendable {
+    /// Whether a check is still in progress.
+    package var hasMore = false
+    /// The batches that were repaired.
+    package var repaired: [BatchID] = []
+    /// The checks that ended because of an error.
+    package var skipped: [SkippedRepair] = []
+}
+
+/// A check that ended because of an error, for example because somebody has changed data in Redis that only the script
+/// writes. A later check begins anew.
+package struct SkippedRepair: Sendable, Equatable {
+    /// nil if it is not known.
+    package var batch: BatchID?
+    /// The error of the script.
+    package var error: String
 }
 
 /// The reply of ``BatchStore/repair(_:)``.
@@ -45,6 +67,8 @@ package struct RepairReply: Sendable, Equatable, ScriptReplyDecodable {
     package var checked: BatchID?
     /// The number of corrections of this batch.
     package var repairs: Int
+    /// The check that this call has ended because of an error; nil without an error.
+    package var skipped: SkippedRepair?
 
     init(_ reply: ScriptReply) throws(StoreError) {
         guard reply.status == "OK" else { throw reply.unexpected }
@@ -53,6 +77,8 @@ package struct RepairReply: Sendable, Equatable, ScriptReplyDecodable {
         // An id that Darkroom did not write is skipped.
         checked = name.isEmpty ? nil : BatchID(name)
         repairs = try reply.int(3)
+        let error = try reply.string(5)
+        skipped = error.isEmpty ? nil : SkippedRepair(batch: BatchID(try reply.string(4)), error: error)
     }
 }
 
@@ -60,6 +86,9 @@ extension StoreError {
     /// Whether the Redis user may not run the script or one of its commands. Users that were created from the files of
     /// an earlier version lack the commands of newer scripts.
     var isOfPermissions: Bool {
-        redis?.serverErrorName == "NOPERM" || redis?.serverReply?.contains("ACL failure in script") == true
+        // Redis 7.0, and later versions.
+        let refusals = ["The user executing the script can't", "ACL failure in script"]
+        let reply = redis?.serverReply ?? ""
+        return redis?.serverErrorName == "NOPERM" || refusals.contains { reply.contains($0) }
     }
 }

@@ -14,7 +14,18 @@
 local id, output, name, others = ARGV[1], ARGV[2], ARGV[5], tonumber(ARGV[6])
 local key = KEY_BATCH .. id
 if redis.call('ZSCORE', KEY_FORGOTTEN, id) then return {'FORGOTTEN'} end
-if redis.call('EXISTS', key) == 1 then return {'EXISTS'} end
+--#include read_batch.lua
+-- Whether a torn append-only file has left only the first part of the submission of a batch: its options, without a state.
+local function is_torn(batch)
+    local stored = fields(KEY_BATCH .. batch, 'state')
+    return #stored == 1 and not stored[1] and not redis.call('ZSCORE', KEY_FORGOTTEN, batch)
+end
+if redis.call('EXISTS', key) == 1 and not is_torn(id) then
+    if redis.call('TYPE', key).ok == 'hash' then
+--#include list_batch.lua
+    end
+    return {'EXISTS'}
+end
 local waits, failed_dependency = {}, nil
 for i = 7, 6 + others do
     local o = redis.call('HMGET', KEY_BATCH .. ARGV[i], OUTCOME_FIELDS)
@@ -30,7 +41,8 @@ if name ~= '' then
 end
 if output ~= '' then
     local other = redis.call('HGET', KEY_OUTPUTS, output)
-    if other and ARGV[4] ~= '1' and redis.call('EXISTS', KEY_BATCH .. other) == 1 then return {'OUTPUT', other} end
+    local is_taken = other and redis.call('EXISTS', KEY_BATCH .. other) == 1 and not is_torn(other)
+    if is_taken and ARGV[4] ~= '1' then return {'OUTPUT', other} end
 end
 --#include now.lua
 redis.call('HSET', key, unpack(ARGV, 7 + others))

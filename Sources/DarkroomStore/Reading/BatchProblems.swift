@@ -14,6 +14,10 @@ package struct BatchProblems: Sendable {
     private let known: [BatchID: BatchFacts]
     private let damaged: [BatchID: [String]]
     private let contradictions: [BatchID: String]
+    /// What the workers run, and what waits in them. Their texts are parsed once, because there may be thousands of
+    /// workers and of batches.
+    private let running: [BatchID: [PhotoRanges]]
+    private let waits: [BatchID: [WorkerFacts.Wait]]
 
     /// - Parameters:
     ///   - workers: the workers that Redis lists.
@@ -30,6 +34,10 @@ package struct BatchProblems: Sendable {
         self.damaged = damaged
         self.contradictions = contradictions
         self.workers = workers.filter { $0.isLiving(now: now) }
+        running = self.workers.reduce(into: [:]) { all, worker in
+            for (batch, photos) in worker.running { all[batch, default: []].append(photos) }
+        }
+        waits = Dictionary(grouping: self.workers.flatMap(\.waits), by: \.batch)
         self.cluster = cluster
         self.now = now
         self.known = Dictionary(known.map { ($0.id, $0) }) { first, _ in first }
@@ -122,7 +130,7 @@ package struct BatchProblems: Sendable {
     /// The photos of a batch that workers run now, by index. Nil if a worker of an earlier version does not tell which
     /// photos it runs.
     package func running(of batch: BatchID) -> [PhotoRanges]? {
-        workers.allSatisfy(\.tellsActivity) ? workers.compactMap { $0.running(of: batch) } : nil
+        workers.allSatisfy(\.tellsActivity) ? running[batch] ?? [] : nil
     }
 
     /// The flags that are set, with the queue and the command line option of each flag. If everything is suspended, the
@@ -197,7 +205,7 @@ package struct BatchProblems: Sendable {
         // Shorter pauses are normal while batches take turns.
         let latest = max(batch.pace?.time ?? 0, batch.submitted, batch.started ?? 0)
         guard now - latest > BatchPace.longestSilence.wholeMilliseconds else { return nil }
-        let waits = workers.compactMap { $0.wait(of: batch.id) }
+        let waits = waits[batch.id] ?? []
         guard let most = waits.max(by: { $0.photos < $1.photos }) else { return waitForWorkers(batch) }
         let count = waits.reduce(0) { $0 + $1.photos }
         let photos = HumanText.count(count, of: "photo") + (count == 1 ? " waits" : " wait")
@@ -214,7 +222,7 @@ package struct BatchProblems: Sendable {
     }
 
     private func waitForWorkers(_ batch: BatchFacts) -> (code: BatchProblem.Code, text: String, remedy: String)? {
-        let others = Set(workers.flatMap(\.runningBatches)).subtracting([batch.id]).sorted()
+        let others = running.keys.filter { $0 != batch.id }.sorted()
         guard !others.isEmpty else { return nil }
         return (
             .waitsForWorkers,

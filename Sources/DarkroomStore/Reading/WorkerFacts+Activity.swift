@@ -71,30 +71,25 @@ extension WorkerFacts {
     /// Whether the worker publishes which photos run. Workers of earlier versions do not.
     package var tellsActivity: Bool { fields["running"] != nil }
 
-    /// The batches of which the worker runs photos.
-    package var runningBatches: [BatchID] {
-        (fields["running"] ?? "").split(separator: " ").compactMap { part in
-            part.firstIndex(of: ":").flatMap { BatchID(String(part[..<$0])) }
+    /// The photos that the worker runs, by batch. Texts that Darkroom did not write name no photos.
+    package var running: [BatchID: PhotoRanges] {
+        var found: [BatchID: PhotoRanges] = [:]
+        for part in (fields["running"] ?? "").split(separator: " ") {
+            guard let colon = part.firstIndex(of: ":"), let batch = BatchID(String(part[..<colon])) else { continue }
+            found[batch] = try? PhotoRanges(parsing: String(part[part.index(after: colon)...]))
         }
+        return found
     }
 
-    /// The photos of a batch that the worker runs.
-    package func running(of batch: BatchID) -> PhotoRanges? {
-        let part = (fields["running"] ?? "").split(separator: " ").first { $0.hasPrefix("\(batch):") }
-        // A text that is not a list of ranges was not written by Darkroom; it names no photos.
-        return part.flatMap { try? PhotoRanges(parsing: String($0.dropFirst("\(batch):".count))) }
-    }
-
-    /// The host for which the photos of a batch wait in this worker; nil if they do not wait.
-    package func wait(of batch: BatchID) -> Wait? {
-        for entry in (fields["waiting"] ?? "").split(separator: ";") {
+    /// The hosts for which photos wait in this worker.
+    package var waits: [Wait] {
+        (fields["waiting"] ?? "").split(separator: ";").compactMap { entry in
             let words = entry.split(separator: " ")
-            guard words.count == 4, BatchID(String(words[0])) == batch, let photos = Int(words[1]),
+            guard words.count == 4, let batch = BatchID(String(words[0])), let photos = Int(words[1]),
                 StoredBounds.photos.contains(photos)
-            else { continue }
+            else { return nil }
             return Wait(batch: batch, photos: photos, host: String(words[2]), holder: BatchID(String(words[3])))
         }
-        return nil
     }
 
     /// The reason why the worker refuses a batch, or will refuse it because it may not write to the batch's folders.

@@ -48,6 +48,7 @@ enum StoreScripts {
         "cluster_controls.lua": PackageResources.cluster_controls_lua,
         "delete_step.lua": PackageResources.delete_step_lua,
         "finish_batch.lua": PackageResources.finish_batch_lua,
+        "list_batch.lua": PackageResources.list_batch_lua,
         "maintenance.lua": PackageResources.maintenance_lua,
         "mark_ready.lua": PackageResources.mark_ready_lua,
         "notify_work.lua": PackageResources.notify_work_lua,

@@ -250,6 +250,28 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(try files().count == (isMended ? 1 : 0))
     }
 
+    /// Another batch may have developed these bytes with other options, and its manifest names them.
+    @Test func keptBytesThatAreNoPhotoStayIfTheyCannotBeDownloaded() throws {
+        let photo = [UInt8](try Data(contentsOf: URL(fileURLWithPath: samples + "/astronaut.jpg")))
+        let server = try HostileServer(["/a.jpg": .answer(body: Array(photo[..<(photo.count / 2)]))])
+        let url = server.url("/a.jpg")
+        let accepted = try run([url], options { $0.damagedPhotos = .accept })
+        #expect(accepted.counts.filtered == 1)
+        let before = try files()
+        server.stop()
+        let id = try darkroom.submit([url], options { $0.filters = [.sepia()] })
+        let worker = try darkroom.worker()
+        #expect(try darkroom.wait(id).failures == [.damaged: 1])
+        worker.stop()
+        worker.wait()
+        #expect(try files() == before && before.count == 1)
+        let line = try #require(try darkroom.manifest(of: id)[0])
+        #expect(line.original == OriginalsFolder.file(of: url))
+        #expect(line.detail?.contains("another download failed: connect-failed") == true, "\(line)")
+        // The accepting batch can still use them.
+        #expect(try run([url], options { $0.damagedPhotos = .accept }).counts.filtered == 1)
+    }
+
     @Test func keepsDownloadedPhotosAfterTheWorkerStops() throws {
         let store = darkroom.store
         let id = try darkroom.submit(urls, options())
