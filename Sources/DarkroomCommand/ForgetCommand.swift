@@ -14,9 +14,9 @@ struct ForgetCommand: ParsableCommand {
     func run() throws {
         let client = try redis.connect()
         let found = try client.store.batch(named: batch)
-        guard let state = try client.control.forget(found.id, unfinished: force) else { return }
+        guard try client.control.forget(found.id, unfinished: force) != nil else { return }
         throw CommandError(
-            "batch \(found.label) is \(state.rawValue): \(found.unfinishedText); wait for it "
+            "batch \(found.label) has not finished: \(found.unfinishedText); wait for it "
                 + "(darkroom wait \(found.id)), or remove it anyway with --force")
     }
 }

@@ -53,15 +53,15 @@ struct WaitCommand: ParsableCommand {
         _ batches: [BatchFacts], _ client: DarkroomClient, _ redis: RedisOptions, now: Int
     ) throws {
         let output = StandardOutput()
+        // If Redis is unreachable now, the problems are unknown, and none are printed.
+        let problems = try? client.store.problems(of: batches, now: now)
         if json {
-            // If Redis is unreachable now, the problems are unknown, and none are printed.
-            let problems = try? client.store.problems(of: batches, now: now)
             let facts = batches.map { batch in
                 JSON(batch, now: now, problems: (problems?.of(batch) ?? []).map { $0.naming(redis.run) })
             }
             return try output.document(batch.count == 1 ? facts[0] : .array(facts))
         }
-        for batch in batches { try output.line(batch.summary(now: now)) }
+        for batch in batches { try output.line(batch.summary(now: now, problems: problems?.of(batch) ?? [])) }
         try output.flush()
     }
 }

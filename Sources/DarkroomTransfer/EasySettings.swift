@@ -15,7 +15,14 @@ final class EasySettings {
         self.configuration = configuration
         self.allows = allows
         hosts = HostRules(allowed: configuration.allowedHosts, denied: configuration.deniedHosts)
-        connectTo = Self.list(configuration.connectTo)
+        connectTo = Self.list(configuration.connectTo.map(Self.inASCII))
+    }
+
+    /// A rule of `--connect-to` with hosts in ASCII, as in the requests.
+    private static func inASCII(_ rule: String) -> String {
+        guard rule.utf8.contains(where: { $0 > 0x7F }) else { return rule }
+        let parts = rule.split(separator: ":", omittingEmptySubsequences: false)
+        return parts.map { (try? HostName.ascii(Array($0.utf8))) ?? String($0) }.joined(separator: ":")
     }
 
     deinit {

@@ -23,7 +23,7 @@ enum HostName {
     }
 
     /// A host in ASCII: `münchen.de` becomes `xn--mnchen-3ya.de`, as in browsers (UTS #46, nontransitional). ASCII hosts
-    /// stay as they are.
+    /// stay as they are. Characters that IDNA 2008 does not allow, such as emoji, are refused.
     ///
     /// libcurl can convert a host only in a UTF-8 locale.
     static func ascii(_ host: [UInt8]) throws(TransferError) -> String {

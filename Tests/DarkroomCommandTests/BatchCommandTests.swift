@@ -169,7 +169,7 @@ struct BatchCommandTests {
         let id = try queue.submit(Self.urls)
         let refusal = try queue.run("forget", "\(id)")
         #expect(refusal.status == 1)
-        #expect(refusal.standardError.contains("is ready: 4 of its 4 photos are not done"))
+        #expect(refusal.standardError.contains("has not finished: 4 of its 4 photos are not done"))
         #expect(refusal.standardError.contains("--force"))
         try queue.develop("F")
         #expect(try queue.run("forget", "\(id)").status == 0)

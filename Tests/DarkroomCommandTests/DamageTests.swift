@@ -106,7 +106,7 @@ import Testing
         let now = WatchScene.now
         for worker in workers.prefix(1) { _ = JSON(worker, now: now).text }
         _ = (
-            batch.summary(now: now), batch.stateText(now: now, problems: []), batch.controlsText,
+            batch.summary(now: now, problems: []), batch.stateText(now: now, problems: []), batch.controlsText,
             BatchSummary(batch, now: now).lines
         )
         let problems = BatchProblems(workers: workers, cluster: ClusterControls(), now: now, known: [batch])

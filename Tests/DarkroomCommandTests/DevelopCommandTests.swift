@@ -37,6 +37,8 @@ import Testing
         ("out.jpg", [], "encoding format=jpeg; photos that need no change are kept byte for byte"),
         ("out", [], "each photo is kept byte for byte"), ("out.avif", ["--filter", "none"], nil),
         ("out.webp", [], "encoding format=webp; photos that need no change are kept byte for byte"),
+        ("out", ["--metadata", "no-gps"], "encoding metadata=no-gps; each photo is encoded again"),
+        ("out", ["--srgb"], "encoding srgb=yes; each photo is encoded again"),
         ("out", ["--quality", "70"], "encoding quality=70; photos that need no change are kept byte for byte"),
         ("out.jpg", ["--filter", "sepia"], nil),
     ])

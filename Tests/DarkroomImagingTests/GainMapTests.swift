@@ -83,7 +83,9 @@ import Testing
         let image = try develop(Self.photo(xmp.0, xmp.1), chain).bytes
         let found = try #require(FileParts.xmp(image))
         #expect(found.contains("xmp:Rating=\"3\""))
-        for text in ["Gamma", "Offset", "1.5", "7", "hdr-gain-map"] { #expect(!found.contains(text), "\(text): \(found)") }
+        for text in ["Gamma", "Offset", "1.5", "7", "hdr-gain-map"] {
+            #expect(!found.contains(text), "\(text): \(found)")
+        }
     }
 
     /// The gain map is another JPEG behind the photo, which says so in one of several ways.

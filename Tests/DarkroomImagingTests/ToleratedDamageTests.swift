@@ -141,7 +141,9 @@ import Testing
     }
 
     /// Decoding often falls into step again after corrupt data, and blocks are left in the end.
-    @Test(arguments: [JPEG.Kind.baseline, .grey, .restarts]) func blocksThatAreLeftAreNoStrayBytes(kind: JPEG.Kind) throws {
+    @Test(arguments: [JPEG.Kind.baseline, .grey, .restarts]) func blocksThatAreLeftAreNoStrayBytes(kind: JPEG.Kind)
+        throws
+    {
         let pixels = try decoded(develop(Samples.sample("china.jpg"), "resize=200x", "format=png").bytes)
         let whole = JPEG.file(
             kind == .grey
@@ -158,7 +160,8 @@ import Testing
             switch round % 3 {
             case 0: for index in place..<place + count where file[index] != 0xFF { file[index] ^= 0x11 }
             case 1: file.removeSubrange(place..<place + count)
-            default: file.insert(contentsOf: (0..<count).map { _ in .random(in: 0...254, using: &generator) }, at: place)
+            default:
+                file.insert(contentsOf: (0..<count).map { _ in .random(in: 0...254, using: &generator) }, at: place)
             }
             guard (try? develop(file, "sepia", damage: .fail)) == nil else { continue }
             isNoticed += 1
@@ -244,7 +247,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [[0x21, 0xFE, 1, 0x41, 0, 0x3B], [0x21, 0xFE, 0, 0x3B], [0x21, 0xF9, 0, 0x3B, 0x3B]] as [[UInt8]])
+    @Test(
+        arguments: [[0x21, 0xFE, 1, 0x41, 0, 0x3B], [0x21, 0xFE, 0, 0x3B], [0x21, 0xF9, 0, 0x3B, 0x3B]] as [[UInt8]])
     func gifThatEndsInAShortComment(ending: [UInt8]) throws {
         let whole = try develop(PNG.file(Self.pixels), "sepia=0", "format=gif").bytes
         let file = whole.dropLast() + ending

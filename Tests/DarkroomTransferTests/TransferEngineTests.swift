@@ -147,6 +147,10 @@ import Testing
         #expect(await engine.fetch("http://photos.example.org/a.jpg").body == Self.photo)
         #expect(server.log.heads.first?.contains("Host: photos.example.org\r\n") == true)
 
+        // Requests have the host in ASCII.
+        let named = TransferEngine(.local { $0.connectTo = ["münchen.example:80:127.0.0.1:\(server.port)"] })
+        #expect(await named.fetch("http://münchen.example/a.jpg").body == Self.photo)
+
         var strict = TransferConfiguration()
         strict.connectTo = connectTo
         let error = await TransferEngine(strict).fetch("http://photos.example.org/a.jpg").error

@@ -166,9 +166,9 @@ extension DarkroomClient {
         let state = try await blocking("forget batch \(id)") { [control] in
             try control.forget(id, unfinished: unfinished)
         }
-        guard let state else { return }
+        guard state != nil else { return }
         throw DarkroomError(
             .batchUnfinished, "forget batch \(id)",
-            "batch \(id) is \(state.rawValue): wait until it has finished, or forget it although it has not")
+            "batch \(id) has not finished: wait until it has finished, or forget it although it has not")
     }
 }

@@ -78,7 +78,8 @@ package struct ClusterStatus: Sendable {
     private static func counted(_ batches: [BatchFacts], _ problems: BatchProblems, _ now: Int) -> [BatchState: Int] {
         batches.reduce(into: [:]) { counted, batch in
             let isExecuting = batch.state == .executing
-            counted[isExecuting ? batch.shownState(now: now, problems: problems.of(batch)) : batch.state, default: 0] += 1
+            counted[isExecuting ? batch.shownState(now: now, problems: problems.of(batch)) : batch.state, default: 0] +=
+                1
         }
     }
 

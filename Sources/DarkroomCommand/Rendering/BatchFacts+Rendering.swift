@@ -20,10 +20,10 @@ extension BatchFacts {
     }
 
     /// The outcome of the batch in one line.
-    func summary(now: Int) -> String {
+    func summary(now: Int, problems: [BatchProblem]) -> String {
         let filtered = "\(HumanText.count(counts.filtered)) of \(HumanText.count(photos, of: "photo")) filtered"
         let reason = cancelledReason.isEmpty ? "" : " (\(HumanText.safe(cancelledReason)))"
-        var parts = [stateText(now: now, problems: []) + reason, filtered]
+        var parts = [stateText(now: now, problems: problems) + reason, filtered]
         if counts.failed > 0 { parts.append("\(HumanText.count(counts.failed)) failed (\(reasonsText))") }
         if counts.cancelled > 0 { parts.append("\(HumanText.count(counts.cancelled)) cancelled") }
         if let seconds = seconds(now: now) { parts.append("in \(HumanText.duration(seconds))") }

@@ -45,7 +45,7 @@ struct WatchLines {
     private mutating func take(_ snapshot: WatchSnapshot) throws -> ExitCode? {
         model.take(snapshot)
         if let batch = model.batch, batch.state == .finished {
-            try output.line(batch.summary(now: snapshot.now))
+            try output.line(batch.summary(now: snapshot.now, problems: []))
             try output.flush()
             return ExitCode(of: batch)
         }

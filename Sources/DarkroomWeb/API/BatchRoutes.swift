@@ -36,12 +36,12 @@ enum BatchRoutes {
     @Sendable static func forget(_ call: Call) throws -> HTTPResponse {
         let isForced = try call.fields("force").flag("force") || FormFields(call.request.target.query).flag("force")
         let batch = try call.batch()
-        guard let state = try call.client.control.forget(batch.id, unfinished: isForced) else {
+        guard try call.client.control.forget(batch.id, unfinished: isForced) != nil else {
             return HTTPResponse(status: 204)
         }
         throw Problem(
             409, "batchUnfinished",
-            "batch \(batch.label) is \(state.rawValue): \(batch.unfinishedText); wait until it has finished, or forget "
+            "batch \(batch.label) has not finished: \(batch.unfinishedText); wait until it has finished, or forget "
                 + "it with force=true")
     }
 

@@ -69,12 +69,11 @@ enum BatchActions {
     @Sendable private static func forget(_ call: Call) throws -> HTTPResponse {
         let batch = try call.batch()
         let isFinished = batch.state == .finished
-        let state = batch.stateText(now: try call.client.store.time(), problems: [])
         return ask(
             call, batch, "forget", title: "Forget the batch?",
             [
                 "The batch is removed from Redis. Its files and its manifest remain in the output folder.",
-                isFinished ? "" : "The batch is \(state): \(batch.unfinishedText). They will not be developed.",
+                isFinished ? "" : "The batch has not finished: \(batch.unfinishedText). They will not be developed.",
             ], isFinished ? [] : [.void("input", ["type": "hidden", "name": "force", "value": "true"])],
             button: "Forget")
     }

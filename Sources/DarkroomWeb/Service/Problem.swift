@@ -68,7 +68,7 @@ struct Problem: Error, Sendable {
     static let readOnly = Problem(
         403, "readOnly", "this server was started with --read-only, so it changes nothing")
     static let noSubmission = Problem(
-        403, "noSubmission", "this server takes no lists; start it with --outputs-under for the folder of their photos")
+        403, "noSubmission", "this server takes no lists; one that does: darkroom serve --outputs-under FOLDER")
 
     var title: String { Self.titles[status] ?? "Error" }
 
