@@ -77,6 +77,9 @@ import Testing
         #expect(
             OwnCommandLine.text(adding: "--again", to: words)
                 == "darkroom run 'a b' --header ... --header=... -o out --again")
+        #expect(
+            OwnCommandLine.text(adding: "--again", to: ["darkroom", "run", "-o", "out", "--", "-x.txt"])
+                == "darkroom run -o out --again -- -x.txt")
     }
 
     @Test func folderOfThePhotosIsNotTheOutputFolder() throws {

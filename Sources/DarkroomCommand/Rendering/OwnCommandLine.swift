@@ -7,8 +7,11 @@ enum OwnCommandLine {
     /// URLs, because the text may get into a log.
     static func text(adding option: String, to arguments: [String] = CommandLine.arguments) -> String {
         var words = ["darkroom"]
+        // Options end at `--`.
+        let end = arguments.firstIndex(of: "--")
         var isSecret = false
-        for word in arguments.dropFirst() where word != "--dry-run" {
+        for (index, word) in arguments.enumerated().dropFirst() where word != "--dry-run" {
+            if index == end { words.append(option) }
             if isSecret {
                 words.append("...")
             } else if word.hasPrefix("--header=") {
@@ -18,6 +21,6 @@ enum OwnCommandLine {
             }
             isSecret = !isSecret && word == "--header"
         }
-        return (words + [option]).joined(separator: " ")
+        return (words + (end == nil ? [option] : [])).joined(separator: " ")
     }
 }

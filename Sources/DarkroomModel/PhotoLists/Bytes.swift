@@ -51,12 +51,18 @@ extension UnsafeRawBufferPointer {
     }
 
     /// The bytes without leading and trailing spaces and tabs.
-    var trimmed: UnsafeRawBufferPointer {
+    var trimmed: UnsafeRawBufferPointer { trimmed(of: Byte.isBlank) }
+
+    /// The bytes without leading and trailing bytes for which `isBlank` is true.
+    @inline(__always) func trimmed(of isBlank: (UInt8) -> Bool) -> UnsafeRawBufferPointer {
         var start = 0, end = count
-        while start < end, Byte.isBlank(self[start]) { start += 1 }
-        while end > start, Byte.isBlank(self[end - 1]) { end -= 1 }
+        while start < end, isBlank(self[start]) { start += 1 }
+        while end > start, isBlank(self[end - 1]) { end -= 1 }
         return part(start..<end)
     }
+
+    /// Whether these bytes are a comment: the first byte that is not blank is `#`.
+    var isComment: Bool { first { !Byte.isBlank($0) } == Byte.hash }
 
     /// Whether these bytes begin with `text`.
     func begins(with text: StaticString) -> Bool {

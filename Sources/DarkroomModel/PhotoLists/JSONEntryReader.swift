@@ -57,7 +57,7 @@ struct JSONEntryReader {
         }
         if let url { return emit(name: name, url: url, receive) }
         let object = scanner.bytes.part(start..<scanner.position).excerpt(maxBytes: 100)
-        emit(name: name, text: "\(found) of \(object)", receive)
+        emit(name: name, text: "\(found) of \(PhotoURL.redactingWords(object))", receive)
     }
 
     private mutating func emit(name: JSONScanner.Text?, url: JSONScanner.Text, _ receive: PhotoListReceiver) {

@@ -15,7 +15,9 @@ struct JSONLinesParser: RecordReceiver {
             scanner = JSONScanner(record)
             try reader.entry(&scanner, receive)
         } catch {
-            let url = "line \(line) is not JSON (\(error.message)): \(record.excerpt(maxBytes: 100))"
+            let problem = PhotoURL.redactingWords(error.message)
+            let url =
+                "line \(line) is not JSON (\(problem)): \(PhotoURL.redactingWords(record.excerpt(maxBytes: 100)))"
             PhotoListEntry(name: "line \(line)", url: url).pass(to: receive)
         }
     }

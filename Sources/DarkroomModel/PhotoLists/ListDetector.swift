@@ -39,31 +39,35 @@ struct ListDetector {
         }
         if window.begins(with: "bplist") { return .propertyList }
         try refuseOtherFiles()
-        if columns != ListColumns() { return try table.find(columns) }
+        if columns != ListColumns() { return try withStart(table.find(columns)) }
         switch first {
         case UInt8(ascii: "<"): return try markup()
         case UInt8(ascii: "["): return .json
         case UInt8(ascii: "{"): return object()
         case Byte.quote where isJSONString(): return .jsonLines
-        case Byte.hash where lines.first?.first == UInt8(ascii: "{"): return .jsonLines
-        default: return try table.find()
+        case Byte.hash where firstText?.first == UInt8(ascii: "{"): return .jsonLines
+        default: return try withStart(table.find())
         }
     }
 
-    private var table: TableDetector {
-        TableDetector(lines: lines, comments: comments, ending: ending, quotes: quotes)
+    private var table: TableDetector { TableDetector(lines, isWhole: isWhole, ending: ending, quotes: quotes) }
+
+    /// The first line that is not a comment, without spaces and tabs around it.
+    private var firstText: UnsafeRawBufferPointer? { lines.first { !$0.isComment }?.trimmed }
+
+    /// Adds the offset of the first record to the layout of a table.
+    private func withStart(_ finding: Finding) -> Finding {
+        guard case .separated(var layout) = finding, layout.linesBefore > 0 else { return finding }
+        let last = lines[layout.linesBefore - 1]
+        // A line that is not blank has an address in the window.
+        let newline = window.offset(of: Byte.lineFeed, from: last.baseAddress! - window.baseAddress!)
+        layout.start = newline.map { $0 + 1 } ?? window.count
+        return .separated(layout)
     }
 
-    /// The comment lines before the first other line.
-    private var comments: [UnsafeRawBufferPointer] {
-        Array(allLines.prefix { $0.first == Byte.hash })
-    }
-
-    /// The lines of the window except blank lines and comments.
-    private var lines: [UnsafeRawBufferPointer] { allLines.filter { $0.first != Byte.hash } }
-
-    /// The lines of the window except blank lines. An incomplete last line is omitted if another line is complete.
-    private var allLines: [UnsafeRawBufferPointer] {
+    /// The lines of the window except blank lines, without spaces around them. An incomplete last line is omitted if
+    /// another line is complete.
+    private var lines: [UnsafeRawBufferPointer] {
         var lines: [UnsafeRawBufferPointer] = []
         var start = 0
         while start < window.count {
@@ -71,8 +75,9 @@ struct ListDetector {
             let end = newline ?? window.count
             var line = window.part(start..<end)
             if line.last == Byte.carriageReturn { line = line.part(0..<line.count - 1) }
-            line = line.trimmed
-            if !line.isEmpty, newline != nil || isWhole || lines.isEmpty { lines.append(line) }
+            // Tabs are kept, because the first and the last field of a row may be empty.
+            line = line.trimmed { $0 == Byte.space }
+            if !line.trimmed.isEmpty, newline != nil || isWhole || lines.isEmpty { lines.append(line) }
             start = end + 1
         }
         return lines
@@ -107,7 +112,7 @@ struct ListDetector {
     /// Whether a line that begins with a quote is a JSON string, and not a CSV record with a quoted field.
     private func isJSONString() -> Bool {
         if ["csv", "tsv"].contains(ending) { return false }
-        guard let line = lines.first else { return false }
+        guard let line = firstText else { return false }
         var scanner = JSONScanner(line)
         return (try? scanner.string()) != nil && scanner.peek() == nil
             // The line `"url"` is the header of a table with one column.

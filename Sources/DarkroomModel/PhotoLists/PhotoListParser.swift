@@ -37,6 +37,13 @@ package struct PhotoListParser {
     /// The bytes received before the format was known, or all bytes of a list that must be read as a whole.
     private var held: [UInt8] = []
 
+    /// The offset of the first line that is not blank and not a comment, as far as it is known.
+    private var commentsEnd = 0
+    /// The maximum size of the comments before the first other line.
+    private static let maxCommentBytes = 1 << 20
+    /// The byte order mark of UTF-8.
+    private static let mark: [UInt8] = [0xef, 0xbb, 0xbf]
+
     /// The number of bytes from which ``decide()`` has detected the format; nil if it has not detected the format.
     package var examinedBytes: Int?
 
@@ -62,9 +69,13 @@ package struct PhotoListParser {
     package mutating func examine(_ chunk: UnsafeRawBufferPointer, isLast: Bool) throws(PhotoListError) -> Bool {
         try hold(chunk)
         if format == nil {
-            let mark: [UInt8] = [0xef, 0xbb, 0xbf]  // the byte order mark of UTF-8
-            guard isLast || held.count >= (examinedBytes ?? ListDetector.windowBytes + mark.count) else { return false }
-            if held.starts(with: mark) { held.removeFirst(mark.count) }
+            passComments()
+            guard isLast || held.count >= (examinedBytes ?? commentsEnd + ListDetector.windowBytes + Self.mark.count)
+            else { return false }
+            if held.starts(with: Self.mark) {
+                held.removeFirst(Self.mark.count)
+                commentsEnd = max(0, commentsEnd - Self.mark.count)
+            }
             try begin(find(isWhole: isLast))
         }
         guard format == .propertyList else { return true }
@@ -128,9 +139,26 @@ package struct PhotoListParser {
         held.append(contentsOf: chunk)
     }
 
+    /// Advances ``commentsEnd`` over complete comments and blank lines, up to 1 MiB.
+    ///
+    /// Only lines shorter than the window are passed. Therefore the result does not depend on the chunks as soon as the window
+    /// is complete.
+    private mutating func passComments() {
+        if commentsEnd == 0, held.starts(with: Self.mark) { commentsEnd = Self.mark.count }
+        held.withUnsafeBytes { bytes in
+            while commentsEnd < Self.maxCommentBytes, let end = bytes.offset(of: Byte.lineFeed, from: commentsEnd),
+                end - commentsEnd < ListDetector.windowBytes
+            {
+                let line = bytes.part(commentsEnd..<end).trimmed { Byte.isBlank($0) || $0 == Byte.carriageReturn }
+                guard line.isEmpty || line.isComment else { return }
+                commentsEnd = end + 1
+            }
+        }
+    }
+
     private func find(isWhole: Bool) throws(PhotoListError) -> ListDetector.Finding {
         // The number of examined bytes must not depend on the chunks, so that a list always has the same format.
-        let window = min(held.count, examinedBytes ?? ListDetector.windowBytes, ListDetector.windowBytes)
+        let window = min(held.count, examinedBytes ?? .max, commentsEnd + ListDetector.windowBytes)
         let result: Result<ListDetector.Finding, PhotoListError> = held.withUnsafeBytes { bytes in
             Result { () throws(PhotoListError) in
                 try ListDetector(
@@ -149,8 +177,11 @@ package struct PhotoListParser {
             (format, content) = (.text, .text(RecordSplitter(entryLine), TextListParser()))
         case .separated(let layout):
             guess = layout.guess
+            // Quotation marks in the lines before the table have no meaning.
+            let firstLine = 1 + held.prefix(layout.start).count { $0 == Byte.lineFeed }
+            held.removeFirst(layout.start)
             let splitter = RecordSplitter(
-                quotedFieldDelimiter: layout.quotes == .csv ? layout.delimiter : nil, entryLine)
+                quotedFieldDelimiter: layout.quotes == .csv ? layout.delimiter : nil, firstLine: firstLine, entryLine)
             (format, content) = (.separated, .separated(splitter, SeparatedListParser(layout, entryLine)))
         case .jsonLines:
             (format, content) = (.jsonLines, .jsonLines(RecordSplitter(entryLine), JSONLinesParser()))

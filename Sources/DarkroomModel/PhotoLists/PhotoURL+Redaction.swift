@@ -1,13 +1,33 @@
 /// Removes the parts of a URL that may be secret: user, password, query and fragment. All redaction is in this file.
 extension PhotoURL {
     /// Removes user, password, query and fragment from a URL. Any other text is redacted as if it were a URL.
-    package static func redacted(_ url: String) -> String {
-        String(decoding: redacted(Array(url.utf8)[...]), as: UTF8.self)
+    /// The description of an invalid entry has been redacted where it was written, so only its URLs are redacted.
+    package static func redacted(_ url: String) -> String { redacted(url, keepsQuery: false) }
+
+    /// Removes user and password from a URL. Any other text is redacted as in ``redacted(_:)``.
+    package static func withoutUser(_ url: String) -> String { redacted(url, keepsQuery: true) }
+
+    private static func redacted(_ url: String, keepsQuery: Bool) -> String {
+        let bytes = Array(url.utf8)
+        if bytes.withUnsafeBytes({ authorityStart($0) }) == nil, descriptions.contains(where: { url.contains($0) }) {
+            return redacting(url, keepsQuery: keepsQuery)
+        }
+        return String(decoding: redacted(bytes[...], keepsQuery: keepsQuery), as: UTF8.self)
     }
 
-    /// Removes user and password from a URL. Any other text is redacted as if it were a URL.
-    package static func withoutUser(_ url: String) -> String {
-        String(decoding: redacted(Array(url.utf8)[...], keepsQuery: true), as: UTF8.self)
+    /// The texts by which descriptions of invalid entries are recognized.
+    private static let descriptions = [" is not JSON (", "no URL among the keys of ", " in place of a URL"]
+
+    /// Redacts each word of a text from a list, which may be a damaged URL, as if it were a URL. A word that begins with
+    /// `#` is not one.
+    static func redactingWords(_ text: String) -> String {
+        let bytes = Array(text.utf8)
+        var safe: [UInt8] = []
+        for word in bytes.split(omittingEmptySubsequences: false, whereSeparator: isTextEnd) {
+            safe += word.first == Byte.hash ? Array(word) : redacted(word)
+            if word.endIndex < bytes.endIndex { safe.append(bytes[word.endIndex]) }
+        }
+        return String(decoding: safe, as: UTF8.self)
     }
 
     /// Redacts every URL in a text. URLs may have any scheme, and end at the next blank, quote or angle bracket.

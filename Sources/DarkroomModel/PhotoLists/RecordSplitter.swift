@@ -34,15 +34,19 @@ struct RecordSplitter {
     private var pending: [UInt8] = []
     /// The number of bytes of the current record in earlier chunks.
     private var pendingBytes = 0
-    private var line = 1
-    private var recordLine = 1
+    private var line: Int
+    private var recordLine: Int
     private let entryLine: EntryLine
 
     /// Creates a splitter for CSV records with the delimiter `quotedFieldDelimiter`; if nil, for lines.
-    /// - Parameter entryLine: Gets the line of each record before the record is passed on.
-    init(quotedFieldDelimiter: UInt8? = nil, _ entryLine: EntryLine = EntryLine()) {
+    /// - Parameters:
+    ///   - firstLine: The number of the first line.
+    ///   - entryLine: Gets the line of each record before the record is passed on.
+    init(quotedFieldDelimiter: UInt8? = nil, firstLine: Int = 1, _ entryLine: EntryLine = EntryLine()) {
         self.quotedFieldDelimiter = quotedFieldDelimiter
         self.entryLine = entryLine
+        line = firstLine
+        recordLine = firstLine
     }
 
     /// Passes on the records that end in `chunk`. After the last chunk, also passes on the rest.

@@ -9,7 +9,8 @@
 /// - If columns follow, the URL has the fields whose combination ends like the name of a picture. If there is no such
 ///   combination, it has the following fields with characters of paths and queries.
 ///
-/// If several combinations are possible, the URL is unknown.
+/// If several combinations are possible, the URL is unknown. Empty fields at the end of the record are then columns
+/// without a value. A tab is never part of a URL.
 struct RowAlignment {
     /// The places of the URL and of the name in the record.
     struct Place: Equatable {
@@ -30,6 +31,7 @@ struct RowAlignment {
         var beginsWithURL: Bool { !isQuoted && PhotoURL.authorityStart(text) != nil }
     }
 
+    let delimiter: UInt8
     let columns: Int
     let urlColumn: Int
     let nameColumn: Int?
@@ -41,10 +43,20 @@ struct RowAlignment {
     /// Returns nil if the URL is unknown.
     func find(_ record: UnsafeRawBufferPointer, _ fields: [SeparatedFields.Field]) -> Place? {
         let parts = joined(record, fields.map { Part($0.range, of: record, isQuoted: $0.isQuoted) })
+        if let place = place(record, parts) { return place }
+        let last = parts.lastIndex { !$0.text.isEmpty || $0.isQuoted } ?? 0
+        let count = max(columns, last + 1)
+        guard count < parts.count, let place = place(record, Array(parts[..<count])) else { return nil }
+        // If URLs of this list end like pictures, and this one does not, the next field may be a part of it.
+        return endLikePictures == true && !Self.endsLikeAPicture(record.part(place.url)) ? nil : place
+    }
+
+    private func place(_ record: UnsafeRawBufferPointer, _ parts: [Part]) -> Place? {
         let surplus = parts.count - columns
         guard let start = start(of: parts, surplus) else { return nil }
         let left = surplus - (start - urlColumn)
-        guard let extra = left == 0 || parts[start].isQuoted ? 0 : extra(record, parts, start, left) else { return nil }
+        let isWhole = left == 0 || parts[start].isQuoted || delimiter == Byte.tab
+        guard let extra = isWhole ? 0 : extra(record, parts, start, left) else { return nil }
         let url = parts[start].range.lowerBound..<parts[start + extra].range.upperBound
         return Place(url: url, name: name(parts, start, extra))
     }
@@ -68,10 +80,7 @@ struct RowAlignment {
             most = max(0, last - start)
         }
         guard most > 0 else { return 0 }
-        let whole = (0...most).filter { extra in
-            let url = parts[start].range.lowerBound..<parts[start + extra].range.upperBound
-            return Self.endsLikeAPicture(record.part(url))
-        }
+        let whole = ends(record, parts[start...start + most], from: start)
         func isOfURL(_ part: Part) -> Bool { part.text.contains { "/=&".utf8.contains($0) } }
         if isLast {
             if whole == [0] { return 0 }
@@ -83,6 +92,19 @@ struct RowAlignment {
         guard whole.isEmpty, endLikePictures != true else { return nil }
         let ofURL = parts[start + 1...start + most].prefix(while: isOfURL).count
         return ofURL > 0 ? ofURL : nil
+    }
+
+    /// The numbers of parts after the first with which a URL ends like the name of a picture. The time is linear.
+    private func ends(_ record: UnsafeRawBufferPointer, _ parts: ArraySlice<Part>, from first: Int) -> [Int] {
+        var start = parts[first].range.lowerBound
+        while start < parts[first].range.upperBound, Byte.isBlank(record[start]) { start += 1 }
+        let path = start + Self.path(of: record.part(start..<record.count)).count
+        return parts.indices.filter { part in
+            let end = parts[part].range.upperBound
+            let url = end > path ? record.part(start..<path) : record.part(start..<end).trimmed
+            return ImageEnding.length(of: url) > 0
+        }
+        .map { $0 - first }
     }
 
     private func name(_ parts: [Part], _ start: Int, _ extra: Int) -> Range<Int>? {
@@ -101,27 +123,31 @@ struct RowAlignment {
 
     /// Joins parts that begin with a space to the parts before them, unless there are more of them than surplus parts.
     private func joined(_ record: UnsafeRawBufferPointer, _ parts: [Part]) -> [Part] {
-        guard !hasSpaces else { return parts }
-        let spaced = parts.indices.dropFirst().filter { part in
-            !parts[part].isQuoted && !parts[part - 1].isQuoted && !parts[part].text.isEmpty
+        guard !hasSpaces, delimiter != Byte.tab else { return parts }
+        let isSpaced = parts.indices.map { part in
+            part > 0 && !parts[part].isQuoted && !parts[part - 1].isQuoted && !parts[part].text.isEmpty
                 && record[parts[part].range.lowerBound] == Byte.space
                 // The space after a whole URL begins a text.
                 && !(parts[part - 1].beginsWithURL && Self.endsLikeAPicture(parts[part - 1].text))
         }
-        guard spaced.count <= parts.count - columns else { return parts }
-        var parts = parts
-        for part in spaced.reversed() {
-            let range = parts[part - 1].range.lowerBound..<parts[part].range.upperBound
-            parts[part - 1] = Part(range, of: record, isQuoted: false)
-            parts.remove(at: part)
+        guard isSpaced.count(where: \.self) <= parts.count - columns else { return parts }
+        var joined: [Part] = []
+        var first = 0
+        for last in parts.indices where last + 1 == parts.count || !isSpaced[last + 1] {
+            let range = parts[first].range.lowerBound..<parts[last].range.upperBound
+            joined.append(first == last ? parts[last] : Part(range, of: record, isQuoted: false))
+            first = last + 1
         }
-        return parts
+        return joined
     }
 
     /// Whether the path of a URL ends like the name of a picture.
     static func endsLikeAPicture(_ url: UnsafeRawBufferPointer) -> Bool {
-        let url = url.trimmed
-        let end = url.firstIndex { $0 == UInt8(ascii: "?") || $0 == Byte.hash } ?? url.count
-        return ImageEnding.length(of: url[..<end]) > 0
+        ImageEnding.length(of: path(of: url.trimmed)) > 0
+    }
+
+    /// The part of a URL before its query and its fragment.
+    private static func path(of url: UnsafeRawBufferPointer) -> Slice<UnsafeRawBufferPointer> {
+        url.prefix { $0 != UInt8(ascii: "?") && $0 != Byte.hash }
     }
 }

@@ -10,12 +10,10 @@ struct SeparatedListParser: RecordReceiver {
         var nameColumn: Int?
         /// True if the first record is a header.
         var hasHeader: Bool
-        /// True if the first line defines the delimiter: `sep=;`.
-        var hasSeparatorLine = false
-        /// The number of comment lines before the header or the first row.
-        var comments = 0
-        /// Whether the header begins with the sign of a comment.
-        var headerIsComment = false
+        /// The number of lines before the first record, without blank lines: comments, and the line `sep=;`.
+        var linesBefore = 0
+        /// The offset of the first record in the list.
+        var start = 0
         /// How quotation marks are read.
         var quotes = ListQuotes.csv
         /// Whether the user has chosen ``quotes``.
@@ -39,7 +37,8 @@ struct SeparatedListParser: RecordReceiver {
 
     private let layout: Layout
     private let entryLine: EntryLine
-    private var recordsToSkip: Int
+    /// Whether the next record is the header.
+    private var isAtHeader: Bool
     private var fields: [SeparatedFields.Field] = []
     private var scratch = PhotoURL.Scratch()
     private var urlScratch: [UInt8] = []
@@ -49,12 +48,12 @@ struct SeparatedListParser: RecordReceiver {
     init(_ layout: Layout, _ entryLine: EntryLine) {
         self.layout = layout
         self.entryLine = entryLine
-        recordsToSkip = layout.comments + (layout.hasSeparatorLine ? 1 : 0) + (layout.hasHeader ? 1 : 0)
+        isAtHeader = layout.hasHeader
     }
 
     mutating func take(_ record: UnsafeRawBufferPointer, line: Int, _ receive: PhotoListReceiver) {
         guard record.contains(where: { !Byte.isBlank($0) }) else { return }
-        guard recordsToSkip == 0 else { return recordsToSkip -= 1 }
+        guard !isAtHeader else { return header(record, line: line, receive) }
         guard layout.quotes == .csv, record.offset(of: Byte.quote) != nil else {
             return row(record, .literal, line: line, receive)
         }
@@ -66,22 +65,32 @@ struct SeparatedListParser: RecordReceiver {
             let isLiteral = quoted != columns && count(record, .literal) == columns
             return row(record, isLiteral ? .literal : .csv, line: line, receive)
         }
-        guard !isSeveralRows(record) else { return rows(record, line: line, receive) }
+        let lines = QuotedLines(record, layout, columns: columns)
+        guard !lines.areRows else { return rows(record, line: line, receive) }
         if quoted != columns {
             note(
                 "line \(line): a quoted field has line ends, and its row then has \(quoted) fields in place of \(columns)"
             )
+        } else if lines.haveQuotedURL {
+            note("line \(line): a quoted field has line ends, and one of its lines has a URL or a path")
         }
         row(record, .csv, line: line, receive)
+    }
+
+    /// Skips the header. If a quotation mark in it is not closed, the other lines of the record are rows.
+    private mutating func header(_ record: UnsafeRawBufferPointer, line: Int, _ receive: PhotoListReceiver) {
+        isAtHeader = false
+        guard let end = record.offset(of: Byte.lineFeed), isSeveralRows(record) else { return }
+        rows(record.part(end + 1..<record.count), line: line + 1, receive)
     }
 
     /// Reads a record with a quoted field that is not closed, or is too long, as several rows.
     mutating func takeUnclosed(
         _ record: UnsafeRawBufferPointer, isClosed: Bool, line: Int, _ receive: PhotoListReceiver
     ) -> Bool {
-        guard !layout.quotesAreChosen, recordsToSkip == 0 else { return false }
+        guard !layout.quotesAreChosen else { return false }
         guard layout.isUsuallyLiteral || isClosed && isSeveralRows(record) else { return false }
-        rows(record, line: line, receive)
+        if isAtHeader { header(record, line: line, receive) } else { rows(record, line: line, receive) }
         return true
     }
 
@@ -91,43 +100,21 @@ struct SeparatedListParser: RecordReceiver {
 
     // MARK: Records that are several rows
 
-    /// Whether the lines of a record are rows of their own, because the quotation marks in it are parts of texts: two
-    /// lines have all columns and a URL. In a list that is usually literal, it is enough that all lines have all columns.
     private func isSeveralRows(_ record: UnsafeRawBufferPointer) -> Bool {
-        guard let columns = layout.columns else { return false }
-        var withURL = 0
-        var areComplete = true
-        Self.forEachLine(of: record) { line in
-            let isComplete = count(line, .literal) == columns
-            areComplete = areComplete && isComplete
-            if isComplete, hasURL(line) { withURL += 1 }
-        }
-        return withURL > 1 || areComplete && layout.isUsuallyLiteral
-    }
-
-    private func hasURL(_ line: UnsafeRawBufferPointer) -> Bool {
-        var fields = SeparatedFields(line, delimiter: layout.delimiter, quotes: .literal)
-        for _ in 0..<layout.urlColumn { _ = fields.next() }
-        return fields.next().map { PhotoURL.authorityStart($0.raw.trimmed) != nil } ?? false
+        guard !layout.quotesAreChosen, let columns = layout.columns else { return false }
+        return QuotedLines(record, layout, columns: columns).areRows
     }
 
     private mutating func rows(_ record: UnsafeRawBufferPointer, line first: Int, _ receive: PhotoListReceiver) {
         note("line \(first): a field begins with a quotation mark, which is read as a part of the text")
         var line = first
-        Self.forEachLine(of: record) { text in
+        QuotedLines.forEach(of: record) { range in
+            let text = record.part(range)
             entryLine.number = line
-            if text.contains(where: { !Byte.isBlank($0) }) { row(text, .literal, line: line, receive) }
+            if text.contains(where: { !Byte.isBlank($0) }) {
+                row(text, QuotedLines.quotes(of: text, layout.delimiter), line: line, receive)
+            }
             line += 1
-        }
-    }
-
-    private static func forEachLine(of record: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Void) {
-        var start = 0
-        while start <= record.count {
-            let end = record.offset(of: Byte.lineFeed, from: start) ?? record.count
-            let line = record.part(start..<end)
-            body(line.last == Byte.carriageReturn ? line.part(0..<line.count - 1) : line)
-            start = end + 1
         }
     }
 
@@ -154,7 +141,8 @@ struct SeparatedListParser: RecordReceiver {
             return pass(field(layout.nameColumn), field(layout.urlColumn), receive)
         }
         let alignment = RowAlignment(
-            columns: columns, urlColumn: layout.urlColumn, nameColumn: layout.nameColumn, hasSpaces: layout.hasSpaces,
+            delimiter: layout.delimiter, columns: columns, urlColumn: layout.urlColumn, nameColumn: layout.nameColumn,
+            hasSpaces: layout.hasSpaces,
             endLikePictures: layout.endLikePictures)
         guard let place = alignment.find(record, fields) else {
             let problem =

@@ -2,30 +2,52 @@
 extension TableDetector {
     func completed(_ layout: SeparatedListParser.Layout) -> SeparatedListParser.Layout {
         var layout = layout
-        takeHeaderInComment(&layout)
-        layout.comments = comments.count - (layout.headerIsComment ? 1 : 0)
+        layout.linesBefore = linesBefore
+        if !layout.hasHeader {
+            layout.linesBefore = all[..<linesBefore].firstIndex { isRow($0, layout) } ?? linesBefore
+            takeHeaderInComment(&layout)
+        }
+        let header = layout.hasHeader ? all[layout.linesBefore] : nil
+        let rows = all[(layout.linesBefore + (layout.hasHeader ? 1 : 0))...].filter {
+            !$0.isComment || isRow($0, layout)
+        }
         layout.quotesAreChosen = quotes != nil
-        layout.quotes = quotes ?? detectedQuotes(layout)
-        addColumns(&layout)
+        layout.quotes = quotes ?? detectedQuotes(layout, (header.map { [$0] } ?? []) + rows)
+        addColumns(&layout, header, rows.map { fields($0, layout.delimiter, layout.quotes) })
         return layout
+    }
+
+    /// Whether a line that begins with `#` is a row, because it has a URL or the path of a picture in the URL column.
+    private func isRow(_ line: UnsafeRawBufferPointer, _ layout: SeparatedListParser.Layout) -> Bool {
+        hasURL(fields(line, layout.delimiter), layout)
+    }
+
+    private func hasURL(_ values: [[UInt8]], _ layout: SeparatedListParser.Layout) -> Bool {
+        guard values.indices.contains(layout.urlColumn) else { return false }
+        let url = values[layout.urlColumn]
+        return url.first != Byte.hash && (url.beginsWithURL || url.isPicturePath)
     }
 
     /// If the table has no header, the last comment is the header if it has the name of a URL column and as many fields as
     /// the first row: `#id,url`.
     private func takeHeaderInComment(_ layout: inout SeparatedListParser.Layout) {
-        guard !layout.hasHeader, var line = comments.last, let row = lines.first else { return }
-        line = line.part(1..<line.count)
-        let header = fields(line, layout.delimiter)
+        guard layout.linesBefore > 0, all.indices.contains(layout.linesBefore) else { return }
+        let line = all[layout.linesBefore - 1].trimmed, row = all[layout.linesBefore]
+        guard line.isComment else { return }
+        let header = fields(line.part(1..<line.count), layout.delimiter)
         guard header.count > 1, header.count == fields(row, layout.delimiter).count,
             let found = self.layout(header, layout.delimiter, sample: row)
         else { return }
         (layout.urlColumn, layout.nameColumn) = (found.urlColumn, found.nameColumn)
-        (layout.hasHeader, layout.headerIsComment) = (true, true)
+        layout.hasHeader = true
+        layout.linesBefore -= 1
     }
 
     /// Quotation marks of a list that is usually literal are literal if all lines then have the same number of fields, and
     /// otherwise records differ in their number of fields or have several lines.
-    private func detectedQuotes(_ layout: SeparatedListParser.Layout) -> ListQuotes {
+    private func detectedQuotes(
+        _ layout: SeparatedListParser.Layout, _ lines: [UnsafeRawBufferPointer]
+    ) -> ListQuotes {
         guard layout.isUsuallyLiteral, layout.delimiter != 0,
             lines.contains(where: { $0.offset(of: Byte.quote) != nil })
         else { return .csv }
@@ -41,50 +63,71 @@ extension TableDetector {
         return areEnclosing ? .csv : .literal
     }
 
-    private func addColumns(_ layout: inout SeparatedListParser.Layout) {
-        let rows = lines.dropFirst(layout.hasHeader && !layout.headerIsComment ? 1 : 0)
-            .map { fields($0, layout.delimiter, layout.quotes) }
+    private func addColumns(
+        _ layout: inout SeparatedListParser.Layout, _ header: UnsafeRawBufferPointer?, _ rows: [[[UInt8]]]
+    ) {
         guard layout.delimiter != 0 else { return layout.columns = 1 }
         var columns: Int
-        if layout.hasHeader, let line = layout.headerIsComment ? comments.last : lines.first {
-            let header = SeparatedFields.count(line, delimiter: layout.delimiter, quotes: layout.quotes)
-            columns = header
-            layout.hasSpaces = line.part(1..<line.count).containsDelimiterAndSpace(layout.delimiter)
-            // Some programs end each row, but not the header, with a delimiter.
-            while !rows.isEmpty, rows.allSatisfy({ $0.count > columns && $0[columns...].allSatisfy(\.isEmpty) }) {
-                columns += 1
+        if let header {
+            columns = SeparatedFields.count(header, delimiter: layout.delimiter, quotes: layout.quotes)
+            layout.hasSpaces = header.part(1..<header.count).containsDelimiterAndSpace(layout.delimiter)
+            // Some programs end each row, but not the header, with delimiters.
+            if rows.allSatisfy({ $0.dropFirst(columns).allSatisfy(\.isEmpty) }) {
+                columns = max(columns, rows.lazy.map(\.count).min() ?? 0)
             }
         } else {
-            let counts = Dictionary(grouping: rows, by: \.count).mapValues(\.count)
-            columns = counts.max { ($0.value, -$0.key) < ($1.value, -$1.key) }?.key ?? 1
+            let parts = rows.map { Self.partsOfURL($0, layout) }
+            let counts = zip(rows, parts).map { $0.count - ($1.areCertain ? $1.count : 0) }
+            // The other lines may be parts of quoted fields.
+            let haveURL = rows.indices.filter { hasURL(rows[$0], layout) }
+            columns = mostFrequent(haveURL.map { counts[$0] }) ?? mostFrequent(counts) ?? 1
+            layout.guess = layout.guess ?? Self.guess(layout, columns, rows, parts)
             layout.hasSpaces = lines.allSatisfy { $0.containsDelimiterAndSpace(layout.delimiter) }
-            columns = Self.withoutPartsOfURL(rows, columns, layout.urlColumn)
             if let name = layout.nameColumn, name >= columns { layout.nameColumn = layout.urlColumn > 0 ? 0 : nil }
         }
         layout.columns = max(columns, layout.urlColumn + 1)
         let urls = rows.filter { $0.count == layout.columns && $0[layout.urlColumn].beginsWithURL }
-            .map { row in row[layout.urlColumn].withUnsafeBytes { RowAlignment.endsLikeAPicture($0) } }
+            .map(\.[layout.urlColumn].endsLikeAPicture)
         if !urls.isEmpty { layout.endLikePictures = urls.count { $0 } * 2 > urls.count }
     }
 
-    /// The number of columns of a table without a header, if the fields after the URL are parts of the URLs of all rows.
-    private static func withoutPartsOfURL(_ rows: [[[UInt8]]], _ columns: Int, _ urlColumn: Int) -> Int {
-        var columns = columns
-        while columns > urlColumn + 1 {
-            let areParts = rows.allSatisfy { row in
-                guard row.count > urlColumn + 1, row[urlColumn].beginsWithURL else { return false }
-                let url = row[urlColumn].withUnsafeBytes { RowAlignment.endsLikeAPicture($0) }
-                let rest = row[(urlColumn + 1)...]
-                guard !url, !rest.contains(where: \.beginsWithURL), let last = rest.last,
-                    rest.joined().contains(Byte.slash)
-                else { return false }
-                return last.withUnsafeBytes { RowAlignment.endsLikeAPicture($0) }
-            }
-            guard areParts else { break }
-            columns = urlColumn + 1
-        }
-        return columns
+    /// The fields after the URL of a row that may be parts of the URL.
+    private struct PartsOfURL {
+        var count = 0
+        /// Whether one of them contains a slash. Otherwise the last of them may be a file name in a separate column.
+        var areCertain = false
     }
+
+    /// The fields with which a URL ends like the name of a picture, if it does not without them.
+    private static func partsOfURL(_ row: [[UInt8]], _ layout: SeparatedListParser.Layout) -> PartsOfURL {
+        let url = layout.urlColumn
+        guard layout.delimiter != Byte.tab, row.count > url + 1, row[url].beginsWithURL, !row[url].endsLikeAPicture,
+            let last = row[(url + 1)...].firstIndex(where: \.endsLikeAPicture)
+        else { return PartsOfURL() }
+        let parts = row[(url + 1)...last]
+        guard !parts.contains(where: \.beginsWithURL) else { return PartsOfURL() }
+        return PartsOfURL(count: parts.count, areCertain: parts.contains { $0.contains(Byte.slash) })
+    }
+
+    /// A sentence that tells the user how the fields after the URLs are read; nil if they are not parts of the URLs.
+    private static func guess(
+        _ layout: SeparatedListParser.Layout, _ columns: Int, _ rows: [[[UInt8]]], _ parts: [PartsOfURL]
+    ) -> String? {
+        let urls = "the URLs in column \(layout.urlColumn + 1) are"
+        if zip(rows, parts).contains(where: { $0.count == columns && $1.count > 0 }) {
+            return
+                "\(urls) not joined with the fields after them; if these are parts of the URLs, put the URLs in quotes"
+        }
+        guard parts.count(where: \.areCertain) * 2 > parts.count else { return nil }
+        return
+            "\(urls) joined with the fields after them; if these are columns, add a line with the names of the columns"
+    }
+}
+
+/// The most frequent number; of several, the smallest.
+private func mostFrequent(_ numbers: [Int]) -> Int? {
+    Dictionary(grouping: numbers) { $0 }.mapValues(\.count)
+        .max { ($0.value, -$0.key) < ($1.value, -$1.key) }?.key
 }
 
 extension UnsafeRawBufferPointer {

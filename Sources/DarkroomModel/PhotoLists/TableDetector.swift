@@ -15,31 +15,49 @@ struct TableDetector {
     /// A byte that does not occur in text, so that the whole line is one field.
     private static let noDelimiter: UInt8 = 0
 
+    /// All lines, without blank lines.
+    let all: [UnsafeRawBufferPointer]
+    /// The number of lines before the header or the first row: comments, and the line `sep=;`.
+    let linesBefore: Int
+    /// The other lines, without comments.
     let lines: [UnsafeRawBufferPointer]
-    let comments: [UnsafeRawBufferPointer]
+    private let isWhole: Bool
     private let ending: String
     let quotes: ListQuotes?
     /// The possible delimiters, in the order in which they are tried.
     private let delimiters: [UInt8]
-    private let hasSeparatorLine: Bool
 
     /// Creates a detector for a list that begins with these lines, without blank lines.
     /// - Parameters:
-    ///   - lines: The lines without comments.
-    ///   - comments: The comments before the first other line.
+    ///   - isWhole: Whether these lines are the whole list.
     ///   - quotes: How the user wants quotation marks to be read; nil: this is detected.
-    init(
-        lines: [UnsafeRawBufferPointer], comments: [UnsafeRawBufferPointer], ending: String,
-        quotes: ListQuotes?
-    ) {
-        self.comments = comments
+    init(_ all: [UnsafeRawBufferPointer], isWhole: Bool, ending: String, quotes: ListQuotes?) {
+        self.all = all
+        self.isWhole = isWhole
         self.quotes = quotes
         // Spreadsheet programs write `sep=;` before the header.
-        let separator = lines.first.flatMap { $0.count == 5 && $0.begins(with: "sep=") ? $0[4] : nil }
-        self.lines = separator == nil ? lines : Array(lines.dropFirst())
-        self.ending = separator == nil ? ending : "csv"
-        hasSeparatorLine = separator != nil
-        delimiters = separator.map { [$0] } ?? Self.ordered(Self.usualDelimiters, self.lines)
+        func separator(_ line: UnsafeRawBufferPointer) -> UInt8? {
+            line.count == 5 && line.begins(with: "sep=") ? line[4] : nil
+        }
+        let first = all.firstIndex { !$0.isComment && separator($0) == nil }
+        let chosen = all[..<(first ?? all.count)].lazy.compactMap(separator).first
+        self.ending = chosen == nil ? ending : "csv"
+        // If all lines begin with #, a line with a URL in a later field is a row.
+        let possible = chosen.map { [$0] } ?? Self.usualDelimiters
+        linesBefore =
+            first ?? all.firstIndex { line in possible.contains { Self.hasLaterURL(line, $0) } } ?? all.count
+        lines = all[linesBefore...].filter { first == nil || !$0.isComment }
+        delimiters = chosen.map { [$0] } ?? Self.ordered(Self.usualDelimiters, lines)
+    }
+
+    /// Whether a field after the first field begins with a URL.
+    private static func hasLaterURL(_ line: UnsafeRawBufferPointer, _ delimiter: UInt8) -> Bool {
+        var fields = SeparatedFields(line, delimiter: delimiter, quotes: usualQuotes(of: line, delimiter))
+        _ = fields.next()
+        while let field = fields.next() {
+            if PhotoURL.authorityStart(field.raw.trimmed) != nil { return true }
+        }
+        return false
     }
 
     /// The delimiters in the order in which they are tried.
@@ -93,8 +111,7 @@ struct TableDetector {
             let isHeader = !header[url].containsURL && (Int(columns.url ?? "") == nil || hasKnownName)
             let name = nameColumn(header, besides: url)
             layout = SeparatedListParser.Layout(
-                delimiter: delimiter, urlColumn: url, nameColumn: isHeader ? name : nil, hasHeader: isHeader,
-                hasSeparatorLine: hasSeparatorLine)
+                delimiter: delimiter, urlColumn: url, nameColumn: isHeader ? name : nil, hasHeader: isHeader)
         } else if case .separated(let found) = try findFormat() {
             layout = found
         } else {
@@ -106,24 +123,31 @@ struct TableDetector {
 
     /// The layout of a list of paths, detected from the first line with a path; nil if no line contains a path.
     private func findPaths() -> ListDetector.Finding? {
-        func isPath(_ field: [UInt8]) -> Bool {
-            field.withUnsafeBytes { LocalPath.isOne($0) && ImageEnding.length(of: $0) > 0 }
-        }
         guard let first = lines.first else { return nil }
         for delimiter in delimiters {
             let header = fields(first, delimiter)
-            guard let sample = lines.first(where: { fields($0, delimiter).contains(where: isPath) }) else { continue }
-            let values = fields(sample, delimiter)
-            guard values.count > 1, values.count == header.count, let column = values.firstIndex(where: isPath) else {
-                continue
+            let sample = lines.first {
+                fields($0, delimiter).contains(where: \.isPicturePath) && showsFields($0, delimiter)
             }
-            let name = header.contains(where: isPath) ? nil : nameColumn(header, besides: column)
+            guard let sample else { continue }
+            let values = fields(sample, delimiter)
+            guard values.count > 1, values.count == header.count,
+                let column = values.firstIndex(where: \.isPicturePath), !haveSinglePath(delimiter)
+            else { continue }
+            let name = header.contains(where: \.isPicturePath) ? nil : nameColumn(header, besides: column)
             return .separated(
                 SeparatedListParser.Layout(
                     delimiter: delimiter, urlColumn: column, nameColumn: name ?? (column == 0 ? 1 : 0),
-                    hasHeader: name != nil, hasSeparatorLine: hasSeparatorLine))
+                    hasHeader: name != nil))
         }
-        return isPath(Array(first)) ? .text : nil
+        return lines.contains { Array($0.trimmed).isPicturePath } ? .text : nil
+    }
+
+    /// Whether a line is only a path, so that the delimiters of other lines are characters of their paths. The rows of a CSV
+    /// or TSV file may be too short.
+    private func haveSinglePath(_ delimiter: UInt8) -> Bool {
+        ending != "csv" && ending != "tsv" && delimiter != Byte.tab
+            && lines.contains { Array($0.trimmed).isPicturePath && $0.offset(of: delimiter) == nil }
     }
 
     /// Returns the format and layout. Throws if the lines contain no URL, no path and no header.
@@ -134,7 +158,8 @@ struct TableDetector {
 
     private func findFormat() throws(PhotoListError) -> ListDetector.Finding {
         guard let first = lines.first else {
-            throw PhotoListError(.empty, "there are 0 photos in it, only comments; \(ListDetector.formatAdvice)")
+            let comments = isWhole ? "there are 0 photos in it, only comments" : "it begins with too many comments"
+            throw PhotoListError(.empty, "\(comments); \(ListDetector.formatAdvice)")
         }
         let sample = lines.first { fields($0, Self.noDelimiter)[0].containsURL }
         for delimiter in delimiters {
@@ -147,8 +172,8 @@ struct TableDetector {
             if let finding = findPaths() { return finding }
             throw PhotoListError(
                 .notAList, line: 1,
-                "no URL in this line or the \(lines.count - 1) lines after it (found \"\(first.excerpt(maxBytes: 80))\"); "
-                    + "\(ListDetector.formatAdvice)")
+                "no URL and no path of a picture in this line or the \(lines.count - 1) lines after it "
+                    + "(found \"\(first.excerpt(maxBytes: 80))\"); \(ListDetector.formatAdvice)")
         }
         return layout(sample: sample, first: first).map { .separated($0) } ?? .text
     }
@@ -165,13 +190,15 @@ struct TableDetector {
         // The filter above has removed the columns without a rank.
         guard let column = (shown.isEmpty ? candidates : shown).min(by: { ranks[$0]! < ranks[$1]! }) else { return nil }
         return SeparatedListParser.Layout(
-            delimiter: delimiter, urlColumn: column, nameColumn: nameColumn(header, besides: column), hasHeader: true,
-            hasSeparatorLine: hasSeparatorLine)
+            delimiter: delimiter, urlColumn: column, nameColumn: nameColumn(header, besides: column), hasHeader: true)
     }
 
     /// The layout according to the first line with a URL; nil if the list is plain text.
     private func layout(sample: UnsafeRawBufferPointer, first: UnsafeRawBufferPointer) -> SeparatedListParser.Layout? {
         for delimiter in delimiters {
+            guard let sample = lines.first(where: { Array($0).containsURL && showsFields($0, delimiter) }) else {
+                continue
+            }
             let values = fields(sample, delimiter)
             guard values.count > 1, let column = values.firstIndex(where: \.beginsWithURL) else { continue }
             if column == 0, delimiter != Byte.tab, !isRecord(values), !areRecords(delimiter), sample.first != Byte.quote
@@ -182,7 +209,7 @@ struct TableDetector {
             let name = header.contains(where: \.containsURL) ? nil : nameColumn(header, besides: column)
             var layout = SeparatedListParser.Layout(
                 delimiter: delimiter, urlColumn: column, nameColumn: name ?? (column == 0 ? 1 : 0),
-                hasHeader: name != nil, hasSeparatorLine: hasSeparatorLine)
+                hasHeader: name != nil)
             if name == nil, isUnknownHeader(header, of: values.count, column, delimiter) {
                 layout.hasHeader = true
                 let found = header[column].withUnsafeBytes { $0.excerpt(maxBytes: 40) }
@@ -194,8 +221,17 @@ struct TableDetector {
         }
         guard sample.first == Byte.quote else { return nil }
         return SeparatedListParser.Layout(
-            delimiter: Self.noDelimiter, urlColumn: 0, nameColumn: nil, hasHeader: false,
-            hasSeparatorLine: hasSeparatorLine)
+            delimiter: Self.noDelimiter, urlColumn: 0, nameColumn: nil, hasHeader: false)
+    }
+
+    /// Whether a line shows how many fields it has. Tabs around the only text of a line may be blanks, and a quotation mark
+    /// before the first field that is not closed may be a part of the text.
+    private func showsFields(_ line: UnsafeRawBufferPointer, _ delimiter: UInt8) -> Bool {
+        if delimiter == Byte.tab, line.trimmed.count < line.count, line.trimmed.offset(of: Byte.tab) == nil {
+            return false
+        }
+        return line.first != Byte.quote || QuotedLines.quotes(of: line, delimiter) == .csv
+            || fields(line, delimiter).count > 1
     }
 
     /// Whether the first line of a CSV file is a header with unknown names. It is a header if it contains no URL, its
@@ -267,6 +303,11 @@ struct TableDetector {
 
 extension [UInt8] {
     var beginsWithURL: Bool { withUnsafeBytes { PhotoURL.authorityStart($0) != nil } }
+
+    /// Whether this is a path that ends like the name of a picture.
+    var isPicturePath: Bool { withUnsafeBytes { LocalPath.isOne($0) && ImageEnding.length(of: $0) > 0 } }
+
+    var endsLikeAPicture: Bool { withUnsafeBytes { RowAlignment.endsLikeAPicture($0) } }
 
     fileprivate var containsURL: Bool {
         withUnsafeBytes { bytes in

@@ -57,6 +57,91 @@ import Testing
         #expect(try lines(of: text).map { $0.suffix(10) } == (1...5).map { "http://a/\($0)" })
     }
 
+    // MARK: Quoted fields that would swallow rows
+
+    private static let swallowed: [(String, [String])] = [
+        // Paths.
+        (
+            "file,caption\n/a.jpg,\"Hello\n/b.jpg,world\n/c.jpg,\"end\n/d.jpg,last\n",
+            ["/a.jpg", "/b.jpg", "/c.jpg", "/d.jpg"]
+        ),
+        (
+            "file\tcaption\n/a.jpg\t\"Hi\n/b.jpg\n/c.jpg\tfoo\" bar\n/d.jpg\tx\n",
+            ["/a.jpg", "/b.jpg", "/c.jpg", "/d.jpg"]
+        ),
+        // One line has all columns.
+        (
+            "url,caption\nhttp://a/1,\"Oh, no\nhttp://a/2,said \"she\"\nhttp://a/3,x\n",
+            ["http://a/1", "http://a/2", "http://a/3"]
+        ),
+        ("url;caption\nhttp://a/1;\"Oh\nhttp://a/2\nhttp://a/3;end\"\n", ["http://a/1", "http://a/2", "http://a/3"]),
+        // No line has the right number of fields, but the quotation marks are not at the ends of fields.
+        (
+            "url,caption\nhttp://a/1.jpg,\"Oh, no\nhttp://a/2.jpg,a, b, \"she\" c\nhttp://a/3.jpg,x\n",
+            ["http://a/1.jpg", "http://a/2.jpg", "http://a/3.jpg"]
+        ),
+        // The closing quotation mark opens a field of another row, which has quoted fields.
+        ("url,caption\nhttp://a/1,\"Oh\n\"http://a/2\",x\nhttp://a/3,x\n", ["http://a/1", "http://a/2", "http://a/3"]),
+        // In the header, and in the first row of a table without a header.
+        (
+            "url,\"caption\nhttp://a/1,x\nhttp://a/2,\"y\nhttp://a/3,z\n",
+            ["http://a/1", "http://a/2", "http://a/3"]
+        ),
+        (
+            "\"What a day,http://a/1\nplain,http://a/2\n\"He said,http://a/3\nx,http://a/4\n",
+            ["http://a/1", "http://a/2", "http://a/3", "http://a/4"]
+        ),
+    ]
+
+    @Test(arguments: swallowed.indices) func quotedFieldSwallowsNoRow(number: Int) throws {
+        let (text, urls) = Self.swallowed[number]
+        #expect(try entries(of: Array(text.utf8), named: "x.csv").map(\.url) == urls)
+    }
+
+    @Test(arguments: [
+        "url,caption\nhttp://a/1,\"see\nhttp://b/x.jpg\nfor more\"\nhttp://a/2,x\n",
+        "caption,url\n\"see\nhttp://b/x.jpg\nfor more\",http://a/1\nx,http://a/2\n",
+        "caption,url\n\"a \"\"b\"\"\nc, d\",http://a/1\nx,http://a/2\n",
+        "http://a/1,\"see\nhttp://b/x.jpg\nfor more\"\nhttp://a/2,\"two\nlines\"\n",
+    ])
+    func linesOfAQuotedTextAreNotRows(text: String) throws {
+        #expect(try entries(of: Array(text.utf8), named: "x.csv").map(\.url) == ["http://a/1", "http://a/2"])
+    }
+
+    @Test func urlInAQuotedTextIsTold() throws {
+        let found = try parsed("url,caption\nhttp://a/1,\"see\nhttp://b/x.jpg\nfor more\"\n")
+        #expect(found.remark?.hasPrefix("line 2: a quoted field has line ends, and one of its lines has a URL") == true)
+    }
+
+    // MARK: Tabs
+
+    private static let tabs: [(String, [String])] = [
+        // The last or the first field is empty.
+        (
+            "http://a/0\tx\t\nhttp://a/1\t\"a\t1\nhttp://a/2\ty\t\nhttp://a/3\t\"b\t1\n",
+            ["x=http://a/0", "\"a=http://a/1", "y=http://a/2", "\"b=http://a/3"]
+        ),
+        ("\thttp://a/0\nA\thttp://a/1\n", ["0=http://a/0", "A=http://a/1"]),
+        ("\tname\turl\n0\tA\thttp://a/0\n", ["A=http://a/0"]),
+        ("sep=\t\nname\turl\nA\thttp://a/0\n", ["A=http://a/0"]),
+        // Tabs around URLs in plain text.
+        ("\thttp://a/0\nhttp://a/1\t\nhttp://a/2\n", ["0=http://a/0", "1=http://a/1", "2=http://a/2"]),
+        ("\t/b/0.jpg\n/b/1.jpg\t\n/b/2.jpg\n", ["0.jpg=/b/0.jpg", "1.jpg=/b/1.jpg", "2.jpg=/b/2.jpg"]),
+        // A tab is never a part of a URL.
+        (
+            "A\thttp://a/0.jpg?x=1\tz\nB\thttp://a/1.jpg\t\nC\thttp://a/2.jpg\t\n",
+            ["A=http://a/0.jpg?x=1", "B=http://a/1.jpg", "C=http://a/2.jpg"]
+        ),
+        ("name\turl\nA\thttp://a/0?x=1\tz\n", ["A=http://a/0?x=1"]),
+        ("name\turl\nA\thttp://a/0\tb.jpg\nB\thttp://a/1\n", ["A=http://a/0", "B=http://a/1"]),
+        ("url\tname\nhttp://a/0?id=1\tA\t b\nhttp://a/1\tB\n", ["A\t b=http://a/0?id=1", "B=http://a/1"]),
+    ]
+
+    @Test(arguments: tabs.indices) func fieldsOfTSVAreKept(number: Int) throws {
+        let (text, expected) = Self.tabs[number]
+        #expect(try lines(of: text) == expected)
+    }
+
     private func parsed(_ text: String, _ quotes: ListQuotes? = nil) throws -> (entries: [String], remark: String?) {
         var parser = PhotoListParser(listName: "x.csv", quotes: quotes)
         var found: [String] = []
@@ -99,6 +184,11 @@ import Testing
         // Columns without a value.
         ("name,url\nCat,http://a/c.jpg,\nDog,http://a/d,e.jpg,,\n", ["Cat=http://a/c.jpg", "Dog=http://a/d,e.jpg"]),
         ("\"url\",\"name\"\r\n\"http://a/1,2.jpg\",Cat, big\r\n", ["Cat, big=http://a/1,2.jpg"]),
+        (
+            "url,name\nhttp://a/x?id=1,Cat,\nhttp://a/x?id=2,Dog\n",
+            ["Cat=http://a/x?id=1", "Dog=http://a/x?id=2"]
+        ),
+        ("url,name,id\nhttp://a/1,2.jpg,Cat,\nhttp://a/3.jpg,Dog,8\n", ["Cat=http://a/1,2.jpg", "Dog=http://a/3.jpg"]),
         // Without a header.
         (
             "Cat,http://a/w_1,h_2/c.jpg\nDog,http://a/w_1,h_2/d.jpg\n",
@@ -109,6 +199,14 @@ import Testing
             ["Cat=http://a/c.jpg", "Dog=http://a/d,e.jpg", "Ape=http://a/f.jpg"]
         ),
         ("http://a/w_1,h_2/c.jpg\n", ["c.jpg=http://a/w_1,h_2/c.jpg"]),
+        (
+            "http://a/w_1,h_2/c.jpg,Cat\nhttp://a/w_1,h_2/d.jpg,Dog\nhttp://a/e.jpg,Emu\n",
+            ["Cat=http://a/w_1,h_2/c.jpg", "Dog=http://a/w_1,h_2/d.jpg", "Emu=http://a/e.jpg"]
+        ),
+        (
+            "Cat,http://a/0,0,9,9/full/c.jpg,7\nDog,http://a/0,0,9,9/full/d.jpg,8\n",
+            ["Cat=http://a/0,0,9,9/full/c.jpg", "Dog=http://a/0,0,9,9/full/d.jpg"]
+        ),
     ]
 
     @Test(arguments: unquoted.indices) func urlWithDelimitersIsJoined(number: Int) throws {
@@ -126,6 +224,29 @@ import Testing
             found.count == 1 && found[0].url.contains("line 2 has") && PhotoURL.check(found[0].url) != nil, "\(found)")
     }
 
+    @Test func fieldsThatMayBePartsOfTheURLsAreTold() throws {
+        func guess(_ text: String) throws -> String? {
+            var parser = PhotoListParser(listName: "x.csv")
+            _ = try Array(text.utf8).withUnsafeBytes { try parser.examine($0, isLast: true) }
+            return parser.guess
+        }
+        #expect(try guess("http://a/w_1,h_2/c.jpg,Cat\n")?.contains("column 1 are joined") == true)
+        #expect(try guess("http://a/1,c.jpg,Cat\n")?.contains("column 1 are not joined") == true)
+        #expect(try guess("http://a/1.jpg,Cat\nhttp://a/2,c.jpg\n")?.contains("column 1 are not joined") == true)
+        #expect(try guess("http://a/1.jpg,c.jpg,Cat\n") == nil)
+        #expect(try guess("Cat,http://a/1.jpg\nDog,http://a/2.jpg\nApe,http://a/3,c.jpg\n") == nil)
+    }
+
+    /// A row with many fields, which takes hours if the time grows with the square of their number.
+    @Test(.timeLimit(.minutes(5)), arguments: ["name,url", "name,url,id"], [",", ", a", ",.jpg", ",a?"])
+    func rowWithManyFieldsTakesLinearTime(header: String, field: String) throws {
+        for count in [60_000, 1_000_000] {
+            let row = "Cat,http://a/" + String(repeating: field, count: count / field.utf8.count)
+            let found = try entries(of: Array("\(header)\n\(row)\nDog,http://a/2.jpg\n".utf8), named: "x.csv")
+            #expect(found.count == 2 && found.last?.url == "http://a/2.jpg")
+        }
+    }
+
     // MARK: Comments and separators
 
     private static let tables: [(String, String, [String])] = [
@@ -135,6 +256,22 @@ import Testing
         ("# a comment\nCat,http://a/1.jpg\nDog,http://a/2.jpg\n", "", ["Cat=http://a/1.jpg", "Dog=http://a/2.jpg"]),
         ("# a comment\nurl\nhttp://a/1,2.jpg\n", "", ["1,2.jpg=http://a/1,2.jpg"]),
         ("# a comment\n{\"url\":\"http://a/1\",\"w\":NaN}\n", "", ["1=http://a/1"]),
+        ("sep=;\n# a comment\nname;url\nCat;http://a/1\n", "", ["Cat=http://a/1"]),
+        // A quotation mark in a comment.
+        (
+            "# a lens, \"macro\nname,url\nCat,http://a/1\nDog,\"http://a/2\"\nApe,http://a/3\n", "",
+            ["Cat=http://a/1", "Dog=http://a/2", "Ape=http://a/3"]
+        ),
+        ("# \"a\n\n#\"b\nCat,http://a/1\nDog,\"http://a/2\"\n", "x.csv", ["Cat=http://a/1", "Dog=http://a/2"]),
+        // Rows that begin with #.
+        (
+            "# a comment\n#sunset,http://a/1.jpg\n#beach,http://a/2.jpg\ncity,http://a/3.jpg\n", "",
+            ["#sunset=http://a/1.jpg", "#beach=http://a/2.jpg", "city=http://a/3.jpg"]
+        ),
+        ("#1,http://a/1\n#2,http://a/2\n", "", ["#1=http://a/1", "#2=http://a/2"]),
+        ("# x\n#id\turl\n#1\thttp://a/1\n2\thttp://a/2\n", "", ["#1=http://a/1", "2=http://a/2"]),
+        ("#sunset,photos/1.jpg\ncity,photos/2.jpg\n", "", ["#sunset=photos/1.jpg", "city=photos/2.jpg"]),
+        ("# see http://a/\nhttp://a/1\n#http://a/2\n", "", ["1=http://a/1"]),
         ("name|url\nCat|http://a/1\n", "", ["Cat=http://a/1"]), ("Cat|http://a/1.jpg\n", "", ["Cat=http://a/1.jpg"]),
         ("http://a/1.jpg|Cat\n", "", ["Cat=http://a/1.jpg"]),
         ("http://a/1|Cat\nhttp://a/2|Dog\n", "", ["Cat=http://a/1", "Dog=http://a/2"]),
@@ -156,6 +293,22 @@ import Testing
     @Test(arguments: tables.indices) func commentsAndSeparatorsAreFound(number: Int) throws {
         let (text, name, expected) = Self.tables[number]
         #expect(try lines(of: text, named: name) == expected)
+    }
+
+    @Test func commentsMayBeLongerThanTheWindow() throws {
+        let comments = "\u{feff}" + String(repeating: "# a comment, \"long\n\r\n", count: 8000)
+        for (table, name) in [("name,url\nCat,http://a/1\n", "Cat"), ("http://a/1\n", "1"), ("#7,http://a/1\n", "#7")] {
+            for step in [1000, ListDetector.windowBytes, .max] {
+                let found = try entries(of: Array((comments + table).utf8), step: step)
+                #expect(found == [PhotoListEntry(name: name, url: "http://a/1")], "\(step)")
+            }
+        }
+    }
+
+    /// The output of `ls`.
+    @Test(arguments: ["README.md\nsub\n", "a b.txt\n", "x, y\n", ""]) func namesOfFilesAreText(others: String) throws {
+        let found = try entries(of: Array((others + "a, 1.jpg\nb.jpg\n").utf8)).map(\.url)
+        #expect(found.suffix(2) == ["a, 1.jpg", "b.jpg"] && found.count == 1 + others.count { $0 == "\n" } + 1)
     }
 
     @Test(arguments: [

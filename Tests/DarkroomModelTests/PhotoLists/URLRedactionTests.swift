@@ -42,6 +42,24 @@ import Testing
         #expect(PhotoURL.name(of: url) == name)
     }
 
+    /// In a description of an invalid entry, only the excerpt of the list is redacted.
+    @Test func descriptionsOfInvalidEntriesAreShownWhole() throws {
+        let list = """
+            {"url":"http://a/1"}
+            # c
+            {"url":"http://ann:secret@a/2?secret"} ann:secret@a/3?secret http:\\/\\/ann:secret@a
+            {"name":"http://ann:secret@a/4?secret", "n": "ann:secret@a"}
+            """
+        let urls = try entries(of: Array(list.utf8), named: "x.jsonl").map(\.url)
+        let details = urls.map { PhotoURL.check($0)?.detail ?? $0 }
+        #expect(details.count == 4 && details[1] == "line 2 is not JSON (# c, expected a value): # c", "\(details)")
+        #expect(
+            details[2].hasPrefix("line 3 is not JSON (a/3 expected the end of the line): {\"url\":\"http://a/2\"} a"))
+        #expect(details[3] == "no URL among the keys of {\"name\":\"http://a/4\", \"n\": \"a\"}")
+        for text in urls + urls.map(PhotoURL.withoutUser) + details { #expect(!text.contains("secret"), "\(text)") }
+        #expect(urls.map(PhotoURL.withoutUser) == urls && urls.map(PhotoURL.redacted) == urls)
+    }
+
     @Test func showsNoSecretOfAnInvalidURL() {
         #expect(PhotoURL.check("ann:secret@host/a.jpg?token=secret")?.detail == "host/a.jpg")
     }
