@@ -16,6 +16,8 @@
 enum {
     // The largest EXIF and XMP that is read from a text of a PNG or a box of a JPEG XL.
     MAX_PROFILE = 8 << 20,
+    // libvips fails on larger EXIF.
+    MAX_EXIF = 1000000,
 };
 
 // MARK: - PNG
@@ -45,6 +47,7 @@ static uint8_t *decode_profile(const char *text, size_t *count) {
 }
 
 static void set_missing_blob(VipsImage *image, const char *field, const uint8_t *bytes, size_t count) {
+    if (!strcmp(field, VIPS_META_EXIF_NAME) && count > MAX_EXIF) return;
     if (!vips_image_get_typeof(image, field)) vips_image_set_blob_copy(image, field, bytes, count);
 }
 
@@ -153,7 +156,8 @@ static void take_tiff_metadata(VipsImage *image, const struct darkroom_input *in
     GByteArray *classic = darkroom_tiff_from_big_tiff(input->bytes, input->byte_count);
     GByteArray *exif = classic ? darkroom_exif_from_tiff(classic->data, classic->len)
                                : darkroom_exif_from_tiff(input->bytes, input->byte_count);
-    if (exif) vips_image_set_blob_copy(image, VIPS_META_EXIF_NAME, exif->data, exif->len);
+    if (exif) vips_image_remove(image, VIPS_META_EXIF_NAME);
+    if (exif) set_missing_blob(image, VIPS_META_EXIF_NAME, exif->data, exif->len);
     if (exif) g_byte_array_free(exif, TRUE);
     if (classic) g_byte_array_free(classic, TRUE);
 }

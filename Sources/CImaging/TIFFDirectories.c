@@ -290,9 +290,10 @@ static void set_number(GByteArray *out, bool is_big_endian, size_t offset, uint6
 }
 
 // Appends a directory of a BigTIFF as that of a classic TIFF; of the directories that it leads to, only those of EXIF, and only
-// if `is_first`. Returns its offset.
+// if `is_first`. Values for which there is no room are left out, because many entries may have the same value. Returns its offset.
 static size_t append_directory(GByteArray *out, const struct reader *reader, uint64_t offset, bool is_first) {
-    enum { TAG_EXIF = 0x8769, TAG_GPS = 0x8825, TYPE_LONG = 4, TYPE_LONG8 = 16, MAX_COPIED = 200, MAX_BYTES = 64 << 10 };
+    enum { TAG_EXIF = 0x8769, TAG_GPS = 0x8825, TYPE_LONG = 4, TYPE_LONG8 = 16 };
+    enum { MAX_COPIED = 200, MAX_BYTES = 64 << 10, MAX_ALL = 512 << 10 };
     bool is_big_endian = reader->is_big_endian;
     uint64_t entries = directory_entries(reader, offset);
     size_t start = out->len, copied = 0;
@@ -304,7 +305,8 @@ static size_t append_directory(GByteArray *out, const struct reader *reader, uin
         size_t at = start + 2 + copied * 12, bytes = 0;
         const uint8_t *value = value_bytes(reader, &entry, &bytes);
         bool is_pointer = entry.tag == TAG_EXIF || entry.tag == TAG_GPS;
-        if (!value || bytes > MAX_BYTES || (entry.type >= TYPE_LONG8 && !is_pointer) || (is_pointer && !is_first)) continue;
+        if (!value || bytes > MAX_BYTES || out->len > MAX_ALL) continue;
+        if ((entry.type >= TYPE_LONG8 && !is_pointer) || (is_pointer && !is_first)) continue;
         GByteArray *fields = g_byte_array_new();
         append_number(fields, is_big_endian, entry.tag, 2);
         append_number(fields, is_big_endian, is_pointer ? TYPE_LONG : entry.type, 2);

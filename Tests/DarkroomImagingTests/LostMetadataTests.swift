@@ -74,6 +74,22 @@ import Testing
         }
     }
 
+    /// Entries that lead to the same directory, whose entries have the same value.
+    @Test func metadataOfABigTIFFAreBounded() throws {
+        var tags: [Int: TIFFPage.Value] = [:]
+        for tag in 0..<120 { tags[0x9000 + tag] = .text(String(repeating: "x", count: 60_000)) }
+        var page = TIFFPage(width: 30, height: 20, colour: [10, 200, 30], tags: [0x8298: .text("Ann")])
+        page.directories = [0x8769: tags, 0x8825: tags]
+        let file = TIFFPage.file([page], isBigTIFF: true)
+        let jpeg = try develop(file, "sepia", "format=webp").bytes
+        #expect(file.count > 14_000_000 && jpeg.count < 700_000)
+        let isKept = jpeg.contains(Array("Ann\0".utf8))
+        #expect(isKept)
+        // libvips would fail on EXIF of this size.
+        let classic = TIFFPage.file([page])
+        #expect(try develop(classic, "sepia", "format=webp").bytes.count < 10_000)
+    }
+
     // MARK: - IPTC
 
     private static let records: [UInt8] = [0x1C, 2, 25, 0, 3] + Array("cat".utf8)
