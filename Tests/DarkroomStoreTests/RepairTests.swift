@@ -384,4 +384,20 @@ import Testing
         try test.heartbeat()
         #expect(try store.batchIDs() == [] && test.command("HLEN", store.keys.outputs) == .integer(0))
     }
+
+    /// A key of another type hides the fields of the batch. Only a user may forget it.
+    @Test func batchWithAKeyOfAnotherTypeStays() throws {
+        let id = try test.submit(operations: 3)
+        try repair()
+        try test.command("SET", store.keys.reasons(id), "text")
+        try repair(id)
+        try test.heartbeat()
+        try test.command("DEL", store.keys.repairRound)
+        try repair()
+        try test.heartbeat()
+        #expect(try store.batchIDs() == [id] && test.command("ZCARD", store.keys.expiring) == .integer(0))
+        try test.command("DEL", store.keys.reasons(id))
+        try test.develop()
+        #expect(try counters(id).succeeded)
+    }
 }

@@ -7,7 +7,8 @@
 -- other times, each call compares the counters of the next 100 batches. A batch whose counters do not agree is checked completely.
 -- A complete check counts the state codes in a copy from the time at which the check began, and adds the differences to the
 -- counters. So workers may change states and counters during the check. Operations with a lease are left to their workers.
--- The script also runs if Redis has no memory, to remove its copy. It makes a copy only if there is room.
+-- The script also runs if Redis has no memory, to remove its copy. It makes a copy only if there is room; otherwise it tries again
+-- after a minute.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] id of a batch that must be checked, '' for none
 --     [2] state code, [3] text for photos whose operation is lost: it has no entry, so no worker can run it
@@ -50,18 +51,35 @@ local function has_room(bytes)
     return not used or not most or most == 0 or used + 2 * bytes <= most
 end
 
+-- Notes that a batch must be checked later.
+local function postpone(id)
+    local ids = redis.call('HGET', KEY_REPAIR_ROUND, 'postponed') or ''
+    if #ids < 10000 then redis.call('HSET', KEY_REPAIR_ROUND, 'postponed', ids .. id .. ' ', 'postponed.time', now) end
+end
+
+-- The batches that were postponed a minute ago are wanted.
+local function resume_postponed()
+    local postponed = redis.call('HMGET', KEY_REPAIR_ROUND, 'postponed', 'postponed.time')
+    if not postponed[1] or now - (tonumber(postponed[2]) or 0) < 60000 then return end
+    redis.call('HDEL', KEY_REPAIR_ROUND, 'postponed', 'postponed.time')
+    for id in string.gmatch(postponed[1], '%S+') do redis.call('SADD', KEY_REPAIR_WANTED, id) end
+end
+
 -- Begins the complete check of a batch. A batch of another type or with an unreadable size cannot be repaired, nor one with more
 -- operations than photos, whose check could take days.
 local function begin(id)
     local key = KEY_BATCH .. id
     local b, from, to, is_valid = fields(key, 'size', 'photos', 'operations', 'state', COUNT_FIELDS), 1, 3, nil
 --#include check_batch.lua
+    -- A batch with a key of another type has no fields.
+    if #b == 0 then return end
     if not b[4] then
         -- A torn file may contain only the first part of forgetting the batch.
         if redis.call('ZSCORE', KEY_BATCHES, id) then redis.call('ZADD', KEY_EXPIRING, 0, id) end
         return
     end
-    if not is_valid or tonumber(b[3]) > tonumber(b[2]) or not has_room(tonumber(b[2])) then return end
+    if not is_valid or tonumber(b[3]) > tonumber(b[2]) then return end
+    if not has_room(tonumber(b[2])) then return postpone(id) end
     local names, begun, repairs = {COUNT_FIELDS}, {}, 0
     for i, name in ipairs(names) do
         if not is_integer(b[4 + i]) then
@@ -388,7 +406,8 @@ local function step()
                 end
             end
         else
-            local round = redis.call('HMGET', KEY_REPAIR_ROUND, 'batch', 'time')
+            resume_postponed()
+        local round = redis.call('HMGET', KEY_REPAIR_ROUND, 'batch', 'time')
             local page = following(round[1], round[2])
             for i = 1, #page, 2 do
                 local id, key, is_sound = page[i], KEY_BATCH .. page[i], nil
