@@ -186,7 +186,10 @@ import Testing
     /// A stream of Brotli that is not compressed (RFC 7932, 9.2), of at most 65,536 bytes.
     private static func brotli(_ bytes: [UInt8]) -> [UInt8] {
         let header = (bytes.count - 1) << 4 | 1 << 20
-        return (0..<3).map { UInt8(header >> (8 * $0) & 255) } + bytes + [3]
+        var stream = (0..<3).map { place in UInt8(header >> (8 * place) & 255) }
+        stream += bytes
+        stream.append(3)
+        return stream
     }
 
     private static func box(_ type: String, _ bytes: [UInt8]) -> [UInt8] {
