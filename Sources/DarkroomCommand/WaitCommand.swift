@@ -53,8 +53,10 @@ struct WaitCommand: ParsableCommand {
         _ batches: [BatchFacts], _ client: DarkroomClient, _ redis: RedisOptions, now: Int
     ) throws {
         let output = StandardOutput()
-        // If Redis is unreachable now, the problems are unknown, and none are printed.
-        let problems = try? client.store.problems(of: batches, now: now)
+        // The text shows problems only as the state of batches that execute. If Redis is unreachable now, the problems are
+        // unknown, and none are printed.
+        let isShown = json || batches.contains { $0.state == .executing }
+        let problems = isShown ? try? client.store.problems(of: batches, now: now) : nil
         if json {
             let facts = batches.map { batch in
                 JSON(batch, now: now, problems: (problems?.of(batch) ?? []).map { $0.naming(redis.run) })
