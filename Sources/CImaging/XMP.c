@@ -58,7 +58,7 @@ struct namespace {
 };
 
 struct scanner {
-    // The text before all changes, which is what is read, and the text that is changed.
+    // A copy of the text, which is read, and the text itself, which is changed.
     const uint8_t *bytes;
     uint8_t *settled;
     size_t count;

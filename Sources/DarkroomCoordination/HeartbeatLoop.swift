@@ -123,7 +123,7 @@ package final class HeartbeatLoop: Sendable {
                     "repaired a batch whose data in Redis contradicted each other", [.batch: .text(batch)])
             }
             for skipped in steps.skipped where skipped.error != loggedError.withLock({ $0 }) {
-                // Each heartbeat may find the same error again.
+                // Later heartbeats may find the same error, which is logged once.
                 loggedError.withLock { $0 = skipped.error }
                 coordination.logger.error(
                     "cannot check whether the data of a batch contradict each other; a later check begins anew",

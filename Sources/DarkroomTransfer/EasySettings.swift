@@ -18,7 +18,7 @@ final class EasySettings {
         connectTo = Self.list(configuration.connectTo.map(Self.inASCII))
     }
 
-    /// A rule of `--connect-to` with hosts in ASCII, as in the requests.
+    /// A rule of `--connect-to` with hosts in ASCII, as in the requests. A part that is not a host, such as a port, stays.
     private static func inASCII(_ rule: String) -> String {
         guard rule.utf8.contains(where: { $0 > 0x7F }) else { return rule }
         let parts = rule.split(separator: ":", omittingEmptySubsequences: false)

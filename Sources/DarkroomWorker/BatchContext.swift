@@ -21,8 +21,8 @@ final class BatchContext: Sendable {
     private let latestFolder = Locked(WeakFolder())
 
     /// The photos that are downloaded again, by index, because their bytes in the folder of originals cannot be decoded,
-    /// and the failures. The bytes stay until others that can be decoded replace them: another batch may have developed
-    /// them with other options.
+    /// and the failures. If the download fails, the bytes stay, because another batch may have developed them with other
+    /// options.
     let unusableOriginals = Locked<[Int: (reason: FailureReason, detail: String)]>([:])
 
     private struct WeakFolder {

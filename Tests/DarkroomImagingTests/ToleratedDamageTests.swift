@@ -140,7 +140,8 @@ import Testing
         #expect(isLeftOver > 10)
     }
 
-    /// Decoding often falls into step again after corrupt data, and blocks are left in the end.
+    /// After corrupt data, a decoder often finds the beginnings of codes again, but has missed some blocks. So whole blocks
+    /// are left after the last one.
     @Test(arguments: [JPEG.Kind.baseline, .grey, .restarts]) func blocksThatAreLeftAreNoStrayBytes(kind: JPEG.Kind)
         throws
     {
@@ -163,6 +164,7 @@ import Testing
             default:
                 file.insert(contentsOf: (0..<count).map { _ in .random(in: 0...254, using: &generator) }, at: place)
             }
+            // Some corrupt data are data of another picture, which no decoder notices.
             guard (try? develop(file, "sepia", damage: .fail)) == nil else { continue }
             isNoticed += 1
             isTolerated += (try? develop(file, "sepia")) == nil ? 0 : 1

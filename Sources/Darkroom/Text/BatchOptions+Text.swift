@@ -12,8 +12,9 @@ extension BatchOptions {
             return "photos: filters \(filters.text)" + (encoding.isEmpty ? "" : "; encoding \(encoding)")
         }
         guard !encoding.isEmpty else { return "photos: no filters; each photo is kept byte for byte" }
+        // The submission reports settings that are invalid.
         let settings = try? self.encoding.settings()
-        // Whether these change a photo is only known after decoding it.
+        // Whether these settings change a photo is only known after decoding it.
         let changesAll = settings?.srgb == true || settings?.metadata ?? .all != .all
         let kept = changesAll ? "each photo is encoded again" : "photos that need no change are kept byte for byte"
         return "photos: no filters; encoding \(encoding); \(kept)"

@@ -98,7 +98,8 @@ extension TableDetector {
         var areCertain = false
     }
 
-    /// The fields with which a URL ends like the name of a picture, if it does not without them.
+    /// If the URL of a row does not end like the name of a picture: the next fields up to the first that does. They may be
+    /// parts of the URL, cut at its separators.
     private static func partsOfURL(_ row: [[UInt8]], _ layout: SeparatedListParser.Layout) -> PartsOfURL {
         let url = layout.urlColumn
         guard layout.delimiter != Byte.tab, row.count > url + 1, row[url].beginsWithURL, !row[url].endsLikeAPicture,

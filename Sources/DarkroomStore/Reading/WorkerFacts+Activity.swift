@@ -76,6 +76,7 @@ extension WorkerFacts {
         var found: [BatchID: PhotoRanges] = [:]
         for part in (fields["running"] ?? "").split(separator: " ") {
             guard let colon = part.firstIndex(of: ":"), let batch = BatchID(String(part[..<colon])) else { continue }
+            // Anything can stand in Redis; an invalid list names no photos.
             found[batch] = try? PhotoRanges(parsing: String(part[part.index(after: colon)...]))
         }
         return found
