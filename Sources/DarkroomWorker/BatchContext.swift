@@ -20,10 +20,22 @@ final class BatchContext: Sendable {
     /// system can be unmounted.
     private let latestFolder = Locked(WeakFolder())
 
-    /// The photos that are downloaded again, by index, because their bytes in the folder of originals cannot be decoded,
-    /// and the failures. If the download fails, the bytes stay, because another batch may have developed them with other
-    /// options.
-    let unusableOriginals = Locked<[Int: (reason: FailureReason, detail: String)]>([:])
+    /// The photos that are downloaded again, by index, because their bytes in the folder of originals cannot be decoded.
+    let unusableOriginals = Locked<[Int: UnusableOriginal]>([:])
+
+    /// Bytes in the folder of originals that cannot be decoded. Another batch may have developed them with other options.
+    /// So they stay until the server sends bytes that can be decoded, or the same bytes again.
+    struct UnusableOriginal {
+        let reason: FailureReason
+        let detail: String
+        /// The SHA-256 digest of the bytes.
+        let digest: [UInt8]
+
+        /// The detail of the photo's failure after another download failed too.
+        func detail(after reason: FailureReason, _ other: String) -> String {
+            "\(detail); another download failed: \(reason.word)\(other.isEmpty ? "" : ": \(other)")"
+        }
+    }
 
     private struct WeakFolder {
         weak var folder: OpenFolder?

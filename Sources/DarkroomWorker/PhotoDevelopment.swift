@@ -29,29 +29,13 @@ enum PhotoDevelopment {
         do throws(PhotoProduct.Failure) {
             products = try maker.make(image.body)
         } catch {
-            guard let reason = error.reason else { return nil }
-            var outcome = failure(photo, reason, error.detail, image)
-            guard reason.isOfBytes, outcome.line.original != nil, let originals = photo.context.output.originals else {
-                return outcome
-            }
-            // A server may have sent an error page or a part of the photo only once.
-            if image.attempts == 0 {
-                photo.context.unusableOriginals.withLock { $0[photo.record.index] = (reason, error.detail) }
-                return nil
-            }
-            photo.context.unusableOriginals.withLock { $0[photo.record.index] = nil }
-            let isRemoved = fileCalls.run(for: photo.operation) { originals.remove(photo.record.url) }
-            if isRemoved { outcome.line.original = nil }
-            return outcome
+            return error.reason.flatMap { undecoded(photo, image, $0, error.detail, fileCalls) }
         }
         let filtered = clock.now
         guard !photo.cancellation.isCancelled else { return nil }
 
         do throws(OutputWriter.Failure) {
-            let isReplaced = try fileCalls.run(for: photo.operation) { () throws(OutputWriter.Failure) in
-                try replaceOriginal(of: photo, by: image, temporaryName, isWaitedFor)
-            }
-            guard isReplaced else { return nil }
+            guard try replaceOriginal(of: photo, by: image, temporaryName, fileCalls, isWaitedFor) else { return nil }
         } catch {
             return failure(photo, error.reason, error.detail, image)
         }
@@ -97,10 +81,36 @@ enum PhotoDevelopment {
         return outcome
     }
 
+    /// The outcome of a photo whose bytes cannot be made into its files. Bytes that cannot be decoded do not stay in the
+    /// folder of originals, with the exception of ``BatchContext/UnusableOriginal``.
+    /// - Returns: nil if the photo starts again with a download, because a server may have sent an error page or a part
+    ///   of the photo only once.
+    private static func undecoded(
+        _ photo: PhotoTask, _ image: Download, _ reason: FailureReason, _ detail: String, _ fileCalls: FileCalls
+    ) -> PhotoOutcome? {
+        var outcome = failure(photo, reason, detail, image)
+        guard reason.isOfBytes, outcome.line.original != nil, let originals = photo.context.output.originals else {
+            return outcome
+        }
+        let index = photo.record.index, digest = SHA256Digest.hash(of: image.body)
+        if image.attempts == 0 {
+            let original = BatchContext.UnusableOriginal(reason: reason, detail: detail, digest: digest)
+            photo.context.unusableOriginals.withLock { $0[index] = original }
+            return nil
+        }
+        let kept = photo.context.unusableOriginals.withLock { $0.removeValue(forKey: index) }
+        if let kept, kept.digest != digest {
+            return failure(photo, kept.reason, kept.detail(after: reason, detail), image)
+        }
+        let isRemoved = fileCalls.run(for: photo.operation) { originals.remove(photo.record.url) }
+        if isRemoved { outcome.line.original = nil }
+        return outcome
+    }
+
     /// Writes downloaded bytes to the folder of originals if the bytes there cannot be decoded. Returns false if the photo
     /// will be started again.
     private static func replaceOriginal(
-        of photo: PhotoTask, by image: Download, _ temporaryName: String,
+        of photo: PhotoTask, by image: Download, _ temporaryName: String, _ fileCalls: FileCalls,
         _ isWaitedFor: (OutputWriter.Failure) -> Bool
     ) throws(OutputWriter.Failure) -> Bool {
         let index = photo.record.index
@@ -110,24 +120,28 @@ enum PhotoDevelopment {
         let name = StaleFiles.temporaryName(
             for: OriginalsFolder.temporaryName(for: photo.record, of: photo.operation.batch),
             fencingToken: photo.operation.fencingToken, worker: temporaryName)
-        do throws(OutputWriter.Failure) {
-            try originals.write(
-                image.body, of: photo.record.url, by: image.way, time: image.time, temporaryName: name)
-        } catch {
-            guard isWaitedFor(error) else { throw error }
-            return false
+        let isWritten = try fileCalls.run(for: photo.operation) { () throws(OutputWriter.Failure) in
+            do throws(OutputWriter.Failure) {
+                try originals.write(
+                    image.body, of: photo.record.url, by: image.way, time: image.time, temporaryName: name)
+                return true
+            } catch {
+                // `isWaitedFor` also accesses the folder.
+                guard isWaitedFor(error) else { throw error }
+                return false
+            }
         }
-        photo.context.unusableOriginals.withLock { $0[index] = nil }
-        return true
+        if isWritten { photo.context.unusableOriginals.withLock { $0[index] = nil } }
+        return isWritten
     }
 
     /// The outcome of a photo whose download failed. If kept bytes could not be decoded before, that is the reason.
     static func failure(_ photo: PhotoTask, _ reason: FailureReason, _ error: TransferError) -> PhotoOutcome {
-        let first = photo.context.unusableOriginals.withLock { $0.removeValue(forKey: photo.record.index) }
-        let again = "; another download failed: \(reason.word)\(error.detail.isEmpty ? "" : ": \(error.detail)")"
-        var outcome = failure(photo, first?.reason ?? reason, first.map { $0.detail + again } ?? error.detail)
+        let kept = photo.context.unusableOriginals.withLock { $0.removeValue(forKey: photo.record.index) }
+        let detail = kept?.detail(after: reason, error.detail) ?? error.detail
+        var outcome = failure(photo, kept?.reason ?? reason, detail)
         outcome.line.attempts = error.attempts
-        if first != nil { outcome.line.original = original(of: photo) }
+        if kept != nil { outcome.line.original = original(of: photo) }
         return outcome
     }
 

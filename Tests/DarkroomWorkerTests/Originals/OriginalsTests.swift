@@ -251,14 +251,16 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
     }
 
     /// Another batch may have developed these bytes with other options, and its manifest names them.
-    @Test func keptBytesThatAreNoPhotoStayIfTheyCannotBeDownloaded() throws {
+    @Test(arguments: [nil, "<html>not found</html>"])
+    func keptBytesThatAreNoPhotoStayUntilTheServerSendsBetterOnes(page: String?) throws {
         let photo = [UInt8](try Data(contentsOf: URL(fileURLWithPath: samples + "/astronaut.jpg")))
-        let server = try HostileServer(["/a.jpg": .answer(body: Array(photo[..<(photo.count / 2)]))])
+        let answers = [photo[..<(photo.count / 2)]] + (page.map { [Array($0.utf8)[...]] } ?? [])
+        let server = try HostileServer(["/a.jpg": .inTurn(answers.map { .answer(body: Array($0)) })])
         let url = server.url("/a.jpg")
         let accepted = try run([url], options { $0.damagedPhotos = .accept })
         #expect(accepted.counts.filtered == 1)
         let before = try files()
-        server.stop()
+        if page == nil { server.stop() }
         let id = try darkroom.submit([url], options { $0.filters = [.sepia()] })
         let worker = try darkroom.worker()
         #expect(try darkroom.wait(id).failures == [.damaged: 1])
@@ -267,7 +269,9 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(try files() == before && before.count == 1)
         let line = try #require(try darkroom.manifest(of: id)[0])
         #expect(line.original == OriginalsFolder.file(of: url))
-        #expect(line.detail?.contains("another download failed: connect-failed") == true, "\(line)")
+        #expect(
+            line.detail?.contains("another download failed: \(page == nil ? "connect-failed" : "not-an-image")")
+                == true, "\(line)")
         // The accepting batch can still use them.
         #expect(try run([url], options { $0.damagedPhotos = .accept }).counts.filtered == 1)
     }
