@@ -28,6 +28,7 @@ DARKROOM_SETOPT(progress_callback, curl_xferinfo_callback)
 DARKROOM_SETOPT(opensocket_callback, curl_opensocket_callback)
 DARKROOM_SETOPT(prereq_callback, curl_prereq_callback)
 DARKROOM_SETOPT(debug_callback, curl_debug_callback)
+DARKROOM_SETOPT(ssl_ctx_callback, curl_ssl_ctx_callback)
 
 DARKROOM_GETINFO(long, long *)
 DARKROOM_GETINFO(offset, curl_off_t *)
