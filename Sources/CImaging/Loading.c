@@ -1,3 +1,4 @@
+#include "Boxes.h"
 #include "ColourMapping.h"
 #include "Damage.h"
 #include "ImageMetadata.h"
@@ -65,9 +66,26 @@ static bool own_exif(darkroom_picture *picture) {
     return darkroom_replace(picture, next);
 }
 
+// Copies a JPEG XL file and gives its compressed boxes of metadata a type that decoders skip. libvips 8.16 lets libjxl unpack
+// them, without a limit, and refuses the photo if one is damaged; `darkroom_read_metadata` reads them from the file. Returns
+// NULL if there are none.
+static uint8_t *without_packed_boxes(const struct darkroom_input *input) {
+    struct darkroom_box_content box;
+    size_t start = 0, position = 0;
+    uint8_t *copy = NULL;
+    if (input->byte_count < 12 || memcmp(input->bytes + 4, "JXL ", 4)) return NULL;
+    for (; darkroom_next_box(input->bytes, input->byte_count, &position, &box); start = position) {
+        if (memcmp(box.type, "brob", 4)) continue;
+        if (!copy) copy = g_memdup2(input->bytes, input->byte_count);
+        memcpy(copy + start + 4, "skip", 4);
+    }
+    return copy;
+}
+
 // Reads the header. `shrink` is for JPEG and WebP.
 static bool load(darkroom_picture *picture, const struct darkroom_input *input, int shrink) {
-    void *bytes = (void *)input->bytes;
+    uint8_t *copy = input->format == DARKROOM_JXL ? without_packed_boxes(input) : NULL;
+    void *bytes = copy ? copy : (void *)input->bytes;
     size_t count = input->byte_count;
     int frames = input->all_frames ? -1 : 1;
     bool is_loaded = false;
@@ -94,8 +112,11 @@ static bool load(darkroom_picture *picture, const struct darkroom_input *input, 
 #undef LOAD
     if (!is_loaded) {
         if (image) g_object_unref(image);
+        g_free(copy);
         return false;
     }
+    // The image reads the copy until it is freed.
+    if (copy) g_object_set_data_full(G_OBJECT(image), "darkroom-copy", copy, g_free);
     if (picture->image) g_object_unref(picture->image);
     picture->image = image;
     bool is_heif = input->format == DARKROOM_AVIF || input->format == DARKROOM_HEIC;
