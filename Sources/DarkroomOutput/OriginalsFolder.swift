@@ -79,8 +79,9 @@ package struct OriginalsFolder: Sendable {
         try write(bytes, to: Self.file(of: url), temporaryName, time)
     }
 
-    /// Removes the bytes of a URL, so that its next photo downloads them. If another worker has replaced them, they stay,
-    /// unless it does so between the comparison and the removal; then they are downloaded again. Blocks.
+    /// Removes the bytes of a URL, so that its next photo downloads them. If another worker has replaced them, its bytes
+    /// stay. If it replaces them between the comparison and the removal, its bytes are removed, and the next photo downloads
+    /// them again. Blocks.
     /// - Parameter digest: the SHA-256 digest of the bytes.
     /// - Returns: whether no bytes are left.
     package func remove(_ url: String, ifDigestIs digest: [UInt8]) -> Bool {

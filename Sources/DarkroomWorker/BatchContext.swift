@@ -20,7 +20,7 @@ final class BatchContext: Sendable {
     /// system can be unmounted.
     private let latestFolder = Locked(WeakFolder())
 
-    /// The photos that are downloaded again, by index, because their bytes in the folder of originals cannot be decoded.
+    /// The bytes that cannot be decoded, by the index of their photo. These photos are downloaded again.
     let unusableOriginals = Locked<[Int: UnusableOriginal]>([:])
 
     /// Bytes in the folder of originals that cannot be decoded. Another batch may have developed them with other options.

@@ -83,8 +83,8 @@ enum PhotoDevelopment {
 
     /// The outcome of a photo whose bytes cannot be made into its files. Bytes that cannot be decoded are removed from the
     /// folder of originals, except kept bytes that another batch may have used, if another download gives other bytes.
-    /// - Returns: nil if the photo starts again with a download, because a server may have sent an error page or a part
-    ///   of the photo only once.
+    /// - Returns: nil if kept bytes cannot be decoded. Then the photo starts again with a download, because the kept bytes
+    ///   may be an error page, or a part of the photo, that the server has sent only once.
     private static func undecoded(
         _ photo: PhotoTask, _ image: Download, _ reason: FailureReason, _ detail: String, _ fileCalls: FileCalls
     ) -> PhotoOutcome? {
@@ -132,7 +132,7 @@ enum PhotoDevelopment {
                     image.body, of: photo.record.url, by: image.way, time: image.time, temporaryName: name)
                 return true
             } catch {
-                // `isWaitedFor` also accesses the folder.
+                // This is within the call of the folder, because `isWaitedFor` also accesses the folder.
                 guard isWaitedFor(error) else { throw error }
                 return false
             }

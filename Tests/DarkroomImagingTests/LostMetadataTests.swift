@@ -200,11 +200,12 @@ import Testing
     private static let jxlStart =
         box("JXL ", [0x0D, 0x0A, 0x87, 0x0A]) + box("ftyp", Array("jxl \0\0\0\0jxl ".utf8))
 
-    /// Boxes of metadata of a JPEG XL that are damaged, and bytes that are no box.
+    /// Damaged boxes of metadata, which may be anywhere in a JPEG XL file.
     private static let damagedBoxes: [[UInt8]] = [
         box("Exif", []), box("Exif", [0, 0]), box("Exif", [0xFF, 0xFF, 0xFF, 0xFF, 1]), box("brob", []),
         box("brob", Array("Exif".utf8) + [0xFF, 0xFF]),
     ]
+    /// Bytes after the picture of a JPEG XL file that are not a complete box, or whose box goes on to the end of the file.
     private static let damagedEnds: [[UInt8]] = [
         PNG.bigEndian(1) + Array("brob".utf8) + [UInt8](repeating: 0, count: 8) + Array("xml ".utf8) + [0xFF, 0xFF],
         PNG.bigEndian(200) + Array("brobxml ".utf8) + brotli([1, 2, 3]), PNG.bigEndian(200) + Array("xml <x>".utf8),

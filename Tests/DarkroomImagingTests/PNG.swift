@@ -41,7 +41,7 @@ enum PNG {
         return Array(packed.prefix(Int(size)))
     }
 
-    /// The texts of a file, as `KEYWORD=TEXT`. Versions of libvips compress them or do not.
+    /// The texts of a file, as `KEYWORD=TEXT`. Some versions of libvips compress them.
     static func texts(of file: [UInt8]) throws -> [String] {
         try FileParts.chunks(file).filter { ["tEXt", "zTXt"].contains($0.name) }.map { chunk in
             let parts = chunk.bytes.split(separator: 0, maxSplits: 1, omittingEmptySubsequences: false)

@@ -18,7 +18,8 @@ import Testing
         queue = try Queue(redis)
         scratch = try ScratchFolder()
         let photo = try scratch.write("photo.png", Self.smallPhoto)
-        // The queries of the URLs are random digits, which use about 5 MB of memory. A query is not part of the path.
+        // All URLs name the same file, because a query is not part of its path. The queries are random digits, so that the list
+        // uses about 5 MB of the memory of Redis.
         list = try scratch.write(
             "list.txt",
             (0..<Self.photos).map { index in
