@@ -245,7 +245,7 @@ let package = Package(
             name: "DarkroomWorkerTests",
             dependencies: [
                 "DarkroomWorker", "DarkroomWorkerState", "DarkroomCoordination", "DarkroomExecution", "DarkroomOutput",
-                "DarkroomCoordinator",
+                "DarkroomCoordinator", "DarkroomCoding",
                 "DarkroomLogging", "DarkroomPhotoServer", "DarkroomImaging", "DarkroomRecipes", "StoreInspection",
                 "DarkroomTestSupport", "ErrorExpectations", "FuzzSupport",
             ]),

@@ -1,3 +1,4 @@
+#include "Boxes.h"
 #include "ColourMapping.h"
 #include "Damage.h"
 #include "ImageMetadata.h"
@@ -65,10 +66,35 @@ static bool own_exif(darkroom_picture *picture) {
     return darkroom_replace(picture, next);
 }
 
+static bool is_box(const char type[4], const char *wanted) { return !memcmp(type, wanted, 4); }
+
+// Hides the metadata of a JPEG XL file from libvips: libvips 8.16 lets libjxl unpack them, without a limit, and refuses the
+// photo if they are damaged. `darkroom_read_metadata` reads them from the file. Returns a copy of the file whose boxes of
+// metadata have a type that decoders skip, or NULL if there are none. `count` becomes the number of bytes to decode, without
+// the bytes after the last complete box, unless they belong to the picture.
+static uint8_t *without_jxl_metadata(const struct darkroom_input *input, size_t *count) {
+    struct darkroom_box_content box;
+    const uint8_t *bytes = input->bytes;
+    size_t start = 0, position = 0;
+    uint8_t *copy = NULL;
+    *count = input->byte_count;
+    if (*count < 12 || !is_box((const char *)bytes + 4, "JXL ")) return NULL;
+    for (; darkroom_next_box(bytes, input->byte_count, &position, &box); start = position) {
+        if (!is_box(box.type, "brob") && !is_box(box.type, "Exif") && !is_box(box.type, "xml ")) continue;
+        if (!copy) copy = g_memdup2(bytes, input->byte_count);
+        memcpy(copy + start + 4, "skip", 4);
+    }
+    const char *rest = (const char *)bytes + position + 4;
+    bool is_picture = *count - position >= 8 && (is_box(rest, "jxlc") || is_box(rest, "jxlp"));
+    if (!is_picture) *count = position;
+    return copy;
+}
+
 // Reads the header. `shrink` is for JPEG and WebP.
 static bool load(darkroom_picture *picture, const struct darkroom_input *input, int shrink) {
-    void *bytes = (void *)input->bytes;
     size_t count = input->byte_count;
+    uint8_t *copy = input->format == DARKROOM_JXL ? without_jxl_metadata(input, &count) : NULL;
+    void *bytes = copy ? copy : (void *)input->bytes;
     int frames = input->all_frames ? -1 : 1;
     bool is_loaded = false;
     VipsImage *image = NULL;
@@ -94,8 +120,11 @@ static bool load(darkroom_picture *picture, const struct darkroom_input *input, 
 #undef LOAD
     if (!is_loaded) {
         if (image) g_object_unref(image);
+        g_free(copy);
         return false;
     }
+    // libvips reads the copy until the image is freed.
+    if (copy) g_object_set_data_full(G_OBJECT(image), "darkroom-copy", copy, g_free);
     if (picture->image) g_object_unref(picture->image);
     picture->image = image;
     bool is_heif = input->format == DARKROOM_AVIF || input->format == DARKROOM_HEIC;

@@ -184,7 +184,7 @@ static void take_packed_jxl_box(VipsImage *image, const uint8_t *bytes, size_t c
     g_free(unpacked);
 }
 
-// libvips before 8.15 does not read the boxes of metadata, and later versions do not read compressed ones.
+// libvips before 8.15 does not read the boxes of metadata, and Loading.c hides them from later versions.
 static void take_jxl_boxes(VipsImage *image, const struct darkroom_input *input) {
     // The size to which compressed boxes inflate is not known before, so a stranger's file gets few attempts.
     enum { MAX_PACKED_BOXES = 4 };

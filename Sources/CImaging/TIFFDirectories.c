@@ -170,7 +170,7 @@ static void take_entry(const struct reader *reader, const struct entry *entry, s
     }
 }
 
-// Returns false if there is no directory at the offset, or if too many entries have been read before.
+// Returns false if there is no directory at the offset, or if it and the directories read so far have too many entries.
 static bool read_directory(struct reader *reader, uint64_t offset, struct directory *directory) {
     uint64_t entries = directory_entries(reader, offset);
     if (offset == 0 || entries == 0 || entries > MAX_ENTRIES || entries > reader->entries_left) return false;

@@ -53,8 +53,8 @@ struct WaitCommand: ParsableCommand {
         _ batches: [BatchFacts], _ client: DarkroomClient, _ redis: RedisOptions, now: Int
     ) throws {
         let output = StandardOutput()
-        // The text shows problems only as the state of batches that execute. If Redis is unreachable now, the problems are
-        // unknown, and none are printed.
+        // The line of a batch shows a problem only if the batch executes. The facts have already been read, so they are printed
+        // even if the problems cannot be read, for example because Redis has become unreachable.
         let isShown = json || batches.contains { $0.state == .executing }
         let problems = isShown ? try? client.store.problems(of: batches, now: now) : nil
         if json {

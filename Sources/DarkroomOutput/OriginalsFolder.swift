@@ -79,10 +79,18 @@ package struct OriginalsFolder: Sendable {
         try write(bytes, to: Self.file(of: url), temporaryName, time)
     }
 
-    /// Removes the bytes of a URL, so that its next photo downloads them. Returns whether no bytes are left. Blocks.
-    package func remove(_ url: String) -> Bool {
+    /// Removes the bytes of a URL, so that its next photo downloads them. If another worker has replaced them, its bytes
+    /// stay. If it replaces them between the comparison and the removal, its bytes are removed, and the next photo downloads
+    /// them again. Blocks.
+    /// - Parameter digest: the SHA-256 digest of the bytes.
+    /// - Returns: whether no bytes are left.
+    package func remove(_ url: String, ifDigestIs digest: [UInt8]) -> Bool {
         do throws(SystemFailure) {
-            try place.open().remove(Self.file(of: url))
+            let folder = try place.open(), file = Self.file(of: url)
+            guard SHA256Digest.hash(of: try folder.contents(of: file, maxBytes: maxBytes)) == digest else {
+                return false
+            }
+            try folder.remove(file)
             return true
         } catch {
             return error.error == ENOENT

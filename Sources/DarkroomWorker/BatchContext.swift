@@ -20,20 +20,20 @@ final class BatchContext: Sendable {
     /// system can be unmounted.
     private let latestFolder = Locked(WeakFolder())
 
-    /// The photos that are downloaded again, by index, because their bytes in the folder of originals cannot be decoded.
+    /// The bytes that cannot be decoded, by the index of their photo. These photos are downloaded again.
     let unusableOriginals = Locked<[Int: UnusableOriginal]>([:])
 
     /// Bytes in the folder of originals that cannot be decoded. Another batch may have developed them with other options.
-    /// So they stay until the server sends bytes that can be decoded, or the same bytes again.
+    /// So they stay until another download gives a photo that can be developed, or the same bytes, which can be had again.
     struct UnusableOriginal {
         let reason: FailureReason
         let detail: String
         /// The SHA-256 digest of the bytes.
         let digest: [UInt8]
 
-        /// The detail of the photo's failure after another download failed too.
+        /// The detail of the photo's failure after it also failed with another download.
         func detail(after reason: FailureReason, _ other: String) -> String {
-            "\(detail); another download failed: \(reason.word)\(other.isEmpty ? "" : ": \(other)")"
+            "\(detail); downloaded again: \(reason.word)\(other.isEmpty ? "" : ": \(other)")"
         }
     }
 

@@ -81,28 +81,34 @@ enum PhotoDevelopment {
         return outcome
     }
 
-    /// The outcome of a photo whose bytes cannot be made into its files. Bytes that cannot be decoded do not stay in the
-    /// folder of originals, with the exception of ``BatchContext/UnusableOriginal``.
-    /// - Returns: nil if the photo starts again with a download, because a server may have sent an error page or a part
-    ///   of the photo only once.
+    /// The outcome of a photo whose bytes cannot be made into its files. Bytes that cannot be decoded are removed from the
+    /// folder of originals, except kept bytes that another batch may have used, if another download gives other bytes.
+    /// - Returns: nil if kept bytes cannot be decoded. Then the photo starts again with a download, because the kept bytes
+    ///   may be an error page, or a part of the photo, that the server has sent only once.
     private static func undecoded(
         _ photo: PhotoTask, _ image: Download, _ reason: FailureReason, _ detail: String, _ fileCalls: FileCalls
     ) -> PhotoOutcome? {
         var outcome = failure(photo, reason, detail, image)
-        guard reason.isOfBytes, outcome.line.original != nil, let originals = photo.context.output.originals else {
+        guard outcome.line.original != nil, let originals = photo.context.output.originals else { return outcome }
+        let index = photo.record.index
+        guard reason.isOfBytes else {
+            let kept = photo.context.unusableOriginals.withLock { $0.removeValue(forKey: index) }
+            if kept != nil { outcome.line.original = nil }  // the failure is not that of the kept bytes
             return outcome
         }
-        let index = photo.record.index, digest = SHA256Digest.hash(of: image.body)
+        let digest = SHA256Digest.hash(of: image.body)
         if image.attempts == 0 {
             let original = BatchContext.UnusableOriginal(reason: reason, detail: detail, digest: digest)
             photo.context.unusableOriginals.withLock { $0[index] = original }
             return nil
         }
         let kept = photo.context.unusableOriginals.withLock { $0.removeValue(forKey: index) }
-        if let kept, kept.digest != digest {
+        if let kept, kept.digest != digest, kept.reason != .notAnImage {
             return failure(photo, kept.reason, kept.detail(after: reason, detail), image)
         }
-        let isRemoved = fileCalls.run(for: photo.operation) { originals.remove(photo.record.url) }
+        let isRemoved = fileCalls.run(for: photo.operation) {
+            originals.remove(photo.record.url, ifDigestIs: kept?.digest ?? digest)
+        }
         if isRemoved { outcome.line.original = nil }
         return outcome
     }
@@ -126,7 +132,7 @@ enum PhotoDevelopment {
                     image.body, of: photo.record.url, by: image.way, time: image.time, temporaryName: name)
                 return true
             } catch {
-                // `isWaitedFor` also accesses the folder.
+                // This is within the call of the folder, because `isWaitedFor` also accesses the folder.
                 guard isWaitedFor(error) else { throw error }
                 return false
             }

@@ -33,8 +33,9 @@ final class WorkerCore: CoordinatedWorker {
     private let engine: TransferEngine
     private let filtrationThreads: FiltrationThreads
     private let helpers: PhotoHelpers?
-    private let limits = Locked(())
-    private let urgencies = Locked(())
+    // Not `Locked<Void>`: a value of size 0 shares its address with other variables, so the thread sanitizer reports races on it.
+    private let limits = NSLock()
+    private let urgencies = NSLock()
     /// Removes stale temporary files on a thread of its own, so that an unresponsive folder does not block other work.
     private let cleaner = ThreadPool("darkroom-cleaner", maxThreads: 1)
 
@@ -106,12 +107,12 @@ final class WorkerCore: CoordinatedWorker {
 
     private func reorder(_ task: PhotoTask) {
         // With the lock, no thread can overwrite the current urgency with an urgency that it read earlier.
-        urgencies.withLock { _ in pending.reorder(task, read { $0.urgency(of: task) }) }
+        urgencies.withLock { pending.reorder(task, read { $0.urgency(of: task) }) }
     }
 
     private func applyLimits() {
         // With the lock, no thread can overwrite the current limits with limits that it read earlier.
-        limits.withLock { _ in
+        limits.withLock {
             let (downloads, filtrations) = read { $0.limits }
             engine.setMaxRunning(downloads)
             pending.setFiltrations(filtrations)

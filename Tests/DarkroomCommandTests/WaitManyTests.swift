@@ -35,7 +35,8 @@ import Testing
         let outcome = try queue.run("wait", "--timeout", "2500ms")
         let seconds = began.duration(to: .now).components.seconds
         #expect(outcome.status == 124 && outcome.standardError.contains("no running worker takes it"))
-        // ZREVRANGE is used only to read the list of workers: once every three seconds, and once for the result.
+        // `wait` uses ZREVRANGE only to read the list of workers. It reads the list every three seconds, and once for the
+        // result.
         let statistics = try queue.store.connection.call(.init("INFO", "commandstats")).string ?? ""
         let calls = try #require(statistics.firstMatch(of: /cmdstat_zrevrange:calls=(\d+),/)?.1)
         #expect(try #require(Int64(calls)) <= 2 + seconds / 3, "\(statistics)")

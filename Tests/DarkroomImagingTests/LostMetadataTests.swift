@@ -197,6 +197,43 @@ import Testing
         PNG.bigEndian(bytes.count + 8) + Array(type.utf8) + bytes
     }
 
+    private static let jxlStart =
+        box("JXL ", [0x0D, 0x0A, 0x87, 0x0A]) + box("ftyp", Array("jxl \0\0\0\0jxl ".utf8))
+
+    /// Damaged boxes of metadata, which may be anywhere in a JPEG XL file.
+    private static let damagedBoxes: [[UInt8]] = [
+        box("Exif", []), box("Exif", [0, 0]), box("Exif", [0xFF, 0xFF, 0xFF, 0xFF, 1]), box("brob", []),
+        box("brob", Array("Exif".utf8) + [0xFF, 0xFF]),
+    ]
+    /// Bytes after the picture of a JPEG XL file that are not a complete box, or whose box goes on to the end of the file.
+    private static let damagedEnds: [[UInt8]] = [
+        PNG.bigEndian(1) + Array("brob".utf8) + [UInt8](repeating: 0, count: 8) + Array("xml ".utf8) + [0xFF, 0xFF],
+        PNG.bigEndian(200) + Array("brobxml ".utf8) + brotli([1, 2, 3]), PNG.bigEndian(200) + Array("xml <x>".utf8),
+        PNG.bigEndian(5) + Array("brob".utf8), [1, 2, 3], PNG.bigEndian(0) + Array("brobxml ".utf8) + [0xFF],
+    ]
+
+    @Test func damagedMetadataOfJPEGXLAreNoDefect() throws {
+        let encoded = try develop(
+            PNG.file(Pixels.gradient(width: 60, height: 40)), "sepia=0", "format=jxl; metadata=none"
+        ).bytes
+        let picture = Self.box("jxlc", encoded)
+        let sound = try develop(Self.jxlStart + picture, "sepia", "format=png").bytes
+        for (number, box) in Self.damagedBoxes.enumerated() {
+            for file in [Self.jxlStart + box + picture, Self.jxlStart + picture + box] {
+                #expect(try develop(file, "sepia", "format=png").bytes == sound, "box \(number)")
+            }
+        }
+        for (number, end) in Self.damagedEnds.enumerated() {
+            let file = Self.jxlStart + picture + end
+            #expect(try develop(file, "sepia", "format=png").bytes == sound, "end \(number)")
+        }
+        // The box of the picture may go on to the end of the file.
+        let toTheEnd = Self.jxlStart + PNG.bigEndian(0) + Array("jxlc".utf8) + encoded
+        #expect(try develop(toTheEnd, "sepia", "format=png").bytes == sound)
+        let cut = Self.jxlStart + Self.box("jxlc", encoded).dropLast(encoded.count / 2)
+        #expect(throws: (any Error).self) { try develop(cut, "sepia", "format=png") }
+    }
+
     /// Encoders of JPEG XL compress EXIF and XMP.
     @Test(arguments: [true, false]) func packedMetadataOfJPEGXLAreKept(isDamaged: Bool) throws {
         let picture = PNG.file(Pixels.gradient(width: 60, height: 40))
@@ -206,9 +243,7 @@ import Testing
         let exif = [0, 0, 0, 0] + EXIF.complete(bigEndian: true).dropFirst(6)
         var packed = [Array("Exif".utf8) + Self.brotli(exif), Array("xml ".utf8) + Self.brotli(Array(xmp.utf8))]
         if isDamaged { packed = packed.flatMap { [$0.prefix(4) + [0xFF, 0xFF], Array($0.prefix(9)), $0] } }
-        let file =
-            Self.box("JXL ", [0x0D, 0x0A, 0x87, 0x0A]) + Self.box("ftyp", Array("jxl \0\0\0\0jxl ".utf8))
-            + packed.flatMap { Self.box("brob", $0) } + Self.box("jxlc", encoded)
+        let file = Self.jxlStart + packed.flatMap { Self.box("brob", $0) } + Self.box("jxlc", encoded)
         let jpeg = try develop(file, "sepia", "format=jpeg").bytes
         let found = FileParts.exif(jpeg)
         #expect(found?.contains(Array("Copyright of Ann\0".utf8)) == true)

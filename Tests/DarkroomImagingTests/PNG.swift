@@ -41,10 +41,11 @@ enum PNG {
         return Array(packed.prefix(Int(size)))
     }
 
-    /// The compressed texts of a file, as `KEYWORD=TEXT`.
+    /// The texts of a file, as `KEYWORD=TEXT`. Some versions of libvips compress them.
     static func texts(of file: [UInt8]) throws -> [String] {
-        try FileParts.chunks(file).filter { $0.name == "zTXt" }.map { chunk in
+        try FileParts.chunks(file).filter { ["tEXt", "zTXt"].contains($0.name) }.map { chunk in
             let parts = chunk.bytes.split(separator: 0, maxSplits: 1, omittingEmptySubsequences: false)
+            guard chunk.name == "zTXt" else { return String(decoding: parts[0] + [0x3D] + parts[1], as: UTF8.self) }
             let packed = Array(parts[1].dropFirst())
             var text = [UInt8](repeating: 0, count: 1000)
             var count = UInt(text.count)

@@ -140,8 +140,8 @@ import Testing
         #expect(isLeftOver > 10)
     }
 
-    /// After corrupt data, a decoder often finds the beginnings of codes again, but has missed some blocks. So whole blocks
-    /// are left after the last one.
+    /// After corrupt data, a decoder often reads the right codes again, but has missed some blocks. So when it has decoded as
+    /// many blocks as the picture has, the data of the last blocks are left. They are not stray bytes.
     @Test(arguments: [JPEG.Kind.baseline, .grey, .restarts]) func blocksThatAreLeftAreNoStrayBytes(kind: JPEG.Kind)
         throws
     {

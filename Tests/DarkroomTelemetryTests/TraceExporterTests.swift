@@ -10,8 +10,8 @@ import Testing
 
 @Suite struct TraceExporterTests {
     /// Photos that failed before their download.
-    private static func accepted(_ count: Int) throws -> AcceptedPhotos {
-        let batch = try #require(BatchID("20261121-090501-abcdef"))
+    private static func accepted(_ count: Int) -> AcceptedPhotos {
+        let batch: BatchID = "20261121-090501-abcdef"
         let now = ContinuousClock.now
         let photos = (0..<count).map { index in
             FinishedPhoto(
@@ -36,7 +36,7 @@ import Testing
         let (proxy, exporter) = try Self.silent()
         defer { proxy.close() }
         // If the worker waited for the collector, this would not end.
-        for _ in 1...20 { exporter.observe(.accepted(try Self.accepted(1000))) }
+        for _ in 1...20 { exporter.observe(.accepted(Self.accepted(1000))) }
         // At most 8,192 traces wait and 512 are in the request. Each trace has the spans `photo` and `report`.
         #expect(exporter.spansDropped >= 2 * (20_000 - 8192 - 512) && exporter.spansDropped < 40_000)
         let began = ContinuousClock.now

@@ -105,7 +105,7 @@ import Testing
         // The filter ends, and its file gets its final name. The download ends, and its filter does not start.
         let mayPlace = bench.placing(queued[0])
         #expect(mayPlace)
-        _ = bench.filterEnded(queued[0], StateBench.outcome(photos[0]))
+        bench.filterEnded(queued[0], StateBench.outcome(photos[0]))
         bench.download(photos[1])
         #expect(bench.queueFilters().isEmpty, "a filtration begins while its batch is suspended")
         #expect(bench.begin().isEmpty, "a download begins while its batch is suspended")
@@ -121,7 +121,7 @@ import Testing
         #expect(effects.withdrawn.count == 4, "waiting downloads are not withdrawn")
         for photo in waiting {
             #expect(bench.downloadBegins(photo) == .no)
-            _ = bench.downloadEnded(photo, nil)
+            bench.downloadEnded(photo, nil)
         }
         bench.check()
         #expect(bench.releasesDue(now: .now) == [held], "an operation without downloaded bytes is not released")
@@ -250,14 +250,14 @@ import Testing
         #expect(bench.begin().isEmpty)
         // The running filter does not delay the release; the running transfer delays it until the transfer has ended.
         #expect(bench.releasesDue(now: .now).isEmpty)
-        _ = bench.downloadEnded(photos[3], nil)
+        bench.downloadEnded(photos[3], nil)
         #expect(bench.releasesDue(now: .now) == [held])
         #expect(bench.bytesHeld == 1000, "bytes that a filter still holds are not counted")
         bench.check()
         // An encoder that could not be interrupted ends, and the worker discards its result.
         let mayPlace = bench.placing(queued[0])
         #expect(!mayPlace)
-        _ = bench.filterEnded(queued[0], StateBench.outcome(queued[0].task))
+        bench.filterEnded(queued[0], StateBench.outcome(queued[0].task))
         let mayFilterLate = bench.filterBegins(queued[1])
         #expect(!mayFilterLate)
         #expect(
@@ -275,7 +275,7 @@ import Testing
         bench.claim(two)
         for photo in bench.begin() { bench.download(photo) }
         #expect(bench.queueFilters().isEmpty, "the local queue gets more filters than it can run")
-        for filtration in queued { _ = bench.filterEnded(filtration, nil) }
+        for filtration in queued { bench.filterEnded(filtration, nil) }
         #expect(bench.queueFilters().count == 2)
         bench.check()
     }
@@ -290,9 +290,9 @@ import Testing
         let mayPlace = bench.placing(queued)
         #expect(mayPlace)
         bench.control(one) { $0.isCancelled = true }
-        _ = bench.downloadEnded(photos[1], nil)
+        bench.downloadEnded(photos[1], nil)
         #expect(bench.releasesDue(now: .now).isEmpty, "released while a file gets its final name")
-        _ = bench.filterEnded(queued, StateBench.outcome(photos[0]))
+        bench.filterEnded(queued, StateBench.outcome(photos[0]))
         #expect(bench.releasesDue(now: .now).isEmpty, "released before the manifest is written")
         let report = try #require(bench.reportsDue(now: .now, olderThan: .seconds(1)).first)
         #expect(report.isCancelled && report.lines[0] != nil)
@@ -307,7 +307,7 @@ import Testing
         let photos = bench.begin()
         let effects = bench.merge(Array("CNCN".utf8), of: held)
         #expect(effects.cancelled.map { $0 === photos[0] } == [true])
-        _ = bench.downloadEnded(photos[0], nil)
+        bench.downloadEnded(photos[0], nil)
         bench.check()
         bench.download(photos[1])
         #expect(Set(bench.runAll().map(\.record.index)) == [1, 3], "a cancelled photo started")
@@ -327,7 +327,7 @@ import Testing
         #expect(mayPlace)
         let effects = bench.merge(Array("CN".utf8), of: held)
         #expect(effects.cancelled.isEmpty && !queued.task.cancellation.isCancelled)
-        _ = bench.filterEnded(queued, StateBench.outcome(queued.task))
+        bench.filterEnded(queued, StateBench.outcome(queued.task))
         #expect(bench.stateCodes(held) == "CD" && bench.unfinished(held) == 1)
         bench.check()
     }
@@ -348,7 +348,7 @@ import Testing
         var bench = StateBench(downloads: 4, filtrations: 1)
         bench.claim(one, 1)
         let photos = bench.begin()
-        _ = bench.downloadWaits(photos[0])
+        bench.downloadWaits(photos[0])
         bench.download(photos[1])
         let activity = try #require(bench.activities.first)
         #expect(activity.batch == one && activity.running.sorted() == [2, 3] && activity.waiting == 1)
@@ -379,7 +379,7 @@ import Testing
         #expect(bench.stop().count == 2)
         for photo in waiting {
             #expect(bench.downloadBegins(photo) == .no)
-            _ = bench.downloadEnded(photo, nil)
+            bench.downloadEnded(photo, nil)
         }
         #expect(bench.releasesDue(now: .now) == [held])
     }

@@ -77,13 +77,13 @@ import Testing
             guard let photo = take(\.transfers) else { return }
             // The host is busy, or the download needs a retry. A later step ends the download.
             if chance(30) {
-                _ = bench.downloadWaits(photo)
+                bench.downloadWaits(photo)
                 transfers.append(photo)
                 return
             }
             let permission = bench.downloadBegins(photo)
             guard permission != .no, chance(90) else {
-                _ = bench.downloadEnded(photo, nil)
+                bench.downloadEnded(photo, nil)
                 return
             }
             if chance(10) {
@@ -100,11 +100,11 @@ import Testing
                 if bench.placing(filtration) {
                     placing.append(filtration)
                 } else {
-                    _ = bench.filterEnded(filtration, nil)
+                    bench.filterEnded(filtration, nil)
                 }
             } else if let filtration = take(\.placing) {
                 let outcome = StateBench.outcome(filtration.task)
-                _ = bench.filterEnded(filtration, outcome)
+                bench.filterEnded(filtration, outcome)
             }
         }
 

@@ -15,7 +15,7 @@ import Testing
             let photos = bench.beginDownloads(urgently: true)
             guard !photos.isEmpty else { return begun }
             for photo in photos where batch.map({ photo.operation.batch == $0 }) ?? true {
-                _ = bench.downloadWaits(photo)
+                bench.downloadWaits(photo)
             }
             begun += photos
         }
@@ -94,7 +94,7 @@ import Testing
         var bench = StateBench(downloads: 2, filtrations: 1)
         bench.claim(slow)
         for _ in 1...2 {
-            for photo in bench.beginDownloads(urgently: true) { _ = bench.downloadWaits(photo) }
+            for photo in bench.beginDownloads(urgently: true) { bench.downloadWaits(photo) }
         }
         #expect(bench.waiting(of: slow) == 4)
         bench.claim(other)
@@ -123,13 +123,13 @@ import Testing
         var bench = StateBench(downloads: 1, filtrations: 1)
         bench.claim(slow)
         let first = try #require(bench.beginDownloads(urgently: true).first)
-        _ = bench.downloadWaits(first)
+        bench.downloadWaits(first)
         #expect(bench.transfers == 0)
         let begins = (bench.downloadBegins(first), bench.downloadBegins(first))
         #expect(begins == (.yes, .again))
         #expect(bench.transfers == 1)
         #expect(bench.beginDownloads(urgently: true).isEmpty)
-        _ = bench.downloadWaits(first)  // before a retry
+        bench.downloadWaits(first)  // before a retry
         let another = bench.downloadBegins(first)
         #expect(another == .again, "the download is not a retry")
         bench.download(first)
@@ -140,10 +140,10 @@ import Testing
         var bench = StateBench(downloads: 2, filtrations: 1)
         bench.claim(slow)
         let waiting = try #require(bench.beginDownloads(urgently: true).first)
-        _ = bench.downloadWaits(waiting)
+        bench.downloadWaits(waiting)
         let effects = bench.control(slow) { $0.isSuspended = true }
         #expect(effects.withdrawn.contains { $0 === waiting })
-        _ = bench.downloadEnded(waiting, nil)
+        bench.downloadEnded(waiting, nil)
         bench.check()
     }
 
@@ -151,7 +151,7 @@ import Testing
         var bench = StateBench(downloads: 2, filtrations: 1)
         bench.claim(slow)
         let begun = bench.begin()
-        _ = bench.downloadWaits(begun[0])
+        bench.downloadWaits(begun[0])
         #expect(bench.stop().map(\.record.index) == [begun[0].record.index])
         bench.check()
     }
@@ -160,7 +160,7 @@ import Testing
         var bench = StateBench(downloads: 2, filtrations: 1)
         bench.claim(slow)
         let begun = bench.begin()
-        _ = bench.downloadWaits(begun[0])
+        bench.downloadWaits(begun[0])
         let effects = bench.control(slow) { $0.priority = .high }
         #expect(effects.reordered.map(\.record.index).sorted() == begun.map(\.record.index))
         bench.check()

@@ -14,7 +14,7 @@ extension BatchOptions {
         guard !encoding.isEmpty else { return "photos: no filters; each photo is kept byte for byte" }
         // The submission reports settings that are invalid.
         let settings = try? self.encoding.settings()
-        // Whether these settings change a photo is only known after decoding it.
+        // These two settings change every photo. Whether another setting changes a photo is known only after it is decoded.
         let changesAll = settings?.srgb == true || settings?.metadata ?? .all != .all
         let kept = changesAll ? "each photo is encoded again" : "photos that need no change are kept byte for byte"
         return "photos: no filters; encoding \(encoding); \(kept)"

@@ -407,7 +407,7 @@ local function step()
             end
         else
             resume_postponed()
-        local round = redis.call('HMGET', KEY_REPAIR_ROUND, 'batch', 'time')
+            local round = redis.call('HMGET', KEY_REPAIR_ROUND, 'batch', 'time')
             local page = following(round[1], round[2])
             for i = 1, #page, 2 do
                 local id, key, is_sound = page[i], KEY_BATCH .. page[i], nil

@@ -76,7 +76,7 @@ extension WorkerFacts {
         var found: [BatchID: PhotoRanges] = [:]
         for part in (fields["running"] ?? "").split(separator: " ") {
             guard let colon = part.firstIndex(of: ":"), let batch = BatchID(String(part[..<colon])) else { continue }
-            // Anything can stand in Redis; an invalid list names no photos.
+            // Redis may contain a damaged list. Then no photo of the batch counts as running.
             found[batch] = try? PhotoRanges(parsing: String(part[part.index(after: colon)...]))
         }
         return found

@@ -1,3 +1,4 @@
+import DarkroomCoding
 import DarkroomConcurrency
 import DarkroomExecution
 import DarkroomModel
@@ -270,10 +271,45 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let line = try #require(try darkroom.manifest(of: id)[0])
         #expect(line.original == OriginalsFolder.file(of: url))
         #expect(
-            line.detail?.contains("another download failed: \(page == nil ? "connect-failed" : "not-an-image")")
+            line.detail?.contains("downloaded again: \(page == nil ? "connect-failed" : "not-an-image")")
                 == true, "\(line)")
         // The accepting batch can still use them.
         #expect(try run([url], options { $0.damagedPhotos = .accept }).counts.filtered == 1)
+    }
+
+    /// No batch can have used a page, and a server may send another one each time.
+    @Test func keptPageIsRemovedIfAnotherPageComes() throws {
+        let server = try HostileServer(["/a.jpg": .answer(body: Array("<html>second page</html>".utf8))])
+        defer { server.stop() }
+        let folder = OriginalsFolder(place: OutputPlace(folder: originals, marker: nil), maxBytes: 1 << 20)
+        let page = Array("<html>first page</html>".utf8)
+        try folder.write(page, of: server.url("/a.jpg"), by: [], temporaryName: ".temporary")
+        #expect(try run([server.url("/a.jpg")], options()).failures == [.notAnImage: 1])
+        #expect(try files().isEmpty)
+    }
+
+    @Test func bytesThatAnotherWorkerHasReplacedAreNotRemoved() throws {
+        let folder = OriginalsFolder(place: OutputPlace(folder: originals, marker: nil), maxBytes: 1 << 20)
+        let url = "http://photos.example/a.jpg", digest = SHA256Digest.hash(of: Array("first".utf8))
+        #expect(folder.remove(url, ifDigestIs: digest))
+        try folder.write(Array("second".utf8), of: url, by: [], temporaryName: ".temporary")
+        #expect(!folder.remove(url, ifDigestIs: digest))
+        #expect(try files().count == 1)
+        try folder.write(Array("first".utf8), of: url, by: [], temporaryName: ".temporary")
+        #expect(folder.remove(url, ifDigestIs: digest))
+        #expect(try files().isEmpty)
+    }
+
+    /// The photo that the server sends can be decoded, but not developed.
+    @Test func keptBytesStayIfTheNewPhotoIsTooLarge() throws {
+        let photo = [UInt8](try Data(contentsOf: URL(fileURLWithPath: samples + "/astronaut.jpg")))
+        let server = try HostileServer(["/a.jpg": .answer(body: photo)])
+        defer { server.stop() }
+        let folder = OriginalsFolder(place: OutputPlace(folder: originals, marker: nil), maxBytes: 1 << 20)
+        let page = Array("<html>first page</html>".utf8)
+        try folder.write(page, of: server.url("/a.jpg"), by: [], temporaryName: ".temporary")
+        #expect(try run([server.url("/a.jpg")], options()) { $0.maxPixels = 100 }.failures == [.tooManyPixels: 1])
+        #expect(try files().count == 1)
     }
 
     @Test func keepsDownloadedPhotosAfterTheWorkerStops() throws {
