@@ -14,8 +14,7 @@ final class TrustStore: @unchecked Sendable {  // OpenSSL locks the store; it is
         store = X509_STORE_new()!  // fails only if memory is exhausted
         if let file, X509_STORE_load_file(store, file) != 1 {
             ERR_clear_error()
-            X509_STORE_free(store)
-            return nil
+            return nil  // `deinit` frees the store
         }
         if let folder { X509_STORE_load_path(store, folder) }
         // As libcurl does: an authority need not be a root.
