@@ -8,12 +8,11 @@ import Glibc
 ///
 /// The file is read again after it has changed. Connections that are open then stay open.
 package final class CertificateAuthorities: Sendable {
-    /// How long a change of the file may stay unnoticed.
-    private static let checkInterval = Duration.seconds(1)
     private static let known = Locked<[String?: CertificateAuthorities]>([:])
 
     private let file: String?
     private let folder: String?
+    private let checkInterval: Duration
     private let latest = Locked<Reading?>(nil)
 
     private struct Reading {
@@ -32,7 +31,9 @@ package final class CertificateAuthorities: Sendable {
         }
     }
 
-    private init(_ file: String?) {
+    /// - Parameter checkInterval: how long a change of the file may stay unnoticed.
+    init(_ file: String?, checkInterval: Duration = .seconds(1)) {
+        self.checkInterval = checkInterval
         let library = curl_version_info(CURLVERSION_SEVENTH).pointee
         self.file = file ?? library.cainfo.map { String(cString: $0) }
         folder = file == nil ? library.capath.map { String(cString: $0) } : nil
@@ -95,7 +96,7 @@ package final class CertificateAuthorities: Sendable {
     private func store() -> TrustStore? {
         let now = ContinuousClock.now
         let known = latest.withLock { $0 }
-        if let known, now - known.checked < Self.checkInterval { return known.store }
+        if let known, now - known.checked < checkInterval { return known.store }
         // The status is read before the file: a change in between is noticed at the next check.
         let stamps = [file, folder].map { $0.flatMap(FileStamp.init) }
         if let known, known.stamps == stamps {

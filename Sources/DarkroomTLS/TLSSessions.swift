@@ -68,12 +68,15 @@ final class TLSSessions: Sendable {
     }
 
     private static func link(of connection: OpaquePointer) -> Link? {
-        guard let context = SSL_get_SSL_CTX(connection), let link = SSL_CTX_get_ex_data(context, index) else { return nil }
+        guard let context = SSL_get_SSL_CTX(connection), let link = SSL_CTX_get_ex_data(context, index) else {
+            return nil
+        }
         return Unmanaged<Link>.fromOpaque(link).takeUnretainedValue()
     }
 
     /// The place of the `Link` in an `SSL_CTX`, which releases the link when it is freed.
-    private static let index = CRYPTO_get_ex_new_index(CRYPTO_EX_INDEX_SSL_CTX, 0, nil, nil, nil) { _, link, _, _, _, _ in
+    private static let index = CRYPTO_get_ex_new_index(CRYPTO_EX_INDEX_SSL_CTX, 0, nil, nil, nil) {
+        _, link, _, _, _, _ in
         if let link { Unmanaged<Link>.fromOpaque(link).release() }
     }
 

@@ -172,7 +172,8 @@ final class TransferLoop {
         case .aborting:
             endCancelled(transfer, "cancelled")
             releaseSlot(of: transfer)
-        case .waiting, .reading, .pausing, .finished: preconditionFailure("an attempt ends once, and before its transfer")
+        case .waiting, .reading, .pausing, .finished:
+            preconditionFailure("an attempt ends once, and before its transfer")
         }
     }
 
@@ -188,7 +189,8 @@ final class TransferLoop {
         let result = result.map { bytes, time in
             if let onChunk = transfer.onChunk { bytes.withUnsafeBytes(onChunk) }
             return Download(
-                body: transfer.onChunk == nil ? bytes : [], attempts: transfer.attempts, duration: .now - since, way: [],
+                body: transfer.onChunk == nil ? bytes : [], attempts: transfer.attempts, duration: .now - since,
+                way: [],
                 time: time)
         }
         finish(transfer, .init(result: result))
