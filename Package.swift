@@ -58,7 +58,7 @@ let package = Package(
         .target(name: "DarkroomConcurrency", dependencies: ["DarkroomText", "CSystem"]),
         .target(name: "DarkroomFiles", dependencies: ["DarkroomText", "CSystem"]),
         .target(name: "DarkroomCoding", dependencies: ["CZlib", "CCrypto"]),
-        .target(name: "DarkroomTLS", dependencies: ["CCurl", "CTLS", "DarkroomConcurrency"]),
+        .target(name: "DarkroomTLS", dependencies: ["CCurl", "CTLS", "DarkroomConcurrency", "DarkroomFiles"]),
         .target(
             name: "DarkroomRedis",
             dependencies: [

@@ -1,7 +1,7 @@
 internal import CCurl
 internal import CTLS
 import DarkroomConcurrency
-import Glibc
+import DarkroomFiles
 
 /// The certificate authorities that may sign the certificates of servers. All TLS connections of this process share them,
 /// because libcurl would read and parse their file for each connection (12 ms of processor time for Debian's file).
@@ -98,7 +98,7 @@ package final class CertificateAuthorities: Sendable {
         let known = latest.withLock { $0 }
         if let known, now - known.checked < checkInterval { return known.store }
         // The status is read before the file: a change in between is noticed at the next check.
-        let stamps = [file, folder].map { $0.flatMap(FileStamp.init) }
+        let stamps = [file, folder].map { $0.flatMap(FileStamp.init(path:)) }
         if let known, known.stamps == stamps {
             latest.withLock { $0?.checked = now }
             return known.store
@@ -106,20 +106,5 @@ package final class CertificateAuthorities: Sendable {
         guard let new = TrustStore(file: file, folder: folder) else { return known?.store }
         latest.withLock { $0 = Reading(store: new, stamps: stamps, checked: now) }
         return new
-    }
-}
-
-/// The parts of a file's status that change with its contents.
-private struct FileStamp: Equatable {
-    private let numbers: [Int]
-
-    /// Reads the status of the file or folder at `path`; nil if there is none.
-    init?(_ path: String) {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
-        numbers = [
-            Int(status.st_dev), Int(status.st_ino), Int(status.st_size), status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
-            status.st_ctim.tv_sec, status.st_ctim.tv_nsec,
-        ]
     }
 }
