@@ -40,6 +40,7 @@ let package = Package(
         debian("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
         debian("CBrotli", pkgConfig: "libbrotlidec", package: "libbrotli-dev"),
         debian("CCrypto", pkgConfig: "libcrypto", package: "libssl-dev"),
+        debian("CTLS", pkgConfig: "libssl", package: "libssl-dev"),
         debian("CMicrohttpd", pkgConfig: "libmicrohttpd", package: "libmicrohttpd-dev"),
         .target(name: "CSystem", cSettings: hardening),
         .target(name: "CImaging", dependencies: ["CVips", "CJPEG", "CZlib", "CBrotli"], cSettings: hardening),
@@ -57,14 +58,16 @@ let package = Package(
         .target(name: "DarkroomConcurrency", dependencies: ["DarkroomText", "CSystem"]),
         .target(name: "DarkroomFiles", dependencies: ["DarkroomText", "CSystem"]),
         .target(name: "DarkroomCoding", dependencies: ["CZlib", "CCrypto"]),
+        .target(name: "DarkroomTLS", dependencies: ["CCurl", "CTLS", "DarkroomConcurrency", "DarkroomFiles"]),
         .target(
             name: "DarkroomRedis",
             dependencies: [
-                "CHiredis", "CCurl", "CCrypto", "CSystem", "DarkroomConcurrency", "DarkroomFiles", "DarkroomText",
+                "CHiredis", "CCurl", "CCrypto", "CSystem", "DarkroomTLS", "DarkroomConcurrency", "DarkroomFiles",
+                "DarkroomText",
             ]),
         .target(
             name: "DarkroomTransfer",
-            dependencies: ["CCurl", "CIDN", "DarkroomConcurrency", "DarkroomFiles", "DarkroomText"]),
+            dependencies: ["CCurl", "CIDN", "DarkroomTLS", "DarkroomConcurrency", "DarkroomFiles", "DarkroomText"]),
         .target(name: "DarkroomImaging", dependencies: ["CImaging", "DarkroomConcurrency", "DarkroomRecipes"]),
         .target(name: "DarkroomHTTP", dependencies: ["CMicrohttpd", "DarkroomConcurrency", "DarkroomText"]),
         .target(name: "DarkroomPhotoServer", dependencies: ["CMicrohttpd", "DarkroomConcurrency", "DarkroomText"]),
@@ -194,6 +197,8 @@ let package = Package(
             name: "DarkroomFilesTests",
             dependencies: ["DarkroomFiles", "DarkroomConcurrency", "DarkroomTestSupport", "CSystem"]),
         .testTarget(name: "DarkroomCodingTests", dependencies: ["DarkroomCoding"]),
+        .testTarget(
+            name: "DarkroomTLSTests", dependencies: ["DarkroomTLS", "CCurl", "CTLS", "DarkroomTestSupport"]),
         .testTarget(
             name: "DarkroomRedisTests", dependencies: ["DarkroomRedis", "DarkroomTestSupport", "ErrorExpectations"]),
         .testTarget(

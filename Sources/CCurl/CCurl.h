@@ -28,6 +28,7 @@ DARKROOM_SETOPT(progress_callback, curl_xferinfo_callback)
 DARKROOM_SETOPT(opensocket_callback, curl_opensocket_callback)
 DARKROOM_SETOPT(prereq_callback, curl_prereq_callback)
 DARKROOM_SETOPT(debug_callback, curl_debug_callback)
+DARKROOM_SETOPT(ssl_ctx_callback, curl_ssl_ctx_callback)
 
 DARKROOM_GETINFO(long, long *)
 DARKROOM_GETINFO(offset, curl_off_t *)
@@ -35,6 +36,16 @@ DARKROOM_GETINFO(offset, curl_off_t *)
 DARKROOM_GETINFO(string, const char **)
 DARKROOM_GETINFO(socket, curl_socket_t *)
 
+#define DARKROOM_MULTI_SETOPT(name, type) \
+    static inline CURLMcode darkroom_curl_multi_setopt_##name(CURLM *handle, CURLMoption option, type value) { \
+        return curl_multi_setopt(handle, option, value); \
+    }
+
+DARKROOM_MULTI_SETOPT(pointer, void *)
+DARKROOM_MULTI_SETOPT(socket_callback, curl_socket_callback)
+DARKROOM_MULTI_SETOPT(timer_callback, curl_multi_timer_callback)
+
+#undef DARKROOM_MULTI_SETOPT
 #undef DARKROOM_SETOPT
 #undef DARKROOM_GETINFO
 

@@ -1,4 +1,5 @@
 internal import CCurl
+import DarkroomTLS
 import DarkroomText
 import Foundation
 
@@ -94,7 +95,7 @@ final class Transport {
         }
         guard let tls = configuration.tls else { return }
         set(CURLOPT_SSL_ENABLE_ALPN, 0)
-        if let authorities = tls.authorities { set(CURLOPT_CAINFO, authorities) }
+        CertificateAuthorities.of(tls.authorities).apply(to: handle, resumesSessions: false)
         if let certificate = tls.certificate { set(CURLOPT_SSLCERT, certificate) }
         if let key = tls.key { set(CURLOPT_SSLKEY, key) }
     }

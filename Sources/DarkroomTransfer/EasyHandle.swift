@@ -15,9 +15,10 @@ final class EasyHandle {
     let curl: UnsafeMutableRawPointer
     private let settings: EasySettings
     private let errorText: UnsafeMutablePointer<CChar>
-    private(set) var transfer: Transfer?
+    private(set) var attempt: Attempt?
 
     private var body: [UInt8] = []
+    private var hasStreamed = false
     private var received = 0
     /// The number of bytes of the response after its header, including the chunk framing.
     private var wireBytes = 0
@@ -58,14 +59,14 @@ final class EasyHandle {
         errorText.deallocate()
     }
 
-    /// Prepares the handle for an attempt of `transfer`. libcurl keeps a pointer to this object, so the object must
-    /// exist until `clear()`.
-    func prepare(_ transfer: Transfer, url: String, host: String) {
-        self.transfer = transfer
+    /// Prepares the handle for `attempt`. libcurl keeps a pointer to this object, so the object must exist until
+    /// `clear()`.
+    func prepare(_ attempt: Attempt) {
+        self.attempt = attempt
+        host = attempt.host
+        url = attempt.url
         redirects = Redirects(from: url, limit: settings.configuration.maxRedirects, rules: settings.hosts)
         hasBeenPublic = false
-        self.host = host
-        self.url = url
         started = .now
         lastActivity = started
         errorText.pointee = 0
@@ -102,7 +103,8 @@ final class EasyHandle {
     }
 
     func clear() {
-        transfer = nil
+        attempt = nil
+        hasStreamed = false
         way = []
         body = []
         received = 0
@@ -176,8 +178,8 @@ final class EasyHandle {
             return false
         }
         guard !isTooWasteful else { return false }
-        if let transfer, let onChunk = transfer.onChunk {
-            transfer.hasStreamed = true
+        if let onChunk = attempt?.onChunk {
+            hasStreamed = true
             onChunk(bytes)
         } else {
             body.append(contentsOf: bytes)
@@ -192,7 +194,7 @@ final class EasyHandle {
         darkroom_curl_easy_getinfo_offset(curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length)
         // Reserves memory for the whole body at once, according to Content-Length. A Content-Length that is too large
         // costs only address space, at most the size of the largest allowed body.
-        if isSuccess, transfer?.onChunk == nil, length > 0 {
+        if isSuccess, attempt?.onChunk == nil, length > 0 {
             body.reserveCapacity(min(Int(length), settings.configuration.maxBytes))
         }
     }
@@ -226,7 +228,7 @@ final class EasyHandle {
     }
 
     /// Whether the attempt must end because the server sends nothing for too long, sends too slowly, or sends far more
-    /// bytes than its body needs. The loop calls this method periodically.
+    /// bytes than its body needs. `NetworkLoop` calls this method periodically.
     func hasStalled(_ now: ContinuousClock.Instant) -> Bool {
         if isActive || !isConnected {
             isActive = false
@@ -296,10 +298,13 @@ final class EasyHandle {
         return Array(UnsafeRawBufferPointer(start: value, count: strlen(value)))
     }
 
-    var hasReceived: Bool { received > 0 }
-
     /// The outcome of an attempt that libcurl ended with `code`.
-    func outcome(_ code: CURLcode) -> Result<Download, TransferError> {
+    func outcome(_ code: CURLcode) -> Attempt.Outcome {
+        Attempt.Outcome(
+            result: result(code), retryAfter: retryAfter, hasReceived: received > 0, hasStreamed: hasStreamed)
+    }
+
+    private func result(_ code: CURLcode) -> Result<Download, TransferError> {
         darkroom_curl_easy_getinfo_long(curl, CURLINFO_RESPONSE_CODE, &status)
         // The status determines the outcome even if the error page was not received completely.
         if status >= 500 {
@@ -310,12 +315,12 @@ final class EasyHandle {
         }
         if let redirectRefusal { return .failure(redirectRefusal) }
         guard code == CURLE_OK else { return .failure(failure(code)) }
-        guard isSuccess, let transfer else {
+        guard isSuccess, let attempt else {
             return .failure(TransferError(code: .other, detail: "HTTP status \(status) without a body or a redirect"))
         }
         return .success(
             Download(
-                body: body, attempts: transfer.attempts, duration: .now - started, way: way, time: lastModified))
+                body: body, attempts: attempt.number, duration: .now - started, way: way, time: lastModified))
     }
 
     /// The server's `Last-Modified`; nil if there is none, or if it is not a time.
@@ -326,7 +331,7 @@ final class EasyHandle {
     }
 
     /// The server's `Retry-After`; nil if there is none, or if its time has passed.
-    var retryAfter: Duration? {
+    private var retryAfter: Duration? {
         var seconds: curl_off_t = 0
         darkroom_curl_easy_getinfo_offset(curl, CURLINFO_RETRY_AFTER, &seconds)
         return seconds > 0 ? .seconds(seconds) : nil

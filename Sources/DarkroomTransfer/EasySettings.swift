@@ -1,4 +1,5 @@
 internal import CCurl
+import DarkroomTLS
 import DarkroomText
 
 /// The libcurl options that are the same for all attempts of an engine.
@@ -10,6 +11,7 @@ final class EasySettings {
     /// Header lists, each created at its first use. A key contains the indices of the header lines for a host.
     private var headers: [[Int]: UnsafeMutablePointer<curl_slist>] = [:]
     private let connectTo: UnsafeMutablePointer<curl_slist>?
+    private let authorities = CertificateAuthorities.of(nil)
 
     init(_ configuration: TransferConfiguration, allows: @escaping @Sendable (IPAddress) -> Bool) {
         self.configuration = configuration
@@ -51,6 +53,7 @@ final class EasySettings {
         set(CURLOPT_FILETIME, 1)
         darkroom_curl_easy_setopt_offset(curl, CURLOPT_MAXFILESIZE_LARGE, curl_off_t(configuration.maxBytes))
         darkroom_curl_easy_setopt_list(curl, CURLOPT_CONNECT_TO, connectTo)
+        authorities.apply(to: curl, resumesSessions: true)
     }
 
     /// Sets the options that differ for each request.

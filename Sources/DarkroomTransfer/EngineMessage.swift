@@ -7,6 +7,8 @@ enum EngineMessage {
     case withdraw(Transfer)
     case reorder(Transfer, TransferOrder)
     case limit(Int)
+    /// An attempt of a transfer has ended.
+    case ended(Attempt, Attempt.Outcome)
     case fileRead(Transfer, attempt: Int, Result<(bytes: [UInt8], time: FileTime?), TransferError>)
     case shutdown
 }

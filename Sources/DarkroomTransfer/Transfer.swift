@@ -5,7 +5,8 @@ import DarkroomConcurrency
 package final class Transfer: @unchecked Sendable {  // only the engine's thread uses mutable state
     enum Phase {
         case waiting  // for a slot
-        case running(EasyHandle)
+        case running(Attempt)
+        case aborting  // an attempt, which ends soon
         case reading(since: ContinuousClock.Instant)  // a file
         case pausing(until: ContinuousClock.Instant)  // before the next attempt
         case finished
@@ -25,8 +26,6 @@ package final class Transfer: @unchecked Sendable {  // only the engine's thread
     var target: TransferURL?
     var order: TransferOrder
     var attempts = 0
-    /// Whether `onChunk` has received bytes. If so, the transfer is not tried again.
-    var hasStreamed = false
 
     init(
         url: String, mailbox: Mailbox<EngineMessage>, order: TransferOrder = TransferOrder(),

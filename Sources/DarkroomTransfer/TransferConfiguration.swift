@@ -47,4 +47,7 @@ package struct TransferConfiguration: Sendable {
     package var connectTo: [String] = []
 
     package init() {}
+
+    /// How often stalled attempts and hanging reads are looked for.
+    var sweepInterval: Duration { max(.milliseconds(10), min(.seconds(1), stallTimeout / 8, minRateSpan / 8)) }
 }

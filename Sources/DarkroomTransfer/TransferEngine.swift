@@ -1,10 +1,10 @@
 internal import CCurl
 import DarkroomConcurrency
 
-/// Fetches many URLs concurrently on a single thread.
+/// Fetches many URLs concurrently.
 ///
-/// The thread runs libcurl's multi interface and all completions. Completions must be short, because they delay all
-/// transfers. When an engine is deallocated, it ends its transfers like `shutdown()`, but does not wait.
+/// A thread of its own gives the transfers their slots and runs all completions. Completions must be short, because they
+/// delay all transfers. A few network threads run the attempts with libcurl's multi interface. When an engine is deallocated, it ends its transfers like `shutdown()`, but does not wait.
 package final class TransferEngine: Sendable {
     private let mailbox: Mailbox<EngineMessage>
     private let thread: OwnedThread
@@ -18,14 +18,11 @@ package final class TransferEngine: Sendable {
     /// Starts an engine that calls `allows` on its thread before each connection and each request.
     init(_ configuration: TransferConfiguration, allows: @escaping @Sendable (IPAddress) -> Bool) {
         Self.startLibrary()
-        guard let multi = curl_multi_init() else { fatalError("no memory for a libcurl multi handle") }
-        // Only the new thread uses the handle; other threads only call curl_multi_wakeup, which is thread-safe.
-        nonisolated(unsafe) let handle = multi
-        // The loop closes the mailbox before it frees the handle.
-        let mailbox = Mailbox<EngineMessage> { _ = curl_multi_wakeup(handle) }
+        let wakeup = Wakeup()
+        let mailbox = Mailbox<EngineMessage> { wakeup.signal() }
         self.mailbox = mailbox
         thread = OwnedThread("darkroom-transfer") {
-            TransferLoop(configuration, allows: allows, multi: handle, mailbox: mailbox).run()
+            TransferLoop(configuration, allows: allows, mailbox: mailbox, wakeup: wakeup).run()
         }
     }
 
@@ -55,9 +52,9 @@ package final class TransferEngine: Sendable {
     /// Like `start(_:order:mayBegin:waits:completion:)`, but for bodies that are too large for memory: `onChunk`
     /// receives the body in parts, in their order.
     ///
-    /// `onChunk` is called on the engine's thread, and only with the body of a successful response. The bytes are valid
-    /// until `onChunk` returns. If the engine runs no other transfers, `onChunk` may block to slow the server down;
-    /// then `TransferConfiguration.timeout` should be nil. After the first part the transfer is not tried again,
+    /// `onChunk` is called on a network thread (for files: on the engine's thread), before the completion, and only with
+    /// the body of a successful response. The bytes are valid until `onChunk` returns. If the engine runs no other
+    /// transfers, `onChunk` may block to slow the server down; then `TransferConfiguration.timeout` should be nil. After the first part the transfer is not tried again,
     /// because `onChunk` would receive the same bytes twice. A file is passed as one part.
     @discardableResult
     package func start(
@@ -68,7 +65,7 @@ package final class TransferEngine: Sendable {
     }
 
     /// Aborts all transfers, so that their completions receive `.cancelled`. Waits until the engine's thread has ended,
-    /// unless it is called on that thread. May be called more than once.
+    /// unless it is called on that thread. May be called more than once, but not in `onChunk`.
     package func shutdown() {
         mailbox.post(.shutdown)
         thread.join()

@@ -1,4 +1,3 @@
-internal import CCurl
 import DarkroomConcurrency
 import DarkroomFiles
 import DarkroomText
@@ -6,23 +5,28 @@ import Foundation
 
 // DESIGN
 //
-// One thread owns all state of the loop: the multi handle, the easy handles, the slots of hosts and the pauses before
-// further attempts. Other threads only send messages. Each iteration of the loop handles messages and expired
-// pauses, runs libcurl, and handles the attempts that have finished. Then the loop sleeps until a socket is ready, a
-// message arrives or a pause ends. The loop itself applies the limits per host and in total, because libcurl's limit
-// (CURLMOPT_MAX_HOST_CONNECTIONS) would count the wait for a slot as part of the timeouts.
+// One thread owns all state of the loop: the transfers, the slots of hosts and the pauses before further attempts. Other
+// threads only send messages. The attempts themselves run on a few network threads, so that TLS handshakes use several
+// processors and never delay this thread. An attempt keeps its slot until its network thread says that it has ended: also
+// while transfers are cancelled, no host gets more connections than allowed. The loop itself applies the limits per host
+// and in total, because libcurl's limit (CURLMOPT_MAX_HOST_CONNECTIONS) would count the wait for a slot as part of the
+// timeouts.
 
 final class TransferLoop {
+    /// More threads are of no use: the photos that these can receive keep 30 processors busy.
+    private static let maxNetworkThreads = 4
+
     private let configuration: TransferConfiguration
-    private let settings: EasySettings
-    private let multi: UnsafeMutableRawPointer
+    private let allows: @Sendable (IPAddress) -> Bool
+    private let hosts: HostRules
     private let mailbox: Mailbox<EngineMessage>
+    private let wakeup: Wakeup
     private let files: FileReader
+    /// Each thread is started when it gets its first attempt.
+    private var networkThreads: [NetworkThread?]
 
     private var slots: HostQueues<Transfer>
     private var unfinished: [ObjectIdentifier: Transfer] = [:]
-    private var running: [UnsafeMutableRawPointer: EasyHandle] = [:]
-    private var spare: [EasyHandle] = []
     private var pausing: [Transfer] = []
     private var nextSweep = ContinuousClock.now
     private var generator = SystemRandomNumberGenerator()
@@ -31,27 +35,26 @@ final class TransferLoop {
 
     init(
         _ configuration: TransferConfiguration, allows: @escaping @Sendable (IPAddress) -> Bool,
-        multi: UnsafeMutableRawPointer, mailbox: Mailbox<EngineMessage>
+        mailbox: Mailbox<EngineMessage>, wakeup: Wakeup
     ) {
         self.configuration = configuration
-        self.multi = multi
+        self.allows = allows
+        hosts = HostRules(allowed: configuration.allowedHosts, denied: configuration.deniedHosts)
         self.mailbox = mailbox
-        settings = EasySettings(configuration, allows: allows)
+        self.wakeup = wakeup
         files = FileReader(ReadableFolders(folders: configuration.fileFolders, maxBytes: configuration.maxBytes))
+        let processors = ProcessInfo.processInfo.activeProcessorCount
+        networkThreads = Array(repeating: nil, count: min(processors, Self.maxNetworkThreads))
         slots = HostQueues(limit: configuration.perHost, maxRunning: configuration.maxRunning)
     }
 
     func run() {
-        blockBrokenPipeSignal()
         while true {
             for message in mailbox.take() { handle(message) }
             if isShutDown { break }
             resumePaused(.now)
-            var count: Int32 = 0
-            curl_multi_perform(multi, &count)
-            finishAttempts()
-            sweep(.now)  // after libcurl, which may have received data in the meantime
-            if mailbox.prepareToSleep() { curl_multi_poll(multi, nil, 0, millisecondsToSleep(), nil) }
+            sweepReads(.now)
+            if mailbox.prepareToSleep() { wakeup.wait(until: nextWake) }
         }
         end()
     }
@@ -63,12 +66,13 @@ final class TransferLoop {
         case .withdraw(let transfer):
             switch transfer.phase {
             case .waiting, .pausing: cancel(transfer, "withdrawn before it began")
-            case .running, .reading, .finished: return
+            case .running, .aborting, .reading, .finished: return
             }
         case .reorder(let transfer, let order): reorder(transfer, order)
         case .limit(let count):
             slots.maxRunning = max(1, count)
             beginWaiting()
+        case .ended(let attempt, let outcome): end(attempt, outcome)
         case .fileRead(let transfer, let attempt, let result):
             guard case .reading(let since) = transfer.phase, transfer.attempts == attempt else { return }
             releaseSlot(of: transfer)
@@ -78,13 +82,13 @@ final class TransferLoop {
     }
 
     private func end() {
+        for thread in networkThreads { thread?.shutdown() }
         for message in mailbox.close() {
             if case .start(let transfer) = message { unfinished[ObjectIdentifier(transfer)] = transfer }
         }
-        for transfer in Array(unfinished.values) { cancel(transfer, "the transfer engine was shut down") }
+        for transfer in unfinished.values { transfer.fail(.cancelled, "the transfer engine was shut down") }
+        unfinished = [:]
         files.close()
-        spare = []
-        curl_multi_cleanup(multi)
     }
 
     // MARK: Transfers
@@ -92,7 +96,7 @@ final class TransferLoop {
     private func start(_ transfer: Transfer) {
         do throws(TransferError) {
             transfer.target = try TransferURL(parsing: transfer.url)
-            if case .web(_, let host) = transfer.target { try settings.hosts.check(host) }
+            if case .web(_, let host) = transfer.target { try hosts.check(host) }
         } catch {
             transfer.fail(error.code, error.detail)
             return
@@ -138,57 +142,39 @@ final class TransferLoop {
     }
 
     private func run(_ transfer: Transfer, _ url: String, _ host: String) {
-        guard let handle = spare.popLast() ?? EasyHandle(settings) else {
-            return fail(transfer, .outOfMemory, "no memory for a libcurl handle")
-        }
-        handle.prepare(transfer, url: url, host: host)
-        let status = curl_multi_add_handle(multi, handle.curl)
-        guard status == CURLM_OK else {
-            return fail(
-                transfer, .outOfMemory, "libcurl rejected the transfer: \(String(cString: curl_multi_strerror(status)))"
-            )
-        }
-        transfer.phase = .running(handle)
-        running[handle.curl] = handle
+        let attempt = Attempt(transfer, number: transfer.attempts, url: url, host: host)
+        transfer.phase = .running(attempt)
+        networkThread(of: host).begin(attempt)
     }
 
-    /// Ends a transfer that has a slot and no attempt in libcurl.
+    /// The thread for all attempts of `host`, so that they share its connections.
+    private func networkThread(of host: String) -> NetworkThread {
+        let place = Int(UInt(bitPattern: host.hashValue) % UInt(networkThreads.count))
+        if let thread = networkThreads[place] { return thread }
+        let new = NetworkThread(configuration, allows: allows) { [mailbox] in mailbox.post(.ended($0, $1)) }
+        networkThreads[place] = new
+        return new
+    }
+
+    /// Ends a transfer that has a slot and no attempt.
     private func fail(_ transfer: Transfer, _ code: TransferError.Code, _ detail: String) {
-        finish(transfer, .failure(TransferError(code: code, detail: detail)))
+        finish(transfer, .init(result: .failure(TransferError(code: code, detail: detail))))
         releaseSlot(of: transfer)
     }
 
-    private func finishAttempts() {
-        var remaining: Int32 = 0
-        while let message = curl_multi_info_read(multi, &remaining) {
-            guard message.pointee.msg == CURLMSG_DONE, let handle = running[message.pointee.easy_handle] else {
-                continue
-            }
-            end(handle, with: message.pointee.data.result)
+    /// Handles the end of `attempt`. If no further attempt follows, also ends its transfer.
+    private func end(_ attempt: Attempt, _ outcome: Attempt.Outcome) {
+        let transfer = attempt.transfer
+        switch transfer.phase {
+        case .running:
+            releaseSlot(of: transfer)
+            finish(transfer, outcome)
+        case .aborting:
+            endCancelled(transfer, "cancelled")
+            releaseSlot(of: transfer)
+        case .waiting, .reading, .pausing, .finished:
+            preconditionFailure("an attempt ends once, and before its transfer")
         }
-    }
-
-    /// Ends the attempt of `handle`. If no further attempt follows, also ends the transfer.
-    private func end(_ handle: EasyHandle, with code: CURLcode) {
-        guard let transfer = handle.transfer else { return }
-        if handle.followsRedirect(after: code) {
-            curl_multi_remove_handle(multi, handle.curl)
-            if curl_multi_add_handle(multi, handle.curl) == CURLM_OK { return }
-        }
-        let outcome = handle.outcome(code)
-        let retryAfter = handle.retryAfter
-        let hasReceived = handle.hasReceived
-        giveUp(handle)
-        releaseSlot(of: transfer)
-        finish(transfer, outcome, retryAfter: retryAfter, hasReceived: hasReceived)
-    }
-
-    /// Removes `handle` from libcurl. If the attempt has not finished, libcurl closes its connection.
-    private func giveUp(_ handle: EasyHandle) {
-        curl_multi_remove_handle(multi, handle.curl)
-        running[handle.curl] = nil
-        handle.clear()
-        spare.append(handle)
     }
 
     private func releaseSlot(of transfer: Transfer) {
@@ -200,28 +186,26 @@ final class TransferLoop {
         _ transfer: Transfer, since: ContinuousClock.Instant,
         _ result: Result<(bytes: [UInt8], time: FileTime?), TransferError>
     ) {
-        finish(
-            transfer,
-            result.map { bytes, time in
-                if let onChunk = transfer.onChunk { bytes.withUnsafeBytes(onChunk) }
-                return Download(
-                    body: transfer.onChunk == nil ? bytes : [], attempts: transfer.attempts,
-                    duration: .now - since, way: [], time: time)
-            })
+        let result = result.map { bytes, time in
+            if let onChunk = transfer.onChunk { bytes.withUnsafeBytes(onChunk) }
+            return Download(
+                body: transfer.onChunk == nil ? bytes : [], attempts: transfer.attempts, duration: .now - since,
+                way: [],
+                time: time)
+        }
+        finish(transfer, .init(result: result))
     }
 
-    private func finish(
-        _ transfer: Transfer, _ outcome: Result<Download, TransferError>, retryAfter: Duration? = nil,
-        hasReceived: Bool = false
-    ) {
-        switch outcome {
+    private func finish(_ transfer: Transfer, _ outcome: Attempt.Outcome) {
+        switch outcome.result {
         case .success(let download):
             unfinished[ObjectIdentifier(transfer)] = nil
             transfer.finish(.success(download))
         case .failure(let refusal):
-            let isWorthIt = RetryPolicy.isPassing(refusal.code, hasReceived: hasReceived)
-            if isWorthIt, transfer.attempts <= configuration.retries, !transfer.hasStreamed {
-                let pause = RetryPolicy.pause(after: transfer.attempts, retryAfter: retryAfter, using: &generator)
+            let isWorthIt = RetryPolicy.isPassing(refusal.code, hasReceived: outcome.hasReceived)
+            if isWorthIt, transfer.attempts <= configuration.retries, !outcome.hasStreamed {
+                let pause = RetryPolicy.pause(
+                    after: transfer.attempts, retryAfter: outcome.retryAfter, using: &generator)
                 transfer.phase = .pausing(until: .now + pause)
                 pausing.append(transfer)
                 transfer.waits?()
@@ -233,21 +217,24 @@ final class TransferLoop {
     }
 
     private func cancel(_ transfer: Transfer, _ detail: String) {
-        let holdsSlot: Bool
         switch transfer.phase {
-        case .finished: return
-        case .running(let handle):
-            giveUp(handle)
-            holdsSlot = true
-        case .reading: holdsSlot = true
+        case .running(let attempt):
+            transfer.phase = .aborting
+            networkThread(of: attempt.host).abort(attempt)
+        case .reading:
+            endCancelled(transfer, detail)
+            releaseSlot(of: transfer)
         case .waiting:
             slots.remove(transfer.host) { $0 === transfer }
-            holdsSlot = false
-        case .pausing: holdsSlot = false
+            endCancelled(transfer, detail)
+        case .pausing: endCancelled(transfer, detail)
+        case .aborting, .finished: return
         }
+    }
+
+    private func endCancelled(_ transfer: Transfer, _ detail: String) {
         unfinished[ObjectIdentifier(transfer)] = nil
         transfer.fail(.cancelled, detail)
-        if holdsSlot { releaseSlot(of: transfer) }
     }
 
     private func reorder(_ transfer: Transfer, _ order: TransferOrder) {
@@ -257,7 +244,7 @@ final class TransferLoop {
         case .waiting:
             slots.reorder(transfer.host, to: order) { $0 === transfer }
             beginWaiting()
-        case .running, .reading: slots.move(from: old.priority, to: order.priority)
+        case .running, .aborting, .reading: slots.move(from: old.priority, to: order.priority)
         case .pausing, .finished: return
         }
     }
@@ -275,36 +262,25 @@ final class TransferLoop {
         for transfer in due { begin(transfer) }
     }
 
-    /// Ends stalled attempts and hanging reads. libcurl applies the other timeouts.
-    private func sweep(_ now: ContinuousClock.Instant) {
+    /// Ends hanging reads.
+    private func sweepReads(_ now: ContinuousClock.Instant) {
         guard now >= nextSweep else { return }
-        nextSweep = now + sweepInterval
+        nextSweep = now + configuration.sweepInterval
+        guard let timeout = configuration.timeout else { return }
         for transfer in Array(unfinished.values) {
-            switch transfer.phase {
-            case .running(let handle) where handle.hasStalled(now): end(handle, with: CURLE_ABORTED_BY_CALLBACK)
-            case .reading(let since):
-                guard let timeout = configuration.timeout, now - since >= timeout else { continue }
-                releaseSlot(of: transfer)
-                finish(
-                    transfer,
-                    .failure(TransferError(code: .timeout, detail: "reading the file took longer than \(timeout)")))
-            default: continue
-            }
+            guard case .reading(let since) = transfer.phase, now - since >= timeout else { continue }
+            releaseSlot(of: transfer)
+            let error = TransferError(code: .timeout, detail: "reading the file took longer than \(timeout)")
+            finish(transfer, .init(result: .failure(error)))
         }
     }
 
-    private var sweepInterval: Duration {
-        max(.milliseconds(10), min(.seconds(1), configuration.stallTimeout / 8, configuration.minRateSpan / 8))
-    }
-
-    private func millisecondsToSleep() -> Int32 {
-        guard !unfinished.isEmpty else { return 60_000 }
-        var next = nextSweep
-        for transfer in pausing {
-            if case .pausing(let until) = transfer.phase { next = min(next, until) }
+    /// When the loop must run even if no message arrives; nil if never.
+    private var nextWake: ContinuousClock.Instant? {
+        guard !unfinished.isEmpty else { return nil }
+        return pausing.reduce(nextSweep) { earliest, transfer in
+            if case .pausing(let until) = transfer.phase { min(earliest, until) } else { earliest }
         }
-        let remaining = ContinuousClock.now.duration(to: next)
-        return Int32(max(0, min(remaining.wholeMilliseconds + 1, 60_000)))
     }
 }
 

@@ -1,4 +1,5 @@
 internal import CCurl
+import DarkroomTLS
 import DarkroomText
 import Glibc
 
@@ -79,6 +80,7 @@ package final class WebPost {
         set(CURLOPT_FOLLOWLOCATION, 0)
         set(CURLOPT_SSL_VERIFYPEER, 1)
         set(CURLOPT_SSL_VERIFYHOST, 2)
+        CertificateAuthorities.of(nil).apply(to: curl, resumesSessions: true)
         set(CURLOPT_TIMEOUT_MS, max(1, timeout.wholeMilliseconds))
         set(CURLOPT_QUICK_EXIT, 1)  // does not wait for a hanging name lookup
         set(CURLOPT_NOPROGRESS, 0)

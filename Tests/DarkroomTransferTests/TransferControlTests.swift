@@ -1,4 +1,5 @@
 import DarkroomTestSupport
+import Dispatch
 import Testing
 
 @testable import DarkroomTransfer
@@ -144,6 +145,33 @@ import Testing
         #expect(await server.wait { $0.departures["/stall"] == 20 })
         engine.shutdown()
         #expect(await engine.fetch(server.url("/stall")).error?.code == .cancelled)
+    }
+
+    /// A TLS handshake keeps a network thread busy, as this consumer of bytes does.
+    @Test func busyNetworkThreadDoesNotDelayTheEngine() async throws {
+        let server = try HostileServer(["/a": .answer(body: [1])])
+        let engine = TransferEngine(
+            .local {
+                $0.perHost = 1
+                $0.fileFolders = ["/etc"]
+            })
+        let isBusy = Collected<Bool>()
+        let mayGoOn = DispatchSemaphore(value: 0)
+        let results = Collected<Result<Download, TransferError>>()
+        engine.start(
+            server.url("/a"),
+            onChunk: { _ in
+                isBusy.add(true)
+                mayGoOn.wait()
+            }, completion: results.add)
+        #expect(await isBusy.wait(for: 1) == [true])
+        #expect(await engine.fetch("file:///etc/hostname").body != nil)
+        let waiting = Collected<Result<Download, TransferError>>()
+        engine.start(server.url("/a"), completion: waiting.add).cancel()
+        #expect(await waiting.wait(for: 1).first?.error?.code == .cancelled)
+        #expect(results.values.isEmpty)
+        mayGoOn.signal()
+        #expect(await results.wait(for: 1).first?.body == [])
     }
 
     @Test func deallocatedEngineCancelsItsTransfers() async throws {

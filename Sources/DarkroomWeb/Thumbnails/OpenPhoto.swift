@@ -24,12 +24,8 @@ final class OpenPhoto {
     func version() throws(SystemFailure) -> String {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw SystemFailure("look at", errno) }
-        let facts = [
-            Int(status.st_dev), Int(status.st_ino), Int(status.st_size), status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
-            status.st_ctim.tv_sec, status.st_ctim.tv_nsec,
-        ]
-        return Hexadecimal.text(
-            SHA256Digest.hash(of: Array(facts.map(String.init).joined(separator: " ").utf8)).prefix(16).map(\.self))
+        let facts = FileStamp(of: status).facts.map(String.init).joined(separator: " ")
+        return Hexadecimal.text(SHA256Digest.hash(of: Array(facts.utf8)).prefix(16).map(\.self))
     }
 
     /// Reads the file, which must have at most `maxBytes` bytes.

@@ -21,7 +21,8 @@ struct Scrape {
             if line.hasPrefix("# TYPE ") { types[String(words[2])] = String(words[3]) }
             guard !line.hasPrefix("#") else { continue }
             let end = try #require(line.lastIndex(of: " "))
-            values[String(line[..<end])] = try #require(Double(line[end...].dropFirst()), "\(line)")
+            let value: Double = try #require(Double(line[end...].dropFirst()), "\(line)")
+            values[String(line[..<end])] = value
         }
         (self.values, self.types) = (values, types)
     }

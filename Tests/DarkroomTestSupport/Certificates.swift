@@ -1,15 +1,14 @@
-import DarkroomTestSupport
 import Foundation
 import Testing
 
 /// A certificate authority, and a server certificate and a client certificate that it has signed. openssl makes them in
 /// a temporary folder.
-struct Certificates {
+package struct Certificates {
     private let scratch: ScratchFolder
-    var folder: String { scratch.path }
+    package var folder: String { scratch.path }
 
     /// The certificate of the server is valid for `localhost`, not for 127.0.0.1.
-    init() throws {
+    package init() throws {
         scratch = try ScratchFolder()
         try make("authority", ["-subj", "/CN=Authority of a test", "-addext", "keyUsage=keyCertSign"])
         let signed = ["-CA", authority, "-CAkey", key("authority"), "-addext", "basicConstraints=critical,CA:false"]
@@ -17,11 +16,11 @@ struct Certificates {
         try make("client", ["-subj", "/CN=client"] + signed)
     }
 
-    var authority: String { certificate("authority") }
+    package var authority: String { certificate("authority") }
 
-    func certificate(_ name: String) -> String { "\(folder)/\(name).pem" }
+    package func certificate(_ name: String) -> String { "\(folder)/\(name).pem" }
 
-    func key(_ name: String) -> String { "\(folder)/\(name).key" }
+    package func key(_ name: String) -> String { "\(folder)/\(name).key" }
 
     private func make(_ name: String, _ options: [String]) throws {
         let arguments =

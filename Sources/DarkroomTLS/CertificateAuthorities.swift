@@ -1,0 +1,110 @@
+internal import CCurl
+internal import CTLS
+import DarkroomConcurrency
+import DarkroomFiles
+
+/// The certificate authorities that may sign the certificates of servers. All TLS connections of this process share them,
+/// because libcurl would read and parse their file for each connection (12 ms of processor time for Debian's file).
+///
+/// The file is read again after it has changed. Connections that are open then stay open.
+package final class CertificateAuthorities: Sendable {
+    private static let known = Locked<[String?: CertificateAuthorities]>([:])
+
+    private let file: String?
+    private let folder: String?
+    private let checkInterval: Duration
+    private let latest = Locked<Reading?>(nil)
+
+    private struct Reading {
+        let store: TrustStore
+        let stamps: [FileStamp?]
+        var checked: ContinuousClock.Instant
+    }
+
+    /// Returns the authorities of a PEM file, or those of the system if `file` is nil. They exist until the process ends.
+    package static func of(_ file: String?) -> CertificateAuthorities {
+        known.withLock { known in
+            if let found = known[file] { return found }
+            let new = CertificateAuthorities(file)
+            known[file] = new
+            return new
+        }
+    }
+
+    /// - Parameter checkInterval: how long a change of the file may stay unnoticed.
+    init(_ file: String?, checkInterval: Duration = .seconds(1)) {
+        self.checkInterval = checkInterval
+        let library = curl_version_info(CURLVERSION_SEVENTH).pointee
+        self.file = file ?? library.cainfo.map { String(cString: $0) }
+        folder = file == nil ? library.capath.map { String(cString: $0) } : nil
+    }
+
+    /// Makes a libcurl handle check the certificates of servers with these authorities. If the file cannot be read, the
+    /// connections of the handle fail with libcurl's error for it.
+    /// - Parameter resumesSessions: whether a connection may resume the TLS session of an earlier connection to the same
+    ///   host and port. Must be false for handles with a client certificate, because the session belongs to it.
+    package func apply(to curl: UnsafeMutableRawPointer, resumesSessions: Bool) {
+        darkroom_curl_easy_setopt_string(curl, CURLOPT_CAINFO, file)
+        darkroom_curl_easy_setopt_string(curl, CURLOPT_CAPATH, folder)
+        guard Self.isPossible, store() != nil else { return }
+        // Otherwise libcurl would add the certificates to the shared store again.
+        darkroom_curl_easy_setopt_string(curl, CURLOPT_CAINFO, nil)
+        darkroom_curl_easy_setopt_string(curl, CURLOPT_CAPATH, nil)
+        darkroom_curl_easy_setopt_long(curl, CURLOPT_CA_CACHE_TIMEOUT, 0)
+        darkroom_curl_easy_setopt_long(curl, CURLOPT_SSL_SESSIONID_CACHE, 0)
+        darkroom_curl_easy_setopt_pointer(curl, CURLOPT_SSL_CTX_DATA, Unmanaged.passUnretained(self).toOpaque())
+        let prepare: curl_ssl_ctx_callback =
+            resumesSessions
+            ? { curl, context, authorities in
+                guard let store = CertificateAuthorities.at(authorities).store(), let curl, let context else {
+                    return CURLE_SSL_CACERT_BADFILE
+                }
+                store.attach(to: OpaquePointer(context))
+                store.sessions.attach(to: OpaquePointer(context), server: CertificateAuthorities.server(of: curl))
+                return CURLE_OK
+            }
+            : { _, context, authorities in
+                guard let store = CertificateAuthorities.at(authorities).store(), let context else {
+                    return CURLE_SSL_CACERT_BADFILE
+                }
+                store.attach(to: OpaquePointer(context))
+                return CURLE_OK
+            }
+        darkroom_curl_easy_setopt_ssl_ctx_callback(curl, CURLOPT_SSL_CTX_FUNCTION, prepare)
+    }
+
+    /// Whether libcurl uses OpenSSL, with this process's copy of it.
+    private static let isPossible: Bool = {
+        guard let used = curl_version_info(CURLVERSION_SEVENTH).pointee.ssl_version else { return false }
+        return String(cString: used).hasPrefix("OpenSSL/\(OPENSSL_version_major()).")
+    }()
+
+    private static func at(_ context: UnsafeMutableRawPointer?) -> CertificateAuthorities {
+        Unmanaged.fromOpaque(context!).takeUnretainedValue()  // `apply` set it
+    }
+
+    /// The scheme, host and port of the current request of `curl`.
+    private static func server(of curl: UnsafeMutableRawPointer) -> String {
+        var url: UnsafePointer<CChar>?
+        darkroom_curl_easy_getinfo_string(curl, CURLINFO_EFFECTIVE_URL, &url)
+        let text = url.map { String(cString: $0) } ?? ""
+        let parts = text.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
+        return parts.prefix(3).joined(separator: "/")
+    }
+
+    /// The parsed authorities; nil if the file has never been readable.
+    private func store() -> TrustStore? {
+        let now = ContinuousClock.now
+        let known = latest.withLock { $0 }
+        if let known, now - known.checked < checkInterval { return known.store }
+        // The status is read before the file: a change in between is noticed at the next check.
+        let stamps = [file, folder].map { $0.flatMap(FileStamp.init(path:)) }
+        if let known, known.stamps == stamps {
+            latest.withLock { $0?.checked = now }
+            return known.store
+        }
+        guard let new = TrustStore(file: file, folder: folder) else { return known?.store }
+        latest.withLock { $0 = Reading(store: new, stamps: stamps, checked: now) }
+        return new
+    }
+}

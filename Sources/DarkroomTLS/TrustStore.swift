@@ -1,0 +1,28 @@
+internal import CTLS
+
+/// Parsed certificates of authorities, and the sessions of the servers whose certificates they have signed.
+final class TrustStore: @unchecked Sendable {  // OpenSSL locks the store; it is not changed after `init`
+    private let store: OpaquePointer
+    let sessions = TLSSessions()
+
+    /// Reads certificates. Returns nil if `file` cannot be read or is not a PEM file with at least one certificate.
+    /// - Parameters:
+    ///   - file: a file of certificates.
+    ///   - folder: a folder of certificates under the names of `openssl rehash`, where OpenSSL looks for authorities that
+    ///     `file` lacks.
+    init?(file: String?, folder: String?) {
+        store = X509_STORE_new()!  // fails only if memory is exhausted
+        if let file, X509_STORE_load_file(store, file) != 1 {
+            ERR_clear_error()
+            return nil  // `deinit` frees the store
+        }
+        if let folder { X509_STORE_load_path(store, folder) }
+        // As libcurl does: an authority need not be a root.
+        X509_STORE_set_flags(store, UInt(X509_V_FLAG_TRUSTED_FIRST | X509_V_FLAG_PARTIAL_CHAIN))
+    }
+
+    deinit { X509_STORE_free(store) }
+
+    /// Makes the connections of `context`, an `SSL_CTX`, trust these authorities only.
+    func attach(to context: OpaquePointer) { SSL_CTX_set1_cert_store(context, store) }
+}

@@ -1,0 +1,182 @@
+internal import CCurl
+import DarkroomConcurrency
+import DarkroomText
+import Glibc
+
+// DESIGN
+//
+// The loop uses libcurl's multi_socket interface: libcurl says for which sockets and until when it waits, and the loop
+// tells it which of them are ready. So an iteration costs as much as the sockets that are ready, however many others
+// wait. TLS handshakes, up to some milliseconds of processor time each, run on this thread. So they delay other attempts
+// of the thread, but not the thread of the engine, which cancels transfers and gives slots.
+
+final class NetworkLoop {
+    private let settings: EasySettings
+    private let mailbox: Mailbox<NetworkMessage>
+    private let wakeup: Wakeup
+    private let ended: (Attempt, Attempt.Outcome) -> Void
+    private let multi: UnsafeMutableRawPointer
+    private let poller = SocketPoller()
+
+    private var running: [ObjectIdentifier: EasyHandle] = [:]
+    private var handles: [UnsafeMutableRawPointer: EasyHandle] = [:]
+    private var spare: [EasyHandle] = []
+    /// When libcurl wants to be called even if no socket is ready; nil if it does not.
+    private var nextTimeout: ContinuousClock.Instant?
+    private var nextSweep = ContinuousClock.now
+    private var isShutDown = false
+
+    init(
+        _ settings: EasySettings, mailbox: Mailbox<NetworkMessage>, wakeup: Wakeup,
+        ended: @escaping (Attempt, Attempt.Outcome) -> Void
+    ) {
+        guard let multi = curl_multi_init() else { fatalError("no memory for a libcurl multi handle") }
+        self.settings = settings
+        self.mailbox = mailbox
+        self.wakeup = wakeup
+        self.ended = ended
+        self.multi = multi
+    }
+
+    func run() {
+        blockBrokenPipeSignal()
+        connect()
+        while true {
+            for message in mailbox.take() { handle(message) }
+            if isShutDown { break }
+            runSockets()
+            runTimeouts(.now)
+            endFinished()
+            sweep(.now)  // after libcurl, which may have received data in the meantime
+            if mailbox.prepareToSleep() {
+                wakeup.wait(for: poller.descriptor, events: Int16(POLLIN), until: nextWake)
+            }
+        }
+        end()
+    }
+
+    /// Sets the functions through which libcurl says for what it waits. libcurl keeps a pointer to this object, so the
+    /// object must exist until ``end()``.
+    private func connect() {
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        darkroom_curl_multi_setopt_socket_callback(multi, CURLMOPT_SOCKETFUNCTION) { _, socket, action, context, _ in
+            let poller = NetworkLoop.at(context).poller
+            if action == CURL_POLL_REMOVE {
+                poller.forget(socket)
+            } else {
+                poller.watch(socket, reads: action & CURL_POLL_IN != 0, writes: action & CURL_POLL_OUT != 0)
+            }
+            return 0
+        }
+        darkroom_curl_multi_setopt_pointer(multi, CURLMOPT_SOCKETDATA, context)
+        darkroom_curl_multi_setopt_timer_callback(multi, CURLMOPT_TIMERFUNCTION) { _, milliseconds, context in
+            NetworkLoop.at(context).nextTimeout = milliseconds < 0 ? nil : .now + .milliseconds(milliseconds)
+            return 0
+        }
+        darkroom_curl_multi_setopt_pointer(multi, CURLMOPT_TIMERDATA, context)
+    }
+
+    private static func at(_ context: UnsafeMutableRawPointer?) -> NetworkLoop {
+        Unmanaged<NetworkLoop>.fromOpaque(context!).takeUnretainedValue()  // `connect` set it for every callback
+    }
+
+    private func end() {
+        _ = mailbox.close()
+        for handle in handles.values { curl_multi_remove_handle(multi, handle.curl) }
+        handles = [:]
+        running = [:]
+        spare = []
+        curl_multi_cleanup(multi)
+    }
+
+    // MARK: Attempts
+
+    private func handle(_ message: NetworkMessage) {
+        switch message {
+        case .begin(let attempt): begin(attempt)
+        case .abort(let attempt):
+            guard let handle = running[ObjectIdentifier(attempt)] else { return }  // it has ended
+            end(handle, .init(result: .failure(TransferError(code: .cancelled, detail: "cancelled"))))
+        case .shutdown: isShutDown = true
+        }
+    }
+
+    private func begin(_ attempt: Attempt) {
+        guard let handle = spare.popLast() ?? EasyHandle(settings) else {
+            return refuse(attempt, "no memory for a libcurl handle")
+        }
+        handle.prepare(attempt)
+        let status = curl_multi_add_handle(multi, handle.curl)
+        guard status == CURLM_OK else {
+            handle.clear()
+            return refuse(attempt, "libcurl rejected the transfer: \(String(cString: curl_multi_strerror(status)))")
+        }
+        running[ObjectIdentifier(attempt)] = handle
+        handles[handle.curl] = handle
+    }
+
+    private func refuse(_ attempt: Attempt, _ detail: String) {
+        ended(attempt, .init(result: .failure(TransferError(code: .outOfMemory, detail: detail))))
+    }
+
+    /// Ends the attempt of `handle`. If it has not finished, libcurl closes its connection.
+    private func end(_ handle: EasyHandle, _ outcome: Attempt.Outcome) {
+        guard let attempt = handle.attempt else { return }
+        curl_multi_remove_handle(multi, handle.curl)
+        handles[handle.curl] = nil
+        running[ObjectIdentifier(attempt)] = nil
+        handle.clear()
+        spare.append(handle)
+        ended(attempt, outcome)
+    }
+
+    /// Ends an attempt with libcurl's result `code`, unless the response is a redirect that is followed.
+    private func finish(_ handle: EasyHandle, _ code: CURLcode) {
+        if handle.followsRedirect(after: code) {
+            curl_multi_remove_handle(multi, handle.curl)
+            if curl_multi_add_handle(multi, handle.curl) == CURLM_OK { return }
+        }
+        end(handle, handle.outcome(code))
+    }
+
+    // MARK: libcurl
+
+    private func runSockets() {
+        var count: Int32 = 0
+        for (socket, reads, writes, failed) in poller.ready() {
+            let events =
+                (reads ? CURL_CSELECT_IN : 0) | (writes ? CURL_CSELECT_OUT : 0) | (failed ? CURL_CSELECT_ERR : 0)
+            curl_multi_socket_action(multi, socket, events, &count)
+        }
+    }
+
+    private func runTimeouts(_ now: ContinuousClock.Instant) {
+        guard let due = nextTimeout, due <= now else { return }
+        nextTimeout = nil  // libcurl sets the next one
+        var count: Int32 = 0
+        curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, &count)
+    }
+
+    private func endFinished() {
+        var remaining: Int32 = 0
+        while let message = curl_multi_info_read(multi, &remaining) {
+            guard message.pointee.msg == CURLMSG_DONE, let handle = handles[message.pointee.easy_handle] else {
+                continue
+            }
+            finish(handle, message.pointee.data.result)
+        }
+    }
+
+    /// Ends stalled attempts. libcurl applies the other timeouts.
+    private func sweep(_ now: ContinuousClock.Instant) {
+        guard now >= nextSweep else { return }
+        nextSweep = now + settings.configuration.sweepInterval
+        for handle in Array(handles.values) where handle.hasStalled(now) { finish(handle, CURLE_ABORTED_BY_CALLBACK) }
+    }
+
+    /// When the loop must run even if no socket is ready and no message arrives; nil if never.
+    private var nextWake: ContinuousClock.Instant? {
+        let sweep = handles.isEmpty ? nil : nextSweep
+        return [nextTimeout, sweep].compactMap { $0 }.min()
+    }
+}
