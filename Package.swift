@@ -198,7 +198,8 @@ let package = Package(
             dependencies: ["DarkroomFiles", "DarkroomConcurrency", "DarkroomTestSupport", "CSystem"]),
         .testTarget(name: "DarkroomCodingTests", dependencies: ["DarkroomCoding"]),
         .testTarget(
-            name: "DarkroomTLSTests", dependencies: ["DarkroomTLS", "CCurl", "CTLS", "DarkroomTestSupport"]),
+            name: "DarkroomTLSTests",
+            dependencies: ["DarkroomTLS", "CCurl", "CTLS", "DarkroomTestSupport", "ErrorExpectations"]),
         .testTarget(
             name: "DarkroomRedisTests", dependencies: ["DarkroomRedis", "DarkroomTestSupport", "ErrorExpectations"]),
         .testTarget(

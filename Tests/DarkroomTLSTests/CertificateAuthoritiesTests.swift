@@ -1,6 +1,7 @@
 import CCurl
 import CTLS
 import DarkroomTestSupport
+import ErrorExpectations
 import Foundation
 import Testing
 
@@ -72,7 +73,7 @@ import Testing
 
     @Test func missingFileIsReported() throws {
         let path = certificates.folder + "/none.pem"
-        let failure = #expect(throws: Failure.self) { try page(.of(path), resumes: false) }
+        let failure = expectError(Failure.self) { try page(.of(path), resumes: false) }
         #expect(failure?.code == CURLE_SSL_CACERT_BADFILE)
         #expect(failure?.text.contains(path) == true)
     }
