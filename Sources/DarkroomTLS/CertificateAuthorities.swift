@@ -2,6 +2,7 @@ internal import CCurl
 internal import CTLS
 import DarkroomConcurrency
 import DarkroomFiles
+import Foundation
 
 /// The certificate authorities that may sign the certificates of servers. All TLS connections of this process share them,
 /// because libcurl would read and parse their file for each connection (12 ms of processor time for Debian's file).
@@ -14,12 +15,18 @@ package final class CertificateAuthorities: Sendable {
     private let folder: String?
     private let checkInterval: Duration
     private let latest = Locked<Reading?>(nil)
+    private let reading = NSLock()
 
     private struct Reading {
-        let store: TrustStore
+        let number: Int
+        /// The parsed authorities; if the last reading failed, those before; nil if the file has never been readable.
+        let store: TrustStore?
         let stamps: [FileStamp?]
         var checked: ContinuousClock.Instant
     }
+
+    /// How often the file was read.
+    var readings: Int { latest.withLock { $0?.number ?? 0 } }
 
     /// Returns the authorities of a PEM file, or those of the system if `file` is nil. They exist until the process ends.
     package static func of(_ file: String?) -> CertificateAuthorities {
@@ -83,28 +90,39 @@ package final class CertificateAuthorities: Sendable {
         Unmanaged.fromOpaque(context!).takeUnretainedValue()  // `apply` set it
     }
 
-    /// The scheme, host and port of the current request of `curl`.
+    /// The host and port of the current request of `curl`, without a user and a password.
     private static func server(of curl: UnsafeMutableRawPointer) -> String {
-        var url: UnsafePointer<CChar>?
-        darkroom_curl_easy_getinfo_string(curl, CURLINFO_EFFECTIVE_URL, &url)
-        let text = url.map { String(cString: $0) } ?? ""
-        let parts = text.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
-        return parts.prefix(3).joined(separator: "/")
+        var text: UnsafePointer<CChar>?
+        darkroom_curl_easy_getinfo_string(curl, CURLINFO_EFFECTIVE_URL, &text)
+        let url = curl_url()
+        defer { curl_url_cleanup(url) }
+        guard curl_url_set(url, CURLUPART_URL, text, UInt32(CURLU_NON_SUPPORT_SCHEME)) == CURLUE_OK else { return "" }
+        func part(_ part: CURLUPart) -> String {
+            var value: UnsafeMutablePointer<CChar>?
+            guard curl_url_get(url, part, &value, UInt32(CURLU_DEFAULT_PORT)) == CURLUE_OK, let value else { return "" }
+            defer { curl_free(value) }
+            return String(cString: value)
+        }
+        return part(CURLUPART_HOST).lowercased() + ":" + part(CURLUPART_PORT)
     }
 
-    /// The parsed authorities; nil if the file has never been readable.
+    /// The parsed authorities; nil if the file has never been readable. Only one thread at a time reads the file;
+    /// meanwhile, the others use the earlier authorities.
     private func store() -> TrustStore? {
-        let now = ContinuousClock.now
-        let known = latest.withLock { $0 }
-        if let known, now - known.checked < checkInterval { return known.store }
+        if let known = latest.withLock({ $0 }) {
+            guard .now - known.checked >= checkInterval, reading.try() else { return known.store }
+        } else {
+            reading.lock()
+        }
+        defer { reading.unlock() }
+        let known = latest.withLock { $0 }  // another thread may have read the file in the meantime
+        if let known, .now - known.checked < checkInterval { return known.store }
         // The status is read before the file: a change in between is noticed at the next check.
         let stamps = [file, folder].map { $0.flatMap(FileStamp.init(path:)) }
-        if let known, known.stamps == stamps {
-            latest.withLock { $0?.checked = now }
-            return known.store
-        }
-        guard let new = TrustStore(file: file, folder: folder) else { return known?.store }
-        latest.withLock { $0 = Reading(store: new, stamps: stamps, checked: now) }
-        return new
+        let isUnchanged = known?.stamps == stamps
+        let store = isUnchanged ? known?.store : TrustStore(file: file, folder: folder) ?? known?.store
+        let count = (known?.number ?? 0) + (isUnchanged ? 0 : 1)
+        latest.withLock { $0 = Reading(number: count, store: store, stamps: stamps, checked: .now) }
+        return store
     }
 }

@@ -3,16 +3,19 @@ import DarkroomConcurrency
 
 /// The latest TLS session of each server. A connection that resumes a session needs no certificates (RFC 8446, 2.2).
 ///
-/// DESIGN. libcurl keeps the sessions of 5 servers for each easy handle, or of 8 for handles that share them, so the
-/// sessions of a list with many hosts would be lost. Early data (0-RTT) is never sent.
+/// DESIGN. libcurl 7.88 keeps the sessions of 5 servers for each handle, so the sessions of a list with many hosts would
+/// be lost. The sessions are kept in their serialized form: it contains the certificate of the server but not its chain,
+/// which a server may make as large as it likes. Early data (0-RTT) is never sent.
 final class TLSSessions: Sendable {
-    /// The largest number of servers. A session contains the certificates of its server, about 10 KB.
+    /// The largest number of servers.
     static let limit = 1_000
+    /// The largest serialized session that is kept. Usual ones have 2 to 4 KB.
+    static let maxBytes = 8 << 10
 
     private let kept = Locked(Kept())
 
     private struct Kept {
-        var sessions: [String: Session] = [:]
+        var sessions: [String: [UInt8]] = [:]
         /// The servers in the order in which they were added, as a ring.
         var servers: [String] = []
         var oldest = 0
@@ -23,48 +26,57 @@ final class TLSSessions: Sendable {
 
     /// Makes the connection of `context`, an `SSL_CTX` that libcurl has made for it, resume the session of `server`, and
     /// keep its own sessions here.
-    /// - Parameter server: the scheme, the host and the port.
+    /// - Parameter server: the host and the port.
     func attach(to context: OpaquePointer, server: String) {
         let link = Unmanaged.passRetained(Link(sessions: self, server: server))
         guard SSL_CTX_set_ex_data(context, Self.index, link.toOpaque()) == 1 else { return link.release() }
+        // libcurl turns tickets off, but many servers have no other sessions with TLS 1.2.
+        SSL_CTX_clear_options(context, darkroom_ssl_op_no_ticket)
+        darkroom_ssl_report_sessions(context)
         SSL_CTX_sess_set_new_cb(context) { connection, session in
             guard let connection, let session, let link = TLSSessions.link(of: connection),
                 SSL_get_verify_result(connection) == X509_V_OK
             else { return 0 }
-            link.sessions.keep(session, of: link.server)
-            return 1  // OpenSSL passes its reference to this function
+            link.sessions.keep(TLSSessions.bytes(of: session), of: link.server)
+            return 0  // no reference to the session is kept
         }
         // libcurl makes the connection after it has called this method, so its session can only be set when the handshake
         // begins.
         SSL_CTX_set_info_callback(context) { connection, event, _ in
-            guard event & SSL_CB_HANDSHAKE_START != 0, let connection,
-                SSL_get_session(connection) == nil, let link = TLSSessions.link(of: connection),
-                let session = link.sessions.session(of: link.server)
-            else { return }
-            SSL_set_session(connection, session.pointer)
+            guard let connection, let link = TLSSessions.link(of: connection) else { return }
+            if event & SSL_CB_HANDSHAKE_START != 0 { link.begin(connection) }
+            if event & SSL_CB_HANDSHAKE_DONE != 0 { link.isAccepted() }
         }
     }
 
-    private func session(of server: String) -> Session? { kept.withLock { $0.sessions[server] } }
+    func has(_ server: String) -> Bool { kept.withLock { $0.sessions[server]?.isEmpty == false } }
 
-    func has(_ server: String) -> Bool { session(of: server) != nil }
-
-    /// Keeps `session`, an `SSL_SESSION`, and takes over a reference to it.
-    func keep(_ session: OpaquePointer, of server: String) {
-        let session = Session(session)
-        // The replaced sessions are freed after the lock is released.
-        let replaced: [Session?] = kept.withLock { kept in
-            if let old = kept.sessions.updateValue(session, forKey: server) { return [old] }
-            guard kept.servers.count == Self.limit else {
-                kept.servers.append(server)
-                return []
-            }
-            let removed = kept.sessions.removeValue(forKey: kept.servers[kept.oldest])
+    /// Keeps the serialized `session` unless it is too large.
+    func keep(_ session: [UInt8], of server: String) {
+        guard !session.isEmpty, session.count <= Self.maxBytes else { return }
+        kept.withLock { kept in
+            guard kept.sessions.updateValue(session, forKey: server) == nil else { return }
+            guard kept.servers.count == Self.limit else { return kept.servers.append(server) }
+            kept.sessions[kept.servers[kept.oldest]] = nil
             kept.servers[kept.oldest] = server
             kept.oldest = (kept.oldest + 1) % Self.limit
-            return [removed]
         }
-        _ = replaced
+    }
+
+    /// Forgets `session` if it is still the latest one of `server`. The server keeps its place in the ring.
+    private func forget(_ session: [UInt8], of server: String) {
+        kept.withLock { kept in
+            if kept.sessions[server] == session { kept.sessions[server] = [] }
+        }
+    }
+
+    private static func bytes(of session: OpaquePointer) -> [UInt8] {
+        let size = Int(i2d_SSL_SESSION(session, nil))
+        guard size > 0, size <= maxBytes else { return [] }
+        return [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+            var next = buffer.baseAddress
+            count = max(0, Int(i2d_SSL_SESSION(session, &next)))
+        }
     }
 
     private static func link(of connection: OpaquePointer) -> Link? {
@@ -80,22 +92,34 @@ final class TLSSessions: Sendable {
         if let link { Unmanaged<Link>.fromOpaque(link).release() }
     }
 
+    /// Connects the `SSL_CTX` of one connection with the sessions of its server. Only the thread of the connection uses it.
     private final class Link {
         let sessions: TLSSessions
         let server: String
+        /// The session that the connection has offered to the server, until the handshake has succeeded.
+        private var offered: [UInt8] = []
 
         init(sessions: TLSSessions, server: String) {
             self.sessions = sessions
             self.server = server
         }
-    }
 
-    private final class Session: @unchecked Sendable {  // OpenSSL counts the references atomically
-        let pointer: OpaquePointer
+        /// A server may end the connection because of the session, for example after a change of its software. Then the
+        /// next connection must not offer the session again.
+        deinit { if !offered.isEmpty { sessions.forget(offered, of: server) } }
 
-        /// Takes over a reference to an `SSL_SESSION`.
-        init(_ pointer: OpaquePointer) { self.pointer = pointer }
+        func begin(_ connection: OpaquePointer) {
+            let bytes = sessions.kept.withLock { $0.sessions[server] } ?? []
+            guard !bytes.isEmpty, SSL_get_session(connection) == nil else { return }
+            let session = bytes.withUnsafeBufferPointer { buffer in
+                var next = buffer.baseAddress
+                return d2i_SSL_SESSION(nil, &next, buffer.count)
+            }
+            guard let session else { return }
+            if SSL_set_session(connection, session) == 1 { offered = bytes }
+            SSL_SESSION_free(session)
+        }
 
-        deinit { SSL_SESSION_free(pointer) }
+        func isAccepted() { offered = [] }
     }
 }

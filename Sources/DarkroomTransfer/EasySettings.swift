@@ -11,11 +11,12 @@ final class EasySettings {
     /// Header lists, each created at its first use. A key contains the indices of the header lines for a host.
     private var headers: [[Int]: UnsafeMutablePointer<curl_slist>] = [:]
     private let connectTo: UnsafeMutablePointer<curl_slist>?
-    private let authorities = CertificateAuthorities.of(nil)
+    private let authorities: CertificateAuthorities
 
     init(_ configuration: TransferConfiguration, allows: @escaping @Sendable (IPAddress) -> Bool) {
         self.configuration = configuration
         self.allows = allows
+        authorities = .of(configuration.authorities)
         hosts = HostRules(allowed: configuration.allowedHosts, denied: configuration.deniedHosts)
         connectTo = Self.list(configuration.connectTo.map(Self.inASCII))
     }
@@ -53,13 +54,13 @@ final class EasySettings {
         set(CURLOPT_FILETIME, 1)
         darkroom_curl_easy_setopt_offset(curl, CURLOPT_MAXFILESIZE_LARGE, curl_off_t(configuration.maxBytes))
         darkroom_curl_easy_setopt_list(curl, CURLOPT_CONNECT_TO, connectTo)
-        authorities.apply(to: curl, resumesSessions: true)
     }
 
     /// Sets the options that differ for each request.
     func apply(_ hop: Redirects.Hop, to curl: UnsafeMutableRawPointer) {
         darkroom_curl_easy_setopt_string(curl, CURLOPT_URL, hop.url)
         darkroom_curl_easy_setopt_list(curl, CURLOPT_HTTPHEADER, headers(for: hop))
+        if hop.url.hasPrefix("https:") { authorities.apply(to: curl, resumesSessions: true) }
     }
 
     private func headers(for hop: Redirects.Hop) -> UnsafeMutablePointer<curl_slist>? {

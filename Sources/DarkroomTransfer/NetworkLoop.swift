@@ -6,7 +6,7 @@ import Glibc
 // DESIGN
 //
 // The loop uses libcurl's multi_socket interface: libcurl says for which sockets and until when it waits, and the loop
-// tells it which of them are ready. So an iteration costs as much as the sockets that are ready, however many others
+// says which of these sockets are ready. So an iteration costs as much as the sockets that are ready, however many others
 // wait. TLS handshakes, up to some milliseconds of processor time each, run on this thread. So they delay other attempts
 // of the thread, but not the thread of the engine, which cancels transfers and gives slots.
 
@@ -21,6 +21,7 @@ final class NetworkLoop {
     private var running: [ObjectIdentifier: EasyHandle] = [:]
     private var handles: [UnsafeMutableRawPointer: EasyHandle] = [:]
     private var spare: [EasyHandle] = []
+    private static let maxSpare = 256
     /// When libcurl wants to be called even if no socket is ready; nil if it does not.
     private var nextTimeout: ContinuousClock.Instant?
     private var nextSweep = ContinuousClock.now
@@ -37,6 +38,8 @@ final class NetworkLoop {
         self.ended = ended
         self.multi = multi
     }
+
+    deinit { curl_multi_cleanup(multi) }
 
     func run() {
         blockBrokenPipeSignal()
@@ -86,7 +89,8 @@ final class NetworkLoop {
         handles = [:]
         running = [:]
         spare = []
-        curl_multi_cleanup(multi)
+        darkroom_curl_multi_setopt_socket_callback(multi, CURLMOPT_SOCKETFUNCTION, nil)
+        darkroom_curl_multi_setopt_timer_callback(multi, CURLMOPT_TIMERFUNCTION, nil)
     }
 
     // MARK: Attempts
@@ -126,7 +130,7 @@ final class NetworkLoop {
         handles[handle.curl] = nil
         running[ObjectIdentifier(attempt)] = nil
         handle.clear()
-        spare.append(handle)
+        if spare.count < Self.maxSpare { spare.append(handle) }
         ended(attempt, outcome)
     }
 

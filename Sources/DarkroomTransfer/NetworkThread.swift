@@ -1,12 +1,15 @@
 import DarkroomConcurrency
 
-/// A thread that runs attempts with libcurl. Any thread may call its functions.
+/// A thread that runs attempts with libcurl. Only the thread of the engine uses it.
 ///
 /// Attempts of the same host should run on the same thread, because each thread has its own connections.
-final class NetworkThread: Sendable {
+final class NetworkThread {
     private let mailbox: Mailbox<NetworkMessage>
-    private let thread: OwnedThread
+    private let body: @Sendable () -> Void
+    /// Started with the first attempt.
+    private var thread: OwnedThread?
 
+    /// Opens the descriptors that the thread needs, because later none may be left.
     /// - Parameter ended: Called on the new thread with each attempt that has begun, exactly once, unless the thread is
     ///   shut down before the attempt ends.
     init(
@@ -16,22 +19,25 @@ final class NetworkThread: Sendable {
         let wakeup = Wakeup()
         let mailbox = Mailbox<NetworkMessage> { wakeup.signal() }
         self.mailbox = mailbox
-        thread = OwnedThread("darkroom-network") {
-            let settings = EasySettings(configuration, allows: allows)
-            NetworkLoop(settings, mailbox: mailbox, wakeup: wakeup, ended: ended).run()
-        }
+        // Only the new thread uses the loop.
+        nonisolated(unsafe) let loop = NetworkLoop(
+            EasySettings(configuration, allows: allows), mailbox: mailbox, wakeup: wakeup, ended: ended)
+        body = { loop.run() }
     }
 
-    func begin(_ attempt: Attempt) { mailbox.post(.begin(attempt)) }
+    func begin(_ attempt: Attempt) {
+        if thread == nil { thread = OwnedThread("darkroom-network", body) }
+        mailbox.post(.begin(attempt))
+    }
 
     /// Ends an attempt early, with `.cancelled`, unless it has already ended.
     func abort(_ attempt: Attempt) { mailbox.post(.abort(attempt)) }
 
-    /// Closes all connections and ends the thread. Waits until the thread has ended.
-    func shutdown() {
-        mailbox.post(.shutdown)
-        thread.join()
-    }
+    /// Closes all connections and ends the thread. Does not wait.
+    func shutdown() { mailbox.post(.shutdown) }
+
+    /// Waits until the thread has ended.
+    func join() { thread?.join() }
 }
 
 /// A message to a ``NetworkThread``.

@@ -43,7 +43,8 @@ package final class Transfer: @unchecked Sendable {  // only the engine's thread
     }
 
     /// Aborts the transfer in any phase. Its completion receives `.cancelled`, unless it has already received another
-    /// result. The completion itself may call this method.
+    /// result. If an attempt is running, this happens when its network thread has closed the connection. The completion
+    /// itself may call this method.
     package func cancel() {
         unwanted.set()
         mailbox.post(.cancel(self))

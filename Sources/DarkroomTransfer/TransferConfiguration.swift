@@ -46,6 +46,9 @@ package struct TransferConfiguration: Sendable {
     /// means "any" in the first pair and "unchanged" in the second pair. The address of the second host is checked.
     package var connectTo: [String] = []
 
+    /// A PEM file with the certificate authorities that may sign the certificates of servers; nil: those of the system.
+    var authorities: String?
+
     package init() {}
 
     /// How often stalled attempts and hanging reads are looked for.

@@ -4,7 +4,8 @@ import DarkroomConcurrency
 /// Fetches many URLs concurrently.
 ///
 /// A thread of its own gives the transfers their slots and runs all completions. Completions must be short, because they
-/// delay all transfers. A few network threads run the attempts with libcurl's multi interface. When an engine is deallocated, it ends its transfers like `shutdown()`, but does not wait.
+/// delay all transfers. A few network threads run the attempts with libcurl's multi interface, all attempts of a host on
+/// the same thread. When an engine is deallocated, it ends its transfers like `shutdown()`, but does not wait.
 package final class TransferEngine: Sendable {
     private let mailbox: Mailbox<EngineMessage>
     private let thread: OwnedThread
@@ -15,7 +16,7 @@ package final class TransferEngine: Sendable {
         self.init(configuration, allows: policy.allows)
     }
 
-    /// Starts an engine that calls `allows` on its thread before each connection and each request.
+    /// Starts an engine that calls `allows` on its network threads before each connection and each request.
     init(_ configuration: TransferConfiguration, allows: @escaping @Sendable (IPAddress) -> Bool) {
         Self.startLibrary()
         let wakeup = Wakeup()
@@ -53,9 +54,10 @@ package final class TransferEngine: Sendable {
     /// receives the body in parts, in their order.
     ///
     /// `onChunk` is called on a network thread (for files: on the engine's thread), before the completion, and only with
-    /// the body of a successful response. The bytes are valid until `onChunk` returns. If the engine runs no other
-    /// transfers, `onChunk` may block to slow the server down; then `TransferConfiguration.timeout` should be nil. After the first part the transfer is not tried again,
-    /// because `onChunk` would receive the same bytes twice. A file is passed as one part.
+    /// the body of a successful response. The bytes are valid until `onChunk` returns. `onChunk` may block to slow the
+    /// server down; then `TransferConfiguration.timeout` should be nil. Meanwhile, other transfers from the hosts of this
+    /// network thread wait, and their running attempts cannot be cancelled. After the first part the transfer is not
+    /// tried again, because `onChunk` would receive the same bytes twice. A file is passed as one part.
     @discardableResult
     package func start(
         _ url: String, onChunk: @escaping @Sendable (UnsafeRawBufferPointer) -> Void,

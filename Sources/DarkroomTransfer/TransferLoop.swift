@@ -13,20 +13,20 @@ import Foundation
 // timeouts.
 
 final class TransferLoop {
-    /// More threads are of no use: the photos that these can receive keep 30 processors busy.
+    /// More threads are of no use: one receives more photos than eight processors can decode.
     private static let maxNetworkThreads = 4
 
     private let configuration: TransferConfiguration
-    private let allows: @Sendable (IPAddress) -> Bool
     private let hosts: HostRules
     private let mailbox: Mailbox<EngineMessage>
     private let wakeup: Wakeup
     private let files: FileReader
-    /// Each thread is started when it gets its first attempt.
-    private var networkThreads: [NetworkThread?]
+    private let networkThreads: [NetworkThread]
 
     private var slots: HostQueues<Transfer>
     private var unfinished: [ObjectIdentifier: Transfer] = [:]
+    /// The transfers whose files are being read.
+    private var reading: [ObjectIdentifier: Transfer] = [:]
     private var pausing: [Transfer] = []
     private var nextSweep = ContinuousClock.now
     private var generator = SystemRandomNumberGenerator()
@@ -38,13 +38,14 @@ final class TransferLoop {
         mailbox: Mailbox<EngineMessage>, wakeup: Wakeup
     ) {
         self.configuration = configuration
-        self.allows = allows
         hosts = HostRules(allowed: configuration.allowedHosts, denied: configuration.deniedHosts)
         self.mailbox = mailbox
         self.wakeup = wakeup
         files = FileReader(ReadableFolders(folders: configuration.fileFolders, maxBytes: configuration.maxBytes))
         let processors = ProcessInfo.processInfo.activeProcessorCount
-        networkThreads = Array(repeating: nil, count: min(processors, Self.maxNetworkThreads))
+        networkThreads = (0..<max(1, min(processors, Self.maxNetworkThreads))).map { _ in
+            NetworkThread(configuration, allows: allows) { mailbox.post(.ended($0, $1)) }
+        }
         slots = HostQueues(limit: configuration.perHost, maxRunning: configuration.maxRunning)
     }
 
@@ -82,7 +83,8 @@ final class TransferLoop {
     }
 
     private func end() {
-        for thread in networkThreads { thread?.shutdown() }
+        for thread in networkThreads { thread.shutdown() }
+        for thread in networkThreads { thread.join() }
         for message in mailbox.close() {
             if case .start(let transfer) = message { unfinished[ObjectIdentifier(transfer)] = transfer }
         }
@@ -134,6 +136,7 @@ final class TransferLoop {
         case .web(let url, let host): run(transfer, url, host)
         case .file(let path):
             transfer.phase = .reading(since: .now)
+            reading[ObjectIdentifier(transfer)] = transfer
             files.read(path, unless: transfer.unwanted) { [mailbox, attempt = transfer.attempts] result in
                 mailbox.post(.fileRead(transfer, attempt: attempt, result))
             }
@@ -149,11 +152,7 @@ final class TransferLoop {
 
     /// The thread for all attempts of `host`, so that they share its connections.
     private func networkThread(of host: String) -> NetworkThread {
-        let place = Int(UInt(bitPattern: host.hashValue) % UInt(networkThreads.count))
-        if let thread = networkThreads[place] { return thread }
-        let new = NetworkThread(configuration, allows: allows) { [mailbox] in mailbox.post(.ended($0, $1)) }
-        networkThreads[place] = new
-        return new
+        networkThreads[Int(UInt(bitPattern: host.hashValue) % UInt(networkThreads.count))]
     }
 
     /// Ends a transfer that has a slot and no attempt.
@@ -178,6 +177,7 @@ final class TransferLoop {
     }
 
     private func releaseSlot(of transfer: Transfer) {
+        reading[ObjectIdentifier(transfer)] = nil
         slots.release(transfer.host, priority: transfer.order.priority)
         beginWaiting()
     }
@@ -267,7 +267,7 @@ final class TransferLoop {
         guard now >= nextSweep else { return }
         nextSweep = now + configuration.sweepInterval
         guard let timeout = configuration.timeout else { return }
-        for transfer in Array(unfinished.values) {
+        for transfer in Array(reading.values) {
             guard case .reading(let since) = transfer.phase, now - since >= timeout else { continue }
             releaseSlot(of: transfer)
             let error = TransferError(code: .timeout, detail: "reading the file took longer than \(timeout)")
@@ -277,10 +277,11 @@ final class TransferLoop {
 
     /// When the loop must run even if no message arrives; nil if never.
     private var nextWake: ContinuousClock.Instant? {
-        guard !unfinished.isEmpty else { return nil }
-        return pausing.reduce(nextSweep) { earliest, transfer in
-            if case .pausing(let until) = transfer.phase { min(earliest, until) } else { earliest }
+        let pauses = pausing.compactMap { transfer in
+            if case .pausing(let until) = transfer.phase { until } else { nil }
         }
+        let hasDeadlines = !reading.isEmpty && configuration.timeout != nil
+        return (pauses + (hasDeadlines ? [nextSweep] : [])).min()
     }
 }
 

@@ -29,9 +29,10 @@ import Testing
         #expect(try page(authorities, resumes: isAllowed).contains(isAllowed ? "Reused, TLS" : "New, TLS"))
     }
 
-    @Test func sessionsOfTLS12AreResumed() throws {
+    /// Servers of TLS 1.2 keep sessions themselves, or give the client tickets.
+    @Test(arguments: ["-no_ticket", "-no_cache"]) func sessionsOfTLS12AreResumed(kind: String) throws {
         let old = try TLSServer([
-            "-tls1_2", "-cert", certificates.certificate("server"), "-key", certificates.key("server"),
+            "-tls1_2", kind, "-cert", certificates.certificate("server"), "-key", certificates.key("server"),
         ])
         let authorities = CertificateAuthorities.of(certificates.authority)
         #expect(try page(authorities, of: old, resumes: true).contains("New, TLSv1.2"))
@@ -49,6 +50,52 @@ import Testing
                 try page(authorities, of: server, resumes: true, host: "127.0.0.1")
             }
         }
+    }
+
+    /// A user in the URL is no other server, so that a list cannot fill the memory.
+    @Test func sessionBelongsToTheHostAndThePort() throws {
+        let authorities = CertificateAuthorities.of(certificates.authority)
+        #expect(try page(authorities, resumes: true, host: "u:p@localhost").contains("New, TLS"))
+        #expect(try page(authorities, resumes: true, host: "v@LOCALHOST").contains("Reused, TLS"))
+        let other = try TLSServer(["-cert", certificates.certificate("server"), "-key", certificates.key("server")])
+        #expect(try page(authorities, of: other, resumes: true).contains("New, TLS"))
+    }
+
+    /// A server that closes the connection because of a session gets a full handshake the next time.
+    @Test func sessionThatAServerDoesNotBearIsForgotten() throws {
+        let authorities = CertificateAuthorities.of(certificates.authority)
+        #expect(try page(authorities, resumes: true).contains("New, TLS"))
+        let port = server.port
+        server.stop()
+        let failing = try ClosingServer(port: port)
+        #expect(throws: Failure(code: CURLE_SSL_CONNECT_ERROR)) { try page(authorities, resumes: true) }
+        failing.stop()
+        let again = try TLSServer(
+            ["-cert", certificates.certificate("server"), "-key", certificates.key("server")], port: port)
+        #expect(try page(authorities, of: again, resumes: true).contains("New, TLS"))
+    }
+
+    /// One server sends many certificates that nobody needs, up to the limit of OpenSSL.
+    @Test func sessionsOfLongChainsAreSmall() throws {
+        let chain = certificates.folder + "/chain.pem"
+        let one = try String(contentsOfFile: certificates.certificate("server"), encoding: .utf8)
+        try String(repeating: one, count: 60).write(toFile: chain, atomically: true, encoding: .utf8)
+        let server = try TLSServer([
+            "-cert", certificates.certificate("server"), "-key", certificates.key("server"), "-cert_chain", chain,
+        ])
+        let authorities = CertificateAuthorities.of(certificates.authority)
+        #expect(try page(authorities, of: server, resumes: true).contains("New, TLS"))
+        #expect(try page(authorities, of: server, resumes: true).contains("Reused, TLS"))
+    }
+
+    @Test func damagedFileIsReadOnce() throws {
+        try "-----BEGIN CERTIFICATE-----\nnonsense\n".write(
+            toFile: certificates.authority, atomically: true, encoding: .utf8)
+        let authorities = CertificateAuthorities(certificates.authority, checkInterval: .zero)
+        for _ in 1...3 {
+            #expect(throws: Failure(code: CURLE_SSL_CACERT_BADFILE)) { try page(authorities, resumes: false) }
+        }
+        #expect(authorities.readings == 1)
     }
 
     @Test func changedFileIsReadAgain() throws {
@@ -90,11 +137,13 @@ import Testing
     @Test func numberOfSessionsIsBounded() {
         let sessions = TLSSessions()
         for number in 0..<TLSSessions.limit + 10 {
-            sessions.keep(SSL_SESSION_new()!, of: "https://\(number).example")
-            sessions.keep(SSL_SESSION_new()!, of: "https://\(number).example")
+            sessions.keep([1], of: "\(number).example:443")
+            sessions.keep([2], of: "\(number).example:443")
         }
         #expect(sessions.count == TLSSessions.limit)
-        #expect(sessions.has("https://10.example") && !sessions.has("https://9.example"))
+        #expect(sessions.has("10.example:443") && !sessions.has("9.example:443"))
+        sessions.keep([UInt8](repeating: 0, count: TLSSessions.maxBytes + 1), of: "large.example:443")
+        #expect(!sessions.has("large.example:443") && sessions.count == TLSSessions.limit)
     }
 
     private struct Failure: Error, Equatable {

@@ -11,18 +11,12 @@ import Testing
         let request = try openssl(
             "req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1 "
                 + "-keyout key.pem -out certificate.pem", in: folder)
-        _ = try request.output.readToEnd()  // ends when openssl does
+        _ = try request.readToEnd()  // ends when openssl does
 
-        let server = try openssl("s_server -accept 127.0.0.1:0 -cert certificate.pem -key key.pem -www", in: folder)
-        // Sends SIGKILL, because the child inherits a signal mask that may block SIGTERM.
-        defer { kill(server.process.processIdentifier, SIGKILL) }
-        var output = ""
-        var port: Substring?
-        while port == nil, case let text = server.output.availableData, !text.isEmpty {
-            output += String(decoding: text, as: UTF8.self)
-            port = output.firstMatch(of: /ACCEPT 127\.0\.0\.1:(\d+)\n/)?.1
-        }
-        let url = "https://127.0.0.1:\(try #require(port, "\(output)"))/"
+        let server = try TLSServer([
+            "-cert", folder.path + "/certificate.pem", "-key", folder.path + "/key.pem",
+        ])
+        let url = "https://127.0.0.1:\(server.port)/"
         let error = await TransferEngine(.local { $0.retries = 3 }).fetch(url).error
         #expect(error?.code == .tlsFailed, "\(error?.detail ?? "no error")")
         #expect(error?.attempts == 1)
@@ -33,7 +27,20 @@ import Testing
         #expect(refused.code == .tlsFailed)
     }
 
-    private func openssl(_ arguments: String, in folder: URL) throws -> (process: Process, output: FileHandle) {
+    /// Each connection is a new one, because the server closes it after its page.
+    @Test func connectionsResumeSessions() async throws {
+        let certificates = try Certificates()
+        let server = try TLSServer(["-cert", certificates.certificate("server"), "-key", certificates.key("server")])
+        let engine = TransferEngine(.local { $0.authorities = certificates.authority })
+        for expected in ["New, TLS", "Reused, TLS", "Reused, TLS"] {
+            let page = try await engine.fetch("https://localhost:\(server.port)/").get()
+            #expect(String(decoding: page.body, as: UTF8.self).contains(expected))
+        }
+        let error = await engine.fetch("https://127.0.0.1:\(server.port)/").error
+        #expect(error?.code == .tlsFailed, "the certificate is for another host: \(error?.detail ?? "no error")")
+    }
+
+    private func openssl(_ arguments: String, in folder: URL) throws -> FileHandle {
         let process = Process()
         let pipe = Pipe()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -43,6 +50,6 @@ import Testing
         process.standardError = FileHandle.nullDevice
         process.standardInput = FileHandle.nullDevice
         try process.run()
-        return (process, pipe.fileHandleForReading)
+        return pipe.fileHandleForReading
     }
 }

@@ -158,7 +158,7 @@ import Testing
         let isBusy = Collected<Bool>()
         let mayGoOn = DispatchSemaphore(value: 0)
         let results = Collected<Result<Download, TransferError>>()
-        engine.start(
+        let running = engine.start(
             server.url("/a"),
             onChunk: { _ in
                 isBusy.add(true)
@@ -169,9 +169,21 @@ import Testing
         let waiting = Collected<Result<Download, TransferError>>()
         engine.start(server.url("/a"), completion: waiting.add).cancel()
         #expect(await waiting.wait(for: 1).first?.error?.code == .cancelled)
-        #expect(results.values.isEmpty)
+        // The cancelled attempt keeps its slot until its connection is closed.
+        let begun = Collected<Bool>()
+        let next = Collected<Result<Download, TransferError>>()
+        engine.start(
+            server.url("/a"),
+            mayBegin: {
+                begun.add(true)
+                return true
+            }, completion: next.add)
+        running.cancel()
+        #expect(await engine.fetch("file:///etc/hostname").body != nil)
+        #expect(results.values.isEmpty && begun.values.isEmpty)
         mayGoOn.signal()
-        #expect(await results.wait(for: 1).first?.body == [])
+        #expect(await results.wait(for: 1).first?.error?.code == .cancelled)
+        #expect(await next.wait(for: 1).first?.body == [1])
     }
 
     @Test func deallocatedEngineCancelsItsTransfers() async throws {

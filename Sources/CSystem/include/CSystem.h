@@ -2,7 +2,7 @@
 #define CSYSTEM_H
 
 #include <stdbool.h>
-#include <sys/epoll.h>  // which the module Glibc lacks
+#include <sys/epoll.h>  // for Swift, whose module Glibc does not contain epoll
 #include <sys/types.h>
 
 /// Starts `arguments[0]` (searched in PATH) as a child that receives SIGTERM when the calling *thread* ends. The child
