@@ -199,7 +199,7 @@ let package = Package(
         .testTarget(name: "DarkroomCodingTests", dependencies: ["DarkroomCoding"]),
         .testTarget(
             name: "DarkroomTLSTests",
-            dependencies: ["DarkroomTLS", "CCurl", "CTLS", "DarkroomTestSupport", "ErrorExpectations"]),
+            dependencies: ["DarkroomTLS", "DarkroomConcurrency", "CCurl", "DarkroomTestSupport", "ErrorExpectations"]),
         .testTarget(
             name: "DarkroomRedisTests", dependencies: ["DarkroomRedis", "DarkroomTestSupport", "ErrorExpectations"]),
         .testTarget(

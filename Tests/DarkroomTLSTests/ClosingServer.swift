@@ -1,9 +1,11 @@
+import DarkroomConcurrency
 import Foundation
 import Testing
 
 /// A server on localhost that closes each connection as soon as the client has sent something.
 final class ClosingServer: Sendable {
     private let descriptor: Int32
+    private let sizes = Locked<[Int]>([])
     private let ended = DispatchSemaphore(value: 0)
 
     init(port: Int) throws {
@@ -21,10 +23,11 @@ final class ClosingServer: Sendable {
         }
         try #require(isBound && listen(descriptor, 8) == 0, "port \(port): \(String(cString: strerror(errno)))")
         self.descriptor = descriptor
-        Thread.detachNewThread { [ended] in
+        Thread.detachNewThread { [ended, sizes] in
             while case let connection = accept(descriptor, nil, nil), connection >= 0 {
-                var byte: UInt8 = 0
-                _ = recv(connection, &byte, 1, 0)
+                var bytes = [UInt8](repeating: 0, count: 16 << 10)
+                let count = recv(connection, &bytes, bytes.count, 0)
+                sizes.withLock { $0.append(count) }
                 close(connection)
             }
             close(descriptor)
@@ -32,9 +35,10 @@ final class ClosingServer: Sendable {
         }
     }
 
-    /// Ends the server, so that its port is free.
-    func stop() {
+    /// Ends the server. Returns the size of the first packet of each connection.
+    func stop() -> [Int] {
         shutdown(descriptor, Int32(SHUT_RDWR))
         ended.wait()
+        return sizes.withLock { $0 }
     }
 }

@@ -6,13 +6,11 @@ package final class TLSServer {
     package let port: Int
     private let process = Process()
 
-    /// - Parameters:
-    ///   - options: options of `openssl s_server`, such as the certificate.
-    ///   - port: 0 for a free one.
-    package init(_ options: [String], port wanted: Int = 0) throws {
+    /// - Parameter options: options of `openssl s_server`, such as the certificate.
+    package init(_ options: [String]) throws {
         let pipe = Pipe()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["openssl", "s_server", "-accept", "127.0.0.1:\(wanted)", "-www"] + options
+        process.arguments = ["openssl", "s_server", "-accept", "127.0.0.1:0", "-www"] + options
         process.standardOutput = pipe
         process.standardError = FileHandle.nullDevice
         process.standardInput = FileHandle.nullDevice
@@ -21,8 +19,7 @@ package final class TLSServer {
         var found: Int?
         while found == nil, case let text = pipe.fileHandleForReading.availableData, !text.isEmpty {
             output += String(decoding: text, as: UTF8.self)
-            // openssl says only the port that it has chosen itself.
-            found = output.firstMatch(of: /ACCEPT(?: 127\.0\.0\.1:(\d+))?\n/).map { $0.1.flatMap { Int($0) } ?? wanted }
+            found = output.firstMatch(of: /ACCEPT 127\.0\.0\.1:(\d+)\n/).flatMap { Int($0.1) }
         }
         port = try #require(found, "openssl did not start: \(output)")
     }
