@@ -39,7 +39,7 @@ final class NetworkLoop {
         self.multi = multi
     }
 
-    deinit { curl_multi_cleanup(multi) }
+    deinit { if !isShutDown { curl_multi_cleanup(multi) } }  // the thread was never started
 
     func run() {
         blockBrokenPipeSignal()
@@ -89,8 +89,7 @@ final class NetworkLoop {
         handles = [:]
         running = [:]
         spare = []
-        darkroom_curl_multi_setopt_socket_callback(multi, CURLMOPT_SOCKETFUNCTION, nil)
-        darkroom_curl_multi_setopt_timer_callback(multi, CURLMOPT_TIMERFUNCTION, nil)
+        curl_multi_cleanup(multi)
     }
 
     // MARK: Attempts
