@@ -8,7 +8,8 @@ package final class SocketPoller {
     package let descriptor: Int32
     private var events = [epoll_event](repeating: epoll_event(), count: 64)
 
-    /// Ends the program if no file descriptors are left, because it cannot work without the instance.
+    /// Creates an epoll instance. If no file descriptors are left, ends the program, because it cannot work without the
+    /// instance.
     package init() {
         descriptor = epoll_create1(Int32(EPOLL_CLOEXEC))
         guard descriptor >= 0 else { fatalError("epoll_create1: \(systemErrorText())") }

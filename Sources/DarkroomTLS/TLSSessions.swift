@@ -40,8 +40,8 @@ final class TLSSessions: Sendable {
             link.sessions.keep(TLSSessions.bytes(of: session), of: link.server)
             return 0  // no reference to the session is kept
         }
-        // libcurl makes the connection after it has called this method, so its session can only be set when the handshake
-        // begins.
+        // The connection (`SSL`) does not exist yet: libcurl creates it after this method. So the session is set when the
+        // handshake of the connection begins.
         SSL_CTX_set_info_callback(context) { connection, event, _ in
             guard let connection, let link = TLSSessions.link(of: connection) else { return }
             if event & SSL_CB_HANDSHAKE_START != 0 { link.begin(connection) }
@@ -104,8 +104,9 @@ final class TLSSessions: Sendable {
             self.server = server
         }
 
-        /// A server may end the connection because of the session, for example after a change of its software. Then the
-        /// next connection must not offer the session again.
+        /// If the handshake has not succeeded, forgets the session that this connection has offered. A server may close
+        /// connections that offer a session, for example after a change of its software. Further connections to this
+        /// server then do a full handshake.
         deinit { if !offered.isEmpty { sessions.forget(offered, of: server) } }
 
         func begin(_ connection: OpaquePointer) {

@@ -17,7 +17,7 @@ final class TrustStore: @unchecked Sendable {  // OpenSSL locks the store; it is
             return nil  // `deinit` frees the store
         }
         if let folder { X509_STORE_load_path(store, folder) }
-        // As libcurl does: an authority need not be a root.
+        // libcurl sets the same flags. A certificate of the file is trusted even if another authority has signed it.
         X509_STORE_set_flags(store, UInt(X509_V_FLAG_TRUSTED_FIRST | X509_V_FLAG_PARTIAL_CHAIN))
     }
 

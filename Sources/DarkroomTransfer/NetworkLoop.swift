@@ -31,6 +31,7 @@ final class NetworkLoop {
         _ settings: EasySettings, mailbox: Mailbox<NetworkMessage>, wakeup: Wakeup,
         ended: @escaping (Attempt, Attempt.Outcome) -> Void
     ) {
+        // Without this handle, no transfer can run. It needs only memory, and it is created before the first transfer.
         guard let multi = curl_multi_init() else { fatalError("no memory for a libcurl multi handle") }
         self.settings = settings
         self.mailbox = mailbox

@@ -2,14 +2,15 @@ import DarkroomConcurrency
 
 /// A thread that runs attempts with libcurl. Only the thread of the engine uses it.
 ///
-/// Attempts of the same host should run on the same thread, because each thread has its own connections.
+/// All attempts to a host should use the same thread, because a thread cannot use the connections of another thread.
 final class NetworkThread {
     private let mailbox: Mailbox<NetworkMessage>
     private let body: @Sendable () -> Void
     /// Started with the first attempt.
     private var thread: OwnedThread?
 
-    /// Opens the descriptors that the thread needs, because later none may be left.
+    /// Creates the pipe and the epoll instance of the thread at once, because when the thread starts, the process may have
+    /// no free file descriptors.
     /// - Parameter ended: Called on the new thread with each attempt that has begun, exactly once, unless the thread is
     ///   shut down before the attempt ends.
     init(

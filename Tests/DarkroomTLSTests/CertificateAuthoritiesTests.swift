@@ -73,7 +73,8 @@ import Testing
         #expect(sizes.count == 3 && sizes[0] > sizes[1] && sizes[1] == sizes[2], "\(sizes)")
     }
 
-    /// One server sends many certificates that nobody needs, up to the limit of OpenSSL.
+    /// A server may send up to 100 KB of certificates that the client does not need. They are not a part of the kept
+    /// session: a session of more than 8 KB would not be kept, and so not resumed.
     @Test func sessionsOfLongChainsAreSmall() throws {
         let chain = certificates.folder + "/chain.pem"
         let one = try String(contentsOfFile: certificates.certificate("server"), encoding: .utf8)

@@ -30,6 +30,6 @@ package final class TLSServer {
     /// Ends the server, so that its port is free.
     package func stop() {
         kill(process.processIdentifier, SIGKILL)
-        while process.isRunning { usleep(1000) }
+        process.waitUntilExit()
     }
 }
