@@ -34,6 +34,7 @@ let package = Package(
         // C libraries: only module maps and shims.
         .systemLibrary(name: "CHiredis", path: "Sources/CHiredis"),
         .systemLibrary(name: "CCurl", path: "Sources/CCurl"),
+        debian("CAres", pkgConfig: "libcares", package: "libc-ares-dev"),
         debian("CIDN", pkgConfig: "libidn2", package: "libidn2-dev"),
         debian("CVips", pkgConfig: Context.packageDirectory + "/Sources/CVips/vips.pc", package: "libvips-dev"),
         debian("CJPEG", pkgConfig: "libjpeg", package: "libjpeg-dev"),
@@ -67,9 +68,12 @@ let package = Package(
             ]),
         .target(
             name: "DarkroomTransfer",
-            dependencies: ["CCurl", "CIDN", "DarkroomTLS", "DarkroomConcurrency", "DarkroomFiles", "DarkroomText"]),
+            dependencies: [
+                "CAres", "CCurl", "CIDN", "DarkroomTLS", "DarkroomConcurrency", "DarkroomFiles", "DarkroomText",
+            ]),
         .target(name: "DarkroomImaging", dependencies: ["CImaging", "DarkroomConcurrency", "DarkroomRecipes"]),
-        .target(name: "DarkroomHTTP", dependencies: ["CMicrohttpd", "DarkroomConcurrency", "DarkroomText"]),
+        .target(
+            name: "DarkroomHTTP", dependencies: ["CMicrohttpd", "DarkroomConcurrency", "DarkroomFiles", "DarkroomText"]),
         .target(name: "DarkroomPhotoServer", dependencies: ["CMicrohttpd", "DarkroomConcurrency", "DarkroomText"]),
 
         // Darkroom itself.
@@ -206,7 +210,7 @@ let package = Package(
             name: "DarkroomTransferTests",
             dependencies: [
                 "DarkroomTransfer", "DarkroomPhotoServer", "DarkroomConcurrency", "DarkroomTestSupport",
-                "ErrorExpectations",
+                "ErrorExpectations", "FuzzSupport",
             ]),
         .testTarget(
             name: "DarkroomHTTPTests",

@@ -41,6 +41,7 @@ DARKROOM_GETINFO(socket, curl_socket_t *)
         return curl_multi_setopt(handle, option, value); \
     }
 
+DARKROOM_MULTI_SETOPT(long, long)
 DARKROOM_MULTI_SETOPT(pointer, void *)
 DARKROOM_MULTI_SETOPT(socket_callback, curl_socket_callback)
 DARKROOM_MULTI_SETOPT(timer_callback, curl_multi_timer_callback)

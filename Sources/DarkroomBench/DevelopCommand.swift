@@ -111,7 +111,7 @@ struct DevelopCommand: ParsableCommand {
     ) throws -> Run {
         var configuration = WorkerConfiguration()
         configuration.transfer.allowPrivate = true
-        configuration.transfer.perHost = nil
+        configuration.transfer.perHost = .max
         change(&configuration)
         let worker = try cluster.startWorker(configuration)
         defer {

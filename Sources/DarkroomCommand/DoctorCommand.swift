@@ -22,7 +22,6 @@ struct DoctorCommand: ParsableCommand {
     @Option(name: .shortAndLong, help: "Check this output folder.", valueName: "folder")
     var output: [String]
     @Option(help: "Check that DNS finds this host.", valueName: "name") var resolve: [String]
-    @Option(help: "Concurrent downloads of a worker.", valueName: "count") var downloads: Int = 32
     @Option(help: "Concurrent filtrations of a worker; by default the number of cores.", valueName: "count")
     var filtrations: Int?
     @Option(help: "The largest download that workers accept.", valueName: "size")
@@ -33,7 +32,6 @@ struct DoctorCommand: ParsableCommand {
     @OptionGroup(title: "Redis options") var redis: RedisOptions
 
     func validate() throws {
-        try require(WorkerBounds.slots, downloads, "--downloads")
         if let filtrations { try require(WorkerBounds.slots, filtrations, "--filtrations") }
         try require(WorkerBounds.bytes, maxDownload, "--max-download")
         try require(WorkerBounds.pixels, maxPixels, "--max-pixels")
@@ -49,7 +47,6 @@ struct DoctorCommand: ParsableCommand {
     private func findings() throws -> [Finding] {
         let files = SystemFiles()
         var load = WorkerLoad()
-        load.downloads = downloads
         load.filtrations = filtrations ?? load.filtrations
         load.maxDownloadBytes = maxDownload.bytes
         load.maxPixels = maxPixels.value

@@ -4,6 +4,15 @@ import Glibc
 
 /// Sockets for which a thread waits (epoll). The wait costs the same for 10 sockets as for 2,000.
 package final class SocketPoller {
+    /// A socket that is ready.
+    package struct Event: Sendable {
+        package let socket: Int32
+        package let reads: Bool
+        package let writes: Bool
+        /// Whether the socket has an error, or its connection has ended.
+        package let failed: Bool
+    }
+
     /// A descriptor that is readable as long as a watched socket is ready, see ``Wakeup``.
     package let descriptor: Int32
     private var events = [epoll_event](repeating: epoll_event(), count: 64)
@@ -34,11 +43,13 @@ package final class SocketPoller {
     }
 
     /// The sockets that are ready now, at most 64.
-    package func ready() -> [(socket: Int32, reads: Bool, writes: Bool, failed: Bool)] {
+    package func ready() -> [Event] {
         let count = epoll_wait(descriptor, &events, Int32(events.count), 0)
         return events.prefix(Int(max(0, count))).map { event in
             func has(_ flag: EPOLL_EVENTS) -> Bool { event.events & flag.rawValue != 0 }
-            return (event.data.fd, has(EPOLLIN), has(EPOLLOUT), has(EPOLLERR) || has(EPOLLHUP))
+            return Event(
+                socket: event.data.fd, reads: has(EPOLLIN), writes: has(EPOLLOUT),
+                failed: has(EPOLLERR) || has(EPOLLHUP))
         }
     }
 }

@@ -24,6 +24,9 @@ extension FailureReason {
         case .fileNotFound: self = .fileNotFound
         case .outOfMemory: self = .outOfMemory
         case .cannotKeep(let isFull): self = isFull ? .diskFull : .outputDenied
+        case .hostUnreachable: self = .hostUnreachable
+        case .hostRefuses: self = .hostRefuses
+        case .hostTooSlow: self = .hostTooSlow
         case .other: self = .other
         }
     }

@@ -1,5 +1,6 @@
 internal import CMicrohttpd
 import DarkroomConcurrency
+import DarkroomFiles
 import DarkroomText
 internal import Glibc
 

@@ -55,6 +55,12 @@ public enum FailureReason: UInt8, Sendable, CaseIterable, Hashable {
     case fileDenied
     /// A reason that was added in a newer version.
     case other = 122  // z
+    /// The host did not answer for longer than the patience of the worker.
+    case hostUnreachable = 128
+    /// The host refused all requests for longer than the patience of the worker, or asked for a longer pause.
+    case hostRefuses
+    /// The host sent several photos too slowly.
+    case hostTooSlow
 
     /// The state code of this reason in the key `:states` of a batch.
     package var stateCode: UInt8 { rawValue }
@@ -102,6 +108,9 @@ public enum FailureReason: UInt8, Sendable, CaseIterable, Hashable {
         case .filterTimeout: "filter-timeout"
         case .fileDenied: "file-denied"
         case .other: "other"
+        case .hostUnreachable: "host-unreachable"
+        case .hostRefuses: "host-refuses"
+        case .hostTooSlow: "host-too-slow"
         }
     }
 

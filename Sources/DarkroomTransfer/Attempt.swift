@@ -1,28 +1,47 @@
-/// One attempt to fetch the URL of a transfer from a web server.
+/// One request of a transfer to a web server.
 final class Attempt: Sendable {
     struct Outcome: Sendable {
-        let result: Result<Download, TransferError>
-        /// The server's `Retry-After`; nil if there is none, or if its time has passed.
-        var retryAfter: Duration?
-        /// Whether a part of a body was received.
-        var hasReceived = false
+        enum Result: Sendable {
+            case downloaded(Download)
+            /// The server redirects the request to `location`, an absolute or relative URL.
+            case redirected(location: [UInt8])
+            case failed(TransferError)
+        }
+
+        let result: Result
+        /// What the attempt tells about its host.
+        var sign = HostSign.none
+        /// The requests of the attempt, with the earlier ones.
+        var way: [RequestStop] = []
+        /// Whether one of them went to an address of the public internet.
+        var hasBeenPublic = false
+        /// How long the requests took.
+        var spent = Duration.zero
         /// Whether `onChunk` was called.
         var hasStreamed = false
+
+        static func failed(_ code: TransferError.Code, _ detail: String) -> Outcome {
+            Outcome(result: .failed(TransferError(code: code, detail: detail)))
+        }
     }
 
     let transfer: Transfer
     /// The number of the attempt, counted from 1.
     let number: Int
-    let url: String
-    let host: String
+    let request: Request
+    /// The addresses of the request's name; empty if its host is an address.
+    let addresses: [IPAddress]
     let onChunk: (@Sendable (UnsafeRawBufferPointer) -> Void)?
+    let mayCarry: (@Sendable (Int) -> Bool)?
 
-    /// Creates an attempt to fetch `url`, the URL of `transfer` as it is sent, from `host`, its canonical host.
-    init(_ transfer: Transfer, number: Int, url: String, host: String) {
+    init(_ transfer: Transfer, number: Int, _ request: Request, addresses: [IPAddress]) {
         self.transfer = transfer
         self.number = number
-        self.url = url
-        self.host = host
+        self.request = request
+        self.addresses = addresses
         onChunk = transfer.onChunk
+        mayCarry = transfer.steps.mayCarry
     }
+
+    var host: String { request.hop.host }
 }

@@ -9,14 +9,21 @@ final class EasyHandle {
     private static let maxDiscardedBytes = 256 << 10
     /// A response may have twice as many bytes as the largest allowed body, plus this number.
     private static let maxExtraBytes = 1 << 20
+    /// A year, in seconds.
+    private static let longestRetryAfter: curl_off_t = 365 * 24 * 3600
+    /// The steps in which memory is asked for if a body has no known length.
+    private static let bytesAtOnce = 1 << 20
     /// The limit for all header lines together. libcurl 7.88 stores header lines without a limit.
     private static let maxHeaderBytes = 256 << 10
 
     let curl: UnsafeMutableRawPointer
     private let settings: EasySettings
+    private let held: (Attempt, _ bytes: Int, _ hasBody: Bool) -> Void
     private let errorText: UnsafeMutablePointer<CChar>
     private(set) var attempt: Attempt?
 
+    /// The addresses of the attempt's host, as libcurl reads them. libcurl does not copy the list.
+    private var addresses: UnsafeMutablePointer<curl_slist>?
     private var body: [UInt8] = []
     private var hasStreamed = false
     private var received = 0
@@ -26,36 +33,42 @@ final class EasyHandle {
     private var status = 0
     /// Why this process ended the attempt; nil if it did not.
     private var refusal: TransferError?
-    private var redirects: Redirects
-    /// Why a redirect is not followed; nil if no redirect was refused.
-    private var redirectRefusal: TransferError?
     private var started = ContinuousClock.now
     /// Whether this attempt has already sent a request to an address of the public internet.
     private var hasBeenPublic = false
-    /// The host of the current request. `way` contains the requests that the attempt has sent so far.
-    private var host = ""
-    /// The URL of the current request.
-    private var url = ""
     private var way: [RequestStop] = []
+    /// Whether the server has sent the body too slowly.
+    private var isSlow = false
+    /// Whether this process could not open a socket.
+    private var hasNoSocket = false
     private var isConnected = false
     private var isActive = false
     private var lastActivity = ContinuousClock.now
-    /// The number of bytes received in the attempt, including headers and redirects.
+    /// The number of bytes received in the attempt, including headers.
     private var bytesCome = 0
     /// The start of the period for the average rate, and the number of bytes received before; nil in the first period.
     private var rateSpan: (start: ContinuousClock.Instant, bytesBefore: Int)?
+    /// How many bytes of the body may be kept in memory.
+    private var allowance = 0
+    /// Since when the attempt waits until it may keep more bytes; nil if it does not.
+    private var heldSince: ContinuousClock.Instant?
+    /// How long the attempt has waited for that.
+    private var heldTime = Duration.zero
 
     /// Creates a handle. Returns nil if there is not enough memory.
-    init?(_ settings: EasySettings) {
+    /// - Parameter held: Called with an attempt that needs memory for `bytes` of its body, and waits for
+    ///   ``proceed(mayKeep:_:)``.
+    init?(_ settings: EasySettings, held: @escaping (Attempt, _ bytes: Int, _ hasBody: Bool) -> Void) {
         guard let curl = curl_easy_init() else { return nil }
         self.curl = curl
         self.settings = settings
-        redirects = Redirects(from: "", limit: 0, rules: settings.hosts)
+        self.held = held
         errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
     }
 
     deinit {
         curl_easy_cleanup(curl)
+        curl_slist_free_all(addresses)
         errorText.deallocate()
     }
 
@@ -63,20 +76,26 @@ final class EasyHandle {
     /// `clear()`.
     func prepare(_ attempt: Attempt) {
         self.attempt = attempt
-        host = attempt.host
-        url = attempt.url
-        redirects = Redirects(from: url, limit: settings.configuration.maxRedirects, rules: settings.hosts)
-        hasBeenPublic = false
+        way = attempt.request.way
+        hasBeenPublic = attempt.request.hasBeenPublic
         started = .now
         lastActivity = started
         errorText.pointee = 0
         curl_easy_reset(curl)
         settings.apply(to: curl)
-        settings.apply(Redirects.Hop(url: url, host: host), to: curl)
+        settings.apply(attempt.request.hop, to: curl)
+        if !attempt.addresses.isEmpty {
+            let target = attempt.request.target
+            let texts = attempt.addresses.map { $0.bitCount == 128 ? "[\($0)]" : "\($0)" }
+            // libcurl looks for the name as the URL has it, maybe with a final dot.
+            let names = [target.host] + (attempt.request.hop.url.contains("\(target.host).") ? ["\(target.host)."] : [])
+            addresses = EasySettings.list(names.map { "+\($0):\(target.port):\(texts.joined(separator: ","))" })
+            darkroom_curl_easy_setopt_list(curl, CURLOPT_RESOLVE, addresses)
+        }
         let context = Unmanaged.passUnretained(self).toOpaque()
         darkroom_curl_easy_setopt_pointer(curl, CURLOPT_ERRORBUFFER, errorText)
         darkroom_curl_easy_setopt_write_callback(curl, CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
-            EasyHandle.at(context).receive(UnsafeRawBufferPointer(start: bytes, count: size * count)) ? size * count : 0
+            EasyHandle.at(context).take(UnsafeRawBufferPointer(start: bytes, count: size * count))
         }
         darkroom_curl_easy_setopt_pointer(curl, CURLOPT_WRITEDATA, context)
         darkroom_curl_easy_setopt_write_callback(curl, CURLOPT_HEADERFUNCTION) { _, size, count, context in
@@ -104,6 +123,11 @@ final class EasyHandle {
 
     func clear() {
         attempt = nil
+        if addresses != nil {
+            darkroom_curl_easy_setopt_list(curl, CURLOPT_RESOLVE, nil)
+            curl_slist_free_all(addresses)
+            addresses = nil
+        }
         hasStreamed = false
         way = []
         body = []
@@ -112,11 +136,15 @@ final class EasyHandle {
         headerBytes = 0
         status = 0
         refusal = nil
-        redirectRefusal = nil
+        isSlow = false
+        hasNoSocket = false
         isConnected = false
         isActive = false
         bytesCome = 0
         rateSpan = nil
+        allowance = 0
+        heldSince = nil
+        heldTime = .zero
     }
 
     private static func at(_ context: UnsafeMutableRawPointer?) -> EasyHandle {
@@ -135,7 +163,7 @@ final class EasyHandle {
             return false
         }
         if settings.allows(found) { hasBeenPublic = true }
-        way.append(RequestStop(host: host, address: found.description))
+        way.append(RequestStop(host: attempt?.host ?? "", address: found.description))
         return true
     }
 
@@ -151,8 +179,7 @@ final class EasyHandle {
                 + "public internet; if you trust the address, give the URL to which the redirect leads")
     }
 
-    /// Counts the bytes of a header line. The header lines of redirects are also counted. If this method returns false,
-    /// the attempt ends.
+    /// Counts the bytes of a header line. If this method returns false, the attempt ends.
     private func receiveHeader(_ count: Int) -> Bool {
         isActive = true
         bytesCome += count
@@ -162,9 +189,50 @@ final class EasyHandle {
         return false
     }
 
+    /// Takes a part of the body, and returns its size. Another result ends or pauses the attempt; after a pause, libcurl
+    /// passes the same bytes again.
+    private func take(_ bytes: UnsafeRawBufferPointer) -> Int {
+        if received == 0 { beginBody() }
+        if let attempt, let mayCarry = attempt.mayCarry, isSuccess, received + bytes.count > allowance {
+            let wanted = bytesWanted(received + bytes.count)
+            guard mayCarry(wanted) else {
+                heldSince = .now
+                held(attempt, wanted, received > 0)
+                return Int(CURL_WRITEFUNC_PAUSE)
+            }
+            allowance = wanted
+        }
+        // Reserves memory for the whole body at once if its length is known. A Content-Length that is too large costs only
+        // address space, at most the size of the largest allowed body.
+        if received == 0, isSuccess, attempt?.onChunk == nil {
+            body.reserveCapacity(min(allowance, settings.configuration.maxBytes))
+        }
+        return receive(bytes) ? bytes.count : 0
+    }
+
+    /// How many bytes of the body to ask for, so that at least `count` can be kept: all of them if their number is known.
+    private func bytesWanted(_ count: Int) -> Int {
+        var length: curl_off_t = 0
+        darkroom_curl_easy_getinfo_offset(curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length)
+        let isKnown = length >= count
+        return min(isKnown ? Int(length) : max(count, allowance + Self.bytesAtOnce), settings.configuration.maxBytes)
+    }
+
+    /// Lets a held attempt go on.
+    /// - Parameter bytes: how many bytes of the body it may keep in memory.
+    /// - Returns: libcurl's result; if it is an error, the attempt has failed.
+    func proceed(mayKeep bytes: Int, _ now: ContinuousClock.Instant) -> CURLcode {
+        guard let since = heldSince else { return CURLE_OK }
+        heldSince = nil
+        heldTime += now - since
+        lastActivity = now
+        rateSpan = (now, bytesCome)
+        allowance = max(allowance, bytes)
+        return curl_easy_pause(curl, CURLPAUSE_CONT)
+    }
+
     /// Adds a part of the body. If it returns false, the attempt ends.
     private func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        if received == 0 { beginBody() }
         received += bytes.count
         bytesCome += bytes.count
         guard isSuccess else {
@@ -190,13 +258,10 @@ final class EasyHandle {
 
     private func beginBody() {
         darkroom_curl_easy_getinfo_long(curl, CURLINFO_RESPONSE_CODE, &status)
+        guard attempt?.mayCarry == nil else { return }
         var length: curl_off_t = 0
         darkroom_curl_easy_getinfo_offset(curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length)
-        // Reserves memory for the whole body at once, according to Content-Length. A Content-Length that is too large
-        // costs only address space, at most the size of the largest allowed body.
-        if isSuccess, attempt?.onChunk == nil, length > 0 {
-            body.reserveCapacity(min(Int(length), settings.configuration.maxBytes))
-        }
+        allowance = max(0, Int(length))
     }
 
     private func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
@@ -210,6 +275,7 @@ final class EasyHandle {
         let descriptor = socket(family, kind | Int32(SOCK_CLOEXEC.rawValue), number)
         if descriptor < 0 {
             refusal = TransferError(code: .connectFailed, detail: "no socket: \(systemErrorText())")
+            hasNoSocket = true
             return CURL_SOCKET_BAD
         }
         refusal = nil  // earlier refusals do not matter if one address is allowed
@@ -229,19 +295,37 @@ final class EasyHandle {
 
     /// Whether the attempt must end because the server sends nothing for too long, sends too slowly, or sends far more
     /// bytes than its body needs. `NetworkLoop` calls this method periodically.
-    func hasStalled(_ now: ContinuousClock.Instant) -> Bool {
+    /// - Parameter isCrowded: whether many servers send slowly.
+    func hasStalled(_ now: ContinuousClock.Instant, isCrowded: Bool) -> Bool {
+        guard heldSince == nil else { return false }
+        if let timeout = settings.configuration.timeout, time(now) >= timeout {
+            refusal = TransferError(code: .timeout, detail: "the download took longer than \(timeout)")
+            return true
+        }
         if isActive || !isConnected {
             isActive = false
             lastActivity = now
         }
         let limit = settings.configuration.stallTimeout
-        guard now - lastActivity >= limit else { return isTooWasteful || isTooSlow(now) }
+        guard now - lastActivity >= limit else { return isTooWasteful || isTooSlow(now, isCrowded) }
         refusal = TransferError(code: .stalled, detail: "no data for \(limit), after \(received) bytes")
         return true
     }
 
+    /// How long the requests of the attempt have taken, without the waits of this process.
+    private func time(_ now: ContinuousClock.Instant) -> Duration {
+        (attempt?.request.spent ?? .zero) + (now - started) - heldTime
+    }
+
+    /// The bytes per second in the current period; nil if no body is received.
+    func rate(_ now: ContinuousClock.Instant) -> Double? {
+        guard received > 0, heldSince == nil else { return nil }
+        let seconds: Double = max(0.1, (now - (rateSpan?.start ?? started)) / .seconds(1))
+        return Double(bytesCome - (rateSpan?.bytesBefore ?? 0)) / seconds
+    }
+
     /// Whether the average rate of the last period was below the minimum. The first period is not checked.
-    private func isTooSlow(_ now: ContinuousClock.Instant) -> Bool {
+    private func isTooSlow(_ now: ContinuousClock.Instant, _ isCrowded: Bool) -> Bool {
         let (least, span) = (settings.configuration.minBytesPerSecond, settings.configuration.minRateSpan)
         let passed = now - (rateSpan?.start ?? started)
         guard least > 0, passed >= span else { return false }
@@ -249,7 +333,8 @@ final class EasyHandle {
         let rate = Int(Double(bytesCome - (rateSpan?.bytesBefore ?? 0)) / seconds)
         let isFirst = rateSpan == nil
         rateSpan = (now, bytesCome)
-        guard !isFirst, isConnected, rate < least else { return false }
+        guard !isFirst, isConnected, rate < least, !isCrowded else { return false }
+        isSlow = true
         refusal = TransferError(
             code: .stalled,
             detail: "\(rate) bytes per second over \(span), less than \(least), after \(received) bytes")
@@ -257,36 +342,6 @@ final class EasyHandle {
     }
 
     // MARK: At the end
-
-    /// If the response is a redirect, points the handle to the target of the redirect and returns true. Then the
-    /// caller must run the handle again. `code` is libcurl's result for the last request.
-    func followsRedirect(after code: CURLcode) -> Bool {
-        darkroom_curl_easy_getinfo_long(curl, CURLINFO_RESPONSE_CODE, &status)
-        guard code == CURLE_OK, (300..<400).contains(status), let location, redirectRefusal == nil else { return false }
-        let remaining = settings.configuration.timeout.map { $0 - (.now - started) }
-        do throws(TransferError) {
-            if let remaining, remaining <= .zero {
-                throw TransferError(code: .timeout, detail: "redirects took longer than \(started.duration(to: .now))")
-            }
-            let hop = try redirects.follow(BrowserURL.resolved(location, against: url))
-            host = hop.host
-            url = hop.url
-            settings.apply(hop, to: curl)
-        } catch {
-            redirectRefusal = error
-            return false
-        }
-        if let remaining {
-            darkroom_curl_easy_setopt_long(curl, CURLOPT_TIMEOUT_MS, max(1, remaining.wholeMilliseconds))
-        }
-        received = 0
-        wireBytes = 0
-        status = 0
-        refusal = nil
-        errorText.pointee = 0
-        isConnected = false
-        return true
-    }
 
     /// The header line `Location:` of the last response; nil if it is missing or empty. `CURLINFO_REDIRECT_URL` does not
     /// resolve it as browsers do.
@@ -300,27 +355,53 @@ final class EasyHandle {
 
     /// The outcome of an attempt that libcurl ended with `code`.
     func outcome(_ code: CURLcode) -> Attempt.Outcome {
-        Attempt.Outcome(
-            result: result(code), retryAfter: retryAfter, hasReceived: received > 0, hasStreamed: hasStreamed)
+        darkroom_curl_easy_getinfo_long(curl, CURLINFO_RESPONSE_CODE, &status)
+        let result = result(code)
+        return Attempt.Outcome(
+            result: result, sign: sign(result), way: way, hasBeenPublic: hasBeenPublic, spent: time(.now),
+            hasStreamed: hasStreamed)
     }
 
-    private func result(_ code: CURLcode) -> Result<Download, TransferError> {
-        darkroom_curl_easy_getinfo_long(curl, CURLINFO_RESPONSE_CODE, &status)
+    private func result(_ code: CURLcode) -> Attempt.Outcome.Result {
         // The status determines the outcome even if the error page was not received completely.
         if status >= 500 {
-            return .failure(TransferError(code: .httpServerError(status), detail: "HTTP status \(status)"))
+            return .failed(TransferError(code: .httpServerError(status), detail: "HTTP status \(status)"))
         }
         if status >= 400 {
-            return .failure(TransferError(code: .httpClientError(status), detail: "HTTP status \(status)"))
+            return .failed(TransferError(code: .httpClientError(status), detail: "HTTP status \(status)"))
         }
-        if let redirectRefusal { return .failure(redirectRefusal) }
-        guard code == CURLE_OK else { return .failure(failure(code)) }
-        guard isSuccess, let attempt else {
-            return .failure(TransferError(code: .other, detail: "HTTP status \(status) without a body or a redirect"))
+        guard code == CURLE_OK, refusal?.code != .tooLarge else { return .failed(failure(code)) }
+        guard let attempt else { return .failed(TransferError(code: .other, detail: "no attempt")) }
+        if (300..<400).contains(status), let location { return .redirected(location: location) }
+        guard isSuccess else {
+            return .failed(
+                TransferError(code: .other, detail: "HTTP status \(status) without a body or a redirect"))
         }
-        return .success(
-            Download(
-                body: body, attempts: attempt.number, duration: .now - started, way: way, time: lastModified))
+        return .downloaded(
+            Download(body: body, attempts: attempt.number, duration: time(.now), way: way, time: lastModified))
+    }
+
+    private func sign(_ result: Attempt.Outcome.Result) -> HostSign {
+        if status >= 400, let retryAfter { return .refused(retryAfter: retryAfter) }
+        if status == 429 { return .refused(retryAfter: nil) }
+        if status == 503 { return .unavailable }
+        guard case .failed(let error) = result, status < 400 else { return .answered(after: timeToFirstByte) }
+        switch error.code {
+        case .timeout, .stalled:
+            guard received > 0 || status > 0 else { return .silent }
+            return isSlow || error.code == .timeout ? .slow : .answered(after: timeToFirstByte)
+        case .connectFailed: return hasNoSocket ? .none : .silent
+        case .addressDenied, .nameNotFound, .outOfMemory, .cancelled: return .none
+        default: return .answered(after: timeToFirstByte)
+        }
+    }
+
+    /// The time from the request to the first byte of the response.
+    private var timeToFirstByte: Duration {
+        var (sent, came): (curl_off_t, curl_off_t) = (0, 0)
+        darkroom_curl_easy_getinfo_offset(curl, CURLINFO_PRETRANSFER_TIME_T, &sent)
+        darkroom_curl_easy_getinfo_offset(curl, CURLINFO_STARTTRANSFER_TIME_T, &came)
+        return .microseconds(max(0, came - sent))
     }
 
     /// The server's `Last-Modified`; nil if there is none, or if it is not a time.
@@ -334,7 +415,7 @@ final class EasyHandle {
     private var retryAfter: Duration? {
         var seconds: curl_off_t = 0
         darkroom_curl_easy_getinfo_offset(curl, CURLINFO_RETRY_AFTER, &seconds)
-        return seconds > 0 ? .seconds(seconds) : nil
+        return seconds > 0 ? .seconds(min(seconds, Self.longestRetryAfter)) : nil
     }
 
     private var isSuccess: Bool { (200..<300).contains(status) }

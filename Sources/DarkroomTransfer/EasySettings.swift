@@ -18,14 +18,7 @@ final class EasySettings {
         self.allows = allows
         authorities = .of(configuration.authorities)
         hosts = HostRules(allowed: configuration.allowedHosts, denied: configuration.deniedHosts)
-        connectTo = Self.list(configuration.connectTo.map(Self.inASCII))
-    }
-
-    /// A rule of `--connect-to` with hosts in ASCII, as in the requests. A part that is not a host, such as a port, stays.
-    private static func inASCII(_ rule: String) -> String {
-        guard rule.utf8.contains(where: { $0 > 0x7F }) else { return rule }
-        let parts = rule.split(separator: ":", omittingEmptySubsequences: false)
-        return parts.map { (try? HostName.ascii(Array($0.utf8))) ?? String($0) }.joined(separator: ":")
+        connectTo = Self.list(configuration.connectTo.compactMap(ConnectRule.init).map(\.text))
     }
 
     deinit {
@@ -47,10 +40,10 @@ final class EasySettings {
         set(CURLOPT_FOLLOWLOCATION, 0)  // `Redirects` follows them
         set(CURLOPT_USERAGENT, configuration.userAgent)
         set(CURLOPT_CONNECTTIMEOUT_MS, max(1, configuration.connectTimeout.wholeMilliseconds))
-        set(CURLOPT_TIMEOUT_MS, configuration.timeout.map { max(1, $0.wholeMilliseconds) } ?? 0)
-        // Without this option, ending a transfer would wait for a name lookup that hangs.
-        set(CURLOPT_QUICK_EXIT, 1)
-        set(CURLOPT_BUFFERSIZE, 64 << 10)
+        set(CURLOPT_HAPPY_EYEBALLS_TIMEOUT_MS, 250)  // RFC 8305
+        // An attempt gets the addresses of its name. libcurl needs them only until it connects.
+        set(CURLOPT_DNS_CACHE_TIMEOUT, 10)
+        set(CURLOPT_BUFFERSIZE, 16 << 10)
         set(CURLOPT_FILETIME, 1)
         darkroom_curl_easy_setopt_offset(curl, CURLOPT_MAXFILESIZE_LARGE, curl_off_t(configuration.maxBytes))
         darkroom_curl_easy_setopt_list(curl, CURLOPT_CONNECT_TO, connectTo)
@@ -72,7 +65,7 @@ final class EasySettings {
         return list
     }
 
-    private static func list(_ lines: [String]) -> UnsafeMutablePointer<curl_slist>? {
+    static func list(_ lines: [String]) -> UnsafeMutablePointer<curl_slist>? {
         lines.reduce(nil) { curl_slist_append($0, $1) ?? $0 }
     }
 }

@@ -6,7 +6,12 @@ enum EngineMessage {
     case cancel(Transfer)
     case withdraw(Transfer)
     case reorder(Transfer, TransferOrder)
-    case limit(Int)
+    /// The lowest priority of which transfers may begin.
+    case open(lowestPriority: Int)
+    /// Ask again for the transfers that are held.
+    case resume
+    /// An attempt needs memory for a number of bytes of its body, of which it may already have received some.
+    case held(Attempt, bytes: Int, hasBody: Bool)
     /// An attempt of a transfer has ended.
     case ended(Attempt, Attempt.Outcome)
     case fileRead(Transfer, attempt: Int, Result<(bytes: [UInt8], time: FileTime?), TransferError>)

@@ -15,6 +15,7 @@ final class NetworkLoop {
     private let mailbox: Mailbox<NetworkMessage>
     private let wakeup: Wakeup
     private let ended: (Attempt, Attempt.Outcome) -> Void
+    private let held: (Attempt, _ bytes: Int, _ hasBody: Bool) -> Void
     private let multi: UnsafeMutableRawPointer
     private let poller = SocketPoller()
 
@@ -22,14 +23,16 @@ final class NetworkLoop {
     private var handles: [UnsafeMutableRawPointer: EasyHandle] = [:]
     private var spare: [EasyHandle] = []
     private static let maxSpare = 256
+    private static let crowd = 16
     /// When libcurl wants to be called even if no socket is ready; nil if it does not.
     private var nextTimeout: ContinuousClock.Instant?
     private var nextSweep = ContinuousClock.now
     private var isShutDown = false
 
     init(
-        _ settings: EasySettings, mailbox: Mailbox<NetworkMessage>, wakeup: Wakeup,
-        ended: @escaping (Attempt, Attempt.Outcome) -> Void
+        _ settings: EasySettings, maxConnections: Int, mailbox: Mailbox<NetworkMessage>, wakeup: Wakeup,
+        ended: @escaping (Attempt, Attempt.Outcome) -> Void,
+        held: @escaping (Attempt, _ bytes: Int, _ hasBody: Bool) -> Void
     ) {
         // Without this handle, no transfer can run. It needs only memory, and it is created before the first transfer.
         guard let multi = curl_multi_init() else { fatalError("no memory for a libcurl multi handle") }
@@ -37,7 +40,10 @@ final class NetworkLoop {
         self.mailbox = mailbox
         self.wakeup = wakeup
         self.ended = ended
+        self.held = held
         self.multi = multi
+        // With more connections, the one that has been idle for the longest time is closed.
+        darkroom_curl_multi_setopt_long(multi, CURLMOPT_MAXCONNECTS, maxConnections)
     }
 
     deinit { if !isShutDown { curl_multi_cleanup(multi) } }  // the thread was never started
@@ -100,13 +106,17 @@ final class NetworkLoop {
         case .begin(let attempt): begin(attempt)
         case .abort(let attempt):
             guard let handle = running[ObjectIdentifier(attempt)] else { return }  // it has ended
-            end(handle, .init(result: .failure(TransferError(code: .cancelled, detail: "cancelled"))))
+            end(handle, .failed(.cancelled, "cancelled"))
+        case .proceed(let attempt, let bytes):
+            guard let handle = running[ObjectIdentifier(attempt)] else { return }  // it has ended
+            let code = handle.proceed(mayKeep: bytes, .now)
+            if code != CURLE_OK { end(handle, handle.outcome(code)) }
         case .shutdown: isShutDown = true
         }
     }
 
     private func begin(_ attempt: Attempt) {
-        guard let handle = spare.popLast() ?? EasyHandle(settings) else {
+        guard let handle = spare.popLast() ?? EasyHandle(settings, held: held) else {
             return refuse(attempt, "no memory for a libcurl handle")
         }
         handle.prepare(attempt)
@@ -120,7 +130,7 @@ final class NetworkLoop {
     }
 
     private func refuse(_ attempt: Attempt, _ detail: String) {
-        ended(attempt, .init(result: .failure(TransferError(code: .outOfMemory, detail: detail))))
+        ended(attempt, .failed(.outOfMemory, detail))
     }
 
     /// Ends the attempt of `handle`. If it has not finished, libcurl closes its connection.
@@ -134,23 +144,15 @@ final class NetworkLoop {
         ended(attempt, outcome)
     }
 
-    /// Ends an attempt with libcurl's result `code`, unless the response is a redirect that is followed.
-    private func finish(_ handle: EasyHandle, _ code: CURLcode) {
-        if handle.followsRedirect(after: code) {
-            curl_multi_remove_handle(multi, handle.curl)
-            if curl_multi_add_handle(multi, handle.curl) == CURLM_OK { return }
-        }
-        end(handle, handle.outcome(code))
-    }
-
     // MARK: libcurl
 
     private func runSockets() {
         var count: Int32 = 0
-        for (socket, reads, writes, failed) in poller.ready() {
-            let events =
-                (reads ? CURL_CSELECT_IN : 0) | (writes ? CURL_CSELECT_OUT : 0) | (failed ? CURL_CSELECT_ERR : 0)
-            curl_multi_socket_action(multi, socket, events, &count)
+        for event in poller.ready() {
+            let reads = event.reads ? CURL_CSELECT_IN : 0
+            let writes = event.writes ? CURL_CSELECT_OUT : 0
+            let fails = event.failed ? CURL_CSELECT_ERR : 0
+            curl_multi_socket_action(multi, event.socket, reads | writes | fails, &count)
         }
     }
 
@@ -167,7 +169,7 @@ final class NetworkLoop {
             guard message.pointee.msg == CURLMSG_DONE, let handle = handles[message.pointee.easy_handle] else {
                 continue
             }
-            finish(handle, message.pointee.data.result)
+            end(handle, handle.outcome(message.pointee.data.result))
         }
     }
 
@@ -175,7 +177,17 @@ final class NetworkLoop {
     private func sweep(_ now: ContinuousClock.Instant) {
         guard now >= nextSweep else { return }
         nextSweep = now + settings.configuration.sweepInterval
-        for handle in Array(handles.values) where handle.hasStalled(now) { finish(handle, CURLE_ABORTED_BY_CALLBACK) }
+        let isCrowded = isCrowded(now)
+        for handle in Array(handles.values) where handle.hasStalled(now, isCrowded: isCrowded) {
+            end(handle, handle.outcome(CURLE_ABORTED_BY_CALLBACK))
+        }
+    }
+
+    /// Whether so many servers send slowly that the connection of this machine is probably the reason.
+    private func isCrowded(_ now: ContinuousClock.Instant) -> Bool {
+        let rates = handles.values.compactMap { $0.rate(now) }
+        let slow = Double(2 * settings.configuration.minBytesPerSecond)
+        return rates.count >= Self.crowd && rates.reduce(0, +) < slow * Double(rates.count)
     }
 
     /// When the loop must run even if no socket is ready and no message arrives; nil if never.

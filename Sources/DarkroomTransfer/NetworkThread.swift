@@ -11,18 +11,24 @@ final class NetworkThread {
 
     /// Creates the pipe and the epoll instance of the thread at once, because when the thread starts, the process may have
     /// no free file descriptors.
+    /// - Parameter maxConnections: the largest number of connections that are kept open, with those in use.
     /// - Parameter ended: Called on the new thread with each attempt that has begun, exactly once, unless the thread is
     ///   shut down before the attempt ends.
+    /// - Parameter held: Called on the new thread with an attempt that needs memory for `bytes` of its body, and waits for
+    ///   ``proceed(_:mayKeep:)``.
     init(
-        _ configuration: TransferConfiguration, allows: @escaping @Sendable (IPAddress) -> Bool,
-        ended: @escaping @Sendable (Attempt, Attempt.Outcome) -> Void
+        _ configuration: TransferConfiguration, maxConnections: Int, allows: @escaping @Sendable (IPAddress) -> Bool,
+        ended: @escaping @Sendable (Attempt, Attempt.Outcome) -> Void,
+        held: @escaping @Sendable (Attempt, _ bytes: Int, _ hasBody: Bool) -> Void
     ) {
         let wakeup = Wakeup()
         let mailbox = Mailbox<NetworkMessage> { wakeup.signal() }
         self.mailbox = mailbox
         // Only the new thread uses the loop.
         nonisolated(unsafe) let loop = NetworkLoop(
-            EasySettings(configuration, allows: allows), mailbox: mailbox, wakeup: wakeup, ended: ended)
+            EasySettings(configuration, allows: allows), maxConnections: maxConnections, mailbox: mailbox,
+            wakeup: wakeup, ended: ended,
+            held: held)
         body = { loop.run() }
     }
 
@@ -33,6 +39,9 @@ final class NetworkThread {
 
     /// Ends an attempt early, with `.cancelled`, unless it has already ended.
     func abort(_ attempt: Attempt) { mailbox.post(.abort(attempt)) }
+
+    /// Lets a held attempt go on, with `bytes` of its body in memory.
+    func proceed(_ attempt: Attempt, mayKeep bytes: Int) { mailbox.post(.proceed(attempt, mayKeep: bytes)) }
 
     /// Closes all connections and ends the thread. Does not wait.
     func shutdown() { mailbox.post(.shutdown) }
@@ -45,5 +54,6 @@ final class NetworkThread {
 enum NetworkMessage {
     case begin(Attempt)
     case abort(Attempt)
+    case proceed(Attempt, mayKeep: Int)
     case shutdown
 }

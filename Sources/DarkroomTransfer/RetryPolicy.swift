@@ -1,25 +1,40 @@
-enum RetryPolicy {
-    static let longestRetryAfter = Duration.seconds(60)
+/// When a transfer is tried again after a failure of its own. Refusals and silence concern the host, see
+/// ``HostCondition``.
+struct RetryPolicy {
+    private let retries: Int
+    private let time: Duration
+    private let pauses: [Duration]
+
+    init(_ configuration: TransferConfiguration) {
+        retries = configuration.retries
+        time = configuration.retryTime
+        pauses = configuration.retryPauses
+    }
 
     /// Whether the same request may succeed later.
-    /// - Parameter hasReceived: whether a part of the body was received. A timeout during the body is not retried,
-    ///   because the next attempt would probably also time out.
-    static func isPassing(_ code: TransferError.Code, hasReceived: Bool = false) -> Bool {
+    static func isPassing(_ code: TransferError.Code) -> Bool {
         switch code {
-        case .timeout: !hasReceived
-        case .nameNotFound, .connectFailed, .stalled, .truncated, .httpServerError: true
+        case .nameNotFound, .connectFailed, .timeout, .stalled, .truncated, .httpServerError: true
         case .httpClientError(let status): [408, 425, 429].contains(status)
         default: false
         }
     }
 
-    /// The pause after the failed attempt number `attempt`, counted from 1. It grows exponentially with full jitter, so
-    /// that failed transfers do not all retry at the same time. The server's `Retry-After` is added.
-    static func pause(
-        after attempt: Int, retryAfter: Duration?, using generator: inout some RandomNumberGenerator
-    ) -> Duration {
-        let ceiling = 200 * (1 << min(attempt - 1, 8))
-        let jitter = Duration.milliseconds(Int.random(in: 0...ceiling, using: &generator))
-        return jitter + max(.zero, min(retryAfter ?? .zero, longestRetryAfter))
+    /// Whether there is another attempt.
+    /// - Parameters:
+    ///   - failures: the number of failures.
+    ///   - passed: the time since the first one.
+    func allows(_ failures: Int, passed: Duration) -> Bool {
+        failures <= retries && passed + longestPause(after: failures) <= time
+    }
+
+    /// The pause after a number of failures. Up to half of it is left out at random, so that failed transfers do not all
+    /// begin at the same time.
+    func pause(after failures: Int, using generator: inout some RandomNumberGenerator) -> Duration {
+        longestPause(after: failures) * Double.random(in: 0.5...1, using: &generator)
+    }
+
+    private func longestPause(after failures: Int) -> Duration {
+        failures <= pauses.count ? pauses[failures - 1] : pauses.last ?? .zero
     }
 }

@@ -4,9 +4,11 @@ import DarkroomConcurrency
 /// functions, which never block.
 package final class Transfer: @unchecked Sendable {  // only the engine's thread uses mutable state
     enum Phase {
-        case waiting  // for a slot
-        case running(Attempt)
-        case aborting  // an attempt, which ends soon
+        case naming  // the addresses of its host are asked for
+        case waiting  // for its turn, in the host book
+        case running(Attempt, since: ContinuousClock.Instant)
+        case aborting(since: ContinuousClock.Instant)  // an attempt, which ends soon
+        case held(Attempt, bytes: Int, since: ContinuousClock.Instant)  // until `bytes` of the body may be kept
         case reading(since: ContinuousClock.Instant)  // a file
         case pausing(until: ContinuousClock.Instant)  // before the next attempt
         case finished
@@ -14,30 +16,37 @@ package final class Transfer: @unchecked Sendable {  // only the engine's thread
 
     let url: String
     let onChunk: (@Sendable (UnsafeRawBufferPointer) -> Void)?
-    /// ``TransferEngine/start(_:order:mayBegin:waits:completion:)`` documents these two.
-    let mayBegin: (@Sendable () -> Bool)?
-    let waits: (@Sendable () -> Void)?
+    let steps: TransferSteps
     /// Set by `cancel()` before the engine's thread handles the message, so that the reading of a file stops early.
     let unwanted = Latch()
     private let mailbox: Mailbox<EngineMessage>
     private var completion: ((Result<Download, TransferError>) -> Void)?
 
-    var phase = Phase.waiting
+    var phase = Phase.naming
     var target: TransferURL?
+    /// The next request; nil for files, and before the first attempt.
+    var request: Request?
+    /// The addresses of the request's name.
+    var addresses: [IPAddress] = []
     var order: TransferOrder
     var attempts = 0
+    /// Whether the held attempt has received a part of its body.
+    var hasBody = false
+    /// The attempts that failed for reasons of this transfer alone, and when the first one did.
+    var failures = (count: 0, since: ContinuousClock.Instant.now)
+    /// How often the host has refused this transfer or was silent, and since when; nil if it has answered since.
+    var trouble: (since: ContinuousClock.Instant, count: Int)?
 
     init(
         url: String, mailbox: Mailbox<EngineMessage>, order: TransferOrder = TransferOrder(),
-        mayBegin: (@Sendable () -> Bool)? = nil, waits: (@Sendable () -> Void)? = nil,
+        steps: TransferSteps = TransferSteps(),
         onChunk: (@Sendable (UnsafeRawBufferPointer) -> Void)?,
         completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
     ) {
         self.url = url
         self.mailbox = mailbox
         self.order = order
-        self.mayBegin = mayBegin
-        self.waits = waits
+        self.steps = steps
         self.onChunk = onChunk
         self.completion = completion
     }
@@ -50,17 +59,15 @@ package final class Transfer: @unchecked Sendable {  // only the engine's thread
         mailbox.post(.cancel(self))
     }
 
-    /// Cancels the transfer if it is waiting for a slot or for its next attempt. A running attempt continues, and is
+    /// Cancels the transfer if it is waiting for its turn or for its next attempt. A running attempt continues, and is
     /// tried again if it fails.
     package func withdraw() { mailbox.post(.withdraw(self)) }
 
     /// Changes the position of the transfer among the waiting transfers.
     package func reorder(_ order: TransferOrder) { mailbox.post(.reorder(self, order)) }
 
-    /// The host whose slots the transfer uses; "" for files.
-    var host: String {
-        if case .web(_, let host) = target { host } else { "" }
-    }
+    /// The host whose connections the transfer uses next; "" for files.
+    var host: String { request?.hop.host ?? "" }
 
     var isFinished: Bool {
         if case .finished = phase { true } else { false }

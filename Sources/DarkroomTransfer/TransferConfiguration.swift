@@ -1,27 +1,37 @@
 /// The rules, limits and timeouts of a transfer engine.
 package struct TransferConfiguration: Sendable {
-    /// The largest number of concurrent transfers from one host; `nil` means no limit. After a redirect, a transfer
-    /// still counts for the host of its original URL.
-    package var perHost: Int? = 6
-    /// For each priority, the largest number of concurrent transfers of this priority and higher priorities; `nil`
-    /// means no limit. Transfers that wait for a host or for their next attempt do not count.
-    package var maxRunning: Int?
-    /// The time limit of each attempt from the name lookup to the end of the handshake.
+    /// The largest number of concurrent requests to one host; `nil`: it is learned (``ConnectionLimit``).
+    package var perHost: Int?
+    /// The largest number of requests per second to one host; `nil` means no limit, except if the host refuses requests.
+    package var rate: Double?
+    /// For each priority, the largest number of concurrent requests of this priority and higher priorities. Transfers that
+    /// wait for a name, for their host or for their next attempt do not count.
+    package var maxRequests = 2_000
+    /// How long a host may be silent or refuse all requests before its transfers fail.
+    package var patience: Duration = .seconds(60)
+    /// The addresses of the name servers with optional ports, separated by commas; `nil`: those of `/etc/resolv.conf`.
+    package var nameServers: String?
+    /// The time limit of each attempt from its start to the end of the handshake.
     package var connectTimeout: Duration = .seconds(10)
     /// If a connected server sends nothing for this long, the attempt ends.
     package var stallTimeout: Duration = .seconds(30)
     /// The lowest accepted rate of a connected server in bytes per second, averaged over `minRateSpan`. The first
-    /// period is not checked. 0 means no limit.
-    package var minBytesPerSecond = 1 << 10
-    package var minRateSpan: Duration = .seconds(30)
-    /// The time limit of each attempt as a whole, without the wait for a slot of the host; `nil` means no limit.
+    /// period is not checked. 0 means no limit. While many servers send slowly, the connection of this machine is probably
+    /// the reason, and none of them is too slow.
+    package var minBytesPerSecond = 4 << 10
+    package var minRateSpan: Duration = .seconds(10)
+    /// The time limit of each attempt as a whole, without waits in this process; `nil` means no limit.
     package var timeout: Duration? = .seconds(300)
     /// The largest accepted body, in bytes.
     package var maxBytes = 64 << 20
     /// The largest number of redirects in one attempt.
     package var maxRedirects = 5
-    /// The largest number of further attempts after temporary failures.
-    package var retries = 3
+    /// The largest number of further attempts after temporary failures of a transfer itself, and how long after the first
+    /// failure such an attempt may begin. Refusals and silence of a host do not count, see ``patience``.
+    package var retries = 100
+    package var retryTime: Duration = .seconds(90)
+    /// The pauses before these attempts; the last one is repeated. Up to half of each pause is left out at random.
+    package var retryPauses: [Duration] = [.seconds(1), .seconds(5), .seconds(20), .seconds(60)]
     /// Header lines such as `Accept: image/*`, which are sent with every request to their hosts.
     ///
     /// A header with a host pattern is sent only to matching hosts, also after redirects, and never after a redirect

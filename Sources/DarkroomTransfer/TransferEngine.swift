@@ -3,7 +3,8 @@ import DarkroomConcurrency
 
 /// Fetches many URLs concurrently.
 ///
-/// A thread of its own gives the transfers their slots and runs all completions. Completions must be short, because they
+/// A thread of its own decides which transfer begins next, asks for the addresses of names, and runs all completions.
+/// Completions must be short, because they
 /// delay all transfers. A few network threads run the attempts with libcurl's multi interface, all attempts of a host on
 /// the same thread. When an engine is deallocated, it ends its transfers like `shutdown()`, but does not wait.
 package final class TransferEngine: Sendable {
@@ -34,23 +35,15 @@ package final class TransferEngine: Sendable {
     /// Spaces and non-ASCII characters in the URL are percent-encoded first. After temporary failures a transfer is
     /// tried again (`TransferConfiguration.retries`). After `shutdown()`, the completion receives `.cancelled` on the
     /// calling thread before this call returns.
-    /// - Parameters:
-    ///   - mayBegin: Called on the engine's thread right before each attempt. If it returns false, nothing is sent and
-    ///     the completion gets `.cancelled`.
-    ///   - waits: Called on the engine's thread when the transfer begins to wait for a slot or for another attempt. The
-    ///     wait ends with the next call to `mayBegin`.
     @discardableResult
     package func start(
-        _ url: String, order: TransferOrder = TransferOrder(), mayBegin: (@Sendable () -> Bool)? = nil,
-        waits: (@Sendable () -> Void)? = nil, completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
+        _ url: String, order: TransferOrder = TransferOrder(), steps: TransferSteps = TransferSteps(),
+        completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
     ) -> Transfer {
-        start(
-            Transfer(
-                url: url, mailbox: mailbox, order: order, mayBegin: mayBegin, waits: waits, onChunk: nil,
-                completion: completion))
+        start(Transfer(url: url, mailbox: mailbox, order: order, steps: steps, onChunk: nil, completion: completion))
     }
 
-    /// Like `start(_:order:mayBegin:waits:completion:)`, but for bodies that are too large for memory: `onChunk`
+    /// Like ``start(_:order:steps:completion:)``, but for bodies that are too large for memory: `onChunk`
     /// receives the body in parts, in their order.
     ///
     /// `onChunk` is called on a network thread (for files: on the engine's thread), before the completion, and only with
@@ -73,8 +66,12 @@ package final class TransferEngine: Sendable {
         thread.join()
     }
 
-    /// Sets ``TransferConfiguration/maxRunning`` for transfers that start after this call. Running transfers continue.
-    package func setMaxRunning(_ count: Int) { mailbox.post(.limit(count)) }
+    /// Lets only transfers of this and higher priorities begin. Running transfers continue.
+    package func open(fromPriority lowest: Int) { mailbox.post(.open(lowestPriority: lowest)) }
+
+    /// Calls ``TransferSteps/mayCarry`` again for the transfers that wait for it, in the order of their priorities, until
+    /// one must wait further.
+    package func resume() { mailbox.post(.resume) }
 
     private func start(_ transfer: Transfer) -> Transfer {
         if !mailbox.post(.start(transfer)) { transfer.fail(.cancelled, "the transfer engine was shut down") }

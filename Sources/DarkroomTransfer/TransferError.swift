@@ -23,6 +23,12 @@ package struct TransferError: Error, Sendable, Equatable, CustomStringConvertibl
         case httpClientError(Int)
         /// The server responded with this status, 500 or above.
         case httpServerError(Int)
+        /// The host did not answer for longer than the patience.
+        case hostUnreachable
+        /// The host refused all requests for longer than the patience, or asked for a longer pause.
+        case hostRefuses
+        /// The host sent several bodies too slowly.
+        case hostTooSlow
         case tooManyRedirects
         /// The body is larger than allowed, according to its Content-Length or to the received bytes.
         case tooLarge

@@ -5,29 +5,37 @@ import Foundation
 
 // DESIGN
 //
-// One thread owns all state of the loop: the transfers, the slots of hosts and the pauses before further attempts. Other
-// threads only send messages. The attempts themselves run on a few network threads, so that TLS handshakes use several
-// processors and never delay this thread. An attempt keeps its slot until its network thread says that it has ended: also
-// while transfers are cancelled, no host gets more connections than allowed. The loop itself applies the limits per host
-// and in total, because libcurl's limit (CURLMOPT_MAX_HOST_CONNECTIONS) would count the wait for a slot as part of the
-// timeouts.
+// One thread owns all state of the loop: the transfers, what is known about their hosts, the name lookups, and the pauses
+// before further attempts. Other threads only send messages. The attempts themselves run on a few network threads, so that
+// TLS handshakes use several processors and never delay this thread. An attempt keeps its place at its host until its
+// network thread says that it has ended: also while transfers are cancelled, no host gets more requests than allowed.
+//
+// A transfer gets the addresses of its name first, then waits in the host book for its turn, and then begins an attempt.
+// Each redirect takes these steps again, for the host to which it leads.
 
 final class TransferLoop {
     /// More threads are of no use: one receives more photos than eight processors can decode.
     private static let maxNetworkThreads = 4
+    /// How long a transfer whose host was silent waits before it is tried again; the host book may let it wait longer.
+    private static let silencePause = Duration.seconds(1)
 
     private let configuration: TransferConfiguration
-    private let hosts: HostRules
+    private let requests: Request.Settings
+    private let retries: RetryPolicy
     private let mailbox: Mailbox<EngineMessage>
     private let wakeup: Wakeup
     private let files: FileReader
     private let networkThreads: [NetworkThread]
+    private let names: NameDesk
 
-    private var slots: HostQueues<Transfer>
+    private var book: HostBook<Transfer>
     private var unfinished: [ObjectIdentifier: Transfer] = [:]
     /// The transfers whose files are being read.
     private var reading: [ObjectIdentifier: Transfer] = [:]
-    private var pausing: [Transfer] = []
+    /// The transfers that wait for their next attempt, and transfers that no longer do.
+    private var pausing = Timeline<Transfer>()
+    /// The transfers that are held until their bodies may be kept, and transfers that no longer are; oldest first.
+    private var held: [Transfer] = []
     private var nextSweep = ContinuousClock.now
     private var generator = SystemRandomNumberGenerator()
     private var isShutDown = false
@@ -38,24 +46,41 @@ final class TransferLoop {
         mailbox: Mailbox<EngineMessage>, wakeup: Wakeup
     ) {
         self.configuration = configuration
-        hosts = HostRules(allowed: configuration.allowedHosts, denied: configuration.deniedHosts)
+        requests = Request.Settings(configuration)
+        retries = RetryPolicy(configuration)
         self.mailbox = mailbox
         self.wakeup = wakeup
         files = FileReader(ReadableFolders(folders: configuration.fileFolders, maxBytes: configuration.maxBytes))
         let processors = ProcessInfo.processInfo.activeProcessorCount
-        networkThreads = (0..<max(1, min(processors, Self.maxNetworkThreads))).map { _ in
-            NetworkThread(configuration, allows: allows) { mailbox.post(.ended($0, $1)) }
+        let count = max(1, min(processors, Self.maxNetworkThreads))
+        networkThreads = (0..<count).map { _ in
+            NetworkThread(configuration, maxConnections: max(8, configuration.maxRequests / count), allows: allows) {
+                mailbox.post(.ended($0, $1))
+            } held: {
+                mailbox.post(.held($0, bytes: $1, hasBody: $2))
+            }
         }
-        slots = HostQueues(limit: configuration.perHost, maxRunning: configuration.maxRunning)
+        names = NameDesk(servers: configuration.nameServers, patience: configuration.patience)
+        let hosts = HostCondition.Rules(
+            patience: configuration.patience, perHost: configuration.perHost,
+            interval: configuration.rate.map { .seconds(1 / $0) })
+        book = HostBook(places: configuration.maxRequests) { host in
+            // Files have no host; the limit is the number of threads that read them.
+            host.isEmpty ? HostCondition.Rules(perHost: FileReader.maxThreads) : hosts
+        }
     }
 
     func run() {
         while true {
             for message in mailbox.take() { handle(message) }
             if isShutDown { break }
+            for (transfer, answer) in names.run(.now) { enter(transfer, answer) }
             resumePaused(.now)
             sweepReads(.now)
-            if mailbox.prepareToSleep() { wakeup.wait(until: nextWake) }
+            beginWaiting()
+            if mailbox.prepareToSleep() {
+                wakeup.wait(for: names.descriptor, events: Int16(POLLIN), until: nextWake)
+            }
         }
         end()
     }
@@ -66,17 +91,17 @@ final class TransferLoop {
         case .cancel(let transfer): cancel(transfer, "cancelled")
         case .withdraw(let transfer):
             switch transfer.phase {
-            case .waiting, .pausing: cancel(transfer, "withdrawn before it began")
-            case .running, .aborting, .reading, .finished: return
+            case .naming, .waiting, .pausing: cancel(transfer, "withdrawn before it began")
+            case .running, .aborting, .held, .reading, .finished: return
             }
         case .reorder(let transfer, let order): reorder(transfer, order)
-        case .limit(let count):
-            slots.maxRunning = max(1, count)
-            beginWaiting()
+        case .open(let lowest): book.lowestPriority = lowest
+        case .resume: resumeHeld()
+        case .held(let attempt, let bytes, let hasBody): hold(attempt, bytes, hasBody: hasBody)
         case .ended(let attempt, let outcome): end(attempt, outcome)
         case .fileRead(let transfer, let attempt, let result):
             guard case .reading(let since) = transfer.phase, transfer.attempts == attempt else { return }
-            releaseSlot(of: transfer)
+            leave(transfer, .none, since: since)
             finishRead(transfer, since: since, result)
         case .shutdown: isShutDown = true
         }
@@ -93,61 +118,88 @@ final class TransferLoop {
         files.close()
     }
 
-    // MARK: Transfers
+    // MARK: Before an attempt
 
     private func start(_ transfer: Transfer) {
         do throws(TransferError) {
             transfer.target = try TransferURL(parsing: transfer.url)
-            if case .web(_, let host) = transfer.target { try hosts.check(host) }
+            if case .web(_, let host) = transfer.target { try requests.hosts.check(host) }
         } catch {
-            transfer.fail(error.code, error.detail)
-            return
+            return transfer.fail(error.code, error.detail)
         }
         unfinished[ObjectIdentifier(transfer)] = transfer
         begin(transfer)
     }
 
+    /// Begins an attempt with its first request.
     private func begin(_ transfer: Transfer) {
-        transfer.phase = .waiting
-        // The limit for files is the number of threads that read files.
-        let limit = transfer.host.isEmpty ? FileReader.maxThreads : nil
-        if slots.admit(transfer, host: transfer.host, order: transfer.order, hostLimit: limit) {
-            attempt(transfer)
+        if case .web(let url, let host) = transfer.target {
+            transfer.request = Request(url: url, host: host, requests)
+        }
+        enter(transfer)
+    }
+
+    /// Takes the steps before the next request of a transfer.
+    private func enter(_ transfer: Transfer) {
+        guard let name = transfer.request?.name else { return enter(transfer, .success([])) }
+        transfer.phase = .naming
+        if let answer = names.ask(name, for: transfer, .now) {
+            enter(transfer, answer)
         } else {
-            transfer.waits?()
+            transfer.steps.waits?(.name)
         }
     }
 
-    /// Starts the attempts of waiting transfers that get a slot.
+    private func enter(_ transfer: Transfer, _ answer: NameCache.Answer) {
+        guard !transfer.isFinished else { return }
+        switch answer {
+        case .success(let addresses): transfer.addresses = addresses
+        case .failure(let error): return fail(transfer, .nameNotFound, error.detail(transfer.host))
+        }
+        if let verdict = book.verdict(on: transfer.host, .now) { return fail(transfer, verdict) }
+        transfer.phase = .waiting
+        var order = transfer.order
+        if transfer.attempts > 0 { order.isFirst = true }  // before those that have not begun
+        book.add(transfer, host: transfer.host, order: order, .now)
+        beginWaiting()
+        if case .waiting = transfer.phase { transfer.steps.waits?(book.isDown(transfer.host) ? .host : .turn) }
+    }
+
+    /// Begins the attempts of waiting transfers whose turn it is.
     private func beginWaiting() {
-        // If a transfer cannot start, it releases its slot and calls this method again. This inner call returns at
-        // once, because the loop of the outer call fills the slot.
+        // An attempt that ends at once calls this method again. This inner call returns at once, because the loop of the
+        // outer call goes on.
         guard !isBeginningWaiting else { return }
         isBeginningWaiting = true
-        while !isShutDown, let next = slots.next() { attempt(next) }
+        while !isShutDown, let next = book.next(.now) { attempt(next) }
         isBeginningWaiting = false
     }
 
-    /// Starts an attempt of a transfer that has a slot.
+    // MARK: Attempts
+
+    /// Begins an attempt of a transfer whose turn it is.
     private func attempt(_ transfer: Transfer) {
-        guard transfer.mayBegin?() ?? true else { return fail(transfer, .cancelled, "withdrawn before it began") }
-        transfer.attempts += 1
-        switch transfer.target {
-        case .web(let url, let host): run(transfer, url, host)
-        case .file(let path):
-            transfer.phase = .reading(since: .now)
+        let now = ContinuousClock.now
+        // The addresses may have expired while the transfer waited for its turn. Then the old ones are good enough.
+        if let name = transfer.request?.name, case .success(let found) = names.known(name, now) {
+            transfer.addresses = found
+        }
+        guard transfer.steps.mayBegin?() ?? true else {
+            fail(transfer, .cancelled, "withdrawn before it began")
+            return leave(transfer, .none, since: now)
+        }
+        if transfer.request?.way.isEmpty ?? true { transfer.attempts += 1 }
+        if let request = transfer.request {
+            let attempt = Attempt(transfer, number: transfer.attempts, request, addresses: transfer.addresses)
+            transfer.phase = .running(attempt, since: now)
+            networkThread(of: attempt.host).begin(attempt)
+        } else if case .file(let path) = transfer.target {
+            transfer.phase = .reading(since: now)
             reading[ObjectIdentifier(transfer)] = transfer
             files.read(path, unless: transfer.unwanted) { [mailbox, attempt = transfer.attempts] result in
                 mailbox.post(.fileRead(transfer, attempt: attempt, result))
             }
-        case nil: preconditionFailure("a transfer begins after its URL was read")
         }
-    }
-
-    private func run(_ transfer: Transfer, _ url: String, _ host: String) {
-        let attempt = Attempt(transfer, number: transfer.attempts, url: url, host: host)
-        transfer.phase = .running(attempt)
-        networkThread(of: host).begin(attempt)
     }
 
     /// The thread for all attempts of `host`, so that they share its connections.
@@ -155,111 +207,196 @@ final class TransferLoop {
         networkThreads[Int(UInt(bitPattern: host.hashValue) % UInt(networkThreads.count))]
     }
 
-    /// Ends a transfer that has a slot and no attempt.
-    private func fail(_ transfer: Transfer, _ code: TransferError.Code, _ detail: String) {
-        finish(transfer, .init(result: .failure(TransferError(code: code, detail: detail))))
-        releaseSlot(of: transfer)
-    }
-
-    /// Handles the end of `attempt`. If no further attempt follows, also ends its transfer.
+    /// Handles the end of `attempt`: ends its transfer, or continues it by a redirect or a further attempt.
     private func end(_ attempt: Attempt, _ outcome: Attempt.Outcome) {
         let transfer = attempt.transfer
+        let wasDown = book.isDown(attempt.host)
         switch transfer.phase {
-        case .running:
-            releaseSlot(of: transfer)
-            finish(transfer, outcome)
-        case .aborting:
-            endCancelled(transfer, "cancelled")
-            releaseSlot(of: transfer)
-        case .waiting, .reading, .pausing, .finished:
+        case .running(_, let since), .held(_, _, let since):
+            leave(transfer, outcome.sign, since: since)
+            switch outcome.result {
+            case .downloaded(let download):
+                unfinished[ObjectIdentifier(transfer)] = nil
+                transfer.finish(.success(download))
+            case .redirected(let location): follow(location, transfer, outcome)
+            case .failed(let error): retry(transfer, error, outcome)
+            }
+        case .aborting(let since):
+            fail(transfer, .cancelled, "cancelled")
+            leave(transfer, .none, since: since)
+        case .naming, .waiting, .reading, .pausing, .finished:
             preconditionFailure("an attempt ends once, and before its transfer")
+        }
+        if let verdict = book.verdict(on: attempt.host, .now) {
+            for waiting in book.removeAll(of: attempt.host, .now) { fail(waiting, verdict) }
+        } else if !wasDown, book.isDown(attempt.host) {
+            for waiting in book.elements(of: attempt.host) { waiting.steps.waits?(.host) }
         }
     }
 
-    private func releaseSlot(of transfer: Transfer) {
+    /// Gives the place of a transfer at its host to another one.
+    private func leave(_ transfer: Transfer, _ sign: HostSign, since start: ContinuousClock.Instant) {
         reading[ObjectIdentifier(transfer)] = nil
-        slots.release(transfer.host, priority: transfer.order.priority)
+        book.ended(transfer.host, priority: transfer.order.priority, sign, begun: start, .now)
         beginWaiting()
     }
 
-    private func finishRead(
-        _ transfer: Transfer, since: ContinuousClock.Instant,
-        _ result: Result<(bytes: [UInt8], time: FileTime?), TransferError>
-    ) {
-        let result = result.map { bytes, time in
-            if let onChunk = transfer.onChunk { bytes.withUnsafeBytes(onChunk) }
-            return Download(
-                body: transfer.onChunk == nil ? bytes : [], attempts: transfer.attempts, duration: .now - since,
-                way: [],
-                time: time)
+    private func follow(_ location: [UInt8], _ transfer: Transfer, _ outcome: Attempt.Outcome) {
+        do throws(TransferError) {
+            if let timeout = configuration.timeout, outcome.spent >= timeout {
+                throw TransferError(code: .timeout, detail: "the redirects took longer than \(timeout)")
+            }
+            transfer.request = try transfer.request?.following(
+                location, way: outcome.way, hasBeenPublic: outcome.hasBeenPublic, spent: outcome.spent, requests)
+        } catch {
+            return fail(transfer, error.code, error.detail)
         }
-        finish(transfer, .init(result: result))
+        enter(transfer)
     }
 
-    private func finish(_ transfer: Transfer, _ outcome: Attempt.Outcome) {
-        switch outcome.result {
-        case .success(let download):
-            unfinished[ObjectIdentifier(transfer)] = nil
-            transfer.finish(.success(download))
-        case .failure(let refusal):
-            let isWorthIt = RetryPolicy.isPassing(refusal.code, hasReceived: outcome.hasReceived)
-            if isWorthIt, transfer.attempts <= configuration.retries, !outcome.hasStreamed {
-                let pause = RetryPolicy.pause(
-                    after: transfer.attempts, retryAfter: outcome.retryAfter, using: &generator)
-                transfer.phase = .pausing(until: .now + pause)
-                pausing.append(transfer)
-                transfer.waits?()
-            } else {
-                unfinished[ObjectIdentifier(transfer)] = nil
-                transfer.fail(refusal.code, refusal.detail)
+    /// Lets a failed transfer wait for its next attempt, or ends it.
+    private func retry(_ transfer: Transfer, _ error: TransferError, _ outcome: Attempt.Outcome) {
+        let now = ContinuousClock.now
+        guard !outcome.hasStreamed, RetryPolicy.isPassing(error.code) else {
+            return fail(transfer, error.code, error.detail)
+        }
+        switch outcome.sign {
+        case .refused, .unavailable, .silent:
+            let since = transfer.trouble?.since ?? now
+            let count = (transfer.trouble?.count ?? 0) + 1
+            transfer.trouble = (since, count)
+            guard now - since < configuration.patience else { return fail(transfer, error.code, error.detail) }
+            switch outcome.sign {
+            case .refused: begin(transfer)  // the host book knows until when
+            case .unavailable: pause(transfer, for: retries.pause(after: count, using: &generator))
+            default: pause(transfer, for: Self.silencePause)
             }
+        case .answered, .slow, .none:
+            transfer.trouble = nil
+            if transfer.failures.count == 0 { transfer.failures.since = now }
+            transfer.failures.count += 1
+            let passed = now - transfer.failures.since
+            guard outcome.sign != .slow, retries.allows(transfer.failures.count, passed: passed) else {
+                return fail(transfer, error.code, error.detail)
+            }
+            pause(transfer, for: retries.pause(after: transfer.failures.count, using: &generator))
         }
     }
+
+    private func pause(_ transfer: Transfer, for pause: Duration) {
+        let time = ContinuousClock.now + pause
+        transfer.phase = .pausing(until: time)
+        pausing.add(transfer, at: time)
+        transfer.steps.waits?(.retry)
+    }
+
+    private func resumePaused(_ now: ContinuousClock.Instant) {
+        while let (time, transfer) = pausing.popDue(now) {
+            guard case .pausing(time) = transfer.phase else { continue }  // cancelled in the meantime
+            begin(transfer)
+        }
+    }
+
+    private func fail(_ transfer: Transfer, _ verdict: HostCondition.Verdict) {
+        let host = transfer.host
+        switch verdict {
+        case .unreachable:
+            fail(transfer, .hostUnreachable, "\(host) has not answered for \(configuration.patience)")
+        case .refuses:
+            fail(transfer, .hostRefuses, "\(host) has refused requests for \(configuration.patience) or for longer")
+        case .tooSlow: fail(transfer, .hostTooSlow, "\(host) has sent several photos too slowly")
+        }
+    }
+
+    private func fail(_ transfer: Transfer, _ code: TransferError.Code, _ detail: String) {
+        unfinished[ObjectIdentifier(transfer)] = nil
+        transfer.fail(code, detail)
+    }
+
+    // MARK: Memory for bodies
+
+    private func hold(_ attempt: Attempt, _ bytes: Int, hasBody: Bool) {
+        let transfer = attempt.transfer
+        // It may have been aborted in the meantime.
+        guard case .running(let running, let since) = transfer.phase, running === attempt else { return }
+        transfer.phase = .held(attempt, bytes: bytes, since: since)
+        transfer.hasBody = hasBody
+        held.append(transfer)
+        resumeHeld()
+    }
+
+    /// Asks for the held bodies: first for all that have begun, because one of them always may go on, then for the others in
+    /// the order of their priorities until one may not begin.
+    private func resumeHeld() {
+        held.removeAll { if case .held = $0.phase { false } else { true } }
+        for transfer in held where transfer.hasBody { _ = resume(transfer) }
+        // Stable: of one priority, the oldest is first.
+        let others = held.filter { !$0.hasBody }.enumerated().sorted {
+            ($1.element.order.priority, $0.offset) < ($0.element.order.priority, $1.offset)
+        }
+        for (_, transfer) in others { guard resume(transfer) else { break } }
+    }
+
+    private func resume(_ transfer: Transfer) -> Bool {
+        guard case .held(let attempt, let bytes, let since) = transfer.phase, transfer.steps.mayCarry?(bytes) ?? true
+        else { return false }
+        transfer.phase = .running(attempt, since: since)
+        transfer.hasBody = true
+        networkThread(of: attempt.host).proceed(attempt, mayKeep: bytes)
+        return true
+    }
+
+    // MARK: Control
 
     private func cancel(_ transfer: Transfer, _ detail: String) {
         switch transfer.phase {
-        case .running(let attempt):
-            transfer.phase = .aborting
+        case .running(let attempt, let since), .held(let attempt, _, let since):
+            transfer.phase = .aborting(since: since)
             networkThread(of: attempt.host).abort(attempt)
-        case .reading:
-            endCancelled(transfer, detail)
-            releaseSlot(of: transfer)
+        case .reading(let since):
+            fail(transfer, .cancelled, detail)
+            leave(transfer, .none, since: since)
+        case .naming:
+            if let name = transfer.request?.name { names.leave(name) }
+            fail(transfer, .cancelled, detail)
         case .waiting:
-            slots.remove(transfer.host) { $0 === transfer }
-            endCancelled(transfer, detail)
-        case .pausing: endCancelled(transfer, detail)
+            book.remove(transfer, .now)
+            fail(transfer, .cancelled, detail)
+        case .pausing: fail(transfer, .cancelled, detail)
         case .aborting, .finished: return
         }
-    }
-
-    private func endCancelled(_ transfer: Transfer, _ detail: String) {
-        unfinished[ObjectIdentifier(transfer)] = nil
-        transfer.fail(.cancelled, detail)
     }
 
     private func reorder(_ transfer: Transfer, _ order: TransferOrder) {
         let old = transfer.order
         transfer.order = order
         switch transfer.phase {
+        case .naming: if let name = transfer.request?.name { names.hurry(name, order, .now) }
         case .waiting:
-            slots.reorder(transfer.host, to: order) { $0 === transfer }
+            book.reorder(transfer, to: order, .now)
             beginWaiting()
-        case .running, .aborting, .reading: slots.move(from: old.priority, to: order.priority)
+        case .running, .aborting, .held, .reading: book.move(from: old.priority, to: order.priority)
         case .pausing, .finished: return
         }
     }
 
-    // MARK: Timeouts
+    // MARK: Files
 
-    private func resumePaused(_ now: ContinuousClock.Instant) {
-        guard !pausing.isEmpty else { return }
-        var due: [Transfer] = []
-        pausing.removeAll { transfer in
-            guard case .pausing(let until) = transfer.phase else { return true }  // cancelled in the meantime
-            if until <= now { due.append(transfer) }
-            return until <= now
+    private func finishRead(
+        _ transfer: Transfer, since: ContinuousClock.Instant,
+        _ result: Result<(bytes: [UInt8], time: FileTime?), TransferError>
+    ) {
+        unfinished[ObjectIdentifier(transfer)] = nil
+        switch result {
+        case .success((let bytes, let time)):
+            if let onChunk = transfer.onChunk { bytes.withUnsafeBytes(onChunk) }
+            transfer.finish(
+                .success(
+                    Download(
+                        body: transfer.onChunk == nil ? bytes : [], attempts: transfer.attempts, duration: .now - since,
+                        way: [], time: time)))
+        case .failure(let error): transfer.fail(error.code, error.detail)
         }
-        for transfer in due { begin(transfer) }
     }
 
     /// Ends hanging reads.
@@ -269,19 +406,16 @@ final class TransferLoop {
         guard let timeout = configuration.timeout else { return }
         for transfer in Array(reading.values) {
             guard case .reading(let since) = transfer.phase, now - since >= timeout else { continue }
-            releaseSlot(of: transfer)
             let error = TransferError(code: .timeout, detail: "reading the file took longer than \(timeout)")
-            finish(transfer, .init(result: .failure(error)))
+            leave(transfer, .none, since: since)
+            finishRead(transfer, since: since, .failure(error))
         }
     }
 
     /// When the loop must run even if no message arrives; nil if never.
     private var nextWake: ContinuousClock.Instant? {
-        let pauses = pausing.compactMap { transfer in
-            if case .pausing(let until) = transfer.phase { until } else { nil }
-        }
         let hasDeadlines = !reading.isEmpty && configuration.timeout != nil
-        return (pauses + (hasDeadlines ? [nextSweep] : [])).min()
+        return [pausing.nextTime, book.nextTime, names.nextTime, hasDeadlines ? nextSweep : nil].compactMap { $0 }.min()
     }
 }
 

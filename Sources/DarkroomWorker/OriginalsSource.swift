@@ -90,9 +90,7 @@ final class OriginalsSource: PhotoSource {
         _ download: ImageDownloader, _ completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
     ) {
         download.begin { order in
-            engine.start(
-                download.photo.record.url, order: order, mayBegin: download.mayBegin, waits: download.waits,
-                completion: completion)
+            engine.start(download.photo.record.url, order: order, steps: download.steps, completion: completion)
         }
     }
 

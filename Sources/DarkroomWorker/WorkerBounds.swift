@@ -13,8 +13,12 @@ package enum WorkerBounds {
     package static let pixels = 1...1_000_000_000_000
     /// The minimum transfer rate in bytes per second; 0 for no minimum.
     package static let rates = 0...1 << 40
+    /// The number of requests per second.
+    package static let requestRates = 0.001...10_000
     /// The number of retries or redirects of a download.
     package static let retries = 0...10_000
+    /// How long a silent host or a failing photo is tried again.
+    package static let patience = Duration.zero...longest
     /// The timeouts of a download.
     package static let timeouts = Duration.milliseconds(1)...longest
     /// The processor time limit of a photo.

@@ -16,8 +16,9 @@ package struct WorkerConfiguration: Sendable {
         case nothing
     }
 
-    /// The number of concurrent downloads.
-    package var downloads = 32
+    /// The number of downloads that receive their bodies at the same time. Many more may wait for their servers, see
+    /// ``TransferConfiguration/maxRequests``.
+    package var downloads = Self.usualDownloads
     /// The number of concurrent filtrations; by default the number of cores that the process may use.
     package var filtrations = ProcessInfo.processInfo.activeProcessorCount
     /// The longest time for which running photos may continue after ``Worker/stop()``.
@@ -85,6 +86,10 @@ package struct WorkerConfiguration: Sendable {
     package var syncFileSystem: @Sendable (Int32) -> Int32 = { csystem_syncfs($0) == 0 ? 0 : errno }
 
     package init() {}
+
+    /// Slow servers must not keep the processors waiting, and more downloads cost only memory, which is bounded by
+    /// ``maxBytesHeld``.
+    package static let usualDownloads = min(1024, 128 * ProcessInfo.processInfo.activeProcessorCount)
 
     /// Registers a custom operation for batches with the filter `x:<name>`. An operation already registered under this
     /// name is replaced. `make` is called for each photo, on the thread that runs the operation, and must be quick.

@@ -1,6 +1,7 @@
 import DarkroomConcurrency
 import DarkroomCoordination
 import DarkroomExecution
+import DarkroomFiles
 import DarkroomImaging
 import DarkroomLogging
 import DarkroomModel
@@ -52,7 +53,7 @@ final class WorkerCore: CoordinatedWorker {
         fileCalls = FileCalls(
             patience: configuration.fileCallPatience, claimPatience: configuration.claimPatience * 2)
         var transfer = configuration.transfer
-        transfer.maxRunning = configuration.downloads
+        transfer.maxRequests = OpenFileLimit.raise(forConnections: transfer.maxRequests)
         engine = TransferEngine(transfer)
         filtrationThreads = FiltrationThreads(priority: configuration.threadPriority, logger: logger)
         helpers = configuration.makeHelpers()
@@ -96,6 +97,8 @@ final class WorkerCore: CoordinatedWorker {
         case .withdraw(let task): task.cancellation.withdraw()
         case .reorder(let task): reorder(task)
         case .applyLimits: applyLimits()
+        case .openDownloads: openDownloads()
+        case .resumeDownloads: engine.resume()
         case .wakeClaims: coordination.claimSignal.raise()
         case .wakeReports: coordination.reportSignal.raise()
         case .wakeHeartbeat: coordination.heartbeatSignal.raise()
@@ -112,11 +115,11 @@ final class WorkerCore: CoordinatedWorker {
 
     private func applyLimits() {
         // With the lock, no thread can overwrite the current limits with limits that it read earlier.
-        limits.withLock {
-            let (downloads, filtrations) = read { $0.limits }
-            engine.setMaxRunning(downloads)
-            pending.setFiltrations(filtrations)
-        }
+        limits.withLock { pending.setFiltrations(read { $0.limits.filtrations }) }
+    }
+
+    private func openDownloads() {
+        limits.withLock { engine.open(fromPriority: read { $0.lowestOpen }) }  // as above
     }
 
     // MARK: Coordination
@@ -223,9 +226,11 @@ final class WorkerCore: CoordinatedWorker {
     }
 
     private func download(_ task: PhotoTask, _ urgency: Urgency) {
-        pending.download(
-            task, urgency, mayBegin: { [self] in mayProceed(.downloadBegins(task)) },
-            waits: { [self] in handle(.downloadWaits(task)) }, ended: { [self] in downloaded(task, $0) })
+        let steps = TransferSteps(
+            mayBegin: { [self] in mayProceed(.downloadBegins(task)) },
+            waits: { [self] in handle(.downloadWaits(task, isIdle: $0.isIdle)) },
+            mayCarry: { [self] in mayProceed(.downloadCarries(task, bytes: $0)) })
+        pending.download(task, urgency, steps) { [self] in downloaded(task, $0) }
         // The urgency may have changed before the download was added.
         if read({ $0.urgency(of: task) }) != urgency { reorder(task) }
     }

@@ -35,10 +35,15 @@ extension WorkerState {
         // Photos.
         /// Start photos and filtrations if there is room. If not `urgently`, photos may start later, several at a time.
         case schedule(urgently: Bool)
-        /// A download waits for a transfer slot or for its next attempt.
-        case downloadWaits(PhotoTask)
-        /// Requests to start a download attempt. Granted if the effects contain ``Effect/proceed(isFirst:)``.
+        /// A download waits for a name, for the turn of its host or for its next attempt. `isIdle` is true if other photos
+        /// do not compete for that.
+        case downloadWaits(PhotoTask, isIdle: Bool)
+        /// Asks whether a download may send a request. Granted if the effects contain ``Effect/proceed(isFirst:)``.
         case downloadBegins(PhotoTask)
+        /// The first byte of a body has arrived, or a body needs more memory. Asks whether `bytes` of it may be kept.
+        /// Granted if the effects contain ``Effect/proceed(isFirst:)``; otherwise after ``Effect/resumeDownloads`` the
+        /// question is asked again, in the order of the priorities.
+        case downloadCarries(PhotoTask, bytes: Int)
         /// A download has finished; `bytes` is its size.
         case downloaded(PhotoTask, bytes: Int)
         /// A download ended without bytes. The outcome is nil if the download was cancelled or withdrawn.
@@ -91,6 +96,10 @@ extension WorkerState {
         /// The ``WorkerState/urgency(of:)`` of a photo has changed.
         case reorder(PhotoTask)
         case applyLimits
+        /// ``WorkerState/lowestOpen`` has changed.
+        case openDownloads
+        /// There may be room for bodies whose servers wait.
+        case resumeDownloads
 
         // Operations.
         /// The lease of an operation was lost. `expected` is true if the operation was ending or was not prepared yet.

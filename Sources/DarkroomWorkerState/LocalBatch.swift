@@ -21,10 +21,16 @@ struct LocalBatch {
     var aside: ArraySlice<PhotoTask> = []
     /// The number of photos in progress: started, and without an outcome yet.
     var begun = 0
-    /// The photos in progress whose download is running or about to start.
-    var downloads = 0
-    /// The photos in progress whose download waits for a transfer slot or for its next attempt.
-    var waiting = 0
+    /// The photos in progress whose download is about to start or receives its body.
+    private(set) var downloads = 0
+    /// Of these, the photos whose download is about to start.
+    private(set) var queued = 0
+    /// The photos in progress that wait for a name, a connection, the first byte or room.
+    private(set) var waiting = 0
+    /// Of these, the photos that wait for the first byte.
+    private(set) var requested = 0
+    /// Of these, the photos that wait for room.
+    private(set) var arrived = 0
     /// The photos in progress that are in the image filtration queue or being filtered.
     var filters = 0
     /// The virtual time of the batch, see ``RunQueues``.
@@ -58,7 +64,9 @@ struct LocalBatch {
 
     /// The contribution of the batch to the load of its priority.
     var load: Load {
-        Load(active: running, downloads: downloads, waiting: waiting, stalled: isStalled ? 1 : 0, filters: filters)
+        Load(
+            active: running, downloads: downloads, carrying: downloads - queued, waiting: waiting, requested: requested,
+            arrived: arrived, stalled: isStalled ? 1 : 0, filters: filters)
     }
 
     /// The values of the batch that the run queues use.
@@ -67,9 +75,22 @@ struct LocalBatch {
     /// - Parameter maxWaiting: how many of its photos may be `waiting`.
     mutating func updateStall(maxWaiting: Int) { isStalled = waiting >= maxWaiting }
 
-    /// Removes a photo whose download has ended from the count of waiting photos or of downloads.
-    mutating func endDownload(_ stage: PhotoEntry.Stage) {
-        if stage == .waiting { waiting -= 1 } else { downloads -= 1 }
+    /// Counts a photo whose download enters `stage` (`change` is 1) or leaves it (-1).
+    mutating func count(_ stage: PhotoEntry.Stage, _ change: Int) {
+        switch stage {
+        case .queued:
+            downloads += change
+            queued += change
+        case .downloading: downloads += change
+        case .waiting: waiting += change
+        case .requested:
+            waiting += change
+            requested += change
+        case .arrived:
+            waiting += change
+            arrived += change
+        case .ready, .filterQueued, .filtering, .placing: break
+        }
     }
 
     func urgency(of index: Int) -> Urgency {

@@ -36,6 +36,8 @@ package struct LocalOperation: Sendable {
     private(set) var running = 0
     /// The number of photos in progress that are downloaded and not in the image filtration queue.
     var waiting = 0
+    /// The number of photos that wait for something that other photos do not compete for, such as an answer of a server.
+    var idle = 0
     private(set) var unfinished: Int
     private(set) var unbegun: Int
 
@@ -100,6 +102,9 @@ package struct LocalOperation: Sendable {
     /// Whether a photo has become final in this worker since the claim.
     var hasProgress: Bool { lastFinalVersion > 0 }
     var isDone: Bool { unfinished == 0 }
+    /// Whether all unfinished photos wait for something that other photos do not compete for.
+    var isIdling: Bool { idle > 0 && idle == unfinished }
+
     /// Whether no photo is running: all photos in progress are downloaded and wait for their filtration.
     var isIdle: Bool { running == waiting }
 

@@ -4,8 +4,13 @@ struct PhotoEntry {
     enum Stage {
         /// The photo is about to be downloaded.
         case queued
-        /// The download waits for a transfer slot or for its next attempt, and does not count as a running download.
+        /// The download waits for a name, for the turn of its host or for its next attempt.
         case waiting
+        /// The download has sent a request and waits for the first byte of the body.
+        case requested
+        /// The first byte has arrived, but the server must wait until there is room for the body.
+        case arrived
+        /// The download receives the body.
         case downloading
         /// The photo is downloaded and waits for a place in the image filtration queue.
         case ready
@@ -15,7 +20,10 @@ struct PhotoEntry {
         case placing
 
         /// Whether the photo is not downloaded yet.
-        var isDownload: Bool { self == .queued || self == .waiting || self == .downloading }
+        var isDownload: Bool { isWaiting || self == .queued || self == .downloading }
+
+        /// Whether the photo waits for a name, a connection, a byte or room.
+        var isWaiting: Bool { self == .waiting || self == .requested || self == .arrived }
     }
 
     let task: PhotoTask
@@ -23,7 +31,13 @@ struct PhotoEntry {
     /// Whether an attempt to download the photo has started.
     var hasBegun = false
     var isAborting = false
+    /// Whether the photo waits for something that other photos do not compete for, such as an answer of a server.
+    var isIdle = false
     var bytes = 0
+    /// The bytes of the body that a running download may keep in memory.
+    var reserved = 0
+    /// The number of the download among those that received their first byte; 0 before.
+    var arrival = 0
     /// The current attempt to filter the photo; 0 if there is none.
     var attempt = 0
     var times = PhotoTimes()
@@ -47,8 +61,11 @@ struct PhotoTable {
     private(set) var photosHeld = 0
     /// The number of bytes of the downloaded photos in memory.
     private(set) var bytesHeld = 0
-    /// A moving average of the sizes of downloaded photos, in bytes. It is the expected size of a running download.
-    var typicalBytes = 1 << 20
+    /// The number of bytes that running downloads may keep in memory.
+    private(set) var bytesReserved = 0
+    /// A moving average of the sizes of downloaded photos, in bytes. It is the expected size of a requested photo.
+    var typicalBytes = 256 << 10
+    private var lastArrival = 0
 
     var count: Int { entries.count }
     var all: some Collection<PhotoEntry> { entries.values }
@@ -71,17 +88,36 @@ struct PhotoTable {
     }
 
     mutating func add(_ task: PhotoTask) { entries[task.key] = PhotoEntry(task: task) }
-    mutating func remove(_ task: PhotoTask) { entries[task.key] = nil }
+    mutating func remove(_ task: PhotoTask) {
+        reserve(0, for: task)
+        entries[task.key] = nil
+    }
     mutating func update(_ task: PhotoTask, _ body: (inout PhotoEntry) -> Void) {
         guard let place = entries.index(forKey: task.key) else { return }
         body(&entries.values[place])
     }
 
+    /// Sets the number of bytes that a running download may keep in memory.
+    mutating func reserve(_ bytes: Int, for task: PhotoTask) {
+        guard let place = entries.index(forKey: task.key) else { return }
+        bytesReserved += bytes - entries.values[place].reserved
+        entries.values[place].reserved = bytes
+        guard bytes > 0, entries.values[place].arrival == 0 else { return }
+        lastArrival += 1
+        entries.values[place].arrival = lastArrival
+    }
+
+    /// Whether no other running download received its first byte before this one.
+    func isOldestDownload(_ entry: PhotoEntry) -> Bool {
+        entries.values.allSatisfy { $0.reserved == 0 || $0.arrival >= entry.arrival }
+    }
+
     /// Adds a downloaded photo to the counts of photos and bytes in memory.
     mutating func hold(_ bytes: Int, of task: PhotoTask) {
+        reserve(0, for: task)
         photosHeld += 1
         bytesHeld += bytes
-        typicalBytes += (bytes - typicalBytes) / 8
+        typicalBytes += (bytes - typicalBytes) / 16
         update(task) { $0.bytes = bytes }
     }
 

@@ -4,10 +4,16 @@ import DarkroomModel
 struct Load: Equatable {
     /// Photos in progress, except the `waiting` photos and the downloaded photos that must not be filtered now.
     var active = 0
-    /// Photos whose download is running or about to start.
+    /// Photos whose download is about to start or receives its body.
     var downloads = 0
-    /// Photos whose download waits for a transfer slot or for its next attempt.
+    /// Photos whose download receives its body.
+    var carrying = 0
+    /// Photos that wait for a name, a connection, the first byte or room.
     var waiting = 0
+    /// Of these, photos that wait for the first byte.
+    var requested = 0
+    /// Of these, photos that wait for room.
+    var arrived = 0
     /// Batches that start no photo because too many of their photos are `waiting`.
     var stalled = 0
     /// Photos that are in the image filtration queue or being filtered.
@@ -19,7 +25,10 @@ struct Load: Equatable {
     private mutating func add(_ other: Load, _ sign: Int) {
         active += sign * other.active
         downloads += sign * other.downloads
+        carrying += sign * other.carrying
         waiting += sign * other.waiting
+        requested += sign * other.requested
+        arrived += sign * other.arrived
         stalled += sign * other.stalled
         filters += sign * other.filters
     }
@@ -84,6 +93,9 @@ struct RunQueues {
     func total(_ part: (Load) -> Int, from rank: Int = 0) -> Int {
         queues[rank...].reduce(0) { $0 + part($1.load) }
     }
+
+    /// The ranks with photos in progress.
+    var activeRanks: [Int] { queues.indices.filter { queues[$0].load.active > 0 } }
 
     func activeRanks(below rank: Int) -> Int { queues[..<rank].count { $0.load.active > 0 } }
 

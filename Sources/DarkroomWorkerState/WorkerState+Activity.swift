@@ -22,7 +22,9 @@ package struct BatchActivity: Sendable {
 
     fileprivate mutating func addRunning(_ entry: PhotoEntry) {
         running.append(entry.task.record.index)
-        guard entry.stage == .downloading, downloadingURLs.count < Self.mostURLs else { return }
+        guard entry.stage == .downloading || entry.stage == .requested, downloadingURLs.count < Self.mostURLs else {
+            return
+        }
         downloadingURLs.append(entry.task.record.url)
     }
 }
@@ -34,7 +36,8 @@ extension WorkerState {
         for entry in photos.all where !entry.isAborting && entry.stage != .queued && entry.stage != .ready {
             let batch = entry.task.operation.batch
             var activity = found[batch] ?? BatchActivity(batch: batch)
-            entry.stage == .waiting ? activity.addWaiting(entry.task.record) : activity.addRunning(entry)
+            entry.stage == .waiting || entry.stage == .arrived
+                ? activity.addWaiting(entry.task.record) : activity.addRunning(entry)
             found[batch] = activity
         }
         return found.values.sorted { $0.batch < $1.batch }

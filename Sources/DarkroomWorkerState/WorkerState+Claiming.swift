@@ -27,6 +27,11 @@ package enum ClaimScope: Sendable, Equatable {
 
 /// Decides which operations to claim.
 extension WorkerState {
+    /// The largest number of operations of a priority and all higher priorities that a worker holds, except for operations
+    /// in a focus. Otherwise a worker whose photos wait for a slow host would take all its operations, and leave none to
+    /// the workers that join later. Operations whose photos all wait for an answer count only for ``maxIdle``.
+    static let maxHeld = 64
+    static let maxIdle = 512
     /// If this many operations are done but not reported yet, the worker claims no operations.
     private static let maxUnreported = 256
     /// If this many batches of a priority and all higher priorities are stalled (see ``LocalBatch/isStalled``), the
@@ -56,7 +61,7 @@ extension WorkerState {
     /// - Parameter isForDrained: whether the claim also excludes batches that have photos to start in this worker.
     package func excludedFromClaims(isForDrained: Bool) -> [BatchID] {
         let isFull =
-            photos.bytesHeld + queues.total(\.downloads) * photos.typicalBytes >= configuration.maxBytesHeld / 2
+            photos.bytesHeld + photos.bytesReserved >= configuration.maxBytesHeld / 2
         let unwanted = batches.filter { _, batch in
             batch.isStalled || batch.controls.areFiltrationsSuspended && isFull
         }
@@ -67,7 +72,7 @@ extension WorkerState {
     /// in reserve. Lower priorities are not counted, so a worker that is full of lower priorities still claims higher
     /// priorities. Stalled batches are not counted, since none of their photos can start now.
     func photosWanted(from priority: BatchPriority) -> Int {
-        guard mayClaim, queues.total(\.stalled, from: priority.rank) < Self.maxStalled else { return 0 }
+        guard mayClaim(from: priority), queues.total(\.stalled, from: priority.rank) < Self.maxStalled else { return 0 }
         var (unbegun, operations, largest) = (0, 0, 0)
         for id in queues.batchesToBegin(from: priority.rank) {
             guard let batch = batches[id] else { continue }
@@ -82,6 +87,16 @@ extension WorkerState {
     /// Whether the worker may need operations from a claim.
     var wantsMore: Bool {
         photosWanted(from: .veryLow) > 0 || !claimableDrained.isEmpty && takesOthers || focusedWanted != nil
+    }
+
+    private func mayClaim(from priority: BatchPriority) -> Bool {
+        guard mayClaim else { return false }
+        let all = leases.all
+        guard all.count >= Self.maxHeld else { return true }
+        guard all.count < Self.maxIdle else { return false }
+        return all.count { held in
+            operations[held]?.isIdling != true && controls.controls(of: held.batch).priority >= priority
+        } < Self.maxHeld
     }
 
     private var mayClaim: Bool { !isStopping && doneOperations < Self.maxUnreported }
@@ -118,7 +133,7 @@ extension WorkerState {
     /// Whether a full worker claims a few operations of batches that have no photo to start in this worker. Without
     /// these claims, such batches would wait until the other batches are done.
     private var takesOthers: Bool {
-        guard mayClaim, queues.total(\.stalled) < Self.maxStalled else { return false }
+        guard mayClaim(from: .veryLow), queues.total(\.stalled) < Self.maxStalled else { return false }
         let (unbegun, largest) = backlog
         return unbegun < window + 2 * largest
     }

@@ -3,14 +3,19 @@ import DarkroomStore
 
 /// Handles photos from their start to the end of their download.
 extension WorkerState {
-    /// The largest number of photos in progress. It is so large that no filtration waits for downloads. Photos that
-    /// wait for transfer slots or retries are not counted; each batch may have this many such photos.
+    /// The largest number of photos in progress, without photos that wait for a name, a connection, a byte or room. It is
+    /// so large that no filtration waits for downloads.
     var window: Int { limits.downloads + 4 * limits.filtrations }
     /// For each lower priority that has running photos, this many photos may start in addition to `window`.
     var reserve: Int { 4 * limits.filtrations }
-    /// To bound memory: while this many photos of a priority and all higher priorities wait for transfer slots or
-    /// retries, a batch starts no further photo while any of its own photos waits.
-    static let maxWaiting = 1024
+    /// How many photos of a priority and all higher priorities may wait for a name, a connection, a byte or room. A batch
+    /// starts no photo while more of its photos wait than four times the number that is left. So a single batch gets most
+    /// of them, and there are always some left for others.
+    static let maxWaiting = 2_000
+    /// A batch may always have this many waiting photos.
+    static let leastWaiting = 4
+    /// For each running download, this many photos may wait for their first byte.
+    private static let requestsPerDownload = 16
     /// A batch with suspended filtrations starts no downloads while it has this many downloaded photos in memory.
     private static let maxParked = 4096
 
@@ -23,8 +28,8 @@ extension WorkerState {
         for job in queueFilters() { effects.append(.filter(job)) }
         for task in begun { effects.append(.download(task, urgency(of: task))) }
         if needsRoom, !neededRoom { effects.append(.wakeReports) }
-        if !begun.isEmpty || hasStalled, wantsMore { effects.append(.wakeClaims) }
-        hasStalled = false
+        if !begun.isEmpty || mayWantMore, wantsMore { effects.append(.wakeClaims) }
+        mayWantMore = false
     }
 
     /// Starts photos if there is room. Higher priorities come first; within a priority, ``RunQueues`` decides.
@@ -88,7 +93,7 @@ extension WorkerState {
     /// Whether the downloaded bytes in memory leave room for a download of a batch.
     private mutating func hasRoom(for id: BatchID, isMoreUrgent: Bool) -> Bool {
         let maxBytes = configuration.maxBytesHeld
-        let expected = photos.bytesHeld + queues.total(\.downloads) * photos.typicalBytes
+        let expected = expectedBytes
         if let batch = batches[id], !batch.hold.allowsFilters {
             // If other photos may be filtered, photos that must not be filtered now may use only half of the memory.
             let isAlone = !queues.batchesToBegin().contains { batches[$0]?.hold.allowsFilters == true }
@@ -127,7 +132,7 @@ extension WorkerState {
         photos.add(task)
         change(held.batch) { batch in
             batch.begun += 1
-            batch.downloads += 1
+            batch.count(.queued, 1)
             batch.unbegun -= 1
             if isThrough { batch.toBegin.removeAll { $0 == held } }
         }
@@ -141,36 +146,116 @@ extension WorkerState {
         guard let entry = photos.entry(of: task), !entry.isAborting, !isStopping,
             hold(of: task.operation)?.allowsDownloads == true
         else { return }
-        if entry.stage == .waiting {
-            change(task.operation.batch) { batch in
-                batch.waiting -= 1
-                batch.downloads += 1
-            }
-        }
+        move(entry, to: .requested)
+        setIdle(entry, true)
         photos.update(task) { entry in
-            entry.stage = .downloading
             if !entry.hasBegun { entry.times.downloadBegan = .now }
             entry.hasBegun = true
         }
         effects.append(.proceed(isFirst: !entry.hasBegun))
+        if entry.stage == .queued { effects.append(.schedule(urgently: false)) }
     }
 
-    mutating func downloadWaits(_ task: PhotoTask, _ effects: inout [Effect]) {
-        if let entry = photos.entry(of: task), entry.stage == .queued || entry.stage == .downloading {
-            photos.update(task) { $0.stage = .waiting }
-            change(task.operation.batch) { batch in
-                batch.downloads -= 1
-                batch.waiting += 1
-            }
+    mutating func downloadWaits(_ task: PhotoTask, isIdle: Bool, _ effects: inout [Effect]) {
+        if let entry = photos.entry(of: task), entry.stage.isDownload {
+            move(entry, to: .waiting)
+            setIdle(entry, isIdle)
         }
         effects.append(.schedule(urgently: false))
+    }
+
+    mutating func downloadCarries(_ task: PhotoTask, _ bytes: Int, _ effects: inout [Effect]) {
+        guard let entry = photos.entry(of: task), !entry.isAborting, entry.stage.isDownload else {
+            return effects.append(.proceed(isFirst: false))  // it is about to be aborted
+        }
+        let expected = expectedBytes
+        if mayCarry(entry, bytes) {
+            move(entry, to: .downloading)
+            photos.reserve(max(bytes, entry.reserved), for: task)
+            effects.append(.proceed(isFirst: false))
+        } else {
+            areDownloadsHeld = true
+            if parked > 0 {
+                needsRoom = true
+                effects.append(.wakeReports)
+            }
+            if entry.stage != .downloading { move(entry, to: .arrived) }
+        }
+        // A body that is smaller than expected may leave room for another one.
+        if expected >= configuration.maxBytesHeld / 2, expectedBytes < expected {
+            effects.append(.schedule(urgently: false))
+        }
+    }
+
+    /// Whether a download may keep `bytes` of its body in memory.
+    private func mayCarry(_ entry: PhotoEntry, _ bytes: Int) -> Bool {
+        let rank = batches[entry.task.operation.batch]?.rank ?? 0
+        let held = photos.bytesHeld + photos.bytesReserved - entry.reserved
+        let hasRoom = held == 0 || held + bytes <= maxBytes(rank) || isOnlyWork(entry)
+        // Of the running downloads, the oldest one always goes on, so that not all of them wait for each other.
+        guard entry.stage != .downloading else { return hasRoom || photos.isOldestDownload(entry) }
+        guard queues.total(\.carrying, from: rank) < limits.downloads, hasRoom else { return false }
+        return entry.stage == .arrived || queues.total(\.arrived, from: rank) == 0
+    }
+
+    /// Whether all other bodies in memory belong to photos that must not be filtered now.
+    private func isOnlyWork(_ entry: PhotoEntry) -> Bool {
+        queues.total(\.carrying) == (entry.stage == .downloading ? 1 : 0)
+            && photos.photosHeld - parked - photos.abandonedCount == 0
+            && batches[entry.task.operation.batch]?.hold.allowsFilters == true
+    }
+
+    /// The largest number of bytes in memory if a photo of this rank is added. Photos that are more urgent than other
+    /// running photos get half as much again.
+    private func maxBytes(_ rank: Int) -> Int {
+        queues.activeRanks(below: rank) > 0 ? configuration.maxBytesHeld / 2 * 3 : configuration.maxBytesHeld
+    }
+
+    private mutating func move(_ entry: PhotoEntry, to stage: PhotoEntry.Stage) {
+        guard entry.stage != stage else { return }
+        setIdle(entry, false)
+        photos.update(entry.task) { $0.stage = stage }
+        if stage != .downloading { photos.reserve(0, for: entry.task) }
+        change(entry.task.operation.batch) { batch in
+            batch.count(entry.stage, -1)
+            batch.count(stage, 1)
+        }
+    }
+
+    private mutating func setIdle(_ entry: PhotoEntry, _ isIdle: Bool) {
+        guard photos.entry(of: entry.task)?.isIdle != isIdle else { return }
+        photos.update(entry.task) { $0.isIdle = isIdle }
+        let isIdling = update(entry.task.operation) { operation in
+            operation.idle += isIdle ? 1 : -1
+            return operation.isIdling
+        }
+        if isIdling == true { mayWantMore = true }
+    }
+
+    /// The lowest rank of which downloads may send requests: those for which there will be room.
+    /// - Parameter current: the lowest rank until now. It becomes lower only when there is some more room.
+    func openRank(_ current: Int) -> Int {
+        BatchPriority.allCases.indices.first { rank in
+            // If nothing is under way, nothing makes more room.
+            let isOpen = rank >= current || queues.total(\.requested) + queues.total(\.carrying) == 0
+            let maxRequests = Self.requestsPerDownload * limits.downloads
+            return queues.total(\.arrived, from: rank) == 0
+                && queues.total(\.requested, from: rank) < (isOpen ? maxRequests : maxRequests / 8 * 7)
+                && expectedBytes < (isOpen ? maxBytes(rank) : maxBytes(rank) / 8 * 7)
+        } ?? BatchPriority.allCases.count
+    }
+
+    /// The bytes in memory if all requested photos arrive.
+    private var expectedBytes: Int {
+        photos.bytesHeld + photos.bytesReserved + queues.total(\.requested) * photos.typicalBytes
     }
 
     mutating func downloaded(_ task: PhotoTask, _ bytes: Int, _ effects: inout [Effect]) {
         guard let entry = photos.entry(of: task), !entry.isAborting else {
             return downloadEnded(task, nil, &effects)
         }
-        change(task.operation.batch) { $0.endDownload(entry.stage) }
+        setIdle(entry, false)
+        change(task.operation.batch) { $0.count(entry.stage, -1) }
         photos.hold(bytes, of: task)
         photos.update(task) { $0.times.downloadEnded = .now }
         update(task.operation) { $0.downloaded(index: task.record.index) }
@@ -204,12 +289,13 @@ extension WorkerState {
     /// Removes a photo that has ended from the photo table and from its batch.
     mutating func remove(_ entry: PhotoEntry) {
         let task = entry.task
+        setIdle(entry, false)
         photos.remove(task)
         if entry.stage == .ready { update(task.operation) { $0.waiting -= 1 } }
         change(task.operation.batch) { batch in
             batch.begun -= 1
             switch entry.stage {
-            case .queued, .waiting, .downloading: batch.endDownload(entry.stage)
+            case .queued, .waiting, .requested, .arrived, .downloading: batch.count(entry.stage, -1)
             case .filterQueued, .filtering, .placing: batch.filters -= 1
             case .ready:
                 batch.ready.removeAll { $0 === task }
@@ -233,6 +319,7 @@ extension WorkerState {
             return (isDone: operation.isDone, wasDone, isFirstNews, isIdle: operation.isIdle)
         }
         guard let (isDone, wasDone, isFirstNews, isIdle) = changed else { return }
+        if operations[task.operation]?.isIdling == true { mayWantMore = true }
         if isDone, !wasDone { doneOperations += 1 }
         if outcome != nil { photosDone += 1 }
         // The photo may start again, or the next photo of a quarantined operation may start now.
@@ -251,7 +338,7 @@ extension WorkerState {
     mutating func stop(_ entry: PhotoEntry, alsoPlacing: Bool = false, _ effects: inout [Effect]) {
         switch entry.stage {
         case .placing where !alsoPlacing: return
-        case .queued, .waiting, .downloading:
+        case .queued, .waiting, .requested, .arrived, .downloading:
             photos.update(entry.task) { $0.isAborting = true }
         case .ready:
             photos.drop(entry.bytes)

@@ -28,8 +28,13 @@ package struct WorkerState: Sendable {
     var focusToClaim: BatchID?
     /// Whether downloads were not started because downloaded photos that must not be filtered now fill the memory.
     var needsRoom = false
-    /// Whether a batch has stalled since the last scheduling, so that the worker may claim from other batches.
-    var hasStalled = false
+    /// Whether bodies have to wait for room.
+    var areDownloadsHeld = false
+    /// The lowest rank of which downloads may send requests.
+    package private(set) var lowestOpen = 0
+    /// Whether the worker may want operations that it did not want at the last scheduling, for example because a batch has
+    /// stalled or an operation waits for a host that does not answer.
+    var mayWantMore = false
     /// The number of photos that became final since the worker started.
     package internal(set) var photosDone = 0
     /// The number of photos that users cancelled while this worker was running them.
@@ -60,6 +65,48 @@ package struct WorkerState: Sendable {
     /// - Returns: the effects that the driver must perform.
     package mutating func handle(_ event: Event) -> [Effect] {
         var effects: [Effect] = []
+        let before = areDownloadsHeld ? room : nil
+        perform(event, &effects)
+        if let before, mayMakeRoom(event, before) {
+            areDownloadsHeld = false
+            effects.append(.resumeDownloads)
+        }
+        let lowest = openRank(lowestOpen)
+        if lowest != lowestOpen {
+            lowestOpen = lowest
+            effects.append(.openDownloads)
+        }
+        return effects
+    }
+
+    private struct Room {
+        let carrying, arrived, bytes: Int
+        let activeRanks: [Int]
+
+        /// Whether bodies may go on that had to wait `before`.
+        func isLarger(than before: Room) -> Bool {
+            carrying < before.carrying || arrived < before.arrived || bytes < before.bytes
+                || activeRanks != before.activeRanks
+        }
+    }
+
+    private var room: Room {
+        Room(
+            carrying: queues.total(\.carrying), arrived: queues.total(\.arrived),
+            bytes: photos.bytesHeld + photos.bytesReserved,
+            activeRanks: queues.activeRanks)
+    }
+
+    /// Whether bodies that had to wait may go on after an event.
+    private func mayMakeRoom(_ event: Event, _ before: Room) -> Bool {
+        switch event {
+        case .downloadCarries: return room.activeRanks != before.activeRanks  // the driver asks for the next one anyway
+        case .noticed, .answered: return true  // limits and priorities may have changed
+        default: return room.isLarger(than: before)
+        }
+    }
+
+    private mutating func perform(_ event: Event, _ effects: inout [Effect]) {
         switch event {
         case .claimed(let operations): leases.claim(operations, at: .now)
         case .prepared(let operation): accept(operation, &effects)
@@ -80,8 +127,9 @@ package struct WorkerState: Sendable {
         case .stateCodes(let codes, let held): merge(codes, held, &effects)
 
         case .schedule(let urgently): schedule(urgently: urgently, &effects)
-        case .downloadWaits(let task): downloadWaits(task, &effects)
+        case .downloadWaits(let task, let isIdle): downloadWaits(task, isIdle: isIdle, &effects)
         case .downloadBegins(let task): downloadBegins(task, &effects)
+        case .downloadCarries(let task, let bytes): downloadCarries(task, bytes, &effects)
         case .downloaded(let task, let bytes): downloaded(task, bytes, &effects)
         case .downloadEnded(let task, let outcome): downloadEnded(task, outcome, &effects)
         case .filterBegins(let job): filterBegins(job, &effects)
@@ -100,7 +148,7 @@ package struct WorkerState: Sendable {
         case .reported(let report, let now):
             update(report.held) { $0.reported(report, now: now) }
         case .releasesDue(let now):
-            effects = releases(now).map { held in
+            effects += releases(now).map { held in
                 .release(held, operations[held]?.resources, hasPast: operations[held]?.hasPast ?? false)
             }
 
@@ -116,7 +164,6 @@ package struct WorkerState: Sendable {
             for entry in Array(photos.all) { stop(entry, &effects) }
             effects.append(.wakeReports)
         }
-        return effects
     }
 
     // MARK: Queries
@@ -162,11 +209,12 @@ package struct WorkerState: Sendable {
         guard let place = batches.index(forKey: id) else { return }
         // Do not copy the whole batch here: then the change below would copy the batch's lists of photos.
         let before = batches.values[place].share
-        let isCrowded = queues.total(\.waiting, from: before.rank) >= Self.maxWaiting
+        let others = queues.total(\.waiting, from: before.rank) - before.load.waiting
         body(&batches.values[place])
-        batches.values[place].updateStall(maxWaiting: isCrowded ? 1 : window)
+        let left = Self.maxWaiting - others - batches.values[place].waiting
+        batches.values[place].updateStall(maxWaiting: max(Self.leastWaiting, 4 * left))
         queues.changed(id, from: before, to: &batches.values[place])
-        if batches.values[place].isStalled, before.load.stalled == 0 { hasStalled = true }
+        if batches.values[place].isStalled, before.load.stalled == 0 { mayWantMore = true }
     }
 
     /// Adds a number of photos, which may be negative, to the virtual time of a batch.

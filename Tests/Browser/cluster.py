@@ -66,7 +66,7 @@ class Cluster:
     def start_worker(self, *options):
         """Starts a worker, which may read photos from this machine."""
         worker = self._start(
-            "worker", "--outputs-under", self.outputs, "--files-under", SAMPLES, "--allow-private", "--retries", 0,
+            "worker", "--outputs-under", self.outputs, "--files-under", SAMPLES, "--allow-private", "--retries", 0, "--patience", "0s",
             *options,
         )
         self._workers.append(worker)

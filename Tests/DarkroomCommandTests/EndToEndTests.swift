@@ -91,7 +91,8 @@ struct EndToEndTests {
         lines.append("{\"name\":\"closed\",\"url\":\"http://127.0.0.1:1/a.jpg\"}\n")
         let list = try scratch.write("list.jsonl", lines.joined())
         let outcome = try Program.run(
-            "run", list, "-o", scratch.path("out"), "--allow-private", "--retries", "0", "--stall-timeout", "5s",
+            "run", list, "-o", scratch.path("out"), "--allow-private", "--retries", "0", "--patience", "0s",
+            "--stall-timeout", "5s",
             "--max-download", "2MiB")
         #expect(outcome.status == 3, "\(outcome.standardError)")
         let manifest = try Program.run("manifest", scratch.path("out"), "--json")

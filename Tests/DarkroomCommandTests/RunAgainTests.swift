@@ -46,7 +46,8 @@ import Testing
     @Test(arguments: [
         ("--allow-networks 10.0.0.0/8", "address-denied"), ("--files-under /", "file-denied"),
         ("--connect-to a:80:b:80", "connect-failed"), ("--header Accept:image/*", "http-4xx"),
-        ("--user-agent other", "http-4xx"), ("--per-host 1", "http-5xx"), ("--retries 9", "timeout"),
+        ("--user-agent other", "http-4xx"), ("--per-host 1", "http-5xx"), ("--retries 900", "timeout"),
+        ("--retry-for 5m", "http-5xx"), ("--patience 5m", "host-unreachable"),
         ("--max-redirects 9", "too-many-redirects"), ("--max-download 1GiB", "too-large"),
         ("--max-pixels 900M", "too-many-pixels"), ("--min-rate 0B", "stalled"), ("--timeout 1h", "timeout"),
         ("--connect-timeout 1m", "connect-failed"), ("--stall-timeout 1h", "stalled"),

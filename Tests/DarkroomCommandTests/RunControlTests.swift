@@ -159,9 +159,9 @@ import Testing
         // Some URLs have a port without a server.
         let urls = (0..<60).map { $0 % 20 == 7 ? "http://127.0.0.1:1/\($0).jpg\n" : server.url("/\($0).jpg\n") }
         _ = try scratch.write("list.txt", urls.joined())
-        let first = try run(list, "--retries", "0")
+        let first = try run(list, "--retries", "0", "--patience", "0s")
         #expect(first.status == 3, "\(first)")
-        let again = try run(list, "--retries", "0")
+        let again = try run(list, "--retries", "0", "--patience", "0s")
         #expect(
             again.standardOutput.contains("(--retry runs the failed photos again, --again develops all photos again)"))
 

@@ -146,7 +146,7 @@ import Testing
         _ = try outcome(start("photos", id))  // while only the operations have the URLs
 
         let worker = try start(
-            "worker", "--allow-private", "--retries", "0", "--header",
+            "worker", "--allow-private", "--retries", "0", "--patience", "0s", "--header",
             "127.0.0.1:\(server.port)=Authorization: Bearer hush-header",
             "--webhook-hosts", "127.0.0.1:\(server.port)", "--log-level", "debug")
         // Waits until all photos except the held one are final. After that, Redis has the failures of these photos.
@@ -196,7 +196,10 @@ import Testing
         defer { redis.stop() }
         let list = try scratch.write("list.txt", "http://ann:word@127.0.0.1:1/a.jpg?k=v#f\nNO URL\n")
         func run(_ more: String...) throws -> [String] {
-            let arguments = ["run", list, "-o", scratch.path("out"), "--again", "--allow-private", "--retries", "0"]
+            let arguments = [
+                "run", list, "-o", scratch.path("out"), "--again", "--allow-private", "--retries", "0", "--patience",
+                "0s",
+            ]
             _ = try Program(arguments + more, environment: ["XDG_RUNTIME_DIR": scratch.path("")]).outcome()
             let manifest = try Program.run("manifest", scratch.path("out"), "--json").json() as? [[String: Any]]
             return manifest?.compactMap { $0["url"] as? String } ?? []
@@ -205,7 +208,7 @@ import Testing
         #expect(try run("--redact-urls") == ["http://127.0.0.1:1/a.jpg", "NO URL"])
         // Without `--redact-urls` the manifest would mix redacted and complete URLs, so `run` refuses.
         let other = try Program(
-            ["run", list, "-o", scratch.path("out"), "--allow-private", "--retries", "0"],
+            ["run", list, "-o", scratch.path("out"), "--allow-private", "--retries", "0", "--patience", "0s"],
             environment: ["XDG_RUNTIME_DIR": scratch.path("")]
         ).outcome()
         #expect(other.status == 1 && other.standardError.contains("the URLs in the manifest then redacted, now whole"))

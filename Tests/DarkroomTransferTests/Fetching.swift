@@ -18,12 +18,34 @@ extension TransferEngine {
     }
 }
 
+extension TransferEngine {
+    @discardableResult
+    func start(
+        _ url: String, order: TransferOrder = TransferOrder(), mayBegin: (@Sendable () -> Bool)?,
+        waits: (@Sendable () -> Void)? = nil, completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
+    ) -> Transfer {
+        let steps = TransferSteps(mayBegin: mayBegin, waits: { _ in waits?() })
+        return start(url, order: order, steps: steps, completion: completion)
+    }
+
+    @discardableResult
+    func start(
+        _ url: String, order: TransferOrder = TransferOrder(), waits: @escaping @Sendable () -> Void,
+        completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
+    ) -> Transfer {
+        start(url, order: order, steps: TransferSteps(waits: { _ in waits() }), completion: completion)
+    }
+}
+
 extension TransferConfiguration {
     /// A configuration for servers on this machine, without retries, so that each fault causes an error.
     static func local(_ change: (inout TransferConfiguration) -> Void = { _ in }) -> TransferConfiguration {
         var configuration = TransferConfiguration()
         configuration.allowPrivate = true
+        configuration.perHost = 6
         configuration.retries = 0
+        configuration.retryPauses = [.milliseconds(100)]
+        configuration.patience = .zero
         change(&configuration)
         return configuration
     }

@@ -175,7 +175,7 @@ import Testing
         let engine = TransferEngine(
             .local {
                 $0.headers = [RequestHeader("X-Api-Key: secret")]
-                $0.retries = 1
+                $0.patience = .seconds(60)
             })
         #expect(await engine.fetch(home.url("/a")).body == [4])
         #expect(home.log.heads.allSatisfy { $0.contains("secret") } && home.log.requests == ["/a": 2])

@@ -43,11 +43,12 @@ import Testing
 
     @Test func cancelsATransferThatWaitsForItsNextAttempt() async throws {
         let server = try HostileServer(["/a": .answer(status: 503, headers: ["Retry-After: 50"]), "/b": .answer()])
-        let engine = TransferEngine(.local { $0.retries = 3 })
+        let engine = TransferEngine(.local { $0.patience = .seconds(60) })
         let results = Collected<Result<Download, TransferError>>()
         let transfer = engine.start(server.url("/a"), completion: results.add)
         #expect(await server.wait { $0.requests["/a"] == 1 && $0.running == 0 })
-        _ = await engine.fetch(server.url("/b"))  // by now the engine has the reply to the first request
+        // After this the engine has the reply to the first request.
+        _ = await engine.fetch("http://localhost:\(server.port)/b")
         transfer.cancel()
         #expect(await results.wait(for: 1).first?.error?.code == .cancelled)
     }
@@ -70,11 +71,12 @@ import Testing
 
     @Test func withdrawCancelsATransferThatWaitsForItsNextAttempt() async throws {
         let server = try HostileServer(["/a": .answer(status: 503, headers: ["Retry-After: 50"]), "/b": .answer()])
-        let engine = TransferEngine(.local { $0.retries = 3 })
+        let engine = TransferEngine(.local { $0.patience = .seconds(60) })
         let results = Collected<Result<Download, TransferError>>()
         let transfer = engine.start(server.url("/a"), completion: results.add)
         #expect(await server.wait { $0.requests["/a"] == 1 && $0.running == 0 })
-        _ = await engine.fetch(server.url("/b"))  // by now the engine has the reply to the first request
+        // After this the engine has the reply to the first request.
+        _ = await engine.fetch("http://localhost:\(server.port)/b")
         transfer.withdraw()
         #expect(await results.wait(for: 1).first?.error?.code == .cancelled)
     }
@@ -129,12 +131,13 @@ import Testing
     }
 
     @Test func shutdownEndsEverythingInFlight() async throws {
-        let server = try HostileServer(["/stall": .stall, "/500": .answer(status: 500, headers: ["Retry-After: 50"])])
+        let server = try HostileServer(["/stall": .stall, "/500": .answer(status: 500)])
         let results = Collected<Result<Download, TransferError>>()
         let engine = TransferEngine(
             .local {
                 $0.perHost = 20
                 $0.retries = 3
+                $0.retryPauses = [.seconds(30)]
             })
         engine.start(server.url("/500"), completion: results.add)
         for _ in 0..<50 { engine.start(server.url("/stall"), completion: results.add) }

@@ -22,6 +22,7 @@ import Testing
         let engine = TransferEngine(
             .local {
                 $0.retries = 2
+                $0.patience = .seconds(60)
                 if path == "/stall" { $0.stallTimeout = .seconds(2) }
             })
         let download = try await engine.fetch(server.url(path)).get()
@@ -83,24 +84,26 @@ import Testing
         let engine = TransferEngine(
             .local {
                 $0.retries = 1
+                $0.patience = .seconds(2)
                 $0.timeout = .seconds(1)
             })
         let error = await engine.fetch(server.url("/a")).error
-        #expect(error?.code == .timeout && error?.attempts == (hasBody ? 1 : 2), "\(error as TransferError?)")
+        #expect(error?.code == .timeout, "\(error as TransferError?)")
+        #expect(error.map { hasBody ? $0.attempts == 1 : $0.attempts > 1 } == true, "\(error as TransferError?)")
     }
 
-    @Test func retriesRefusedConnections() async throws {
+    @Test func triesRefusedConnectionsUntilThePatienceIsOver() async throws {
         let server = try HostileServer([:])
         server.stop()
-        let error = await TransferEngine(.local { $0.retries = 1 }).fetch(server.url("/")).error
-        #expect(error == TransferError(code: .connectFailed, detail: error?.detail ?? "", attempts: 2))
+        let error = await TransferEngine(.local { $0.patience = .seconds(2) }).fetch(server.url("/")).error
+        #expect(error?.code == .connectFailed && (2...4).contains(error?.attempts ?? 0), "\(error as TransferError?)")
     }
 
     @Test func waitsAsLongAsTheServerAsks() async throws {
         let server = try HostileServer([
             "/a": .inTurn([.answer(status: 429, headers: ["Retry-After: 2"]), Self.good])
         ])
-        let download = try await TransferEngine(.local { $0.retries = 1 }).fetch(server.url("/a")).get()
+        let download = try await TransferEngine(.local { $0.patience = .seconds(60) }).fetch(server.url("/a")).get()
         #expect(download.attempts == 2)
         let arrivals = server.log.arrivals
         try #require(arrivals.count == 2)

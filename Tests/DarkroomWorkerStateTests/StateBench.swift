@@ -32,6 +32,12 @@ struct StateBench {
     var queued: [FilterJob] = []
     /// Becomes true when an effect wakes the thread that reports and releases; the test sets it to false.
     var areReportsWoken = false
+    /// Becomes true when an effect says that there may be room for bodies that wait; the test sets it to false.
+    var mayResume = false
+    /// The bytes that photos have asked for.
+    private var wanted: [ObjectIdentifier: Int] = [:]
+    /// The photos that may not keep these bytes, oldest first.
+    private var refused: [Photo] = []
     private let resources = Resources()
 
     init(downloads: Int = 4, filtrations: Int = 2, maxBytesHeld: Int = 1 << 30) {
@@ -51,6 +57,7 @@ struct StateBench {
             case .download(let photo, _): begun.append(photo)
             case .filter(let job): queued.append(job)
             case .wakeReports: areReportsWoken = true
+            case .resumeDownloads: mayResume = true
             default: break
             }
         }
@@ -191,7 +198,19 @@ struct StateBench {
 
     enum Permission { case no, yes, again }
 
-    mutating func downloadWaits(_ photo: Photo) { handle(.downloadWaits(photo)) }
+    mutating func downloadWaits(_ photo: Photo, isIdle: Bool = false) { handle(.downloadWaits(photo, isIdle: isIdle)) }
+
+    /// The first byte of a photo has arrived, or it needs more memory. Returns whether it may keep `bytes`.
+    mutating func downloadCarries(_ photo: Photo, bytes: Int = 1000) -> Bool {
+        wanted[ObjectIdentifier(photo)] = bytes
+        let mayProceed = handle(.downloadCarries(photo, bytes: bytes)).mayProceed
+        if mayProceed {
+            refused.removeAll { $0 === photo }
+        } else if !refused.contains(where: { $0 === photo }) {
+            refused.append(photo)
+        }
+        return mayProceed
+    }
 
     /// A photo is downloaded. Returns false if the downloaded bytes are no longer needed.
     mutating func downloaded(_ photo: Photo, bytes: Int) -> Bool {
@@ -224,7 +243,7 @@ struct StateBench {
     /// Starts all photos that may start, and their transfers.
     mutating func begin(urgently: Bool = true) -> [Photo] {
         let photos = beginDownloads(urgently: urgently)
-        for photo in photos { _ = downloadBegins(photo) }
+        for photo in photos where downloadBegins(photo) != .no { _ = downloadCarries(photo) }
         return photos
     }
 
@@ -307,6 +326,27 @@ struct StateBench {
     var abandonedFilters: Int { state.photos.abandonedCount }
     var bytesHeld: Int { state.activity.bytesHeld }
     var photosHeld: Int { state.photos.photosHeld }
+    func wantedBytes(of photo: Photo) -> Int { wanted[ObjectIdentifier(photo)] ?? 0 }
+    var bytesReserved: Int { state.photos.bytesReserved }
+    /// The photos that wait for room for their bodies.
+    private var waitingForRoom: [Photo] {
+        refused.filter { photo in
+            guard let entry = state.photos.entry(of: photo) else { return false }
+            return entry.stage == .arrived || entry.stage == .downloading
+        }
+    }
+
+    /// The photos in the order in which they are asked for again.
+    func inOrder(_ photos: [Photo]) -> [Photo] { photos.filter(hasBody) + byPriority(photos.filter { !hasBody($0) }) }
+
+    func hasBody(_ photo: Photo) -> Bool { state.photos.entry(of: photo)?.stage == .downloading }
+
+    private func byPriority(_ photos: [Photo]) -> [Photo] {
+        photos.enumerated().sorted {
+            (urgency(of: $1.element).priority.rank, $0.offset) < (urgency(of: $0.element).priority.rank, $1.offset)
+        }.map(\.element)
+    }
+
     var photosWanted: Int { state.photosWanted(from: .veryLow) }
     var demand: ClaimDemand { state.demand }
     var excluded: [BatchID] { state.excludedFromClaims(isForDrained: false) }
@@ -341,6 +381,15 @@ struct StateBench {
         if !copy.beginDownloads(urgently: false).isEmpty { found.append("downloads") }
         copy = state
         if !copy.queueFilters().isEmpty { found.append("filters") }
+        // The end of an aborted download is announced later.
+        let isAnnounced = mayResume || state.photos.all.contains { $0.isAborting && $0.stage.isDownload }
+        let waiting = isAnnounced ? [] : inOrder(waitingForRoom)
+        for photo in waiting.filter(hasBody) + waiting.filter({ !hasBody($0) }).prefix(1) {
+            copy = state
+            if copy.handle(.downloadCarries(photo, bytes: wantedBytes(of: photo))).mayProceed {
+                found.append("bodies that wait for room")
+            }
+        }
         guard !areReportsWoken else { return found }
         if !state.reports(.now, olderThan: .seconds(1000)).isEmpty { found.append("reports") }
         copy = state

@@ -13,6 +13,10 @@ import Testing
         var bench: StateBench
         var random: SeededGenerator
         var transfers: [StateBench.Photo] = []
+        /// The photos whose bodies have to wait.
+        var held: [StateBench.Photo] = []
+        var carrying: [StateBench.Photo] = []
+        private let maxBytes: Int
         var queued: [FilterJob] = []
         var filtering: [FilterJob] = []
         var placing: [FilterJob] = []
@@ -22,9 +26,10 @@ import Testing
         /// - Parameter schedules: whether only effects begin downloads and queue filters. Otherwise random steps do.
         init(seed: UInt64, schedules: Bool = false) {
             random = SeededGenerator(seed: seed)
+            maxBytes = .random(in: 5000...60_000, using: &random)
             bench = StateBench(
                 downloads: .random(in: 1...6, using: &random), filtrations: .random(in: 1...3, using: &random),
-                maxBytesHeld: .random(in: 5000...60_000, using: &random))
+                maxBytesHeld: maxBytes)
             bench.expectDownloads(of: 1000)
             bench.schedules = schedules
         }
@@ -53,6 +58,7 @@ import Testing
             default: if !bench.schedules { report() }
             }
             if !bench.schedules, chance(50) { queued += bench.queueFilters() }
+            if bench.mayResume || !bench.schedules { resume() }
             transfers += bench.begun
             queued += bench.queued
             (bench.begun, bench.queued) = ([], [])
@@ -73,11 +79,53 @@ import Testing
             bench.claim(batch, numbers[batch]!, stateCodes: stateCodes + "N", leaseExpiries: leaseExpiries)
         }
 
+        /// Asks again for the bodies that wait.
+        private mutating func resume() {
+            bench.mayResume = false
+            for photo in bench.inOrder(held) {
+                let hasBody = bench.hasBody(photo)
+                guard bench.downloadCarries(photo, bytes: bench.wantedBytes(of: photo)) else {
+                    if hasBody { continue } else { break }
+                }
+                held.removeAll { $0 === photo }
+                carrying.append(photo)
+            }
+            expectBoundedBytes()
+        }
+
+        private mutating func carry(_ photo: StateBench.Photo) {
+            if bench.downloadCarries(photo, bytes: .random(in: 1...3000, using: &random)) {
+                carrying.append(photo)
+            } else {
+                held.append(photo)
+            }
+            expectBoundedBytes()
+        }
+
+        private func expectBoundedBytes() {
+            // The oldest download may always keep its body.
+            #expect(bench.bytesReserved <= maxBytes / 2 * 3 + 3000)
+        }
+
         mutating func endDownload() {
+            if let photo = held.first(where: { $0.cancellation.isCancelled }) {
+                held.removeAll { $0 === photo }
+                return bench.downloadEnded(photo, nil)
+            }
+            if chance(50), let photo = take(\.carrying) {
+                if chance(30) { return carry(photo) }
+                if chance(10) { return bench.downloadEnded(photo, StateBench.failure(photo)) }
+                if chance(10) {
+                    bench.downloadWaits(photo)  // cut off, to be tried again
+                    return transfers.append(photo)
+                }
+                _ = bench.downloaded(photo, bytes: .random(in: 0...bench.wantedBytes(of: photo), using: &random))
+                return
+            }
             guard let photo = take(\.transfers) else { return }
             // The host is busy, or the download needs a retry. A later step ends the download.
             if chance(30) {
-                bench.downloadWaits(photo)
+                bench.downloadWaits(photo, isIdle: chance(50))
                 transfers.append(photo)
                 return
             }
@@ -88,6 +136,8 @@ import Testing
             }
             if chance(10) {
                 bench.downloadEnded(photo, StateBench.failure(photo))
+            } else if chance(90) {
+                carry(photo)
             } else {
                 _ = bench.downloaded(photo, bytes: .random(in: 0...3000, using: &random))
             }
@@ -177,9 +227,11 @@ import Testing
                     controls.isCancelled = isCancelled
                 }
             }
-            for _ in 0..<2000 where !bench.held.isEmpty || !transfers.isEmpty || bench.abandonedFilters > 0 {
+            for _ in 0..<2000
+            where !bench.held.isEmpty || !transfers.isEmpty || !carrying.isEmpty || bench.abandonedFilters > 0 {
                 transfers += bench.beginDownloads()
-                for _ in 0..<2 * transfers.count { endDownload() }
+                for _ in 0..<2 * (transfers.count + carrying.count) { endDownload() }
+                resume()
                 queued += bench.queueFilters()
                 filter()
                 report()

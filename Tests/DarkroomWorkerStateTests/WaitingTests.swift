@@ -33,9 +33,9 @@ import Testing
 
     @Test func limitsTheNumberOfWaitingPhotos() throws {
         var bench = StateBench(downloads: 2, filtrations: 1)
-        for number in 1...4 { bench.claim(slow, number) }
+        for number in 1...250 { bench.claim(slow, number) }
         let begun = begin(&bench, waiting: slow)
-        #expect(begun.count == bench.window)
+        #expect(begun.count == StateBench.maxWaiting / 5 * 4)
         #expect(bench.excluded == [slow], "the worker must claim no more operations of the batch")
         bench.check()
     }
@@ -43,14 +43,11 @@ import Testing
     @Test func waitingBatchesDoNotPreventClaimsOfOthers() throws {
         var bench = StateBench(downloads: 2, filtrations: 1)
         let slower = BatchID("slower")
-        for number in 1...4 { bench.claim(slow, number) }
+        for number in 1...250 { bench.claim(slow, number) }
         _ = begin(&bench, waiting: slow)
-        for number in 1...4 { bench.claim(slower, number) }
+        for number in 1...250 { bench.claim(slower, number) }
         _ = begin(&bench, waiting: slower)
         #expect(Set(bench.excluded) == [slow, slower])
-        #expect(bench.photosWanted == bench.window)
-        let wants = bench.demand
-        #expect(wants.lowest == .veryLow && wants.takesOthers)
         bench.claim(other)
         let begun = bench.beginDownloads(urgently: true)
         #expect(!begun.isEmpty && begun.allSatisfy { $0.operation.batch == other })
@@ -64,26 +61,37 @@ import Testing
             bench.claim(batch)
             _ = begin(&bench, waiting: batch)
         }
-        #expect(bench.waiting < StateBench.maxWaiting + 300 * 2, "the number of waiting photos is not limited")
+        #expect(bench.waiting < StateBench.maxWaiting + 300 * 4, "the number of waiting photos is not limited")
         bench.claim(other)
         #expect(bench.begin().count { $0.operation.batch == other } == 2)
         bench.check()
-        #expect(bench.photosWanted > 0)
-        for batch in (0..<300).compactMap({ BatchID("slower\($0)") }) where bench.photosWanted > 0 {
-            bench.claim(batch)
-            _ = begin(&bench, waiting: batch)
+    }
+
+    @Test func holdsFewOperationsOfEachPriority() throws {
+        var bench = StateBench(downloads: 2, filtrations: 1)
+        for number in 1...64 {
+            #expect(bench.demand.lowest == .veryLow && bench.demand.takesOthers)
+            bench.claim(BatchID("slow\(number)")!, priority: .normal)
+            _ = begin(&bench, waiting: nil)
         }
-        #expect(bench.batchCount < StateBench.maxStalled + 10, "the number of stalled batches is not limited")
+        #expect(bench.demand.lowest == .high && !bench.demand.takesOthers)
+        for number in 1...64 {
+            bench.claim(BatchID("urgent\(number)")!, priority: .veryHigh)
+            _ = begin(&bench, waiting: nil)
+        }
+        #expect(bench.demand.lowest == nil)
         bench.check()
     }
 
     @Test func batchContinuesWhenItsHostResponds() throws {
         var bench = StateBench(downloads: 2, filtrations: 1)
-        for number in 1...4 { bench.claim(slow, number) }
+        for number in 1...250 { bench.claim(slow, number) }
         let waiting = begin(&bench, waiting: slow)
         #expect(bench.beginDownloads(urgently: true).isEmpty)
         let permission = bench.downloadBegins(waiting[0])
         #expect(permission == .again || permission == .yes)
+        let mayCarry = bench.downloadCarries(waiting[0])
+        #expect(mayCarry)
         bench.download(waiting[0])
         #expect(bench.excluded.isEmpty)
         #expect(!bench.beginDownloads(urgently: true).isEmpty)
@@ -127,7 +135,9 @@ import Testing
         #expect(bench.transfers == 0)
         let begins = (bench.downloadBegins(first), bench.downloadBegins(first))
         #expect(begins == (.yes, .again))
-        #expect(bench.transfers == 1)
+        #expect(bench.transfers == 0)
+        let mayCarry = bench.downloadCarries(first)
+        #expect(mayCarry && bench.transfers == 1)
         #expect(bench.beginDownloads(urgently: true).isEmpty)
         bench.downloadWaits(first)  // before a retry
         let another = bench.downloadBegins(first)
@@ -163,6 +173,56 @@ import Testing
         bench.downloadWaits(begun[0])
         let effects = bench.control(slow) { $0.priority = .high }
         #expect(effects.reordered.map(\.record.index).sorted() == begun.map(\.record.index))
+        bench.check()
+    }
+
+    // MARK: Room for bodies
+
+    @Test func bodiesWaitForRoomInTheOrderOfTheirPriorities() throws {
+        var bench = StateBench(downloads: 2, filtrations: 1, maxBytesHeld: 3000)
+        bench.expectDownloads(of: 1)
+        func begin(_ batch: BatchID, _ priority: BatchPriority) -> [StateBench.Photo] {
+            bench.claim(batch, priority: priority)
+            let photos = (0..<3).flatMap { _ in
+                let begun = bench.beginDownloads(urgently: true)
+                for photo in begun { _ = bench.downloadBegins(photo) }
+                return begun
+            }
+            return photos.filter { $0.operation.batch == batch }
+        }
+        func carry(_ photo: StateBench.Photo, _ bytes: Int) -> Bool { bench.downloadCarries(photo, bytes: bytes) }
+        let low = begin(slow, .normal)
+        let high = begin(other, .high)
+        try #require(low.count >= 2 && high.count >= 3)
+        // An answer is repeated if the question is.
+        let first = [carry(low[0], 1000), carry(low[1], 1000), carry(low[1], 1000)]
+        #expect(first == [true, true, true])
+        // The limit of two downloads is for each priority and the higher ones.
+        let urgent = high.prefix(3).map { carry($0, 10) }
+        #expect(urgent == [true, true, false])
+        bench.download(high[0], bytes: 10)
+        let next = carry(high[2], 10)
+        #expect(next)
+        bench.check()
+    }
+
+    @Test func bodyLargerThanAllMemoryWaitsUntilItIsAlone() throws {
+        var bench = StateBench(downloads: 4, filtrations: 1, maxBytesHeld: 3000)
+        bench.expectDownloads(of: 1)
+        bench.claim(slow)
+        let photos = bench.beginDownloads(urgently: true)
+        for photo in photos { _ = bench.downloadBegins(photo) }
+        func carry(_ photo: Int, _ bytes: Int) -> Bool { bench.downloadCarries(photos[photo], bytes: bytes) }
+        let answers = [carry(0, 1000), carry(1, 9000)]
+        #expect(answers == [true, false])
+        let overtakes = carry(2, 1)
+        #expect(!overtakes, "it overtakes the one that waits")
+        let grows = carry(0, 4000)
+        #expect(grows, "the oldest download must end")
+        bench.download(photos[0], bytes: 4000)
+        bench.filterAll()
+        let later = [carry(1, 9000), carry(2, 1)]
+        #expect(later == [true, false])
         bench.check()
     }
 }

@@ -18,6 +18,7 @@ extension WorkerState {
             let own = entries.filter { $0.task.operation == held }
             expect(own.count, operation.running, "running of \(held.number)")
             expect(own.count { $0.stage == .ready }, operation.waiting, "waiting of \(held.number)")
+            expect(own.count(where: \.isIdle), operation.idle, "idle of \(held.number)")
             let free = operation.stateCodes.enumerated().count { position, code in
                 PhotoState(stateCode: code)?.isFinal != true
                     && !own.contains { $0.task.record.index == operation.records[position].index }
@@ -32,7 +33,10 @@ extension WorkerState {
             let own = entries.filter { $0.task.operation.batch == id }
             expect(own.count, batch.begun, "begun of \(id)")
             expect(own.count { $0.stage == .queued || $0.stage == .downloading }, batch.downloads, "downloads of \(id)")
-            expect(own.count { $0.stage == .waiting }, batch.waiting, "waiting of \(id)")
+            expect(own.count { $0.stage.isWaiting }, batch.waiting, "waiting of \(id)")
+            expect(own.count { $0.stage == .requested }, batch.requested, "requested of \(id)")
+            expect(own.count { $0.stage == .arrived }, batch.arrived, "arrived of \(id)")
+            expect(own.count { $0.stage == .queued }, batch.queued, "queued of \(id)")
             expect(own.count { $0.stage == .ready }, batch.ready.count + batch.aside.count, "ready of \(id)")
             let filters = own.count { !$0.stage.isDownload && $0.stage != .ready }
             expect(filters, batch.filters, "filters of \(id)")

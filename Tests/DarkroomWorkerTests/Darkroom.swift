@@ -66,6 +66,7 @@ final class Darkroom: Sendable {
         var configuration = WorkerConfiguration()
         configuration.transfer.allowPrivate = true
         configuration.transfer.retries = 0
+        configuration.transfer.patience = .zero
         try change(&configuration)
         let worker = try Worker(
             redis: configured ?? redis.configuration, keys: keys, configuration: configuration,

@@ -17,8 +17,11 @@ import Testing
     {
         try darkroom.worker {
             $0.downloads = 8
+            $0.transfer.perHost = 6
             $0.transfer.connectTo = hosts.map { "\($0.key):80:127.0.0.1:\($0.value)" }
             change(&$0)
+            // No more requests than downloads, so that the server can count them.
+            $0.transfer.maxRequests = $0.downloads
         }
     }
 
@@ -52,14 +55,14 @@ import Testing
         defer { for server in [slow, fast] { server.stop() } }
         let worker = try worker(["slow.example": slow.port, "fast.example": fast.port])
         let blocked = try darkroom.submit(
-            (0..<400).map { _ in "http://slow.example/photo" }, darkroom.options { $0.operationSize = 10 })
+            (0..<4000).map { _ in "http://slow.example/photo" }, darkroom.options { $0.operationSize = 100 })
         #expect(await slow.wait { $0.running == 6 })
         let free = try darkroom.submit(
             (0..<100).map { _ in "http://fast.example/photo" },
             darkroom.options { $0.output = darkroom.folder + "/free" })
         try darkroom.wait(free)
         #expect(slow.log.running == 6)
-        #expect(worker.core.read { $0.activity.photos } < 200, "the number of waiting photos is not limited")
+        #expect(worker.core.read { $0.activity.photos } < 2000, "the number of waiting photos is not limited")
         _ = try darkroom.store.perform(darkroom.store.cancel(blocked))
         try darkroom.wait(blocked)
         worker.stop()
@@ -101,11 +104,13 @@ import Testing
         let busy = try HostileServer(["/photo": .answer(status: 503, headers: ["Retry-After: 50"])])
         let fast = try HostileServer(["/photo": .answer(body: [1])])
         defer { for server in [busy, fast] { server.stop() } }
-        let worker = try worker(["busy.example": busy.port, "fast.example": fast.port]) { $0.transfer.retries = 3 }
+        let worker = try worker(["busy.example": busy.port, "fast.example": fast.port]) {
+            $0.transfer.patience = .seconds(60)
+        }
         let urls = (0..<24).map { "http://\($0 < 12 ? "busy" : "fast").example/photo" }
         let id = try darkroom.submit(urls, darkroom.options())
         try darkroom.wait(id, "the photos of the other host") { $0.counts.final == 12 }
-        #expect(busy.log.requests["/photo"] == 12, "the busy host must receive one request per photo")
+        #expect(1...6 ~= busy.log.requests["/photo"] ?? 0, "the busy host must get no request in its pause")
         _ = try darkroom.store.perform(darkroom.store.cancel(id))
         try darkroom.wait(id)
         worker.stop()
@@ -121,7 +126,7 @@ import Testing
         let worker = try worker([:]) {
             $0.downloads = 2
             $0.filtrations = 1
-            $0.transfer.retries = 1
+            $0.transfer.patience = .seconds(60)
         }
         let id = try darkroom.submit((0..<6).map { server.url("/\($0)") }, darkroom.options())
         try darkroom.wait(id)

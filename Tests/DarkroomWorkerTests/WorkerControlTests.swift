@@ -36,8 +36,10 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
     private func worker(_ change: (inout WorkerConfiguration) -> Void = { _ in }) throws -> Worker {
         try darkroom.worker { configuration in
             configuration.observer = events.observe
-            configuration.transfer.perHost = nil
+            configuration.transfer.perHost = .max
             change(&configuration)
+            // No more requests than downloads, so that the server can count them.
+            configuration.transfer.maxRequests = configuration.downloads
         }
     }
 

@@ -61,7 +61,7 @@ class ComposeCluster:
         wait_until(self._redis_answers, "Redis answers")
         serve = self._darkroom("serve")
         self.serve_port = int(re.search(r":(\d+)/", serve.line())[1])
-        workers = [self._darkroom("worker", "--allow-private", "--retries", 0) for _ in range(WORKERS)]
+        workers = [self._darkroom("worker", "--allow-private", "--retries", 0, "--patience", "0s") for _ in range(WORKERS)]
         ports = [wait_until(lambda worker=worker: metrics_port(worker), "metrics of a worker") for worker in workers]
         addresses = {
             "darkroom-serve": [f"127.0.0.1:{self.serve_port}"],

@@ -2,23 +2,30 @@ import DarkroomTransfer
 
 /// The hosts and folders from which a worker may download photos, and the limits of a download.
 public struct DownloadRules: Sendable {
-    /// The maximum number of concurrent connections to one host.
-    public var connectionsPerHost = 6
+    /// The maximum number of concurrent requests to one host; nil: it is learned. It begins with 4 and grows to 32 while the
+    /// host answers as fast as before.
+    public var connectionsPerHost: Int?
+    /// The maximum number of requests per second to one host; nil for no limit, unless the host refuses requests.
+    public var requestsPerSecond: Double?
+    /// How long a host may be silent or refuse all requests before its photos fail.
+    public var patience: Duration = .seconds(60)
     /// The timeout for establishing a connection, from the name lookup to the end of the TLS handshake.
     public var connectTimeout: Duration = .seconds(10)
     /// The longest time without data from a connected server.
     public var stallTimeout: Duration = .seconds(30)
     /// The timeout of a whole download attempt.
     public var timeout: Duration = .seconds(300)
-    /// The minimum transfer rate in bytes per second, averaged over 30 seconds; 0 for no minimum. The first 30 seconds
-    /// are not checked.
-    public var minBytesPerSecond = 1 << 10
+    /// The minimum transfer rate in bytes per second, averaged over 10 seconds; 0 for no minimum. The first 10 seconds
+    /// are not checked. While many servers send slowly, no minimum is required.
+    public var minBytesPerSecond = 4 << 10
     /// The maximum size of a download in bytes.
     public var maxBytes = 64 << 20
     /// The maximum number of redirects in one attempt.
     public var maxRedirects = 5
-    /// The number of retries after temporary failures.
-    public var retries = 3
+    /// The number of retries after temporary failures of a photo itself.
+    public var retries = 100
+    /// How long after the first such failure a retry may begin.
+    public var retryTime: Duration = .seconds(90)
     /// Request headers. `Accept: image/*` is sent to all hosts, `photos.example=Authorization: Bearer ...` only to this
     /// host and only over https. Other prefixes: `HOST:PORT=` for another port, `http://HOST=` also for http,
     /// `*.DOMAIN=` for all hosts of a domain.
@@ -45,6 +52,9 @@ public struct DownloadRules: Sendable {
     func transferConfiguration() throws -> TransferConfiguration {
         var transfer = TransferConfiguration()
         transfer.perHost = connectionsPerHost
+        transfer.rate = requestsPerSecond
+        transfer.patience = patience
+        transfer.retryTime = retryTime
         transfer.connectTimeout = connectTimeout
         transfer.stallTimeout = stallTimeout
         transfer.timeout = timeout

@@ -6,7 +6,7 @@ import Foundation
 extension PhotoWorkerConfiguration {
     /// - Throws: ``InvalidSetting`` for the first invalid setting.
     func check() throws(InvalidSetting) {
-        try InvalidSetting.check(downloads, in: WorkerBounds.slots, "downloads")
+        if let downloads { try InvalidSetting.check(downloads, in: WorkerBounds.slots, "downloads") }
         if let filtrations { try InvalidSetting.check(filtrations, in: WorkerBounds.slots, "filtrations") }
         try InvalidSetting.check(gracePeriod, in: WorkerBounds.gracePeriods, "gracePeriod")
         if let maxPixels { try InvalidSetting.check(maxPixels, in: WorkerBounds.pixels, "maxPixels") }
@@ -20,8 +20,18 @@ extension PhotoWorkerConfiguration {
 
 extension DownloadRules {
     fileprivate func check() throws(InvalidSetting) {
+        if let connectionsPerHost {
+            try InvalidSetting.check(connectionsPerHost, in: WorkerBounds.slots, "downloadRules.connectionsPerHost")
+        }
+        if let requestsPerSecond {
+            try InvalidSetting.check(
+                requestsPerSecond, in: WorkerBounds.requestRates, "downloadRules.requestsPerSecond")
+        }
+        for (duration, name) in [(patience, "patience"), (retryTime, "retryTime")] {
+            try InvalidSetting.check(duration, in: WorkerBounds.patience, "downloadRules.\(name)")
+        }
         for (number, bounds, name) in [
-            (connectionsPerHost, WorkerBounds.slots, "connectionsPerHost"), (maxBytes, WorkerBounds.bytes, "maxBytes"),
+            (maxBytes, WorkerBounds.bytes, "maxBytes"),
             (minBytesPerSecond, WorkerBounds.rates, "minBytesPerSecond"),
             (maxRedirects, WorkerBounds.retries, "maxRedirects"), (retries, WorkerBounds.retries, "retries"),
         ] {

@@ -2,8 +2,9 @@ import DarkroomWorker
 
 /// The permissions and limits of a worker.
 public struct PhotoWorkerConfiguration: Sendable {
-    /// The maximum number of concurrent downloads.
-    public var downloads = 32
+    /// The maximum number of downloads that receive data at the same time; nil for 128 for each processor core, up to 1024.
+    /// Up to 2,000 more wait for their servers.
+    public var downloads: Int?
     /// The maximum number of concurrent filtrations; nil for the number of processor cores.
     public var filtrations: Int?
     /// How long running photos may continue after ``PhotoWorker/stop()`` is called.
@@ -96,7 +97,7 @@ public struct PhotoWorkerConfiguration: Sendable {
     func workerConfiguration() throws -> WorkerConfiguration {
         try check()
         var configuration = base
-        configuration.downloads = downloads
+        configuration.downloads = downloads ?? configuration.downloads
         configuration.filtrations = filtrations ?? configuration.filtrations
         configuration.grace = gracePeriod
         configuration.outputsUnder = outputFolders

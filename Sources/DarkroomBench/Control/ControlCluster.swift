@@ -33,7 +33,7 @@ final class ControlCluster {
         for _ in 1...count {
             var configuration = WorkerConfiguration()
             configuration.transfer.allowPrivate = true
-            configuration.transfer.perHost = nil
+            configuration.transfer.perHost = .max
             configuration.transfer.fileFolders = [bench.folder]
             configuration.observer = { [log] observation in
                 if case .step(let event) = observation { log.note(event) }

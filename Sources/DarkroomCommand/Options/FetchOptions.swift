@@ -5,14 +5,29 @@ import DarkroomWorker
 
 /// Options for downloads: allowed addresses, limits and timeouts.
 struct FetchOptions: ParsableArguments {
-    @Option(help: "Concurrent connections to one host.", valueName: "count") var perHost: Int = 6
+    @Option(
+        help: """
+            Concurrent requests to one host; auto: it is learned, from 4 to 32, as many as the host answers without delay.
+            """, valueName: "count|auto")
+    var perHost: PerHost = .auto
+    @Option(help: "The most requests to one host in a time, such as 10/s or 30/m.", valueName: "count/unit")
+    var rate: RequestRate?
+    @Option(
+        help: "How long a host may be silent or refuse all requests before its photos fail.", valueName: "duration")
+    var patience: Duration = .seconds(60)
+    @Option(
+        help: "The name servers, as addresses with optional ports; by default those of the system.",
+        valueName: "address[:port]")
+    var nameServers: [String]
     @Option(help: "The longest time to connect.", valueName: "duration") var connectTimeout: Duration = .seconds(10)
     @Option(help: "The longest time without data from a server.", valueName: "duration")
     var stallTimeout: Duration = .seconds(30)
     @Option(
-        help: "The minimum data per second from a server, averaged over 30 s after the first 30 s; 0B: no minimum.",
-        valueName: "size")
-    var minRate: ByteSize = ByteSize(bytes: 1 << 10)
+        help: """
+            The minimum data per second from a server, averaged over 10 s after the first 10 s, unless most servers are \
+            slow; 0B: no minimum.
+            """, valueName: "size")
+    var minRate: ByteSize = ByteSize(bytes: 4 << 10)
     @Option(help: "The longest time for one attempt.", valueName: "duration") var timeout: Duration = .seconds(300)
     @Option(help: "The largest download.", valueName: "size") var maxDownload: ByteSize = .mebibytes(64)
     @Option(
@@ -21,7 +36,9 @@ struct FetchOptions: ParsableArguments {
             """, valueName: "count")
     var maxPixels: Quantity?
     @Option(help: "The most redirects that are followed.", valueName: "count") var maxRedirects: Int = 5
-    @Option(help: "Further attempts after a temporary error.", valueName: "count") var retries: Int = 3
+    @Option(help: "How long a photo is tried again after a temporary error of its own.", valueName: "duration")
+    var retryFor: Duration = .seconds(90)
+    @Option(help: "The most further attempts in this time.", valueName: "count") var retries: Int = 100
     @Option(
         help: """
             A header line for requests, such as "Accept: image/*". With HOST= or *.DOMAIN= before it, the header is \
@@ -48,7 +65,16 @@ struct FetchOptions: ParsableArguments {
     var connectTo: [String]
 
     func validate() throws {
-        try require(WorkerBounds.slots, perHost, "--per-host")
+        if let count = perHost.count { try require(WorkerBounds.slots, count, "--per-host") }
+        if let rate, !WorkerBounds.requestRates.contains(rate.perSecond) {
+            throw ValidationError("--rate \(rate.argumentText): from 1 in 1,000 s to 10,000/s")
+        }
+        for server in nameServers where !NameServers.isServer(server) {
+            throw ValidationError(
+                "--name-servers \"\(server)\": write an address, such as 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53]")
+        }
+        try require(WorkerBounds.patience, patience, "--patience")
+        try require(WorkerBounds.patience, retryFor, "--retry-for")
         try require(WorkerBounds.retries, maxRedirects, "--max-redirects")
         try require(WorkerBounds.retries, retries, "--retries")
         try require(WorkerBounds.rates, minRate, "--min-rate")
@@ -61,7 +87,7 @@ struct FetchOptions: ParsableArguments {
             throw ValidationError("--user-agent \"\(userAgent)\": it has invisible characters; leave them out")
         }
         _ = try headers
-        for pairs in connectTo where !Self.isConnectTo(pairs) {
+        for pairs in connectTo where ConnectRule(pairs) == nil {
             throw ValidationError(
                 "--connect-to \"\(pairs)\": write HOST:PORT:HOST:PORT, for example photos.example:80:127.0.0.1:8080")
         }
@@ -72,7 +98,11 @@ struct FetchOptions: ParsableArguments {
     /// - Throws: ``CommandError`` if a folder does not exist, ``ValidationError`` if a header file is invalid.
     func transferConfiguration(fileFolders: [String] = []) throws -> TransferConfiguration {
         var transfer = TransferConfiguration()
-        transfer.perHost = perHost
+        transfer.perHost = perHost.count
+        transfer.rate = rate?.perSecond
+        transfer.patience = patience
+        transfer.nameServers = nameServers.isEmpty ? nil : nameServers.joined(separator: ",")
+        transfer.retryTime = retryFor
         transfer.connectTimeout = connectTimeout
         transfer.stallTimeout = stallTimeout
         transfer.minBytesPerSecond = minRate.bytes
@@ -116,18 +146,6 @@ struct FetchOptions: ParsableArguments {
             }
             return headers
         }
-    }
-
-    /// Whether the text has the form HOST:PORT:HOST:PORT, with IPv6 addresses in brackets.
-    private static func isConnectTo(_ pairs: String) -> Bool {
-        var depth = 0
-        var parts = [""]
-        for character in pairs {
-            if character == "[" { depth += 1 } else if character == "]" { depth -= 1 }
-            if character == ":", depth == 0 { parts.append("") } else { parts[parts.count - 1].append(character) }
-        }
-        guard parts.count == 4 else { return false }
-        return [parts[1], parts[3]].allSatisfy { $0.isEmpty || (UInt16($0) ?? 0) > 0 }
     }
 }
 

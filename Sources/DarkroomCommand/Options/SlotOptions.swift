@@ -4,7 +4,12 @@ import DarkroomWorker
 
 /// Options for the number, priority and time limits of concurrent downloads and filtrations.
 struct SlotOptions: ParsableArguments {
-    @Option(help: "Concurrent downloads.", valueName: "count") var downloads: Int = 32
+    @Option(
+        help: """
+            Downloads that receive data at the same time; by default 128 for each core, up to 1024. Up to 2,000 more wait \
+            for their servers.
+            """, valueName: "count")
+    var downloads: Int?
     @Option(help: "Concurrent filtrations; by default the number of cores.", valueName: "count")
     var filtrations: Int?
     @Option(help: "The longest time for running photos to finish after a stop signal.", valueName: "duration")
@@ -32,7 +37,7 @@ struct SlotOptions: ParsableArguments {
     var isolate: Bool
 
     func validate() throws {
-        try require(WorkerBounds.slots, downloads, "--downloads")
+        if let downloads { try require(WorkerBounds.slots, downloads, "--downloads") }
         if let filtrations { try require(WorkerBounds.slots, filtrations, "--filtrations") }
         try require(WorkerBounds.gracePeriods, grace, "--grace")
         try require(WorkerBounds.photoTimeouts, photoTimeout, "--photo-timeout")
@@ -42,7 +47,7 @@ struct SlotOptions: ParsableArguments {
     }
 
     func apply(to configuration: inout WorkerConfiguration) {
-        configuration.downloads = downloads
+        configuration.downloads = downloads ?? configuration.downloads
         configuration.filtrations = filtrations ?? configuration.filtrations
         configuration.grace = grace
         configuration.threadPriority = threadPriority

@@ -18,7 +18,10 @@ struct RunConditions: Codable, Equatable {
     private let connectTo: [String]
     /// The digest of the headers and the User-Agent. The headers may be secrets.
     private let headers: String
-    private let perHost: Int
+    /// nil: it is learned.
+    private let perHost: Int?
+    private let patience: Duration?
+    private let retryTime: Duration?
     private let retries: Int
     private let maxRedirects: Int
     private let maxDownload: Int
@@ -49,7 +52,9 @@ struct RunConditions: Codable, Equatable {
             "\(header.line)\t\(header.hosts?.description ?? "")\t\(header.port ?? 0)\t\(header.isSentInPlainText)"
         }
         headers = Self.digest(lines + [fetch.userAgent])
-        perHost = fetch.perHost
+        perHost = fetch.perHost.count
+        patience = fetch.patience
+        retryTime = fetch.retryFor
         retries = fetch.retries
         maxRedirects = fetch.maxRedirects
         maxDownload = fetch.maxDownload.bytes
@@ -77,7 +82,10 @@ struct RunConditions: Codable, Equatable {
         let ofConnection: Set<FailureReason> = [
             .nameNotFound, .connectFailed, .tlsFailed, .timeout, .stalled, .truncated,
         ]
-        let ofDownload = ofServer.union(ofConnection).union([.tooManyRedirects, .addressDenied, .notAnImage, .other])
+        let ofHost: Set<FailureReason> = [.hostUnreachable, .hostRefuses, .hostTooSlow]
+        let ofDownload = ofHost.union(ofServer).union(ofConnection).union([
+            .tooManyRedirects, .addressDenied, .notAnImage, .other,
+        ])
         func adds(_ new: [String], to old: [String]) -> Bool { !Set(new).isSubset(of: old) }
         // Without an allowed host, every host is allowed.
         let allowsMoreHosts =
@@ -90,12 +98,17 @@ struct RunConditions: Codable, Equatable {
             (adds(filesUnder, to: before.filesUnder), "--files-under", [.fileDenied]),
             (connectTo != before.connectTo, "--connect-to", ofDownload),
             (headers != before.headers, "--header", ofServer.union([.tooManyRedirects, .notAnImage])),
-            (perHost < before.perHost, "--per-host", ofServer.union([.connectFailed, .timeout, .stalled])),
+            (
+                perHost ?? .max < before.perHost ?? .max, "--per-host",
+                ofServer.union([.connectFailed, .timeout, .stalled])
+            ),
             (retries > before.retries, "--retries", ofServer.union(ofConnection)),
+            (retryTime ?? .zero > before.retryTime ?? .zero, "--retry-for", ofServer.union(ofConnection)),
+            (patience ?? .zero > before.patience ?? .zero, "--patience", ofHost.union(ofServer).union(ofConnection)),
             (maxRedirects > before.maxRedirects, "--max-redirects", [.tooManyRedirects]),
             (maxDownload > before.maxDownload, "--max-download", [.tooLarge]),
             (maxPixels > before.maxPixels, "--max-pixels", [.tooManyPixels]),
-            (minRate < before.minRate, "--min-rate", [.stalled]),
+            (minRate < before.minRate, "--min-rate", [.stalled, .hostTooSlow]),
             (timeout > before.timeout, "--timeout", [.timeout]),
             (connectTimeout > before.connectTimeout, "--connect-timeout", [.timeout, .connectFailed]),
             (stallTimeout > before.stallTimeout, "--stall-timeout", [.stalled, .timeout]),

@@ -19,6 +19,10 @@ final class WebBytes: ListBytes {
         configuration.maxBytes = options.limits?.maxBytes ?? 1 << 50
         configuration.timeout = nil
         configuration.minBytesPerSecond = 0
+        // The user waits for the list.
+        configuration.patience = .seconds(5)
+        configuration.retryTime = .seconds(5)
+        configuration.retryPauses = [.milliseconds(200), .seconds(1)]
         engine = TransferEngine(configuration)
         engine.start(url) { [pipe] chunk in
             pipe.write(chunk)

@@ -15,30 +15,29 @@ package final class ImageDownloader: AsynchronousOperation, @unchecked Sendable 
 
     /// The photo; if ``PhotoTask/isStored`` is true, its bytes are in the batch's folder of originals.
     package let photo: PhotoTask
-    /// Called right before the fetch begins; if it returns false, the download ends as cancelled.
-    package let mayBegin: @Sendable () -> Bool
-    /// Called when the fetch begins to wait for a free slot of its host or for its next attempt. After the wait,
-    /// `mayBegin` is called.
-    package let waits: @Sendable () -> Void
+    /// What the fetch asks and tells at its steps.
+    package let steps: TransferSteps
     private let source: any PhotoSource
     private let progress: Locked<Progress>
     private let onEnd: @Sendable (Result<Download, TransferError>) -> Void
 
     /// - Parameter onEnd: called with the result, once, before the operation is finished.
     init(
-        _ photo: PhotoTask, source: any PhotoSource, urgency: Urgency, mayBegin: @escaping @Sendable () -> Bool,
-        waits: @escaping @Sendable () -> Void, onEnd: @escaping @Sendable (Result<Download, TransferError>) -> Void
+        _ photo: PhotoTask, source: any PhotoSource, urgency: Urgency, steps: TransferSteps,
+        onEnd: @escaping @Sendable (Result<Download, TransferError>) -> Void
     ) {
         self.photo = photo
         self.source = source
-        self.mayBegin = mayBegin
-        self.waits = waits
+        self.steps = steps
         self.onEnd = onEnd
         progress = Locked(Progress(order: Self.order(photo, urgency)))
         super.init()
         qualityOfService = .userInitiated
         queuePriority = urgency.priority.ofQueue
     }
+
+    /// Whether the fetch may begin; if not, the download ends as cancelled.
+    package func mayBegin() -> Bool { steps.mayBegin?() ?? true }
 
     override package func begin() {
         guard !photo.cancellation.isCancelled else {

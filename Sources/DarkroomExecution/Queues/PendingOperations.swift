@@ -40,16 +40,14 @@ package final class PendingOperations: Sendable {
     package func setFiltrations(_ count: Int) { filtrationQueue.maxConcurrentOperationCount = count }
 
     /// Begins a download. If the task is cancelled, the transfer is aborted and the bytes are freed. If the task is
-    /// withdrawn, the download ends only if it is waiting; a running transfer continues. ``ImageDownloader`` documents
-    /// `mayBegin` and `waits`.
+    /// withdrawn, the download ends only if it is waiting; a running transfer continues.
     /// - Parameter ended: called with the result, on any thread; the bytes stay here until ``takeImage(of:)``.
     package func download(
-        _ task: PhotoTask, _ urgency: Urgency, mayBegin: @escaping @Sendable () -> Bool,
-        waits: @escaping @Sendable () -> Void, ended: @escaping @Sendable (Result<Download, TransferError>) -> Void
+        _ task: PhotoTask, _ urgency: Urgency, _ steps: TransferSteps,
+        ended: @escaping @Sendable (Result<Download, TransferError>) -> Void
     ) {
         let key = ObjectIdentifier(task)
-        let downloader = ImageDownloader(task, source: source, urgency: urgency, mayBegin: mayBegin, waits: waits) {
-            [self] result in
+        let downloader = ImageDownloader(task, source: source, urgency: urgency, steps: steps) { [self] result in
             inProgress.withLock { inProgress in
                 let downloader = inProgress.downloads.removeValue(forKey: key)
                 if case .success = result { inProgress.downloaded[key] = downloader }

@@ -7,9 +7,8 @@ import Testing
 
 /// System limits, read from files in the format of the kernel.
 @Suite struct SystemCheckTests {
-    private func load(downloads: Int = 32, filtrations: Int = 2) -> WorkerLoad {
+    private func load(filtrations: Int = 2) -> WorkerLoad {
         var load = WorkerLoad()
-        load.downloads = downloads
         load.filtrations = filtrations
         return load
     }
@@ -59,15 +58,14 @@ import Testing
         #expect(quota.verdict == .warning && quota.advice?.hasSuffix("--filtrations 2") == true)
     }
 
-    @Test func comparesOpenFilesWithTheDownloads() {
-        func finding(_ soft: Int, _ hard: Int, _ downloads: Int) -> Finding {
-            OpenFilesCheck(limit: (soft, hard), load: load(downloads: downloads)).findings[0]
+    @Test func comparesOpenFilesWithTheRequests() {
+        func finding(_ soft: Int, _ hard: Int) -> Finding {
+            OpenFilesCheck(limit: (soft, hard), load: load()).findings[0]
         }
-        #expect(finding(1024, 4096, 32).verdict == .ok)
-        #expect(finding(.max, .max, 1024).found.hasPrefix("unlimited, a worker with 1,024 downloads"))
-        let low = finding(1024, 524_288, 256)
-        #expect(low.verdict == .problem && low.advice?.contains("ulimit -n 524288") == true)
-        #expect(finding(128, 200, 32).advice?.contains("LimitNOFILE=") == true)
+        #expect(finding(1024, 4096) == .ok("open files", "4,096, a worker uses up to 2,512"))
+        #expect(finding(.max, .max).found.hasPrefix("unlimited"))
+        let low = finding(128, 1024)
+        #expect(low.verdict == .warning && low.advice?.contains("LimitNOFILE=") == true)
         #expect(SystemLimits.openFiles.soft > 0)
     }
 

@@ -94,6 +94,7 @@ final class TestSite: Sendable {
         var configuration = WorkerConfiguration()
         configuration.transfer.allowPrivate = true
         configuration.transfer.retries = 0
+        configuration.transfer.patience = .zero
         configuration.outputsUnder = [outputs]
         let worker = try Worker(
             redis: redis.configuration, keys: client.location.keys, configuration: configuration, logger: .silent)

@@ -174,8 +174,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
                 PhotoRecord(index: index, name: "", url: urls[0]), of: held[index], OperationFiles(context),
                 isStored: false, isQuarantined: false)
             pending.download(
-                task, Urgency(priority: .normal, isInFocus: false), mayBegin: { true }, waits: {},
-                ended: { _ in ended.signal() })
+                task, Urgency(priority: .normal, isInFocus: false), TransferSteps(), ended: { _ in ended.signal() })
         }
         for index in 0..<4 {
             start(index)

@@ -39,6 +39,7 @@ import Testing
             try darkroom.worker(redis: through) {
                 $0.downloads = 1
                 $0.filtrations = 1
+                $0.transfer.maxRequests = 1
                 $0.transfer.stallTimeout = .seconds(600)
             }
         }

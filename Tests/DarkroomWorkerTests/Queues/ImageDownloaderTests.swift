@@ -43,7 +43,7 @@ extension PhotoTask {
         let ended = DispatchSemaphore(value: 0)
         let downloader = ImageDownloader(
             photo, source: SilentSource(), urgency: Urgency(priority: .normal, isInFocus: false),
-            mayBegin: { true }, waits: {}
+            steps: TransferSteps()
         ) { result in
             if case .failure(let error) = result, error.code == .cancelled { ended.signal() }
         }

@@ -31,8 +31,7 @@ private final class FinishedSource: PhotoSource {
         let pending = PendingOperations(filtrations: 1, source: source)
         let ended = Latch()
         pending.download(
-            photo, Urgency(priority: .normal, isInFocus: false), mayBegin: { true }, waits: {},
-            ended: { _ in ended.set() })
+            photo, Urgency(priority: .normal, isInFocus: false), TransferSteps(), ended: { _ in ended.set() })
         #expect(source.began.wait(timeout: .now() + 20) == .success)
         photo.cancellation.cancel()
         source.download.withLock { $0 }?.end(.success(Download(found: [1, 2, 3], duration: .zero)))

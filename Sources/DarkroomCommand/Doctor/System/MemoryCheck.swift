@@ -44,7 +44,7 @@ struct MemoryCheck: Check {
             return [
                 .warning(
                     "memory", found,
-                    "only many of the largest photos at once use it up: lower --max-download, --max-pixels or --downloads "
+                    "only many of the largest photos at once use it up: lower --max-download or --max-pixels "
                         + "where strangers write the lists")
             ]
         }

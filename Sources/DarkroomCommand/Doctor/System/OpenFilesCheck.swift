@@ -22,13 +22,14 @@ struct OpenFilesCheck: Check {
     let load: WorkerLoad
 
     var findings: [Finding] {
-        let soft = limit.soft == .max ? "unlimited" : HumanText.count(limit.soft)
-        let downloads = HumanText.count(load.downloads, of: "download")
-        let found = "\(soft), a worker with \(downloads) uses up to \(load.openFiles)"
-        guard limit.soft < load.openFiles else { return [.ok("open files", found)] }
-        let way =
-            limit.hard >= load.openFiles
-            ? "ulimit -n \(limit.hard == .max ? 4096 : limit.hard)" : "LimitNOFILE= of its service, or limits.conf(5)"
-        return [.problem("open files", found, "photos fail: raise the limit (\(way)), or lower --downloads")]
+        // A worker raises its own limit up to the hard limit.
+        let hard = limit.hard == .max ? "unlimited" : HumanText.count(limit.hard)
+        let found = "\(hard), a worker uses up to \(HumanText.count(load.openFiles))"
+        guard limit.hard < load.openFiles else { return [.ok("open files", found)] }
+        return [
+            .warning(
+                "open files", found,
+                "fewer requests run at once: raise the hard limit (LimitNOFILE= of its service, or limits.conf(5))")
+        ]
     }
 }

@@ -1,10 +1,10 @@
 import Darkroom
+import DarkroomFiles
 import DarkroomImaging
 import DarkroomWorker
 
 /// The concurrent work of a worker and the resources that it needs.
 struct WorkerLoad {
-    var downloads: Int
     var filtrations: Int
     var maxDownloadBytes: Int
     var maxPixels: Int
@@ -14,11 +14,11 @@ struct WorkerLoad {
     /// The load of a worker with the default options.
     init() {
         let worker = WorkerConfiguration()
-        downloads = worker.downloads
         filtrations = worker.filtrations
         maxDownloadBytes = worker.transfer.maxBytes
         maxPixels = worker.maxPixels ?? DevelopOptions.standardMaxPixels
         maxBytesHeld = worker.maxBytesHeld
+        openFiles = worker.transfer.maxRequests + OpenFileLimit.reserved
     }
 
     /// The memory of the program and its libraries, in bytes.
@@ -34,10 +34,9 @@ struct WorkerLoad {
 
     /// The memory that the worker needs if every photo has the largest allowed size, in bytes.
     var mostBytes: Int {
-        Self.ownBytes + maxBytesHeld + downloads * maxDownloadBytes + filtrations * maxPixels * Self.bytesPerPixel
+        Self.ownBytes + maxBytesHeld / 2 * 3 + maxDownloadBytes + filtrations * maxPixels * Self.bytesPerPixel
     }
 
-    /// The largest number of open files and sockets. A transfer may try two addresses at once and keeps its connection
-    /// open; each filtration writes a file.
-    var openFiles: Int { 100 + 4 * downloads + 2 * filtrations }
+    /// The largest number of open files and sockets: one for each request, and others.
+    let openFiles: Int
 }

@@ -1,13 +1,13 @@
-internal import Glibc
+import Glibc
 
 /// The number of files and sockets that this process may open: `RLIMIT_NOFILE`, see getrlimit(2).
-enum OpenFileLimit {
-    /// Descriptors that a server leaves to the rest of the process: connections to Redis, photos, uploads.
-    private static let reserved = 512
+package enum OpenFileLimit {
+    /// Descriptors for the rest of the process: connections to Redis, photos, uploads.
+    package static let reserved = 512
 
-    /// Raises the limit of this process, if the system allows it, so that a server can have this many connections.
+    /// Raises the limit of this process, if the system allows it, so that it can have this many connections.
     /// - Returns: the number of connections that the limit allows, at most `connections`.
-    static func raise(forConnections connections: Int) -> Int {
+    package static func raise(forConnections connections: Int) -> Int {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return connections }
         let wanted = rlim_t(connections + reserved)

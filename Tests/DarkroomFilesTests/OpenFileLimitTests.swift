@@ -1,7 +1,6 @@
+import DarkroomFiles
 import Glibc
 import Testing
-
-@testable import DarkroomHTTP
 
 /// Serialized, because the limit belongs to the whole process.
 @Suite(.serialized)

@@ -1,0 +1,281 @@
+/// Which waiting transfer begins next: the order of the waiting ones, what is known about their hosts, and the places. A
+/// plain value that gets the time, so that it is tested without a server. Each call costs the same for 10 waiting
+/// elements (transfers) as for 20,000.
+///
+/// Elements of the highest priority begin first. Within a priority, groups take turns and hosts take turns, so that a
+/// large group does not delay a small group. Places are applied to each priority: ``places`` limits the running elements
+/// of this priority and of higher priorities. So an element never has to wait for an element of a lower priority to end,
+/// even if the host of that element is slow.
+struct HostBook<Element: AnyObject> {
+    /// The order of elements without their groups.
+    private struct Rank: Hashable, Comparable {
+        let priority: Int
+        let isFirst: Bool
+
+        init(_ order: TransferOrder) {
+            priority = order.priority
+            isFirst = order.isFirst
+        }
+
+        static func < (first: Rank, second: Rank) -> Bool {
+            first.priority == second.priority ? !first.isFirst && second.isFirst : first.priority < second.priority
+        }
+    }
+
+    /// A waiting element. It is valid if it has the latest ticket of its element.
+    private struct Entry {
+        let element: Element
+        let ticket: Int
+    }
+
+    private struct WaitQueue {
+        let order: TransferOrder
+        /// Oldest first.
+        var entries: ArraySlice<Entry>
+    }
+
+    private struct Host {
+        var condition: HostCondition
+        /// The first of the queues with the highest rank is next, and then moves to the end.
+        var queues: [WaitQueue] = []
+        /// The number of valid entries.
+        var waiting = 0
+        /// The number of entries in `queues` that are no longer valid.
+        var stale = 0
+        /// In which lists of `ready` the host is.
+        var listed: Set<Rank> = []
+        /// Its earliest entry in `timed`.
+        var timed: ContinuousClock.Instant?
+        /// Since when nothing waits and nothing runs; nil if something does.
+        var idleSince: ContinuousClock.Instant?
+
+        var isIdle: Bool { waiting == 0 && condition.running == 0 }
+    }
+
+    private struct Waiting {
+        let host: String
+        let ticket: Int
+    }
+
+    /// How long a host is remembered after its last element, and how many such hosts at most.
+    private static var memory: (time: Duration, hosts: Int) { (.seconds(600), 100_000) }
+
+    /// For each priority, how many elements of this priority and of higher priorities may run at the same time.
+    let places: Int
+    /// Elements of lower priorities do not begin.
+    var lowestPriority = Int.min
+    private let rules: (String) -> HostCondition.Rules
+    private var hosts: [String: Host] = [:]
+    private var waiting: [ObjectIdentifier: Waiting] = [:]
+    private var tickets = 0
+    private var running: [Int: Int] = [:]
+    /// The hosts that may begin an element of this rank, and hosts that no longer may. The first one is next.
+    private var ready: [Rank: ArraySlice<String>] = [:]
+    /// The hosts that may begin an element at a later time.
+    private var timed = Timeline<String>()
+    /// The hosts in the order in which they became idle, and hosts that no longer are.
+    private var idle: ArraySlice<(since: ContinuousClock.Instant, host: String)> = []
+
+    /// - Parameter rules: the rules for a host.
+    init(places: Int? = nil, _ rules: @escaping (_ host: String) -> HostCondition.Rules) {
+        self.places = places ?? .max
+        self.rules = rules
+    }
+
+    /// The number of waiting elements.
+    var count: Int { waiting.count }
+
+    /// The number of hosts, with those that are only remembered.
+    var hostCount: Int { hosts.count }
+
+    func condition(of host: String) -> HostCondition? { hosts[host]?.condition }
+
+    /// Whether a host does not answer.
+    func isDown(_ host: String) -> Bool {
+        if case .down = hosts[host]?.condition.state { true } else { false }
+    }
+
+    /// The waiting elements of a host.
+    func elements(of host: String) -> [Element] {
+        hosts[host]?.queues.flatMap { $0.entries }.filter(isValid).map(\.element) ?? []
+    }
+
+    /// Why the elements of a host fail now; nil if they don't.
+    func verdict(on host: String, _ now: ContinuousClock.Instant) -> HostCondition.Verdict? {
+        hosts[host]?.condition.verdict(now)
+    }
+
+    // MARK: Waiting elements
+
+    /// Adds an element, which waits for ``next(_:)``. Its host should have no verdict (``verdict(on:_:)``).
+    mutating func add(_ element: Element, host: String, order: TransferOrder, _ now: ContinuousClock.Instant) {
+        tickets += 1
+        waiting[ObjectIdentifier(element)] = Waiting(host: host, ticket: tickets)
+        let entry = Entry(element: element, ticket: tickets)
+        var state = take(host) ?? Host(condition: HostCondition(rules(host)))
+        state.waiting += 1
+        if let queue = state.queues.firstIndex(where: { $0.order == order }) {
+            state.queues[queue].entries.append(entry)
+        } else {
+            state.queues.append(WaitQueue(order: order, entries: [entry]))
+        }
+        putBack(state, host, now)
+    }
+
+    /// Returns false if the element does not wait.
+    @discardableResult
+    mutating func remove(_ element: Element, _ now: ContinuousClock.Instant) -> Bool {
+        guard let place = waiting.removeValue(forKey: ObjectIdentifier(element)) else { return false }
+        invalidateEntry(of: place.host)
+        noteIfIdle(place.host, now)
+        return true
+    }
+
+    /// Changes the order of a waiting element. The element is placed after the elements that already have this order.
+    mutating func reorder(_ element: Element, to order: TransferOrder, _ now: ContinuousClock.Instant) {
+        guard let place = waiting.removeValue(forKey: ObjectIdentifier(element)) else { return }
+        invalidateEntry(of: place.host)
+        add(element, host: place.host, order: order, now)
+    }
+
+    /// Counts an entry of a host that is no longer valid. If most entries are not, drops them, so that an element whose
+    /// order changes often does not fill the memory.
+    private mutating func invalidateEntry(of name: String) {
+        guard var host = take(name) else { return }
+        host.waiting -= 1
+        host.stale += 1
+        if host.stale > host.waiting + 64 {
+            for queue in host.queues.indices { host.queues[queue].entries.removeAll { !isValid($0) } }
+            host.queues.removeAll { $0.entries.isEmpty }
+            host.stale = 0
+        }
+        hosts[name] = host
+    }
+
+    /// Removes and returns all waiting elements of a host.
+    mutating func removeAll(of host: String, _ now: ContinuousClock.Instant) -> [Element] {
+        guard var state = hosts[host] else { return [] }
+        let elements = elements(of: host)
+        for element in elements { waiting[ObjectIdentifier(element)] = nil }
+        (state.queues, state.waiting, state.stale) = ([], 0, 0)
+        hosts[host] = state
+        noteIfIdle(host, now)
+        return elements
+    }
+
+    // MARK: Running elements
+
+    /// Begins the next element that may begin now. Returns nil if there is none.
+    mutating func next(_ now: ContinuousClock.Instant) -> Element? {
+        while let (time, name) = timed.popDue(now) {
+            guard var host = take(name) else { continue }
+            if host.timed == time { host.timed = nil }
+            putBack(host, name, now)
+        }
+        for rank in ready.keys.sorted(by: >) where rank.priority >= lowestPriority && hasRoom(rank.priority) {
+            while let name = ready[rank]?.popFirst() {
+                guard var host = take(name) else { continue }
+                host.listed.remove(rank)
+                let element = host.condition.nextBegin(now).map { $0 <= now } == true ? pop(&host, rank) : nil
+                if let element {
+                    waiting[ObjectIdentifier(element)] = nil
+                    host.condition.began(now)
+                    running[rank.priority, default: 0] += 1
+                }
+                putBack(host, name, now)
+                if let element { return element }
+            }
+            ready[rank] = nil
+        }
+        return nil
+    }
+
+    /// When ``next(_:)`` may return an element even if no other method is called before; nil if never.
+    var nextTime: ContinuousClock.Instant? { timed.nextTime }
+
+    /// An element of `host` that ``next(_:)`` returned at `start` has ended.
+    mutating func ended(
+        _ host: String, priority: Int, _ sign: HostSign, begun start: ContinuousClock.Instant,
+        _ now: ContinuousClock.Instant
+    ) {
+        leave(priority)
+        guard var state = take(host) else { return }
+        state.condition.ended(sign, begun: start, now)
+        putBack(state, host, now)
+    }
+
+    /// Changes the priority of a running element.
+    mutating func move(from old: Int, to new: Int) {
+        leave(old)
+        running[new, default: 0] += 1
+    }
+
+    private mutating func leave(_ priority: Int) {
+        running[priority, default: 1] -= 1
+        if running[priority] == 0 { running[priority] = nil }
+    }
+
+    private func hasRoom(_ priority: Int) -> Bool {
+        places == .max || running.reduce(0) { $1.key >= priority ? $0 + $1.value : $0 } < places
+    }
+
+    // MARK: Hosts
+
+    /// Removes and returns the next element of this rank.
+    private func pop(_ host: inout Host, _ rank: Rank) -> Element? {
+        while let place = host.queues.firstIndex(where: { Rank($0.order) == rank }) {
+            var queue = host.queues.remove(at: place)
+            while let entry = queue.entries.popFirst() {
+                guard isValid(entry) else {
+                    host.stale -= 1
+                    continue
+                }
+                if !queue.entries.isEmpty { host.queues.append(queue) }
+                host.waiting -= 1
+                return entry.element
+            }
+        }
+        return nil
+    }
+
+    private func isValid(_ entry: Entry) -> Bool { waiting[ObjectIdentifier(entry.element)]?.ticket == entry.ticket }
+
+    /// Takes a host out, so that its queues can be changed without a copy. ``putBack(_:_:_:)`` must follow.
+    private mutating func take(_ host: String) -> Host? { hosts.removeValue(forKey: host) }
+
+    /// Puts a host back, and lists it where it may begin an element now or later.
+    private mutating func putBack(_ state: Host, _ name: String, _ now: ContinuousClock.Instant) {
+        var state = state
+        if state.waiting > 0, let time = state.condition.nextBegin(now) {
+            if time <= now {
+                for queue in state.queues where state.listed.insert(Rank(queue.order)).inserted {
+                    ready[Rank(queue.order), default: []].append(name)
+                }
+            } else if time < state.timed ?? time + .seconds(1) {
+                state.timed = time
+                timed.add(name, at: time)
+            }
+        }
+        if !state.isIdle { state.idleSince = nil }
+        hosts[name] = state
+        noteIfIdle(name, now)
+    }
+
+    /// Begins to count the time of an idle host, and forgets the hosts that are idle for too long.
+    private mutating func noteIfIdle(_ host: String, _ now: ContinuousClock.Instant) {
+        guard let state = hosts[host], state.isIdle, state.idleSince == nil else { return }
+        hosts[host]?.idleSince = now
+        hosts[host]?.queues = []
+        hosts[host]?.stale = 0
+        idle.append((now, host))
+        while let (since, name) = idle.first {
+            let isStillIdle = hosts[name]?.idleSince == since
+            guard
+                !isStillIdle || hosts.count > Self.memory.hosts || now - since > Self.memory.time
+                    || idle.count > 2 * Self.memory.hosts
+            else { break }
+            idle.removeFirst()
+            if isStillIdle { hosts[name] = nil }
+        }
+    }
+}

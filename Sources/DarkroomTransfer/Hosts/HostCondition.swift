@@ -1,0 +1,211 @@
+/// What is known about a host, and what it may get now. A plain value that gets the time, so that it is tested without
+/// a server.
+struct HostCondition {
+    enum State: Equatable {
+        case unknown
+        case up
+        /// The host has refused requests.
+        case paused(until: ContinuousClock.Instant)
+        /// The host has not answered several times in a row. At `next`, a single request tries whether it does.
+        case down(since: ContinuousClock.Instant, next: ContinuousClock.Instant)
+        /// The host has sent several bodies in a row too slowly. At `next`, a single request tries whether it still does.
+        case slow(next: ContinuousClock.Instant)
+    }
+
+    /// Why the photos of a host fail.
+    enum Verdict: Equatable { case unreachable, refuses, tooSlow }
+
+    struct Rules {
+        /// How long a host may give no sign of life, or refuse all requests, before its photos fail.
+        var patience = Duration.seconds(60)
+        /// The largest number of requests at the same time; nil: it is learned (``ConnectionLimit``).
+        var perHost: Int?
+        /// The least time between two requests; nil: none, unless the host refuses requests.
+        var interval: Duration?
+    }
+
+    /// After this many attempts without an answer, the host is down.
+    static let mostSilences = 3
+    /// After this many lonely refusals, they concern the photos alone.
+    private static let mostLonelyRefusals = 3
+    /// How long they do.
+    private static let lonelyTime = Duration.seconds(120)
+    /// After this many bodies that were sent too slowly, without another one, the host is slow.
+    private static let mostSlow = 2
+    /// How long the photos of a slow host fail without another try.
+    private static let slowPause = Duration.seconds(60)
+    /// The rate after the first refusal, in requests per second, unless the host has answered more.
+    private static let firstRate = 4.0
+    private static let firstPause = Duration.milliseconds(250)
+    private static let longestPause = Duration.seconds(8)
+    private static let firstProbe = Duration.seconds(1)
+    private static let longestProbe = Duration.seconds(10)
+
+    private let rules: Rules
+    private(set) var state = State.unknown
+    private(set) var running = 0
+    private var connections = ConnectionLimit()
+    private var pace: RequestPace?
+    /// When the host answered last; before the first answer: when the first attempt began.
+    private var lastAnswer: ContinuousClock.Instant?
+    private var silences = 0
+    private var slows = 0
+    /// The requests that were refused (503) though they were the only ones, at a low rate.
+    private var lonelyRefusals = 0
+    private var lonelySince: ContinuousClock.Instant?
+    /// Whether the host has answered since its rate is learned.
+    private var hasAnsweredInPace = false
+    /// When the next request may begin according to ``Rules/interval``.
+    private var nextInTurn: ContinuousClock.Instant?
+    private var probes = 0
+    /// The refusals since the last answer, where those of requests under way at the same time count once.
+    private var refusals = 0
+    private var lastRefusal: ContinuousClock.Instant?
+    /// The answers of the current and of the last second with answers.
+    private var recent: (answers: Int, before: Int, since: ContinuousClock.Instant) = (0, 0, .now)
+
+    init(_ rules: Rules) { self.rules = rules }
+
+    /// The largest number of requests at the same time.
+    var limit: Int {
+        switch state {
+        case .paused, .down, .slow: 1  // a single one tries whether the host answers
+        case .unknown, .up: rules.perHost ?? connections.current
+        }
+    }
+
+    /// When a further request may begin; nil: after a running one has ended.
+    func nextBegin(_ now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+        guard running < limit else { return nil }
+        let opens =
+            switch state {
+            case .unknown, .up: now
+            case .paused(let until): until
+            case .down(_, let next), .slow(let next): next
+            }
+        return max(now, opens, pace?.next ?? now, nextInTurn ?? now)
+    }
+
+    mutating func began(_ now: ContinuousClock.Instant) {
+        running += 1
+        if lastAnswer == nil { lastAnswer = now }
+        pace?.began(now)
+        if let interval = rules.interval { nextInTurn = now + interval }
+    }
+
+    /// Handles the end of an attempt.
+    /// - Parameter start: when the attempt began.
+    mutating func ended(_ sign: HostSign, begun start: ContinuousClock.Instant, _ now: ContinuousClock.Instant) {
+        let isFull = running >= limit
+        running -= 1
+        if isTrouble(sign), !isTroubled { lastAnswer = max(lastAnswer ?? start, start) }
+        switch sign {
+        case .none: break
+        case .answered(let time):
+            // A request that was under way when the host refused others does not end the pause.
+            if case .paused = state, let lastRefusal, start < lastRefusal {
+                lastAnswer = now
+                return
+            }
+            state = .up
+            lastAnswer = now
+            (silences, slows, probes, refusals) = (0, 0, 0, 0)
+            if time > .zero { connections.answered(after: time, isFull: isFull) }
+            pace?.answered(begun: start, now)
+            hasAnsweredInPace = pace != nil
+            if now - recent.since > .seconds(1) { recent = (0, recent.answers, now) }
+            recent.answers += 1
+        case .refused(let wait): refuse(wait, start, now)
+        case .unavailable:
+            guard !isPhotosFault(now) else { break }
+            refuse(nil, start, now)
+        case .slow:
+            lastAnswer = now
+            silences = 0
+            slows += 1
+            if slows >= Self.mostSlow, !isPaused(now) { state = .slow(next: now + Self.slowPause) }
+        case .silent:
+            silences += 1
+            connections.halve()
+            guard silences >= Self.mostSilences, !isPaused(now) else { return }
+            probes += 1
+            let interval = min(Self.longestProbe, Self.firstProbe * (1 << min(probes - 1, 8)))
+            if case .down(let since, _) = state {
+                state = .down(since: since, next: now + interval)
+            } else {
+                state = .down(since: now, next: now + interval)
+            }
+        }
+    }
+
+    private func isTrouble(_ sign: HostSign) -> Bool {
+        switch sign {
+        case .refused, .unavailable, .silent: true
+        case .answered, .slow, .none: false
+        }
+    }
+
+    /// Whether the host has refused requests or was silent since its last answer. The patience begins with the first of
+    /// these requests.
+    private var isTroubled: Bool {
+        if case .down = state { return true }
+        return refusals > 0 || silences > 0
+    }
+
+    /// Whether the host has asked for a pause that is not over.
+    private func isPaused(_ now: ContinuousClock.Instant) -> Bool {
+        if case .paused(let until) = state { until > now } else { false }
+    }
+
+    /// Whether the host refuses single photos, however few requests it gets. Then its refusals say nothing about the rate.
+    private mutating func isPhotosFault(_ now: ContinuousClock.Instant) -> Bool {
+        if let lonelySince, now - lonelySince > Self.lonelyTime { (lonelyRefusals, self.lonelySince) = (0, nil) }
+        if lonelyRefusals < Self.mostLonelyRefusals, running == 0, let pace, pace.rate <= Self.firstRate,
+            hasAnsweredInPace
+        {
+            lonelyRefusals += 1
+            lonelySince = lonelySince ?? now
+            if lonelyRefusals == Self.mostLonelyRefusals {
+                self.pace = nil
+                state = .up
+            }
+        }
+        return lonelyRefusals == Self.mostLonelyRefusals
+    }
+
+    private mutating func refuse(_ wait: Duration?, _ start: ContinuousClock.Instant, _ now: ContinuousClock.Instant) {
+        let isNew = lastRefusal.map { start >= $0 } ?? true
+        silences = 0
+        if isNew {
+            refusals += 1
+            lastRefusal = now
+            if pace == nil { connections.halve() }
+        }
+        let pause = wait ?? min(Self.longestPause, Self.firstPause * (1 << min(max(0, refusals - 1), 8)))
+        var until = now + pause
+        if case .paused(let earlier) = state { until = max(until, earlier) }
+        state = .paused(until: until)
+        guard isNew else { return }
+        let measured = Double(max(recent.answers, recent.before))
+        // While few photos wait, the pace may have grown far beyond the requests that were sent.
+        pace?.lower(to: max(Self.firstRate, measured * 4))
+        if pace == nil {
+            pace = RequestPace(rate: max(Self.firstRate, measured / 2), resume: until)
+        } else if refusals == 1 {
+            pace?.refused(begun: start, resume: until)
+        } else {
+            pace?.pause(until: until)
+        }
+    }
+
+    /// Why the photos of the host fail now; nil if they may be got. A verdict ends when the host may be tried again.
+    func verdict(_ now: ContinuousClock.Instant) -> Verdict? {
+        guard let lastAnswer else { return nil }
+        switch state {
+        case .unknown, .up: return nil
+        case .paused(let until): return until - lastAnswer > rules.patience && until > now ? .refuses : nil
+        case .down(_, let next): return next - lastAnswer > rules.patience && next > now ? .unreachable : nil
+        case .slow(let next): return next > now ? .tooSlow : nil
+        }
+    }
+}

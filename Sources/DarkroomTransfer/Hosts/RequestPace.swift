@@ -1,0 +1,78 @@
+/// Finds the highest rate of requests that a host allows, from its refusals. A plain value.
+///
+/// While no rate has been refused, the rate grows by half each step. Later, it is searched for between the highest rate
+/// that was allowed and the lowest rate that was refused.
+struct RequestPace {
+    private static let growth = 1.5
+    /// How long a rate is tried before it grows, while none has been refused.
+    private static let firstStep = Duration.milliseconds(300)
+    /// How long a rate must have no refusals to be regarded as allowed. Longer than a second, because many hosts count the
+    /// requests of each second.
+    private static let step = Duration.milliseconds(1100)
+    /// How long the found rate stays before a higher one is tried.
+    private static let hold = Duration.seconds(30)
+    /// The search ends when the allowed and the refused rate are this close.
+    private static let precision = 0.1
+    private static let least = 0.05
+    private static let most = 1000.0
+
+    /// In requests per second.
+    private(set) var rate: Double
+    private var rateBefore: Double
+    private var allowed = 0.0
+    private var refused = Double.infinity
+    /// When the rate was changed.
+    private var since: ContinuousClock.Instant
+    /// When the next request may begin.
+    private(set) var next: ContinuousClock.Instant
+
+    /// The pace after the first refusal of a host.
+    /// - Parameters:
+    ///   - rate: a rate that is probably allowed, in requests per second.
+    ///   - resume: when requests may be sent again.
+    init(rate: Double, resume: ContinuousClock.Instant) {
+        (self.rate, rateBefore) = (rate, rate)
+        since = resume
+        next = resume
+    }
+
+    private var interval: Duration { .seconds(1 / rate) }
+
+    mutating func began(_ now: ContinuousClock.Instant) { next = max(next, now) + interval }
+
+    /// The host has answered a request that began at `start`.
+    mutating func answered(begun start: ContinuousClock.Instant, _ now: ContinuousClock.Instant) {
+        let isFound = (refused - rate) / refused < Self.precision
+        let step = isFound ? Self.hold : refused.isFinite ? Self.step : Self.firstStep
+        guard start >= since, now - since >= max(step, interval * 5) else { return }
+        if now - since >= Self.step { allowed = max(allowed, rate) }
+        if isFound { refused *= Self.growth }  // the host may allow more after a while
+        change(to: min(Self.most, refused.isFinite ? (rate + refused) / 2 : rate * Self.growth), now)
+    }
+
+    /// The host has refused a request that began at `start`.
+    /// - Parameter resume: when requests may be sent again.
+    mutating func refused(begun start: ContinuousClock.Instant, resume: ContinuousClock.Instant) {
+        refused = min(refused, start < since ? rateBefore : rate)
+        if allowed >= refused { allowed = 0 }  // the host allows less than before
+        let isFound = (refused - allowed) / refused < Self.precision
+        let middle = allowed > 0 ? (allowed + refused) / 2 : refused / 2
+        change(to: max(Self.least, isFound ? allowed : middle), resume)
+        next = resume
+    }
+
+    /// The host got no more than `measured` requests per second.
+    mutating func lower(to measured: Double) { rate = min(rate, measured) }
+
+    /// The host has refused the only request after a pause.
+    mutating func pause(until resume: ContinuousClock.Instant) {
+        since = resume
+        next = resume
+    }
+
+    private mutating func change(to new: Double, _ now: ContinuousClock.Instant) {
+        rateBefore = rate
+        rate = new
+        since = now
+    }
+}

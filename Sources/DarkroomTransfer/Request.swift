@@ -1,0 +1,56 @@
+/// The next request of a transfer: the first one, or one to which a redirect leads.
+struct Request: Sendable {
+    private(set) var hop: Redirects.Hop
+    private var redirects: Redirects
+    /// The host to which the request connects, and the port.
+    private(set) var target: (host: String, port: Int)
+    /// The requests that the attempt has sent before.
+    private(set) var way: [RequestStop] = []
+    /// Whether one of them went to an address of the public internet.
+    private(set) var hasBeenPublic = false
+    /// How long they took.
+    private(set) var spent = Duration.zero
+
+    /// The first request of a transfer.
+    init(url: String, host: String, _ settings: Settings) {
+        hop = Redirects.Hop(url: url, host: host)
+        redirects = Redirects(from: url, limit: settings.maxRedirects, rules: settings.hosts)
+        target = settings.target(of: hop)
+    }
+
+    /// The name whose addresses the request needs; nil if its host is an address.
+    var name: String? {
+        target.host.hasPrefix("[") || IPAddress(target.host) != nil ? nil : target.host
+    }
+
+    /// The request to which the redirect to `location` leads, after requests that took the `way`.
+    func following(
+        _ location: [UInt8], way: [RequestStop], hasBeenPublic: Bool, spent: Duration, _ settings: Settings
+    ) throws(TransferError) -> Request {
+        var next = self
+        next.hop = try next.redirects.follow(BrowserURL.resolved(location, against: hop.url))
+        next.target = settings.target(of: next.hop)
+        next.way = way
+        next.hasBeenPublic = hasBeenPublic
+        next.spent = spent
+        return next
+    }
+
+    /// The parts of a configuration that decide where requests go.
+    struct Settings {
+        let hosts: HostRules
+        let maxRedirects: Int
+        let connectRules: [ConnectRule]
+
+        init(_ configuration: TransferConfiguration) {
+            hosts = HostRules(allowed: configuration.allowedHosts, denied: configuration.deniedHosts)
+            maxRedirects = configuration.maxRedirects
+            connectRules = configuration.connectTo.compactMap(ConnectRule.init)
+        }
+
+        fileprivate func target(of hop: Redirects.Hop) -> (host: String, port: Int) {
+            let port = (try? ParsedURL(hop.url))?.origin?.port ?? 0
+            return connectRules.lazy.compactMap { $0.target(hop.host, port) }.first ?? (hop.host, port)
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import FuzzSupport
+import Testing
+
+@testable import DarkroomTransfer
+
+private final class Item: Hashable, CustomStringConvertible {
+    let description: String
+    let host: String
+
+    init(_ number: Int, host: String) {
+        description = "\(number)"
+        self.host = host
+    }
+
+    static func == (first: Item, second: Item) -> Bool { first === second }
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct HostBookTests {
+    /// Random calls. Nothing is lost, no bound is exceeded, and what may begin begins at once or has a time.
+    @Test(arguments: 1...200 as ClosedRange<UInt64>) func randomCallsKeepTheRules(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let places = Bool.random(using: &random) ? nil : Int.random(in: 1...6, using: &random)
+        let perHost = Bool.random(using: &random) ? Int.random(in: 1...3, using: &random) : nil
+        var book = HostBook<Item>(places: places) { _ in .init(perHost: perHost) }
+        var waiting: [Item: TransferOrder] = [:]
+        var running: [(item: Item, priority: Int, start: ContinuousClock.Instant)] = []
+        var now = ContinuousClock.now
+        func anyHost() -> String { "h\(Int.random(in: 0..<4, using: &random))" }
+        func anyItem() -> Item? {
+            waiting.keys.sorted { $0.description < $1.description }.randomElement(using: &random)
+        }
+        for number in 0..<200 {
+            switch Int.random(in: 0..<9, using: &random) {
+            case 0...2:
+                let item = Item(number, host: anyHost())
+                let order = TransferOrder(
+                    priority: Int.random(in: 0..<3, using: &random), isFirst: Bool.random(using: &random),
+                    group: "g\(Int.random(in: 0..<2, using: &random))")
+                waiting[item] = order
+                book.add(item, host: item.host, order: order, now)
+            case 3:
+                guard let item = anyItem() else { continue }
+                waiting[item] = nil
+                let removals = [book.remove(item, now), book.remove(item, now)]
+                #expect(removals == [true, false])
+            case 4:
+                guard let item = anyItem() else { continue }
+                let order = TransferOrder(priority: Int.random(in: 0..<3, using: &random))
+                waiting[item] = order
+                book.reorder(item, to: order, now)
+            case 5:
+                guard Int.random(in: 0..<20, using: &random) == 0 else { continue }
+                let host = anyHost()
+                let removed = Set(book.removeAll(of: host, now))
+                #expect(removed == Set(waiting.keys.filter { $0.host == host }))
+                for item in removed { waiting[item] = nil }
+            case 6, 7:
+                guard let index = running.indices.randomElement(using: &random) else { continue }
+                let (item, priority, start) = running.remove(at: index)
+                let signs: [HostSign] = [
+                    .answered(after: .milliseconds(10)), .answered(after: .milliseconds(10)),
+                    .refused(retryAfter: nil), .unavailable, .silent, .slow, .none,
+                ]
+                book.ended(item.host, priority: priority, signs.randomElement(using: &random)!, begun: start, now)
+            default: now += .seconds(Double.random(in: 0...2, using: &random))
+            }
+            while let item = book.next(now) {
+                let found = waiting.removeValue(forKey: item)
+                let order = try #require(found, "\(item) does not wait")
+                running.append((item, order.priority, now))
+                #expect(running.filter { $0.priority >= order.priority }.count <= places ?? .max)
+                let atHost = running.filter { $0.item.host == item.host }.count
+                #expect(atHost <= perHost ?? .max)
+                #expect(atHost == book.condition(of: item.host)?.running)
+            }
+            #expect(book.count == waiting.count)
+            for (item, order) in waiting {
+                let condition = try #require(book.condition(of: item.host))
+                guard running.filter({ $0.priority >= order.priority }).count < places ?? .max,
+                    let time = condition.nextBegin(now)
+                else { continue }
+                #expect(time > now, "\(item) may begin")
+                let next = try #require(book.nextTime)
+                #expect(next <= time)
+            }
+        }
+    }
+}

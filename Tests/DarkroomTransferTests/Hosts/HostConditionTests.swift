@@ -1,0 +1,174 @@
+import Testing
+
+@testable import DarkroomTransfer
+
+@Suite(.timeLimit(.minutes(1))) struct HostConditionTests {
+    // MARK: Rates that a host enforces
+
+    /// How hosts limit the rate of requests.
+    enum Limiter: CaseIterable {
+        /// At least a fixed time between two requests.
+        case spaced
+        /// A number of requests in each second of the clock.
+        case windowed
+        /// A bucket of a second's requests that is filled evenly.
+        case bucket
+    }
+
+    @Test(arguments: Limiter.allCases, [2.0, 8, 20, 60])
+    func learnsTheRateOfAHost(limiter: Limiter, rate: Double) throws {
+        var (last, window, used, tokens, filled) = (-1.0, -1.0, 0.0, rate, 0.0)
+        func allows(_ now: Double) -> Bool {
+            switch limiter {
+            case .spaced:
+                guard now - last >= 1 / rate else { return false }
+                last = now
+                return true
+            case .windowed:
+                if now.rounded(.down) != window { (window, used) = (now.rounded(.down), 0) }
+                used += 1
+                return used <= rate
+            case .bucket:
+                tokens = min(rate, tokens + (now - filled) * rate)
+                filled = now
+                guard tokens >= 1 else { return false }
+                tokens -= 1
+                return true
+            }
+        }
+        let photos = Int(rate * 15)
+        let (result, _) = SimulatedHost.get(photos) { now, _ in
+            (allows(now) ? .answered(after: .milliseconds(100)) : .refused(retryAfter: nil), 0.1)
+        }
+        let least = Double(photos) / rate
+        // At high rates, the answers of many requests are still on their way when the first one is refused.
+        #expect(try #require(result.end) < least * (rate > 20 ? 1.6 : 4 / 3))
+        #expect(Double(result.refused) <= max(40, rate * 1.5))
+    }
+
+    @Test func sendsNothingBeforeRetryAfter() throws {
+        var later = -1.0
+        var early = 0
+        let (result, _) = SimulatedHost.get(50) { now, running in
+            if now < later { early += 1 }
+            guard now > 1, later < 0 else { return (.answered(after: .milliseconds(200)), 0.2) }
+            if running == 0 { later = now + 7.1 }
+            return (.refused(retryAfter: .seconds(7)), 0.1)
+        }
+        #expect(early == 0)
+        #expect(result.end != nil)
+    }
+
+    @Test func retryAfterBeyondThePatienceIsFinal() throws {
+        let (result, _) = SimulatedHost.get(50) { _, _ in (.refused(retryAfter: .seconds(86400 * 365)), 0.1) }
+        #expect(result.verdict == .refuses)
+        #expect(try #require(result.verdictAt) < 0.2)
+        #expect(result.requests.count <= ConnectionLimit.start)
+    }
+
+    @Test func hostThatRefusesEverythingIsGivenUp() throws {
+        let (result, _) = SimulatedHost.get(50) { _, _ in (.refused(retryAfter: nil), 0.1) }
+        #expect(result.verdict == .refuses)
+        #expect(try (50...61).contains(#require(result.verdictAt)))
+        #expect(result.requests.count < 30)
+    }
+
+    // MARK: Silence
+
+    @Test func silentHostGetsFewProbesAndIsGivenUp() throws {
+        let (result, _) = SimulatedHost.get(600) { _, _ in (.silent, 10) }
+        #expect(result.verdict == .unreachable)
+        #expect(try (50...75).contains(#require(result.verdictAt)))
+        #expect(result.requests.count <= 12)
+    }
+
+    @Test(arguments: [5.0, 20, 40]) func hostThatReturnsLosesNothing(seconds: Double) throws {
+        let (result, condition) = SimulatedHost.get(500) { now, _ in
+            now < seconds ? (.silent, 0.01) : (.answered(after: .milliseconds(50)), 0.05)
+        }
+        #expect(try #require(result.end) < seconds + 20)
+        #expect(condition.state == .up)
+    }
+
+    @Test func oneSuccessIsEnoughAgainstSilence() {
+        var number = 0
+        let (result, _) = SimulatedHost.get(100) { _, _ in
+            number += 1
+            return number % 3 == 0 ? (.answered(after: .milliseconds(10)), 0.01) : (.silent, 1)
+        }
+        #expect(result.verdict == nil)
+        #expect(result.end != nil)
+    }
+
+    /// What happened before a quiet time does not count.
+    @Test(arguments: [HostSign.refused(retryAfter: nil), .unavailable, .silent])
+    func patienceBeginsWithTheTrouble(sign: HostSign) {
+        var condition = HostCondition(.init())
+        var now = ContinuousClock.now
+        condition.began(now)
+        condition.ended(.answered(after: .milliseconds(50)), begun: now, now)
+        now += .seconds(300)
+        for _ in 0..<3 {
+            condition.began(now)
+            condition.ended(sign, begun: now, now)
+            #expect(condition.verdict(now) == nil)
+            now += .milliseconds(100)
+        }
+    }
+
+    @Test func silenceDoesNotEndAPause() throws {
+        var condition = HostCondition(.init())
+        let start = ContinuousClock.now
+        for _ in 0..<4 { condition.began(start) }
+        condition.ended(.refused(retryAfter: .seconds(3600)), begun: start, start + .seconds(1))
+        for _ in 0..<3 { condition.ended(.silent, begun: start, start + .seconds(10)) }
+        #expect(condition.verdict(start + .seconds(100)) == .refuses)
+    }
+
+    @Test func brokenPhotosDoNotSlowTheirHostDown() throws {
+        var condition = HostCondition(.init())
+        var now = ContinuousClock.now
+        // Each third photo is always answered with 503.
+        var (requests, number) = (0, 0)
+        let end = now + .seconds(60)
+        while now < end {
+            now = max(now, try #require(condition.nextBegin(now)))
+            condition.began(now)
+            let start = now
+            now += .milliseconds(50)
+            number += 1
+            condition.ended(
+                number.isMultiple(of: 3) ? .unavailable : .answered(after: .milliseconds(50)), begun: start, now)
+            requests += 1
+        }
+        #expect(requests > 600, "\(requests)")
+    }
+
+    // MARK: Connections
+
+    @Test func fastHostGetsAllConnections() throws {
+        let (result, condition) = SimulatedHost.get(3000) { _, _ in (.answered(after: .milliseconds(150)), 0.15) }
+        #expect(condition.limit == ConnectionLimit.most)
+        #expect(result.mostAtOnce == ConnectionLimit.most)
+        #expect(try #require(result.end) < 3000 * 0.15 / 32 / 0.9)
+    }
+
+    /// A host that serves 8 requests at a time: each further one waits.
+    @Test func crowdedHostGetsNoMoreThanItServes() throws {
+        var free = [Double](repeating: 0, count: 8)
+        let (result, condition) = SimulatedHost.get(2000) { now, _ in
+            let place = free.indices.min { free[$0] < free[$1] }!
+            free[place] = max(now, free[place]) + 0.1
+            return (.answered(after: .seconds(free[place] - now)), free[place] - now)
+        }
+        #expect(condition.limit <= 20, "\(condition.limit)")
+        #expect(try #require(result.end) < 2000 * 0.1 / 8 / 0.9)
+    }
+
+    @Test func fixedLimitIsExact() {
+        let (result, _) = SimulatedHost.get(100, .init(perHost: 7)) { _, _ in
+            (.answered(after: .milliseconds(150)), 0.15)
+        }
+        #expect(result.mostAtOnce == 7)
+    }
+}
