@@ -29,7 +29,7 @@ import Testing
         (#""event":"recovered","operation":4,"leaseExpiries":2"#, .recovered(operation: 4, leaseExpiries: 2)),
         (#""event":"ended","operation":12"#, .ended(operation: 12)),
         (
-            #""event":"photos","worker":"w-1","photos":{"12":"F","13":"D","14":"g","15":"C","16":"N","17":"\u0080","18":"ÿ"}"#,
+            #""event":"photos","worker":"w-1","photos":{"12":"F","13":"D","14":"g","15":"C","16":"N","17":"\u00fe","18":"ÿ"}"#,
             .photos(
                 [
                     12: .filtered, 13: .downloaded, 14: .failed(.timeout), 15: .cancelled, 16: .new,
