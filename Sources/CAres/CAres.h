@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <sys/socket.h>
 
-// The status codes are macros or cases of an enumeration, depending on the version.
+// The status codes of c-ares are macros in version 1.18 and cases of an enumeration in version 1.34.
 
 static inline bool darkroom_ares_is_success(int status) { return status == ARES_SUCCESS; }
 

@@ -29,7 +29,7 @@ final class Attempt: Sendable {
     /// The number of the attempt, counted from 1.
     let number: Int
     let request: Request
-    /// The addresses of the request's name; empty if its host is an address.
+    /// The addresses of the host; empty if the URL contains an address in place of a host name.
     let addresses: [IPAddress]
     let onChunk: (@Sendable (UnsafeRawBufferPointer) -> Void)?
     let mayCarry: (@Sendable (Int) -> Bool)?

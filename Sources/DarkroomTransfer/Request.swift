@@ -49,6 +49,8 @@ struct Request: Sendable {
         }
 
         fileprivate func target(of hop: Redirects.Hop) -> (host: String, port: Int) {
+            // `TransferURL` has parsed this URL before, so this can fail only without memory. Then no rule for a port applies,
+            // and libcurl, which needs memory too, reports the error.
             let port = (try? ParsedURL(hop.url))?.origin?.port ?? 0
             return connectRules.lazy.compactMap { $0.target(hop.host, port) }.first ?? (hop.host, port)
         }

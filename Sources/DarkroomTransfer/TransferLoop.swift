@@ -7,8 +7,8 @@ import Foundation
 //
 // One thread owns all state of the loop: the transfers, what is known about their hosts, the name lookups, and the pauses
 // before further attempts. Other threads only send messages. The attempts themselves run on a few network threads, so that
-// TLS handshakes use several processors and never delay this thread. An attempt keeps its place at its host until its
-// network thread says that it has ended: also while transfers are cancelled, no host gets more requests than allowed.
+// TLS handshakes use several processors and never delay this thread. An attempt counts for its host until its network thread
+// reports the end of the attempt. So a host never gets more requests than allowed, even while transfers are cancelled.
 //
 // A transfer gets the addresses of its name first, then waits in the host book for its turn, and then begins an attempt.
 // Each redirect takes these steps again, for the host to which it leads.
@@ -254,7 +254,7 @@ final class TransferLoop {
         enter(transfer)
     }
 
-    /// Lets a failed transfer wait for its next attempt, or ends it.
+    /// Schedules the next attempt of a failed transfer. If no further attempt is allowed, ends the transfer.
     private func retry(_ transfer: Transfer, _ error: TransferError, _ outcome: Attempt.Outcome) {
         let now = ContinuousClock.now
         guard !outcome.hasStreamed, RetryPolicy.isPassing(error.code) else {

@@ -44,7 +44,7 @@ import Testing
         #expect(codes.allSatisfy { $0 == .hostUnreachable || $0 == .stalled })
         #expect(codes.count { $0 == .hostUnreachable } > 180)
         #expect(try #require(server.log.requests["/stall"]) < 20)
-        // For a while, further transfers fail without a request.
+        // Until the next probe is due, new transfers fail at once, without a request to the host.
         let before = server.log.requests["/stall"]
         #expect(await engine.fetch(server.url("/stall")).error?.code == .hostUnreachable)
         #expect(server.log.requests["/stall"] == before)

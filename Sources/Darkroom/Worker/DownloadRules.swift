@@ -2,8 +2,8 @@ import DarkroomTransfer
 
 /// The hosts and folders from which a worker may download photos, and the limits of a download.
 public struct DownloadRules: Sendable {
-    /// The maximum number of concurrent requests to one host; nil: it is learned. It begins with 4 and grows to 32 while the
-    /// host answers as fast as before.
+    /// The maximum number of concurrent requests to one host. If nil, the worker learns the number for each host: it begins
+    /// with 4, and grows to at most 32 while the host answers as fast as before.
     public var connectionsPerHost: Int?
     /// The maximum number of requests per second to one host; nil for no limit, unless the host refuses requests.
     public var requestsPerSecond: Double?

@@ -7,7 +7,7 @@
 /// of this priority and of higher priorities. So an element never has to wait for an element of a lower priority to end,
 /// even if the host of that element is slow.
 struct HostBook<Element: AnyObject> {
-    /// The order of elements without their groups.
+    /// The priority of an element and whether it is first within its priority: a ``TransferOrder`` without its group.
     private struct Rank: Hashable, Comparable {
         let priority: Int
         let isFirst: Bool

@@ -9,7 +9,7 @@ struct RequestPace {
     /// How long a rate must have no refusals to be regarded as allowed. Longer than a second, because many hosts count the
     /// requests of each second.
     private static let step = Duration.milliseconds(1100)
-    /// How long the found rate stays before a higher one is tried.
+    /// When the search has ended, the found rate is used for this long before a higher rate is tried.
     private static let hold = Duration.seconds(30)
     /// The search ends when the allowed and the refused rate are this close.
     private static let precision = 0.1

@@ -23,6 +23,7 @@ struct HostsFile {
         return addresses[name] ?? []
     }
 
+    /// Returns no names if the file cannot be read. glibc also looks names up by DNS then.
     private static func read(_ path: String) -> [String: [IPAddress]] {
         guard let file = FileHandle(forReadingAtPath: path), let data = try? file.read(upToCount: maxBytes) else {
             return [:]

@@ -83,7 +83,7 @@ final class NameResolver {
         return cache.answer(for: name, at: now)
     }
 
-    /// Nobody waits for the answer any more.
+    /// Withdraws a name that was asked for: `answered` is not called for it.
     func abandon(_ name: String) { wanted[name] = nil }
 
     func run(_ now: ContinuousClock.Instant = .now) {
@@ -171,11 +171,16 @@ struct AddressFamilies {
         var list: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&list) == 0 else { return false }
         defer { freeifaddrs(list) }
-        return sequence(first: list, next: { $0?.pointee.ifa_next }).contains { entry in
-            guard let address = entry?.pointee.ifa_addr, Int32(address.pointee.sa_family) == AF_INET6,
+        var next = list
+        while let entry = next {
+            next = entry.pointee.ifa_next
+            // `ifa_addr` is nil for an interface without an address, see getifaddrs(3).
+            guard let address = entry.pointee.ifa_addr, Int32(address.pointee.sa_family) == AF_INET6,
                 case .v6(let high, let low) = IPAddress(UnsafePointer(address))
-            else { return false }
-            return high >> 54 != 0xfe80 >> 6 && (high, low) != (0, 1)
+            else { continue }
+            let (isLinkLocal, isLoopback) = (high >> 54 == 0xfe80 >> 6, (high, low) == (0, 1))
+            if !isLinkLocal, !isLoopback { return true }
         }
+        return false
     }
 }

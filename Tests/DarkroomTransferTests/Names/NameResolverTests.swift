@@ -35,6 +35,7 @@ private final class LookUps {
         resolver.run()
     }
 
+    /// The addresses of a name; nil if there is no answer yet, or if the answer is a failure.
     subscript(name: String) -> [String]? { (try? answers[name]?.get())?.map(\.description) }
 
     func failure(_ name: String) -> NameError? {

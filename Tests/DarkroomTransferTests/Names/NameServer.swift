@@ -22,6 +22,8 @@ final class NameServer: Sendable {
     let address: String
     private let descriptor: Int32
     private let log = Locked(Log())
+    /// Signalled for each question.
+    private let asked = DispatchSemaphore(value: 0)
 
     private struct Log {
         var questions: [String: Int] = [:]
@@ -43,7 +45,7 @@ final class NameServer: Sendable {
             }
         }
         address = "127.0.0.1:\(UInt16(bigEndian: own.sin_port))"
-        Thread.detachNewThread { [log, descriptor] in Self.serve(descriptor, habits, log) }
+        Thread.detachNewThread { [log, asked, descriptor] in Self.serve(descriptor, habits, log, asked) }
     }
 
     /// Ends the thread.
@@ -61,12 +63,14 @@ final class NameServer: Sendable {
         for (answer, peer) in held { Self.send(answer, peer, descriptor) }
     }
 
+    /// Waits until the questions satisfy a condition, for at most 60 s after each question.
     func wait(_ condition: @Sendable ([String: Int]) -> Bool) {
-        let end = ContinuousClock.now + .seconds(60)
-        while !condition(questions), ContinuousClock.now < end { usleep(1000) }
+        while !condition(questions), asked.wait(timeout: .now() + 60) == .success {}
     }
 
-    private static func serve(_ descriptor: Int32, _ habits: [String: Habit], _ log: Locked<Log>) {
+    private static func serve(
+        _ descriptor: Int32, _ habits: [String: Habit], _ log: Locked<Log>, _ asked: DispatchSemaphore
+    ) {
         defer { close(descriptor) }
         var bytes = [UInt8](repeating: 0, count: 1500)
         while true {
@@ -80,6 +84,7 @@ final class NameServer: Sendable {
             guard count > 12 else { return }
             let question = Question(Array(bytes.prefix(count)))
             log.withLock { $0.questions[question.name, default: 0] += 1 }
+            asked.signal()
             switch habits[question.name] {
             case .addresses(let list, let lifetime): send(question.answer(list, lifetime), peer, descriptor)
             case .held(let list):
