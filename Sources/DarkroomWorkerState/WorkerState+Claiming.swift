@@ -93,10 +93,8 @@ extension WorkerState {
         guard mayClaim else { return false }
         let all = leases.all
         guard all.count >= Self.maxHeld else { return true }
-        guard all.count < Self.maxIdle else { return false }
-        return all.count { held in
-            operations[held]?.isIdling != true && controls.controls(of: held.batch).priority >= priority
-        } < Self.maxHeld
+        let counted = all.filter { controls.controls(of: $0.batch).priority >= priority }
+        return counted.count < Self.maxIdle && counted.count { operations[$0]?.isIdling != true } < Self.maxHeld
     }
 
     private var mayClaim: Bool { !isStopping && doneOperations < Self.maxUnreported }

@@ -83,6 +83,16 @@ import Testing
         bench.check()
     }
 
+    @Test func operationsThatWaitForSilentHostsDoNotPreventUrgentClaims() {
+        var bench = StateBench(downloads: 2, filtrations: 1)
+        for number in 1...512 {
+            bench.claim(slow, number, photos: 1, priority: .normal)
+            for photo in bench.beginDownloads(urgently: true) { bench.downloadWaits(photo, isIdle: true) }
+        }
+        #expect(bench.demand.lowest == .high)
+        bench.check()
+    }
+
     @Test func batchContinuesWhenItsHostResponds() throws {
         var bench = StateBench(downloads: 2, filtrations: 1)
         for number in 1...250 { bench.claim(slow, number) }
