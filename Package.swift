@@ -20,7 +20,7 @@ let hardening: [CSetting] = [.define("_FORTIFY_SOURCE", to: "3", .when(configura
 let storeOperations = [
     "AddDependency", "Cancel", "CancelPhotos", "Claim", "ExpireLeases", "Feed", "FeederHeartbeat", "Focus", "Forget",
     "Grow", "Heartbeat", "Identify", "Leave", "Limits", "Prioritize", "Release", "RemoveDependency", "Repair",
-    "Report", "RestoreEntry", "Retry", "Seal", "Submit", "Suspend", "Webhook",
+    "Report", "RestoreEntry", "Retry", "Seal", "ShareHosts", "Submit", "Suspend", "Webhook",
 ]
 
 let package = Package(
@@ -66,10 +66,12 @@ let package = Package(
                 "CHiredis", "CCurl", "CCrypto", "CSystem", "DarkroomTLS", "DarkroomConcurrency", "DarkroomFiles",
                 "DarkroomText",
             ]),
+        .target(name: "DarkroomHosts"),
         .target(
             name: "DarkroomTransfer",
             dependencies: [
-                "CAres", "CCurl", "CIDN", "DarkroomTLS", "DarkroomConcurrency", "DarkroomFiles", "DarkroomText",
+                "CAres", "CCurl", "CIDN", "DarkroomHosts", "DarkroomTLS", "DarkroomConcurrency", "DarkroomFiles",
+                "DarkroomText",
             ]),
         .target(name: "DarkroomImaging", dependencies: ["CImaging", "DarkroomConcurrency", "DarkroomRecipes"]),
         .target(
@@ -82,7 +84,9 @@ let package = Package(
         .target(name: "DarkroomLogging", dependencies: ["DarkroomModel", "DarkroomConcurrency", "DarkroomText"]),
         .target(
             name: "DarkroomStore",
-            dependencies: ["DarkroomModel", "DarkroomRedis", "DarkroomCoding", "DarkroomFiles", "DarkroomText"],
+            dependencies: [
+                "DarkroomHosts", "DarkroomModel", "DarkroomRedis", "DarkroomCoding", "DarkroomFiles", "DarkroomText",
+            ],
             resources: [.embedInCode("Operations/Steps")] + storeOperations.map { .embedInCode("Operations/\($0).lua") }
         ),
         .target(
@@ -116,7 +120,7 @@ let package = Package(
             name: "DarkroomWorker",
             dependencies: [
                 "DarkroomWorkerState", "DarkroomCoordination", "DarkroomExecution", "DarkroomOutput", "DarkroomStore",
-                "DarkroomFileNames",
+                "DarkroomFileNames", "DarkroomHosts",
                 "DarkroomTransfer", "DarkroomImaging", "DarkroomRecipes",
                 "DarkroomCoding", "DarkroomConcurrency", "DarkroomFiles", "DarkroomLogging", "DarkroomText", "CSystem",
             ]),
@@ -209,8 +213,8 @@ let package = Package(
         .testTarget(
             name: "DarkroomTransferTests",
             dependencies: [
-                "DarkroomTransfer", "DarkroomPhotoServer", "DarkroomConcurrency", "DarkroomTestSupport",
-                "ErrorExpectations", "FuzzSupport",
+                "DarkroomTransfer", "DarkroomHosts", "DarkroomPhotoServer", "DarkroomConcurrency",
+                "DarkroomTestSupport", "ErrorExpectations", "FuzzSupport",
             ]),
         .testTarget(
             name: "DarkroomHTTPTests",
@@ -238,7 +242,8 @@ let package = Package(
         .testTarget(
             name: "DarkroomStoreTests",
             dependencies: [
-                "DarkroomStore", "StoreInspection", "DarkroomTestSupport", "ErrorExpectations", "FuzzSupport",
+                "DarkroomStore", "DarkroomHosts", "StoreInspection", "DarkroomTestSupport", "ErrorExpectations",
+                "FuzzSupport",
             ]),
         .testTarget(
             name: "DarkroomCoordinatorTests",

@@ -1,4 +1,5 @@
 import DarkroomFiles
+import DarkroomHosts
 
 /// A message from another thread to the thread of a ``TransferEngine``.
 enum EngineMessage {
@@ -15,5 +16,7 @@ enum EngineMessage {
     /// An attempt of a transfer has ended.
     case ended(Attempt, Attempt.Outcome)
     case fileRead(Transfer, attempt: Int, Result<(bytes: [UInt8], time: FileTime?), TransferError>)
+    /// An exchange of hosts with other workers has ended; no shares: they cannot be reached.
+    case shared([String], [HostShare]?)
     case shutdown
 }

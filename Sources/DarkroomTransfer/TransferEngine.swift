@@ -1,5 +1,6 @@
 internal import CCurl
 import DarkroomConcurrency
+import DarkroomHosts
 
 /// Fetches many URLs concurrently.
 ///
@@ -11,20 +12,24 @@ package final class TransferEngine: Sendable {
     private let mailbox: Mailbox<EngineMessage>
     private let thread: OwnedThread
 
-    package convenience init(_ configuration: TransferConfiguration) {
+    /// - Parameter exchange: shares the hosts with the engines of other processes; nil if none has to know.
+    package convenience init(_ configuration: TransferConfiguration, exchange: (any HostExchange)? = nil) {
         let policy =
             configuration.allowPrivate ? .everything : AddressPolicy.publicInternet(and: configuration.allowedNetworks)
-        self.init(configuration, allows: policy.allows)
+        self.init(configuration, exchange: exchange, allows: policy.allows)
     }
 
     /// Starts an engine that calls `allows` on its network threads before each connection and each request.
-    init(_ configuration: TransferConfiguration, allows: @escaping @Sendable (IPAddress) -> Bool) {
+    init(
+        _ configuration: TransferConfiguration, exchange: (any HostExchange)? = nil,
+        allows: @escaping @Sendable (IPAddress) -> Bool
+    ) {
         Self.startLibrary()
         let wakeup = Wakeup()
         let mailbox = Mailbox<EngineMessage> { wakeup.signal() }
         self.mailbox = mailbox
         thread = OwnedThread("darkroom-transfer") {
-            TransferLoop(configuration, allows: allows, mailbox: mailbox, wakeup: wakeup).run()
+            TransferLoop(configuration, exchange: exchange, allows: allows, mailbox: mailbox, wakeup: wakeup).run()
         }
     }
 

@@ -1,5 +1,6 @@
 import DarkroomConcurrency
 import DarkroomFiles
+import DarkroomHosts
 import DarkroomText
 import Foundation
 
@@ -18,6 +19,8 @@ final class TransferLoop {
     private static let maxNetworkThreads = 4
     /// How long a transfer whose host was silent waits before it is tried again; the host book may let it wait longer.
     private static let silencePause = Duration.seconds(1)
+    /// How many hosts are exchanged at once with other workers.
+    private static let hostsAtOnce = 200
 
     private let configuration: TransferConfiguration
     private let requests: Request.Settings
@@ -25,6 +28,7 @@ final class TransferLoop {
     private let mailbox: Mailbox<EngineMessage>
     private let wakeup: Wakeup
     private let files: FileReader
+    private let exchange: (any HostExchange)?
     private let networkThreads: [NetworkThread]
     private let names: NameDesk
 
@@ -40,12 +44,14 @@ final class TransferLoop {
     private var generator = SystemRandomNumberGenerator()
     private var isShutDown = false
     private var isBeginningWaiting = false
+    private var isExchanging = false
 
     init(
-        _ configuration: TransferConfiguration, allows: @escaping @Sendable (IPAddress) -> Bool,
-        mailbox: Mailbox<EngineMessage>, wakeup: Wakeup
+        _ configuration: TransferConfiguration, exchange: (any HostExchange)?,
+        allows: @escaping @Sendable (IPAddress) -> Bool, mailbox: Mailbox<EngineMessage>, wakeup: Wakeup
     ) {
         self.configuration = configuration
+        self.exchange = exchange
         requests = Request.Settings(configuration)
         retries = RetryPolicy(configuration)
         self.mailbox = mailbox
@@ -64,7 +70,7 @@ final class TransferLoop {
         let hosts = HostCondition.Rules(
             patience: configuration.patience, perHost: configuration.perHost,
             interval: configuration.rate.map { .seconds(1 / $0) })
-        book = HostBook(places: configuration.maxRequests) { host in
+        book = HostBook(places: configuration.maxRequests, isShared: exchange != nil) { host in
             // Files have no host; the limit is the number of threads that read them.
             host.isEmpty ? HostCondition.Rules(perHost: FileReader.maxThreads) : hosts
         }
@@ -78,6 +84,7 @@ final class TransferLoop {
             resumePaused(.now)
             sweepReads(.now)
             beginWaiting()
+            shareHosts(.now)
             if mailbox.prepareToSleep() {
                 wakeup.wait(for: names.descriptor, events: Int16(POLLIN), until: nextWake)
             }
@@ -103,6 +110,7 @@ final class TransferLoop {
             guard case .reading(let since) = transfer.phase, transfer.attempts == attempt else { return }
             leave(transfer, .none, since: since)
             finishRead(transfer, since: since, result)
+        case .shared(let hosts, let shares): apply(shares, to: hosts)
         case .shutdown: isShutDown = true
         }
     }
@@ -227,10 +235,15 @@ final class TransferLoop {
         case .naming, .waiting, .reading, .pausing, .finished:
             preconditionFailure("an attempt ends once, and before its transfer")
         }
-        if let verdict = book.verdict(on: attempt.host, .now) {
-            for waiting in book.removeAll(of: attempt.host, .now) { fail(waiting, verdict) }
-        } else if !wasDown, book.isDown(attempt.host) {
-            for waiting in book.elements(of: attempt.host) { waiting.steps.waits?(.host) }
+        noteTrouble(of: attempt.host, wasDown: wasDown)
+    }
+
+    /// Handles a change of what is known about a host: its waiting transfers may fail now, or may have to wait for long.
+    private func noteTrouble(of host: String, wasDown: Bool) {
+        if let verdict = book.verdict(on: host, .now) {
+            for waiting in book.removeAll(of: host, .now) { fail(waiting, verdict) }
+        } else if !wasDown, book.isDown(host) {
+            for waiting in book.elements(of: host) { waiting.steps.waits?(.host) }
         }
     }
 
@@ -311,6 +324,27 @@ final class TransferLoop {
     private func fail(_ transfer: Transfer, _ code: TransferError.Code, _ detail: String) {
         unfinished[ObjectIdentifier(transfer)] = nil
         transfer.fail(code, detail)
+    }
+
+    // MARK: Other workers
+
+    /// Exchanges the hosts that are due, one exchange at a time.
+    private func shareHosts(_ now: ContinuousClock.Instant) {
+        guard let exchange, !isExchanging else { return }
+        let uses = book.takeUses(Self.hostsAtOnce, now)
+        guard !uses.isEmpty else { return }
+        isExchanging = true
+        let hosts = uses.map(\.host)
+        exchange.share(uses) { [mailbox] shares in mailbox.post(.shared(hosts, shares)) }
+    }
+
+    private func apply(_ shares: [HostShare]?, to hosts: [String]) {
+        isExchanging = false
+        for (index, host) in hosts.enumerated() {
+            let wasDown = book.isDown(host)
+            book.apply(shares?[index], to: host, .now)
+            noteTrouble(of: host, wasDown: wasDown)
+        }
     }
 
     // MARK: Memory for bodies
@@ -415,7 +449,11 @@ final class TransferLoop {
     /// When the loop must run even if no message arrives; nil if never.
     private var nextWake: ContinuousClock.Instant? {
         let hasDeadlines = !reading.isEmpty && configuration.timeout != nil
-        return [pausing.nextTime, book.nextTime, names.nextTime, hasDeadlines ? nextSweep : nil].compactMap { $0 }.min()
+        let times = [
+            pausing.nextTime, book.nextTime, names.nextTime, hasDeadlines ? nextSweep : nil,
+            isExchanging ? nil : book.nextExchange,
+        ]
+        return times.compactMap { $0 }.min()
     }
 }
 

@@ -54,7 +54,7 @@ final class WorkerCore: CoordinatedWorker {
             patience: configuration.fileCallPatience, claimPatience: configuration.claimPatience * 2)
         var transfer = configuration.transfer
         transfer.maxRequests = OpenFileLimit.raise(forConnections: transfer.maxRequests)
-        engine = TransferEngine(transfer)
+        engine = TransferEngine(transfer, exchange: SharedHosts(coordination))
         filtrationThreads = FiltrationThreads(priority: configuration.threadPriority, logger: logger)
         helpers = configuration.makeHelpers()
         let isWaitedFor = Locked<(@Sendable (OutputWriter.Failure, BatchContext) -> Bool)?>(nil)

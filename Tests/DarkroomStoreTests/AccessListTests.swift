@@ -34,7 +34,7 @@ import Testing
             [
                 StoreScripts.claim, StoreScripts.heartbeat, StoreScripts.report, StoreScripts.release,
                 StoreScripts.leave,
-                StoreScripts.webhook, StoreScripts.repair,
+                StoreScripts.webhook, StoreScripts.repair, StoreScripts.shareHosts,
             ]
         ),
         (

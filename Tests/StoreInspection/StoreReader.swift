@@ -67,6 +67,7 @@ final class StoreReader {
         let parts = key.split(separator: ":").map(String.init)
         switch parts.first {
         case "batch": return parts.count == 2 || parts.count == 3 && batchKeys.contains(parts[2])
+        case "host": return parts.count >= 2
         case "worker": return parts.count == 2 || parts.count == 3 && parts[2] == "refused"
         default: return globalKeys.contains(key)
         }

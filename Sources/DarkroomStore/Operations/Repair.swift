@@ -85,7 +85,7 @@ package struct RepairReply: Sendable, Equatable, ScriptReplyDecodable {
 extension StoreError {
     /// Whether the Redis user may not run the script or one of its commands. Users that were created from the files of
     /// an earlier version lack the commands of newer scripts.
-    var isOfPermissions: Bool {
+    package var isOfPermissions: Bool {
         // Redis 7.0, and later versions.
         let refusals = ["The user executing the script can't", "ACL failure in script"]
         let reply = redis?.serverReply ?? ""

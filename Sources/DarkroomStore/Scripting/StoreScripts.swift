@@ -26,6 +26,7 @@ enum StoreScripts {
     static let restoreEntry = script("RestoreEntry.lua", PackageResources.RestoreEntry_lua)
     static let retry = script("Retry.lua", PackageResources.Retry_lua)
     static let seal = script("Seal.lua", PackageResources.Seal_lua)
+    static let shareHosts = script("ShareHosts.lua", PackageResources.ShareHosts_lua)
     static let submit = script("Submit.lua", PackageResources.Submit_lua)
     static let suspend = script("Suspend.lua", PackageResources.Suspend_lua)
     static let webhook = script("Webhook.lua", PackageResources.Webhook_lua)
@@ -33,7 +34,7 @@ enum StoreScripts {
     static let all = [
         addDependency, cancel, cancelPhotos, claim, expireLeases, feed, feederHeartbeat, focus, forget, grow, heartbeat,
         identify, leave, limits, prioritize, release, removeDependency, repair, report, restoreEntry, retry, seal,
-        submit, suspend, webhook,
+        shareHosts, submit, suspend, webhook,
     ]
 
     /// The text of each step, by file name.

@@ -39,6 +39,14 @@ struct ConnectionLimit {
         }
     }
 
+    /// Other workers have found the limit.
+    mutating func adopt(_ limit: Int) {
+        guard limit != current else { return }
+        if limit < current { isStarting = false }
+        current = max(1, min(Self.mostStreams, limit))
+        round = (0, .zero, false)
+    }
+
     mutating func halve() {
         isStarting = false
         current = max(1, current / 2)

@@ -1,3 +1,5 @@
+import DarkroomHosts
+
 /// Which waiting transfer begins next: the order of the waiting ones, what is known about their hosts, and the places. A
 /// plain value that gets the time, so that it is tested without a server. Each call costs the same for 10 waiting
 /// elements (transfers) as for 20,000.
@@ -48,8 +50,21 @@ struct HostBook<Element: AnyObject> {
         var timed: ContinuousClock.Instant?
         /// Since when nothing waits and nothing runs; nil if something does.
         var idleSince: ContinuousClock.Instant?
+        var exchange = Exchange()
 
         var isIdle: Bool { waiting == 0 && condition.running == 0 }
+    }
+
+    /// When the host is exchanged with other workers.
+    private struct Exchange {
+        /// Its earliest entry in `exchanges`.
+        var time: ContinuousClock.Instant?
+        /// What was told in the exchange under way; nil if none is.
+        var sent: HostCondition.Learned?
+        /// Whether the other workers know that this worker uses the host.
+        var isMember = false
+        /// When the next one may begin, and when it must.
+        var (earliest, latest) = (ContinuousClock.now, ContinuousClock.now)
     }
 
     private struct Waiting {
@@ -76,9 +91,15 @@ struct HostBook<Element: AnyObject> {
     /// The hosts in the order in which they became idle, and hosts that no longer are.
     private var idle: ArraySlice<(since: ContinuousClock.Instant, host: String)> = []
 
+    /// Whether hosts are shared with other workers. Then a host gets no request before the first reply to an exchange.
+    private let isShared: Bool
+    /// The hosts that are to be exchanged with other workers, and hosts that no longer are.
+    private var exchanges = Timeline<String>()
+
     /// - Parameter rules: the rules for a host.
-    init(places: Int? = nil, _ rules: @escaping (_ host: String) -> HostCondition.Rules) {
+    init(places: Int? = nil, isShared: Bool = false, _ rules: @escaping (_ host: String) -> HostCondition.Rules) {
         self.places = places ?? .max
+        self.isShared = isShared
         self.rules = rules
     }
 
@@ -112,7 +133,7 @@ struct HostBook<Element: AnyObject> {
         tickets += 1
         waiting[ObjectIdentifier(element)] = Waiting(host: host, ticket: tickets)
         let entry = Entry(element: element, ticket: tickets)
-        var state = take(host) ?? Host(condition: HostCondition(rules(host)))
+        var state = take(host) ?? newHost(host)
         state.waiting += 1
         if let queue = state.queues.firstIndex(where: { $0.order == order }) {
             state.queues[queue].entries.append(entry)
@@ -257,6 +278,7 @@ struct HostBook<Element: AnyObject> {
             }
         }
         if !state.isIdle { state.idleSince = nil }
+        planExchange(&state, name, now)
         hosts[name] = state
         noteIfIdle(name, now)
     }
@@ -277,5 +299,87 @@ struct HostBook<Element: AnyObject> {
             idle.removeFirst()
             if isStillIdle { hosts[name] = nil }
         }
+    }
+
+    // MARK: Exchanges with other workers
+
+    /// The least time between two exchanges of a host, also the time between them while a worker waits for its share.
+    private static var exchangePause: (least: Duration, contended: Duration) { (.milliseconds(20), .milliseconds(100)) }
+    /// The time between two exchanges of a host in use.
+    private static var exchangeInterval: Duration { .milliseconds(500) }
+    /// The same for a host in trouble, or if the other workers cannot be reached.
+    private static var slowExchangeInterval: Duration { .seconds(1) }
+
+    /// When ``takeUses(_:_:)`` has something to tell; nil if never.
+    var nextExchange: ContinuousClock.Instant? { exchanges.nextTime }
+
+    private func newHost(_ name: String) -> Host {
+        var host = Host(condition: HostCondition(rules(name)))
+        if isShared, !name.isEmpty { host.condition.sharing = HostCondition.Sharing() }
+        return host
+    }
+
+    private mutating func planExchange(_ host: inout Host, _ name: String, _ now: ContinuousClock.Instant) {
+        guard let sharing = host.condition.sharing, host.exchange.sent == nil else { return }
+        let exchange = host.exchange
+        let wantsMore =
+            !sharing.isContended && sharing.permits < host.condition.ownLimit && wanted(host) > sharing.permits
+        let isAwaited = host.isIdle && exchange.isMember && sharing.isContended
+        let isUrgent = host.waiting > 0 && (!exchange.isMember || wantsMore) || host.condition.hasNews || isAwaited
+        guard isUrgent || exchange.isMember else { return }
+        let time = isUrgent ? max(now, exchange.earliest) : exchange.latest
+        guard time < exchange.time ?? time + .seconds(1) else { return }
+        host.exchange.time = time
+        exchanges.add(name, at: time)
+    }
+
+    /// How many requests of the host would be under way if no other worker used it.
+    private func wanted(_ host: Host) -> Int {
+        max(host.condition.running, min(host.condition.ownLimit, host.condition.running + host.waiting))
+    }
+
+    /// What to tell the other workers now. ``apply(_:to:_:)`` must follow for each of these hosts.
+    /// - Parameter most: the largest number of hosts.
+    mutating func takeUses(_ most: Int, _ now: ContinuousClock.Instant) -> [HostUse] {
+        var uses: [HostUse] = []
+        while uses.count < most, let (time, name) = exchanges.popDue(now) {
+            guard var host = take(name) else { continue }
+            if host.exchange.time == time {
+                host.exchange.time = nil
+                let (use, learned) = host.condition.use(name, wanted: wanted(host), now)
+                uses.append(use)
+                host.exchange.sent = learned
+                host.exchange.isMember = use.wanted > 0
+                // The permits may belong to another worker as soon as Redis gets the message.
+                if use.wanted == 0 { host.condition.sharing?.permits = 0 }
+            }
+            hosts[name] = host
+        }
+        return uses
+    }
+
+    /// Handles the end of an exchange.
+    /// - Parameter share: the reply; nil if the other workers cannot be reached. Then this worker keeps to its permits, and
+    ///   sends one request at a time to a host for which it has none.
+    mutating func apply(_ share: HostShare?, to name: String, _ now: ContinuousClock.Instant) {
+        guard var host = take(name) else { return }
+        if let sent = host.exchange.sent {
+            host.exchange.sent = nil
+            let isTroubled = host.condition.isTroubled
+            var interval = isTroubled ? Self.slowExchangeInterval : Self.exchangeInterval
+            host.exchange.earliest = now + Self.exchangePause.least
+            if let share {
+                host.condition.apply(share, sent: sent, now)
+                if !host.exchange.isMember { host.condition.sharing?.permits = 0 }
+                if share.isContended, !isTroubled { interval = Self.exchangePause.contended }
+            } else {
+                interval = Self.slowExchangeInterval
+                host.exchange.earliest = now + interval
+                let permits = host.condition.sharing?.permits ?? 0
+                host.condition.sharing?.permits = max(1, permits)
+            }
+            host.exchange.latest = now + interval
+        }
+        putBack(host, name, now)
     }
 }

@@ -41,15 +41,17 @@ struct HostCondition {
     private static let firstProbe = Duration.seconds(1)
     private static let longestProbe = Duration.seconds(10)
 
-    private let rules: Rules
-    private(set) var state = State.unknown
+    let rules: Rules
+    /// The exchange with other workers; nil if this process does not share its hosts.
+    var sharing: Sharing?
+    var state = State.unknown
     private(set) var running = 0
-    private var connections = ConnectionLimit()
-    private var pace: RequestPace?
+    var connections = ConnectionLimit()
+    var pace: RequestPace?
     /// When the host answered last; before the first answer: when the first attempt began.
-    private var lastAnswer: ContinuousClock.Instant?
-    private var silences = 0
-    private var slows = 0
+    var lastAnswer: ContinuousClock.Instant?
+    var silences = 0
+    var slows = 0
     /// The requests that were refused (503) though they were the only ones, at a low rate.
     private var lonelyRefusals = 0
     private var lonelySince: ContinuousClock.Instant?
@@ -57,17 +59,20 @@ struct HostCondition {
     private var hasAnsweredInPace = false
     /// When the next request may begin according to ``Rules/interval``.
     private var nextInTurn: ContinuousClock.Instant?
-    private var probes = 0
+    var probes = 0
     /// The refusals since the last answer, where those of requests under way at the same time count once.
-    private var refusals = 0
-    private var lastRefusal: ContinuousClock.Instant?
+    var refusals = 0
+    var lastRefusal: ContinuousClock.Instant?
     /// The answers of the current and of the last second with answers.
     private var recent: (answers: Int, before: Int, since: ContinuousClock.Instant) = (0, 0, .now)
 
     init(_ rules: Rules) { self.rules = rules }
 
     /// The largest number of requests at the same time.
-    var limit: Int {
+    var limit: Int { min(ownLimit, sharing?.permits ?? .max) }
+
+    /// The limit if no other worker used the host.
+    var ownLimit: Int {
         switch state {
         case .paused, .down, .slow: 1  // a single one tries whether the host answers
         case .unknown, .up: rules.perHost ?? connections.current
@@ -90,7 +95,7 @@ struct HostCondition {
         running += 1
         if lastAnswer == nil { lastAnswer = now }
         pace?.began(now)
-        if let interval = rules.interval { nextInTurn = now + interval }
+        if let interval = rules.interval { nextInTurn = now + interval * users }
     }
 
     /// Handles the end of an attempt.
@@ -147,7 +152,7 @@ struct HostCondition {
 
     /// Whether the host has refused requests or was silent since its last answer. The patience begins with the first of
     /// these requests.
-    private var isTroubled: Bool {
+    var isTroubled: Bool {
         if case .down = state { return true }
         return refusals > 0 || silences > 0
     }
@@ -186,11 +191,11 @@ struct HostCondition {
         if case .paused(let earlier) = state { until = max(until, earlier) }
         state = .paused(until: until)
         guard isNew else { return }
-        let measured = Double(max(recent.answers, recent.before))
+        let measured = Double(max(recent.answers, recent.before) * users)
         // While few photos wait, the pace may have grown far beyond the requests that were sent.
         pace?.lower(to: max(Self.firstRate, measured * 4))
         if pace == nil {
-            pace = RequestPace(rate: max(Self.firstRate, measured / 2), resume: until)
+            pace = RequestPace(rate: max(Self.firstRate, measured / 2), users: users, resume: until)
         } else if refusals == 1 {
             pace?.refused(begun: start, resume: until)
         } else {

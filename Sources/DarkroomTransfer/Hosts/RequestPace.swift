@@ -16,8 +16,10 @@ struct RequestPace {
     private static let least = 0.05
     private static let most = 1000.0
 
-    /// In requests per second.
+    /// In requests per second, of all workers.
     private(set) var rate: Double
+    /// The number of workers that share the rate.
+    var users: Int
     private var rateBefore: Double
     private var allowed = 0.0
     private var refused = Double.infinity
@@ -28,15 +30,18 @@ struct RequestPace {
 
     /// The pace after the first refusal of a host.
     /// - Parameters:
-    ///   - rate: a rate that is probably allowed, in requests per second.
+    ///   - rate: a rate that is probably allowed, in requests per second of all workers.
+    ///   - users: the number of workers that share the rate.
     ///   - resume: when requests may be sent again.
-    init(rate: Double, resume: ContinuousClock.Instant) {
+    init(rate: Double, users: Int = 1, resume: ContinuousClock.Instant) {
         (self.rate, rateBefore) = (rate, rate)
+        self.users = users
         since = resume
         next = resume
     }
 
-    private var interval: Duration { .seconds(1 / rate) }
+    /// The time between two requests of this worker.
+    private var interval: Duration { .seconds(Double(users) / rate) }
 
     mutating func began(_ now: ContinuousClock.Instant) { next = max(next, now) + interval }
 
@@ -59,6 +64,13 @@ struct RequestPace {
         let middle = allowed > 0 ? (allowed + refused) / 2 : refused / 2
         change(to: max(Self.least, isFound ? allowed : middle), resume)
         next = resume
+    }
+
+    /// Another worker has found the rate.
+    mutating func adopt(rate found: Double, _ now: ContinuousClock.Instant) {
+        change(to: min(Self.most, max(Self.least, found)), now)
+        allowed = rate
+        refused = rate * (1 + Self.precision / 2)
     }
 
     /// The host got no more than `measured` requests per second.

@@ -1,3 +1,4 @@
+import DarkroomHosts
 import FuzzSupport
 import Testing
 
@@ -22,7 +23,10 @@ private final class Item: Hashable, CustomStringConvertible {
         var random = SeededGenerator(seed: seed)
         let places = Bool.random(using: &random) ? nil : Int.random(in: 1...6, using: &random)
         let perHost = Bool.random(using: &random) ? Int.random(in: 1...3, using: &random) : nil
-        var book = HostBook<Item>(places: places) { _ in .init(perHost: perHost) }
+        let isShared = Bool.random(using: &random)
+        var book = HostBook<Item>(places: places, isShared: isShared) { _ in .init(perHost: perHost) }
+        var exchanged: [String] = []  // the hosts of an exchange under way
+        var permits: [String: Int] = [:]
         var waiting: [Item: TransferOrder] = [:]
         var running: [(item: Item, priority: Int, start: ContinuousClock.Instant)] = []
         var now = ContinuousClock.now
@@ -65,6 +69,30 @@ private final class Item: Hashable, CustomStringConvertible {
                 book.ended(item.host, priority: priority, signs.randomElement(using: &random)!, begun: start, now)
             default: now += .seconds(Double.random(in: 0...2, using: &random))
             }
+            if !exchanged.isEmpty, Bool.random(using: &random) {
+                for host in exchanged {
+                    var share = HostShare(permits: Int.random(in: 0...3, using: &random))
+                    share.isContended = Bool.random(using: &random)
+                    share.version = Int.random(in: 0...2, using: &random)
+                    let next = Duration.seconds(Int.random(in: 0...3, using: &random))
+                    share.state = [
+                        nil, .up, .troubled(.down, since: .seconds(1), next: next, count: 1),
+                        .troubled(.paused, since: .zero, next: next, count: 1),
+                    ].randomElement(using: &random)!
+                    let isReached = Int.random(in: 0..<5, using: &random) > 0
+                    permits[host] = isReached ? share.permits : max(1, permits[host] ?? 0)
+                    book.apply(isReached ? share : nil, to: host, now)
+                }
+                exchanged = []
+            } else if exchanged.isEmpty {
+                let uses = book.takeUses(10, now)
+                for use in uses {
+                    #expect(use.running == running.filter { $0.item.host == use.host }.count)
+                    #expect((use.wanted > 0) == (use.running > 0 || waiting.keys.contains { $0.host == use.host }))
+                    if use.wanted == 0 { permits[use.host] = 0 }
+                }
+                exchanged = uses.map(\.host)
+            }
             while let item = book.next(now) {
                 let found = waiting.removeValue(forKey: item)
                 let order = try #require(found, "\(item) does not wait")
@@ -72,6 +100,7 @@ private final class Item: Hashable, CustomStringConvertible {
                 #expect(running.filter { $0.priority >= order.priority }.count <= places ?? .max)
                 let atHost = running.filter { $0.item.host == item.host }.count
                 #expect(atHost <= perHost ?? .max)
+                if isShared { #expect(atHost <= permits[item.host] ?? 0, "no more than the other workers leave") }
                 #expect(atHost == book.condition(of: item.host)?.running)
             }
             #expect(book.count == waiting.count)
@@ -79,7 +108,11 @@ private final class Item: Hashable, CustomStringConvertible {
                 let condition = try #require(book.condition(of: item.host))
                 guard running.filter({ $0.priority >= order.priority }).count < places ?? .max,
                     let time = condition.nextBegin(now)
-                else { continue }
+                else {
+                    let isAsking = !isShared || exchanged.contains(item.host) || book.nextExchange != nil
+                    #expect(isAsking, "\(item) waits for ever")
+                    continue
+                }
                 #expect(time > now, "\(item) may begin")
                 let next = try #require(book.nextTime)
                 #expect(next <= time)

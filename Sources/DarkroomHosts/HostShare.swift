@@ -1,0 +1,21 @@
+/// A worker's share of a host, and what all workers have learned about the host.
+package struct HostShare: Sendable, Equatable {
+    /// How many requests the worker may have under way.
+    package var permits: Int
+    /// The number of workers that use the host.
+    package var users = 1
+    /// Whether a worker waits for its share.
+    package var isContended = false
+    /// The number of requests that all workers together may have under way; nil if none has learned it.
+    package var limit: Int?
+    /// In requests per 1,000 s; nil if the host has not refused requests.
+    package var rate: Int?
+    /// Grows with each change of the state.
+    package var version = 0
+    /// Nil if no worker has told a state.
+    package var state: SharedHostState?
+    /// The time since the last answer; nil if it is not known.
+    package var answered: Duration?
+
+    package init(permits: Int) { self.permits = permits }
+}

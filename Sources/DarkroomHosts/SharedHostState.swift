@@ -1,0 +1,8 @@
+/// The state of a host, with times relative to now, because workers have different clocks.
+package enum SharedHostState: Sendable, Equatable {
+    package enum Trouble: String, Sendable { case paused, down, slow }
+
+    case up
+    /// Requests are sent again after `next`. `count` is the number of refusals or probes in a row.
+    case troubled(Trouble, since: Duration, next: Duration, count: Int)
+}

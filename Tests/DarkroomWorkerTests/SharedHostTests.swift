@@ -1,0 +1,103 @@
+import DarkroomModel
+import DarkroomRedis
+import DarkroomStore
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+@testable import DarkroomWorker
+
+/// Tests that several workers are one visitor for a host. Each test runs workers and an HTTP server.
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(5))) struct SharedHostTests {
+    let darkroom: Darkroom
+
+    init() throws { darkroom = try Darkroom(.current) }
+
+    private func workers(
+        _ count: Int, _ server: HostileServer, _ change: (inout WorkerConfiguration) -> Void = { _ in }
+    ) throws -> [Worker] {
+        try (0..<count).map { _ in
+            try darkroom.worker {
+                $0.transfer.perHost = 4
+                $0.transfer.patience = .seconds(60)
+                $0.transfer.connectTo = ["photos.example:80:127.0.0.1:\(server.port)"]
+                change(&$0)
+            }
+        }
+    }
+
+    private func end(_ workers: [Worker]) {
+        for worker in workers { worker.stop() }
+        for worker in workers { worker.wait() }
+    }
+
+    /// The number of workers with permits for the host.
+    private func holders() throws -> Int {
+        let key = darkroom.keys.host("photos.example")
+        let fields = try darkroom.store.connection.call(RedisCommand("HGETALL", key)).array?.compactMap(\.string) ?? []
+        return stride(from: 0, to: fields.count - 1, by: 2).filter {
+            fields[$0].hasPrefix("worker:") && !fields[$0 + 1].hasPrefix("0 ")
+        }.count
+    }
+
+    @Test func severalWorkersSendAHostNoMoreThanOne() async throws {
+        let server = try HostileServer(["/photo": .answer(body: [1])])
+        defer { server.stop() }
+        let workers = try workers(3, server)
+        let batch = try darkroom.submit(
+            (0..<600).map { _ in "http://photos.example/photo" }, darkroom.options { $0.operationSize = 10 })
+        try darkroom.wait(batch)
+        #expect(server.log.requests["/photo"] == 600)
+        #expect(server.log.mostRunning <= 4)
+        end(workers)
+    }
+
+    @Test func laterWorkerGetsItsShareOfAHost() async throws {
+        let server = try HostileServer(["/photo": .drip(body: [1, 2, 3], pause: .milliseconds(30))])
+        defer { server.stop() }
+        let first = try workers(1, server)
+        let batch = try darkroom.submit(
+            (0..<4000).map { _ in "http://photos.example/photo" }, darkroom.options { $0.operationSize = 10 })
+        #expect(await server.wait { $0.running == 4 })
+        let late = try workers(2, server)
+        let deadline = ContinuousClock.now + .seconds(60)
+        while try holders() < 3, .now < deadline { try await Task.sleep(for: .milliseconds(20)) }  // only Redis tells
+        #expect(try holders() == 3)
+        #expect(server.log.mostRunning <= 4)
+        _ = try darkroom.store.perform(darkroom.store.cancel(batch))
+        try darkroom.wait(batch)
+        end(first + late)
+    }
+
+    @Test func refusalToOneWorkerHoldsAllWorkers() async throws {
+        let server = try HostileServer([
+            "/photo": .inTurn([.answer(status: 429, headers: ["Retry-After: 2"]), .answer(body: [1])])
+        ])
+        defer { server.stop() }
+        let workers = try workers(3, server) { $0.transfer.perHost = 1 }
+        let batch = try darkroom.submit(
+            (0..<60).map { _ in "http://photos.example/photo" }, darkroom.options { $0.operationSize = 2 })
+        try darkroom.wait(batch)
+        let arrivals = server.log.arrivals
+        #expect(arrivals.count == 61)
+        #expect(arrivals[1] - arrivals[0] >= .seconds(2))
+        end(workers)
+    }
+
+    @Test func workerWithoutPermissionToShareGoesOn() async throws {
+        let server = try HostileServer(["/photo": .answer(body: [1])])
+        defer { server.stop() }
+        let rules = "ACL SETUSER limited on >secret ~* &* +@all -pexpire".split(separator: " ").map(String.init)
+        #expect(try darkroom.store.connection.call(RedisCommand(rules)) == .status("OK"))
+        var redis = darkroom.redis.configuration
+        (redis.user, redis.password) = ("limited", "secret")
+        let worker = try darkroom.worker(redis: redis) {
+            $0.transfer.connectTo = ["photos.example:80:127.0.0.1:\(server.port)"]
+        }
+        let batch = try darkroom.submit((0..<20).map { _ in "http://photos.example/photo" }, darkroom.options())
+        try darkroom.wait(batch)
+        #expect(server.log.requests["/photo"] == 20)
+        #expect(darkroom.lines.withLock { $0.filter { $0.contains("hosts are not shared") }.count } == 1)
+        end([worker])
+    }
+}
