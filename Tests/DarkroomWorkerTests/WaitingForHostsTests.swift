@@ -119,14 +119,15 @@ import Testing
 
     @Test func retriedPhotosObeyTheDownloadLimit() throws {
         let route = HostileServer.Route.inTurn([
-            .answer(status: 503, headers: ["Retry-After: 1"]), .drip(body: [1, 2], pause: .milliseconds(200)),
+            .answer(status: 500), .drip(body: [1, 2], pause: .milliseconds(200)),
         ])
         let server = try HostileServer(Dictionary(uniqueKeysWithValues: (0..<6).map { ("/\($0)", route) }))
         defer { server.stop() }
         let worker = try worker([:]) {
             $0.downloads = 2
             $0.filtrations = 1
-            $0.transfer.patience = .seconds(60)
+            $0.transfer.retries = 1
+            $0.transfer.retryPauses = [.milliseconds(500)]
         }
         let id = try darkroom.submit((0..<6).map { server.url("/\($0)") }, darkroom.options())
         try darkroom.wait(id)

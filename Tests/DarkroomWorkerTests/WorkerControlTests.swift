@@ -264,19 +264,21 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
     }
 
     @Test func limitsHoldWhileTheyAreSet() async throws {
-        let held = try HostileServer(["/gone": .held(.answer(status: 404))])
-        defer { held.stop() }
+        let server = try HostileServer(["/photo": .stallHalfWay(body: [1], declared: 2)])
+        defer { server.stop() }
         _ = try darkroom.store.perform(darkroom.store.setLimits(downloads: 2, filtrations: 1))
-        let id = try darkroom.submit((0..<30).map { _ in held.url("/gone") }, darkroom.options())
+        let id = try darkroom.submit((0..<30).map { _ in server.url("/photo") }, darkroom.options())
         let worker = try worker { $0.downloads = 8 }
-        #expect(await held.wait { $0.running == 2 })
+        // A further photo has arrived, but must wait.
+        func isFull(_ state: WorkerState, _ downloads: Int) -> Bool {
+            state.queues.total(\.carrying) == downloads && state.queues.total(\.arrived) > 0
+        }
+        try wait(worker, "2 downloads") { isFull($0, 2) }
         _ = try darkroom.store.perform(darkroom.store.setLimits(downloads: 5, filtrations: nil))
-        #expect(await held.wait { $0.running == 5 })
+        try wait(worker, "5 downloads") { isFull($0, 5) }
         _ = try darkroom.store.perform(darkroom.store.clearLimits())
-        #expect(await held.wait { $0.running == 8 })
-        // After a reply, the server may count the next request before it removes the previous one.
-        #expect(held.log.mostRunning == 8)
-        held.release()
+        try wait(worker, "8 downloads") { $0.queues.total(\.carrying) == 8 }
+        _ = try darkroom.store.perform(darkroom.store.cancel(id))
         try darkroom.wait(id)
         end(worker)
     }
