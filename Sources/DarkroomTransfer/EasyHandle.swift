@@ -184,9 +184,36 @@ final class EasyHandle {
         isActive = true
         bytesCome += count
         headerBytes += count
+        // An empty line ends the header.
+        if count <= 2, let rules = settings.optOut, let found = optOut(rules) {
+            refusal = TransferError(code: .optedOut, detail: "the server sends \(found)")
+            return false
+        }
         guard headerBytes > Self.maxHeaderBytes else { return true }
         refusal = TransferError(code: .tooLarge, detail: "more than \(Self.maxHeaderBytes) bytes of header")
         return false
+    }
+
+    /// The header line of a successful response that opts out of uses of its photo; nil if there is none. Redirects do not
+    /// count: they contain no photo, and short links often have `noindex` so that only their targets are indexed.
+    private func optOut(_ rules: OptOut) -> String? {
+        darkroom_curl_easy_getinfo_long(curl, CURLINFO_RESPONSE_CODE, &status)
+        guard isSuccess else { return nil }
+        let tag = headers("X-Robots-Tag").lazy.compactMap(rules.directive(inRobotsTag:)).first
+        if let tag { return "X-Robots-Tag: \(tag)" }
+        return headers("TDM-Reservation").contains(where: rules.reserves) ? "TDM-Reservation: 1" : nil
+    }
+
+    /// The values of all header lines with this name in the last response.
+    private func headers(_ name: String) -> [String] {
+        var values: [String] = []
+        var header: UnsafeMutablePointer<curl_header>?
+        while curl_easy_header(curl, name, values.count, UInt32(CURLH_HEADER), -1, &header) == CURLHE_OK,
+            let value = header?.pointee.value
+        {
+            values.append(String(cString: value))
+        }
+        return values
     }
 
     /// Takes a part of the body, and returns its size. Another result ends or pauses the attempt; after a pause, libcurl

@@ -6,6 +6,8 @@ import DarkroomText
 final class EasySettings {
     let configuration: TransferConfiguration
     let hosts: HostRules
+    /// nil if opt-outs are ignored.
+    let optOut: OptOut?
     /// Returns whether a connection to an address may be opened or reused.
     let allows: @Sendable (IPAddress) -> Bool
     /// Header lists, each created at its first use. A key contains the indices of the header lines for a host.
@@ -16,6 +18,7 @@ final class EasySettings {
     init(_ configuration: TransferConfiguration, allows: @escaping @Sendable (IPAddress) -> Bool) {
         self.configuration = configuration
         self.allows = allows
+        optOut = configuration.skipsOptedOut ? OptOut(userAgent: configuration.userAgent) : nil
         authorities = .of(configuration.authorities)
         hosts = HostRules(allowed: configuration.allowedHosts, denied: configuration.deniedHosts)
         connectTo = Self.list(configuration.connectTo.compactMap(ConnectRule.init).map(\.text))

@@ -70,6 +70,13 @@ import Testing
         #expect([changed, plain].mendings(under: changed).count == 1)
     }
 
+    @Test func photosThatOptedOutRunAgainWithoutTheOption() throws {
+        let plain = try RunCommand.parse(["list", "-o", "out"]).conditions()
+        let skips = try RunCommand.parse(["list", "-o", "out", "--skip-opted-out"]).conditions()
+        #expect(plain.mendings(since: skips).reasons == [.optedOut])
+        #expect(skips.mendings(since: plain).isEmpty)
+    }
+
     @Test func adviceIsTheWholeCommandWithoutSecrets() {
         let words = [
             "/usr/bin/darkroom", "run", "a b", "--dry-run", "--header", "Cookie: secret", "--header=X: secret", "-o",

@@ -32,6 +32,9 @@ public struct DownloadRules: Sendable {
     public var headers: [String] = []
     /// The `User-Agent` header.
     public var userAgent = "darkroom/\(darkroomVersion)"
+    /// Whether a photo fails if its server sends `X-Robots-Tag` with `noai`, `noimageai`, `noindex` or `noimageindex`, or
+    /// `TDM-Reservation: 1`.
+    public var skipsOptedOut = false
     /// Whether loopback, private, link-local and all other addresses outside the public internet are allowed.
     public var allowsPrivateAddresses = false
     /// The allowed networks outside the public internet, for example `10.1.0.0/16` or `fd00::/8`.
@@ -64,6 +67,7 @@ public struct DownloadRules: Sendable {
         transfer.retries = retries
         transfer.headers = try headers.map { try RequestHeader(parsing: $0) }
         transfer.userAgent = userAgent
+        transfer.skipsOptedOut = skipsOptedOut
         transfer.allowPrivate = allowsPrivateAddresses
         transfer.allowedNetworks = try allowedNetworks.map { try NetworkRange(parsing: $0) }
         transfer.allowedHosts = try allowedHosts.map { try HostPattern(parsing: $0) }

@@ -51,6 +51,12 @@ struct FetchOptions: ParsableArguments {
     var headerFile: [String]
     @Option(help: "The User-Agent header.", valueName: "text")
     var userAgent: String = "darkroom/\(darkroomVersion)"
+    @Flag(
+        help: """
+            Do not keep photos whose server sends X-Robots-Tag with noai, noimageai, noindex or noimageindex, or \
+            TDM-Reservation: 1.
+            """)
+    var skipOptedOut: Bool
     @Flag(help: "Allow downloads from loopback, private and link-local addresses.") var allowPrivate: Bool
     @Option(help: "Allow downloads from this network, such as 10.1.0.0/16 or fd00::/8.", valueName: "network")
     var allowNetworks: [NetworkRange]
@@ -112,6 +118,7 @@ struct FetchOptions: ParsableArguments {
         transfer.retries = retries
         transfer.headers = try headers
         transfer.userAgent = userAgent
+        transfer.skipsOptedOut = skipOptedOut
         transfer.allowPrivate = allowPrivate
         transfer.allowedNetworks = allowNetworks
         transfer.allowedHosts = allowHosts

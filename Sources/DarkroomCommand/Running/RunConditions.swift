@@ -20,6 +20,8 @@ struct RunConditions: Codable, Equatable {
     private let headers: String
     /// nil: it is learned.
     private let perHost: Int?
+    /// nil in the conditions of versions without the option.
+    private let skipsOptedOut: Bool?
     private let patience: Duration?
     private let retryTime: Duration?
     private let retries: Int
@@ -53,6 +55,7 @@ struct RunConditions: Codable, Equatable {
         }
         headers = Self.digest(lines + [fetch.userAgent])
         perHost = fetch.perHost.count
+        skipsOptedOut = fetch.skipOptedOut
         patience = fetch.patience
         retryTime = fetch.retryFor
         retries = fetch.retries
@@ -109,6 +112,7 @@ struct RunConditions: Codable, Equatable {
             (maxDownload > before.maxDownload, "--max-download", [.tooLarge]),
             (maxPixels > before.maxPixels, "--max-pixels", [.tooManyPixels]),
             (minRate < before.minRate, "--min-rate", [.stalled, .hostTooSlow]),
+            (before.skipsOptedOut == true && skipsOptedOut != true, "--skip-opted-out", [.optedOut]),
             (timeout > before.timeout, "--timeout", [.timeout]),
             (connectTimeout > before.connectTimeout, "--connect-timeout", [.timeout, .connectFailed]),
             (stallTimeout > before.stallTimeout, "--stall-timeout", [.stalled, .timeout]),
