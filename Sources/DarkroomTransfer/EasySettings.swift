@@ -61,9 +61,13 @@ final class EasySettings {
 
     private func headers(for hop: Redirects.Hop) -> UnsafeMutablePointer<curl_slist>? {
         let wanted = configuration.headers.indices.filter { hop.takes(configuration.headers[$0]) }
-        guard !wanted.isEmpty else { return nil }
         if let list = headers[wanted] { return list }
-        let list = Self.list(wanted.map { configuration.headers[$0].line })
+        var lines = wanted.map { configuration.headers[$0].line }
+        if let accept = configuration.accept, !wanted.contains(where: { configuration.headers[$0].name == "accept" }) {
+            lines.append("Accept: \(accept)")
+        }
+        guard !lines.isEmpty else { return nil }
+        let list = Self.list(lines)
         headers[wanted] = list
         return list
     }

@@ -39,6 +39,8 @@ package struct TransferConfiguration: Sendable {
     /// host or port only `Accept...:`, `User-Agent:`, `Cache-Control:` and `DNT:` are sent.
     package var headers: [RequestHeader] = []
     package var userAgent = "darkroom"
+    /// The value of `Accept`, unless one of ``headers`` sets it; nil: `*/*`.
+    package var accept: String?
     /// Whether photos whose responses opt out of uses are refused, see ``OptOut``.
     package var skipsOptedOut = false
     /// Whether connections to loopback, private, link-local and other non-public addresses are allowed.
