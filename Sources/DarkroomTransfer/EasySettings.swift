@@ -38,8 +38,7 @@ final class EasySettings {
         set(CURLOPT_NOSIGNAL, 1)
         set(CURLOPT_PROXY, "")  // with a proxy, only the proxy's address would be checked
         set(CURLOPT_PROTOCOLS_STR, "http,https")
-        // With HTTP/2, a lost packet would delay all transfers that share a connection.
-        set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
+        set(CURLOPT_HTTP_VERSION, Int(configuration.usesHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
         set(CURLOPT_FOLLOWLOCATION, 0)  // `Redirects` follows them
         set(CURLOPT_USERAGENT, configuration.userAgent)
         set(CURLOPT_CONNECTTIMEOUT_MS, max(1, configuration.connectTimeout.wholeMilliseconds))

@@ -2,6 +2,8 @@
 package struct TransferConfiguration: Sendable {
     /// The largest number of concurrent requests to one host; `nil`: it is learned (``ConnectionLimit``).
     package var perHost: Int?
+    /// Whether HTTP/2 is used with servers that offer it during the TLS handshake (ALPN).
+    package var usesHTTP2 = true
     /// The largest number of requests per second to one host; `nil` means no limit, except if the host refuses requests.
     package var rate: Double?
     /// For each priority, the largest number of concurrent requests of this priority and higher priorities. Transfers that

@@ -3,8 +3,10 @@ import DarkroomTransfer
 /// The hosts and folders from which a worker may download photos, and the limits of a download.
 public struct DownloadRules: Sendable {
     /// The maximum number of concurrent requests to one host. If nil, the worker learns the number for each host: it begins
-    /// with 4, and grows to at most 32 while the host answers as fast as before.
+    /// with 4, and grows to at most 32, or 100 with HTTP/2, while the host answers as fast as before.
     public var connectionsPerHost: Int?
+    /// Whether HTTP/2 is used with servers that offer it.
+    public var usesHTTP2 = true
     /// The maximum number of requests per second to one host; nil for no limit, unless the host refuses requests.
     public var requestsPerSecond: Double?
     /// How long a host may be silent or refuse all requests before its photos fail.
@@ -55,6 +57,7 @@ public struct DownloadRules: Sendable {
     func transferConfiguration() throws -> TransferConfiguration {
         var transfer = TransferConfiguration()
         transfer.perHost = connectionsPerHost
+        transfer.usesHTTP2 = usesHTTP2
         transfer.rate = requestsPerSecond
         transfer.patience = patience
         transfer.retryTime = retryTime

@@ -7,9 +7,11 @@ import DarkroomWorker
 struct FetchOptions: ParsableArguments {
     @Option(
         help: """
-            Concurrent requests to one host; auto: it is learned, from 4 to 32, as many as the host answers without delay.
+            Concurrent requests to one host; auto: it is learned, from 4 to 32, or to 100 with HTTP/2, as many as the host \
+            answers without delay.
             """, valueName: "count|auto")
     var perHost: PerHost = .auto
+    @Flag(help: "Use HTTP/1.1 also with servers that offer HTTP/2.") var http1: Bool
     @Option(help: "The most requests to one host in a time, such as 10/s or 30/m.", valueName: "count/unit")
     var rate: RequestRate?
     @Option(
@@ -105,6 +107,7 @@ struct FetchOptions: ParsableArguments {
     func transferConfiguration(fileFolders: [String] = []) throws -> TransferConfiguration {
         var transfer = TransferConfiguration()
         transfer.perHost = perHost.count
+        transfer.usesHTTP2 = !http1
         transfer.rate = rate?.perSecond
         transfer.patience = patience
         transfer.nameServers = nameServers.isEmpty ? nil : nameServers.joined(separator: ",")

@@ -20,7 +20,8 @@ struct RunConditions: Codable, Equatable {
     private let headers: String
     /// nil: it is learned.
     private let perHost: Int?
-    /// nil in the conditions of versions without the option.
+    // nil in the conditions of versions without the option.
+    private let http1: Bool?
     private let skipsOptedOut: Bool?
     private let patience: Duration?
     private let retryTime: Duration?
@@ -55,6 +56,7 @@ struct RunConditions: Codable, Equatable {
         }
         headers = Self.digest(lines + [fetch.userAgent])
         perHost = fetch.perHost.count
+        http1 = fetch.http1
         skipsOptedOut = fetch.skipOptedOut
         patience = fetch.patience
         retryTime = fetch.retryFor
@@ -105,6 +107,7 @@ struct RunConditions: Codable, Equatable {
                 perHost ?? .max < before.perHost ?? .max, "--per-host",
                 ofServer.union([.connectFailed, .timeout, .stalled])
             ),
+            (http1 ?? false != before.http1 ?? false, "--http1", ofServer.union(ofConnection)),
             (retries > before.retries, "--retries", ofServer.union(ofConnection)),
             (retryTime ?? .zero > before.retryTime ?? .zero, "--retry-for", ofServer.union(ofConnection)),
             (patience ?? .zero > before.patience ?? .zero, "--patience", ofHost.union(ofServer).union(ofConnection)),

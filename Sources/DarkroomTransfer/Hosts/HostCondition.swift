@@ -45,6 +45,8 @@ struct HostCondition {
     private(set) var state = State.unknown
     private(set) var running = 0
     private var connections = ConnectionLimit()
+    /// Whether the host uses HTTP/2, according to its last response.
+    private(set) var isMultiplexed = false
     private var pace: RequestPace?
     /// When the host answered last; before the first answer: when the first attempt began.
     private var lastAnswer: ContinuousClock.Instant?
@@ -136,6 +138,11 @@ struct HostCondition {
                 state = .down(since: now, next: now + interval)
             }
         }
+    }
+
+    mutating func answered(isMultiplexed: Bool) {
+        self.isMultiplexed = isMultiplexed
+        connections.use(isMultiplexed: isMultiplexed)
     }
 
     private func isTrouble(_ sign: HostSign) -> Bool {
