@@ -153,8 +153,7 @@ final class EasyHandle {
         attempt = nil
         if let peer { shares.leave(peer) }
         peer = nil
-        shares.release(heldBytes)
-        heldBytes = 0
+        releaseHeldBytes()
         isComplete = false
         isUnwanted = false
         bytesOfNextAttempt = nil
@@ -324,13 +323,17 @@ final class EasyHandle {
     func proceed(mayKeep bytes: Int, _ now: ContinuousClock.Instant) -> CURLcode {
         guard let since = heldSince else { return CURLE_OK }
         heldSince = nil
-        shares.release(heldBytes)
-        heldBytes = 0
+        releaseHeldBytes()
         heldTime += now - since
         lastActivity = now
         rateSpan = (now, bytesCome)
         allowance = max(allowance, bytes)
         return curl_easy_pause(curl, CURLPAUSE_CONT)
+    }
+
+    private func releaseHeldBytes() {
+        shares.release(heldBytes)
+        heldBytes = 0
     }
 
     /// Prepares the end of the attempt, whose handle libcurl still knows. libcurl 7.88 would neither free nor forget the
@@ -576,8 +579,11 @@ final class EasyHandle {
         case CURLE_URL_MALFORMAT: .notAURL
         case CURLE_COULDNT_RESOLVE_HOST: .nameNotFound
         case CURLE_COULDNT_CONNECT, CURLE_GOT_NOTHING: .connectFailed
-        case CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_PARTIAL_FILE:
+        case CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM:
             (200..<300).contains(status) ? .truncated : .connectFailed
+        // With HTTP/2 also for a connection that was lost before the response.
+        case CURLE_PARTIAL_FILE where status == 0: .connectFailed
+        case CURLE_PARTIAL_FILE: .truncated
         case CURLE_OPERATION_TIMEDOUT: .timeout
         // OpenSSL's text for a connection that was lost during the handshake; such a failure may be temporary.
         case CURLE_SSL_CONNECT_ERROR where found.contains("SYSCALL") || found.contains("reset"): .connectFailed

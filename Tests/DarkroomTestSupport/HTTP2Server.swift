@@ -12,6 +12,8 @@ package final class HTTP2Server: @unchecked Sendable {  // `condition` guards al
         package var connections = 0
         /// The number of connections whose client did not offer HTTP/2. The server closes them.
         package var refused = 0
+        /// The number of connections that were accepted after ``silence()``.
+        package var silent = 0
         /// The number of connections that the client or the server has closed.
         package var ended = 0
         /// The number of requests.
@@ -40,6 +42,7 @@ package final class HTTP2Server: @unchecked Sendable {  // `condition` guards al
     private let condition = NSCondition()
     private var current = Log()
     private var clients: Set<Int32> = []
+    private var isSilent = false
     private var isStopped = false
 
     /// - Parameters:
@@ -106,6 +109,14 @@ package final class HTTP2Server: @unchecked Sendable {  // `condition` guards al
         }
     }
 
+    /// Closes all connections. Later connections are accepted, but the server neither reads nor writes.
+    package func silence() {
+        locked {
+            isSilent = true
+            for client in clients { shutdown(client, Int32(SHUT_RDWR)) }
+        }
+    }
+
     /// Closes the listening socket and all connections.
     package func stop() {
         locked {
@@ -136,6 +147,7 @@ package final class HTTP2Server: @unchecked Sendable {  // `condition` guards al
             close(client)
             return
         }
+        guard !locked({ isSilent }) else { return note { $0.silent += 1 } }  // the end of the process closes it
         Thread.detachNewThread {
             // A write to a closed connection must not end the process.
             var signals = sigset_t()

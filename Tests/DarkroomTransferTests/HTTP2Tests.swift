@@ -211,6 +211,25 @@ import Testing
         #expect(server.log.connections == 2 && server.wait { $0.ended == 1 })
     }
 
+    /// libcurl would let the waiting requests open a connection one after the other.
+    @Test func requestsThatWaitForAConnectionFailTogether() async throws {
+        let server = try HTTP2Server(certificates, handler: Self.answer)
+        defer { server.stop() }
+        let engine = TransferEngine(
+            configuration {
+                $0.perHost = 8
+                $0.connectTimeout = .seconds(1)
+            })
+        #expect(await engine.fetch(server.url("/")).body == [1])
+        server.silence()
+        #expect(server.wait { $0.ended == 1 })
+        let results = Collected<Outcome>()
+        for _ in 0..<8 { engine.start(server.url("/"), completion: results.add) }
+        let codes = await results.wait(for: 8).map(\.error?.code)
+        #expect(codes.allSatisfy { $0 == .timeout }, "\(codes)")
+        #expect(server.log.silent == 1, "\(server.log)")
+    }
+
     /// REFUSED_STREAM, for which libcurl tries again by itself, and INTERNAL_ERROR.
     @Test(arguments: [7, 2] as [UInt32]) func serverThatResetsEveryStreamFailsItsPhotos(error: UInt32) async throws {
         let server = try HTTP2Server(certificates) { request, connection in
