@@ -227,7 +227,8 @@ import Testing
         for _ in 0..<8 { engine.start(server.url("/"), completion: results.add) }
         let codes = await results.wait(for: 8).map(\.error?.code)
         #expect(codes.allSatisfy { $0 == .timeout }, "\(codes)")
-        #expect(server.log.silent == 1, "\(server.log)")
+        // A request that begins while libcurl closes the lost connection may open another one.
+        #expect(server.log.silent <= 3, "\(server.log)")
     }
 
     /// REFUSED_STREAM, for which libcurl tries again by itself, and INTERNAL_ERROR.
@@ -363,15 +364,14 @@ import Testing
         hasRoom.withLock { $0 = true }
         engine.resume()
         #expect(await second.wait(for: 1).first?.body == whole(4))
-        for number in 5...8 as ClosedRange<UInt8> {
-            hasRoom.withLock { $0 = false }
-            let (count, third) = (asked.values.count, Collected<Outcome>())
-            engine.start(server.url("/"), steps: steps, completion: third.add)
-            _ = await asked.wait(for: count + 2)
-            hasRoom.withLock { $0 = true }
-            engine.resume()
-            #expect(await third.wait(for: 1).first?.body == whole(number))
-        }
+        // Handles of libcurl are used again, also that of the cancelled transfer.
+        hasRoom.withLock { $0 = false }
+        let (count, others) = (asked.values.count, Collected<Outcome>())
+        for _ in 0..<3 { engine.start(server.url("/"), steps: steps, completion: others.add) }
+        _ = await asked.wait(for: count + 6)
+        hasRoom.withLock { $0 = true }
+        engine.resume()
+        #expect(Set(await others.wait(for: 3).compactMap(\.body)) == [whole(5), whole(6), whole(7)])
         #expect(server.log.connections == 1, "\(server.log)")
     }
 }
