@@ -181,7 +181,7 @@ let package = Package(
         // Tests.
         .target(
             name: "DarkroomTestSupport",
-            dependencies: ["DarkroomRedis", "DarkroomPhotoServer", "DarkroomConcurrency", "CSystem"],
+            dependencies: ["DarkroomRedis", "DarkroomPhotoServer", "DarkroomConcurrency", "CSystem", "CTLS"],
             path: "Tests/DarkroomTestSupport"),
         .target(name: "FuzzSupport", path: "Tests/FuzzSupport"),
         .target(name: "ErrorExpectations", path: "Tests/ErrorExpectations"),

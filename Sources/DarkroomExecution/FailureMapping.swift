@@ -27,6 +27,7 @@ extension FailureReason {
         case .hostUnreachable: self = .hostUnreachable
         case .hostRefuses: self = .hostRefuses
         case .hostTooSlow: self = .hostTooSlow
+        case .optedOut: self = .optedOut
         case .other: self = .other
         }
     }

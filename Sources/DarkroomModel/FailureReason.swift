@@ -61,6 +61,8 @@ public enum FailureReason: UInt8, Sendable, CaseIterable, Hashable {
     case hostRefuses
     /// The host sent several photos too slowly.
     case hostTooSlow
+    /// The server says that the photo must not be used for AI or for an index, and the worker skips such photos.
+    case optedOut
 
     /// The state code of this reason in the key `:states` of a batch.
     package var stateCode: UInt8 { rawValue }
@@ -111,6 +113,7 @@ public enum FailureReason: UInt8, Sendable, CaseIterable, Hashable {
         case .hostUnreachable: "host-unreachable"
         case .hostRefuses: "host-refuses"
         case .hostTooSlow: "host-too-slow"
+        case .optedOut: "opted-out"
         }
     }
 

@@ -3,6 +3,8 @@ final class Attempt: Sendable {
     struct Outcome: Sendable {
         enum Result: Sendable {
             case downloaded(Download)
+            /// The attempt was ended because it may not keep more of its body yet. The next attempt needs room for `bytes`.
+            case cutOff(bytes: Int, hasBody: Bool)
             /// The server redirects the request to `location`, an absolute or relative URL.
             case redirected(location: [UInt8])
             case failed(TransferError)
@@ -11,6 +13,10 @@ final class Attempt: Sendable {
         let result: Result
         /// What the attempt tells about its host.
         var sign = HostSign.none
+        /// Whether another attempt of the host has already reported the silence, because both used the same connection.
+        var isRepeated = false
+        /// Whether the server uses HTTP/2; nil if there was no response.
+        var isMultiplexed: Bool?
         /// The requests of the attempt, with the earlier ones.
         var way: [RequestStop] = []
         /// Whether one of them went to an address of the public internet.
@@ -31,11 +37,23 @@ final class Attempt: Sendable {
     let request: Request
     /// The addresses of the host; empty if the URL contains an address in place of a host name.
     let addresses: [IPAddress]
+    /// Whether the host is known to use HTTP/2, so that the attempt waits for a connection that is being opened.
+    let sharesConnection: Bool
+    /// How many bytes of the body may be kept without asking.
+    let allowance: Int
+    /// The priority of the transfer, see ``TransferOrder``.
+    let priority: Int
     let onChunk: (@Sendable (UnsafeRawBufferPointer) -> Void)?
     let mayCarry: (@Sendable (Int) -> Bool)?
 
-    init(_ transfer: Transfer, number: Int, _ request: Request, addresses: [IPAddress]) {
+    init(
+        _ transfer: Transfer, number: Int, _ request: Request, addresses: [IPAddress], sharesConnection: Bool,
+        allowance: Int = 0
+    ) {
         self.transfer = transfer
+        self.sharesConnection = sharesConnection
+        self.allowance = allowance
+        priority = transfer.order.priority
         self.number = number
         self.request = request
         self.addresses = addresses

@@ -18,10 +18,13 @@ final class EasyHandle {
 
     let curl: UnsafeMutableRawPointer
     private let settings: EasySettings
+    private let shares: NetworkShares
     private let held: (Attempt, _ bytes: Int, _ hasBody: Bool) -> Void
     private let errorText: UnsafeMutablePointer<CChar>
     private(set) var attempt: Attempt?
 
+    /// The server of the attempt.
+    private(set) var peer: NetworkShares.Peer?
     /// The addresses of the attempt's host, as libcurl reads them. libcurl does not copy the list.
     private var addresses: UnsafeMutablePointer<curl_slist>?
     private var body: [UInt8] = []
@@ -41,7 +44,7 @@ final class EasyHandle {
     private var isSlow = false
     /// Whether this process could not open a socket.
     private var hasNoSocket = false
-    private var isConnected = false
+    private(set) var isConnected = false
     private var isActive = false
     private var lastActivity = ContinuousClock.now
     /// The number of bytes received in the attempt, including headers.
@@ -54,14 +57,26 @@ final class EasyHandle {
     private var heldSince: ContinuousClock.Instant?
     /// How long the attempt has waited for that.
     private var heldTime = Duration.zero
+    /// How many bytes of the body libcurl may keep while the attempt waits, according to ``NetworkShares``.
+    private var heldBytes = 0
+    /// Whether the rest of the body is not wanted, because the attempt ends.
+    private var isUnwanted = false
+    /// Whether the response was received to its end.
+    private(set) var isComplete = false
+    /// How many bytes the next attempt must be allowed to keep; nil if this attempt was not ended for lack of room.
+    private var bytesOfNextAttempt: Int?
 
     /// Creates a handle. Returns nil if there is not enough memory.
     /// - Parameter held: Called with an attempt that needs memory for `bytes` of its body, and waits for
     ///   ``proceed(mayKeep:_:)``.
-    init?(_ settings: EasySettings, held: @escaping (Attempt, _ bytes: Int, _ hasBody: Bool) -> Void) {
+    init?(
+        _ settings: EasySettings, _ shares: NetworkShares,
+        held: @escaping (Attempt, _ bytes: Int, _ hasBody: Bool) -> Void
+    ) {
         guard let curl = curl_easy_init() else { return nil }
         self.curl = curl
         self.settings = settings
+        self.shares = shares
         self.held = held
         errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
     }
@@ -80,10 +95,17 @@ final class EasyHandle {
         hasBeenPublic = attempt.request.hasBeenPublic
         started = .now
         lastActivity = started
+        allowance = attempt.allowance
+        let peer = shares.join("\(attempt.host):\(attempt.request.target.port)", started)
+        if attempt.sharesConnection { peer.isMultiplexed = true }
+        self.peer = peer
         errorText.pointee = 0
         curl_easy_reset(curl)
         settings.apply(to: curl)
         settings.apply(attempt.request.hop, to: curl)
+        // Without this option, all requests that begin while a connection is being opened open further connections.
+        darkroom_curl_easy_setopt_long(curl, CURLOPT_PIPEWAIT, attempt.sharesConnection ? 1 : 0)
+        darkroom_curl_easy_setopt_long(curl, CURLOPT_STREAM_WEIGHT, Self.weight(attempt.priority))
         if !attempt.addresses.isEmpty {
             let target = attempt.request.target
             let texts = attempt.addresses.map { $0.bitCount == 128 ? "[\($0)]" : "\($0)" }
@@ -115,6 +137,12 @@ final class EasyHandle {
             EasyHandle.at(context).openSocket(address!)
         }
         darkroom_curl_easy_setopt_pointer(curl, CURLOPT_OPENSOCKETDATA, context)
+        // A connection outlives its handle, but not the shares.
+        darkroom_curl_easy_setopt_closesocket_callback(curl, CURLOPT_CLOSESOCKETFUNCTION) { shares, socket in
+            Unmanaged<NetworkShares>.fromOpaque(shares!).takeUnretainedValue().close(socket)
+        }
+        darkroom_curl_easy_setopt_pointer(
+            curl, CURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(shares).toOpaque())
         darkroom_curl_easy_setopt_prereq_callback(curl, CURLOPT_PREREQFUNCTION) { context, address, _, _, _ in
             EasyHandle.at(context).beginRequest(address) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
         }
@@ -123,6 +151,12 @@ final class EasyHandle {
 
     func clear() {
         attempt = nil
+        if let peer { shares.leave(peer) }
+        peer = nil
+        releaseHeldBytes()
+        isComplete = false
+        isUnwanted = false
+        bytesOfNextAttempt = nil
         if addresses != nil {
             darkroom_curl_easy_setopt_list(curl, CURLOPT_RESOLVE, nil)
             curl_slist_free_all(addresses)
@@ -150,6 +184,10 @@ final class EasyHandle {
     private static func at(_ context: UnsafeMutableRawPointer?) -> EasyHandle {
         Unmanaged<EasyHandle>.fromOpaque(context!).takeUnretainedValue()  // `prepare` set it for every callback
     }
+
+    /// The weight of a request among those of the same connection, from 1 to 256 (RFC 7540, 5.3.2): each priority gets four
+    /// times as much as the next lower one.
+    private static func weight(_ priority: Int) -> Int { min(256, 1 << (2 * max(0, min(priority, 4)))) }
 
     // MARK: While the attempt is running
 
@@ -182,20 +220,54 @@ final class EasyHandle {
     /// Counts the bytes of a header line. If this method returns false, the attempt ends.
     private func receiveHeader(_ count: Int) -> Bool {
         isActive = true
+        peer?.isActive = true
         bytesCome += count
         headerBytes += count
+        // An empty line ends the header.
+        if count <= 2, let rules = settings.optOut, let found = optOut(rules) {
+            refusal = TransferError(code: .optedOut, detail: "the server sends \(found)")
+            return false
+        }
         guard headerBytes > Self.maxHeaderBytes else { return true }
         refusal = TransferError(code: .tooLarge, detail: "more than \(Self.maxHeaderBytes) bytes of header")
         return false
     }
 
+    /// The header line of a successful response that opts out of uses of its photo; nil if there is none. Redirects do not
+    /// count: they contain no photo, and short links often have `noindex` so that only their targets are indexed.
+    private func optOut(_ rules: OptOut) -> String? {
+        darkroom_curl_easy_getinfo_long(curl, CURLINFO_RESPONSE_CODE, &status)
+        guard isSuccess else { return nil }
+        let tag = headers("X-Robots-Tag").lazy.compactMap(rules.directive(inRobotsTag:)).first
+        if let tag { return "X-Robots-Tag: \(tag)" }
+        return headers("TDM-Reservation").contains(where: rules.reserves) ? "TDM-Reservation: 1" : nil
+    }
+
+    /// The values of all header lines with this name in the last response.
+    private func headers(_ name: String) -> [String] {
+        var values: [String] = []
+        var header: UnsafeMutablePointer<curl_header>?
+        while curl_easy_header(curl, name, values.count, UInt32(CURLH_HEADER), -1, &header) == CURLHE_OK,
+            let value = header?.pointee.value
+        {
+            values.append(String(cString: value))
+        }
+        return values
+    }
+
     /// Takes a part of the body, and returns its size. Another result ends or pauses the attempt; after a pause, libcurl
     /// passes the same bytes again.
     private func take(_ bytes: UnsafeRawBufferPointer) -> Int {
+        guard !isUnwanted else { return 0 }
         if received == 0 { beginBody() }
         if let attempt, let mayCarry = attempt.mayCarry, isSuccess, received + bytes.count > allowance {
             let wanted = bytesWanted(received + bytes.count)
             guard mayCarry(wanted) else {
+                guard mayBeHeld() else {
+                    // The next attempt gets so much more that there are only a few.
+                    bytesOfNextAttempt = min(max(wanted, 2 * received), settings.configuration.maxBytes)
+                    return 0
+                }
                 heldSince = .now
                 held(attempt, wanted, received > 0)
                 return Int(CURL_WRITEFUNC_PAUSE)
@@ -208,6 +280,33 @@ final class EasyHandle {
             body.reserveCapacity(min(allowance, settings.configuration.maxBytes))
         }
         return receive(bytes) ? bytes.count : 0
+    }
+
+    /// Whether the attempt may wait while its connection is open. With HTTP/1, libcurl stops reading, and the server waits.
+    /// With HTTP/2, libcurl must read on for the other attempts of the connection, and keeps what it receives of this body.
+    private func mayBeHeld() -> Bool {
+        guard isMultiplexed == true else { return true }
+        var length: curl_off_t = 0
+        darkroom_curl_easy_getinfo_offset(curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length)
+        let bytes = min(length > 0 ? Int(length) - received : .max, NetworkShares.streamWindow)
+        guard shares.hold(bytes) else { return false }
+        heldBytes = bytes
+        return true
+    }
+
+    /// Tells the other attempts of the server whether the response came over HTTP/2.
+    @discardableResult
+    private func noteVersion() -> Bool? {
+        let isMultiplexed = isMultiplexed
+        if let isMultiplexed { peer?.isMultiplexed = isMultiplexed }
+        return isMultiplexed
+    }
+
+    /// Whether the response came over HTTP/2; nil if there is none.
+    private var isMultiplexed: Bool? {
+        var version = 0
+        darkroom_curl_easy_getinfo_long(curl, CURLINFO_HTTP_VERSION, &version)
+        return version == Int(CURL_HTTP_VERSION_NONE) ? nil : version == Int(CURL_HTTP_VERSION_2_0)
     }
 
     /// How many bytes of the body to ask for, so that at least `count` can be kept: all of them if their number is known.
@@ -224,6 +323,7 @@ final class EasyHandle {
     func proceed(mayKeep bytes: Int, _ now: ContinuousClock.Instant) -> CURLcode {
         guard let since = heldSince else { return CURLE_OK }
         heldSince = nil
+        releaseHeldBytes()
         heldTime += now - since
         lastActivity = now
         rateSpan = (now, bytesCome)
@@ -231,8 +331,24 @@ final class EasyHandle {
         return curl_easy_pause(curl, CURLPAUSE_CONT)
     }
 
+    private func releaseHeldBytes() {
+        shares.release(heldBytes)
+        heldBytes = 0
+    }
+
+    /// Prepares the end of the attempt, whose handle libcurl still knows. libcurl 7.88 would neither free nor forget the
+    /// bytes of a held body while other attempts use the connection.
+    /// - Returns: whether the handle may be used again.
+    func finish() -> Bool {
+        noteVersion()
+        guard heldSince != nil else { return true }
+        isUnwanted = true
+        return curl_easy_pause(curl, CURLPAUSE_CONT) != CURLE_BAD_FUNCTION_ARGUMENT
+    }
+
     /// Adds a part of the body. If it returns false, the attempt ends.
     private func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        peer?.isActive = true
         received += bytes.count
         bytesCome += bytes.count
         guard isSuccess else {
@@ -278,6 +394,7 @@ final class EasyHandle {
             hasNoSocket = true
             return CURL_SOCKET_BAD
         }
+        if let peer { shares.opened(descriptor, to: peer.name) }
         refusal = nil  // earlier refusals do not matter if one address is allowed
         return descriptor
     }
@@ -310,6 +427,15 @@ final class EasyHandle {
         guard now - lastActivity >= limit else { return isTooWasteful || isTooSlow(now, isCrowded) }
         refusal = TransferError(code: .stalled, detail: "no data for \(limit), after \(received) bytes")
         return true
+    }
+
+    /// Whether the attempt waits for a connection that another attempt opens, or opens it for the others.
+    var isWaitingForConnection: Bool { attempt?.sharesConnection == true && !isConnected }
+
+    /// Whether the server has sent nothing for as long as the attempt may stall.
+    func hasLostServer(_ now: ContinuousClock.Instant) -> Bool {
+        guard let peer, peer.isMultiplexed == true else { return false }
+        return now - peer.lastActivity >= settings.configuration.stallTimeout
     }
 
     /// How long the requests of the attempt have taken, without the waits of this process.
@@ -356,13 +482,18 @@ final class EasyHandle {
     /// The outcome of an attempt that libcurl ended with `code`.
     func outcome(_ code: CURLcode) -> Attempt.Outcome {
         darkroom_curl_easy_getinfo_long(curl, CURLINFO_RESPONSE_CODE, &status)
+        isComplete = code == CURLE_OK
+        let isMultiplexed = noteVersion()
         let result = result(code)
+        let sign = sign(result)
         return Attempt.Outcome(
-            result: result, sign: sign(result), way: way, hasBeenPublic: hasBeenPublic, spent: time(.now),
+            result: result, sign: sign, isRepeated: sign == .silent && peer?.hasReportedSilence(begun: started) == true,
+            isMultiplexed: isMultiplexed, way: way, hasBeenPublic: hasBeenPublic, spent: time(.now),
             hasStreamed: hasStreamed)
     }
 
     private func result(_ code: CURLcode) -> Attempt.Outcome.Result {
+        if let bytes = bytesOfNextAttempt { return .cutOff(bytes: bytes, hasBody: received > 0) }
         // The status determines the outcome even if the error page was not received completely.
         if status >= 500 {
             return .failed(TransferError(code: .httpServerError(status), detail: "HTTP status \(status)"))
@@ -448,7 +579,10 @@ final class EasyHandle {
         case CURLE_URL_MALFORMAT: .notAURL
         case CURLE_COULDNT_RESOLVE_HOST: .nameNotFound
         case CURLE_COULDNT_CONNECT, CURLE_GOT_NOTHING: .connectFailed
-        case CURLE_RECV_ERROR, CURLE_SEND_ERROR: (200..<300).contains(status) ? .truncated : .connectFailed
+        case CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM:
+            (200..<300).contains(status) ? .truncated : .connectFailed
+        // With HTTP/2 also for a connection that was lost before the response.
+        case CURLE_PARTIAL_FILE where status == 0: .connectFailed
         case CURLE_PARTIAL_FILE: .truncated
         case CURLE_OPERATION_TIMEDOUT: .timeout
         // OpenSSL's text for a connection that was lost during the handshake; such a failure may be temporary.

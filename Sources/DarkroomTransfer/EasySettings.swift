@@ -6,6 +6,8 @@ import DarkroomText
 final class EasySettings {
     let configuration: TransferConfiguration
     let hosts: HostRules
+    /// nil if opt-outs are ignored.
+    let optOut: OptOut?
     /// Returns whether a connection to an address may be opened or reused.
     let allows: @Sendable (IPAddress) -> Bool
     /// Header lists, each created at its first use. A key contains the indices of the header lines for a host.
@@ -16,6 +18,7 @@ final class EasySettings {
     init(_ configuration: TransferConfiguration, allows: @escaping @Sendable (IPAddress) -> Bool) {
         self.configuration = configuration
         self.allows = allows
+        optOut = configuration.skipsOptedOut ? OptOut(userAgent: configuration.userAgent) : nil
         authorities = .of(configuration.authorities)
         hosts = HostRules(allowed: configuration.allowedHosts, denied: configuration.deniedHosts)
         connectTo = Self.list(configuration.connectTo.compactMap(ConnectRule.init).map(\.text))
@@ -35,8 +38,7 @@ final class EasySettings {
         set(CURLOPT_NOSIGNAL, 1)
         set(CURLOPT_PROXY, "")  // with a proxy, only the proxy's address would be checked
         set(CURLOPT_PROTOCOLS_STR, "http,https")
-        // With HTTP/2, a lost packet would delay all transfers that share a connection.
-        set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
+        set(CURLOPT_HTTP_VERSION, Int(configuration.usesHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
         set(CURLOPT_FOLLOWLOCATION, 0)  // `Redirects` follows them
         set(CURLOPT_USERAGENT, configuration.userAgent)
         set(CURLOPT_CONNECTTIMEOUT_MS, max(1, configuration.connectTimeout.wholeMilliseconds))
@@ -58,9 +60,13 @@ final class EasySettings {
 
     private func headers(for hop: Redirects.Hop) -> UnsafeMutablePointer<curl_slist>? {
         let wanted = configuration.headers.indices.filter { hop.takes(configuration.headers[$0]) }
-        guard !wanted.isEmpty else { return nil }
         if let list = headers[wanted] { return list }
-        let list = Self.list(wanted.map { configuration.headers[$0].line })
+        var lines = wanted.map { configuration.headers[$0].line }
+        if let accept = configuration.accept, !wanted.contains(where: { configuration.headers[$0].name == "accept" }) {
+            lines.append("Accept: \(accept)")
+        }
+        guard !lines.isEmpty else { return nil }
+        let list = Self.list(lines)
         headers[wanted] = list
         return list
     }

@@ -12,6 +12,7 @@ import Glibc
 
 final class NetworkLoop {
     private let settings: EasySettings
+    private let shares: NetworkShares
     private let mailbox: Mailbox<NetworkMessage>
     private let wakeup: Wakeup
     private let ended: (Attempt, Attempt.Outcome) -> Void
@@ -30,13 +31,15 @@ final class NetworkLoop {
     private var isShutDown = false
 
     init(
-        _ settings: EasySettings, maxConnections: Int, mailbox: Mailbox<NetworkMessage>, wakeup: Wakeup,
+        _ settings: EasySettings, _ shares: NetworkShares, maxConnections: Int, mailbox: Mailbox<NetworkMessage>,
+        wakeup: Wakeup,
         ended: @escaping (Attempt, Attempt.Outcome) -> Void,
         held: @escaping (Attempt, _ bytes: Int, _ hasBody: Bool) -> Void
     ) {
         // Without this handle, no transfer can run. It needs only memory, and it is created before the first transfer.
         guard let multi = curl_multi_init() else { fatalError("no memory for a libcurl multi handle") }
         self.settings = settings
+        self.shares = shares
         self.mailbox = mailbox
         self.wakeup = wakeup
         self.ended = ended
@@ -44,6 +47,7 @@ final class NetworkLoop {
         self.multi = multi
         // With more connections, the one that has been idle for the longest time is closed.
         darkroom_curl_multi_setopt_long(multi, CURLMOPT_MAXCONNECTS, maxConnections)
+        darkroom_curl_multi_setopt_long(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, ConnectionLimit.mostStreams)
     }
 
     deinit { if !isShutDown { curl_multi_cleanup(multi) } }  // the thread was never started
@@ -116,7 +120,7 @@ final class NetworkLoop {
     }
 
     private func begin(_ attempt: Attempt) {
-        guard let handle = spare.popLast() ?? EasyHandle(settings, held: held) else {
+        guard let handle = spare.popLast() ?? EasyHandle(settings, shares, held: held) else {
             return refuse(attempt, "no memory for a libcurl handle")
         }
         handle.prepare(attempt)
@@ -133,14 +137,16 @@ final class NetworkLoop {
         ended(attempt, .failed(.outOfMemory, detail))
     }
 
-    /// Ends the attempt of `handle`. If it has not finished, libcurl closes its connection.
+    /// Ends the attempt of `handle`. If it has not finished, libcurl closes its connection, or with HTTP/2 resets its stream.
     private func end(_ handle: EasyHandle, _ outcome: Attempt.Outcome) {
         guard let attempt = handle.attempt else { return }
+        let isReusable = handle.finish()
         curl_multi_remove_handle(multi, handle.curl)
+        if !handle.isComplete, handle.isConnected, let peer = handle.peer { shares.abandoned(peer) }
         handles[handle.curl] = nil
         running[ObjectIdentifier(attempt)] = nil
         handle.clear()
-        if spare.count < Self.maxSpare { spare.append(handle) }
+        if isReusable, spare.count < Self.maxSpare { spare.append(handle) }
         ended(attempt, outcome)
     }
 
@@ -169,7 +175,20 @@ final class NetworkLoop {
             guard message.pointee.msg == CURLMSG_DONE, let handle = handles[message.pointee.easy_handle] else {
                 continue
             }
-            end(handle, handle.outcome(message.pointee.data.result))
+            let outcome = handle.outcome(message.pointee.data.result)
+            let (peer, isWaiting) = (handle.peer, handle.isWaitingForConnection)
+            end(handle, outcome)
+            if isWaiting, outcome.sign == .silent, let peer { endWaiting(for: peer, outcome) }
+        }
+    }
+
+    /// Ends the attempts that wait for the connection that an attempt of the same server could not open. libcurl would let
+    /// them try to open it one after the other.
+    private func endWaiting(for peer: NetworkShares.Peer, _ outcome: Attempt.Outcome) {
+        for other in Array(handles.values) where other.peer === peer && other.isWaitingForConnection {
+            var outcome = outcome
+            outcome.isRepeated = true
+            end(other, outcome)
         }
     }
 
@@ -178,7 +197,9 @@ final class NetworkLoop {
         guard now >= nextSweep else { return }
         nextSweep = now + settings.configuration.sweepInterval
         let isCrowded = isCrowded(now)
+        shares.sweep(now)
         for handle in Array(handles.values) where handle.hasStalled(now, isCrowded: isCrowded) {
+            if let peer = handle.peer, handle.hasLostServer(now) { shares.shutDown(peer) }
             end(handle, handle.outcome(CURLE_ABORTED_BY_CALLBACK))
         }
     }

@@ -17,7 +17,8 @@ final class NetworkThread {
     /// - Parameter held: Called on the new thread with an attempt that needs memory for `bytes` of its body, and waits for
     ///   ``proceed(_:mayKeep:)``.
     init(
-        _ configuration: TransferConfiguration, maxConnections: Int, allows: @escaping @Sendable (IPAddress) -> Bool,
+        _ configuration: TransferConfiguration, _ shares: NetworkShares, maxConnections: Int,
+        allows: @escaping @Sendable (IPAddress) -> Bool,
         ended: @escaping @Sendable (Attempt, Attempt.Outcome) -> Void,
         held: @escaping @Sendable (Attempt, _ bytes: Int, _ hasBody: Bool) -> Void
     ) {
@@ -26,7 +27,7 @@ final class NetworkThread {
         self.mailbox = mailbox
         // Only the new thread uses the loop.
         nonisolated(unsafe) let loop = NetworkLoop(
-            EasySettings(configuration, allows: allows), maxConnections: maxConnections, mailbox: mailbox,
+            EasySettings(configuration, allows: allows), shares, maxConnections: maxConnections, mailbox: mailbox,
             wakeup: wakeup, ended: ended,
             held: held)
         body = { loop.run() }

@@ -71,11 +71,13 @@ package struct RequestHeader: Sendable, Hashable {
             .contains { name.contains($0) }
     }
 
+    /// The name in lower case.
+    var name: String { line.prefix { $0 != ":" && $0 != ";" }.lowercased() }
+
     /// Whether the header may be sent to hosts that the user did not name. This is the case for headers that describe
     /// the wanted content and do not identify the user.
     var isForEverybody: Bool {
-        let name = line.prefix { $0 != ":" && $0 != ";" }.lowercased()
-        return name == "accept" || name.hasPrefix("accept-") || ["user-agent", "cache-control", "dnt"].contains(name)
+        name == "accept" || name.hasPrefix("accept-") || ["user-agent", "cache-control", "dnt"].contains(name)
     }
 }
 

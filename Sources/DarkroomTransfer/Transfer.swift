@@ -9,6 +9,7 @@ package final class Transfer: @unchecked Sendable {  // only the engine's thread
         case running(Attempt, since: ContinuousClock.Instant)
         case aborting(since: ContinuousClock.Instant)  // an attempt, which ends soon
         case held(Attempt, bytes: Int, since: ContinuousClock.Instant)  // until `bytes` of the body may be kept
+        case cutOff(bytes: Int, since: ContinuousClock.Instant)  // like `held`, but the attempt has ended
         case reading(since: ContinuousClock.Instant)  // a file
         case pausing(until: ContinuousClock.Instant)  // before the next attempt
         case finished
@@ -30,7 +31,7 @@ package final class Transfer: @unchecked Sendable {  // only the engine's thread
     var addresses: [IPAddress] = []
     var order: TransferOrder
     var attempts = 0
-    /// Whether the held attempt has received a part of its body.
+    /// Whether the held or ended attempt has received a part of its body.
     var hasBody = false
     /// The attempts that failed for reasons of this transfer alone, and when the first one did.
     var failures = (count: 0, since: ContinuousClock.Instant.now)

@@ -2,6 +2,8 @@
 package struct TransferConfiguration: Sendable {
     /// The largest number of concurrent requests to one host; `nil`: it is learned (``ConnectionLimit``).
     package var perHost: Int?
+    /// Whether HTTP/2 is used with servers that offer it during the TLS handshake (ALPN).
+    package var usesHTTP2 = true
     /// The largest number of requests per second to one host; `nil` means no limit, except if the host refuses requests.
     package var rate: Double?
     /// For each priority, the largest number of concurrent requests of this priority and higher priorities. Transfers that
@@ -39,6 +41,10 @@ package struct TransferConfiguration: Sendable {
     /// host or port only `Accept...:`, `User-Agent:`, `Cache-Control:` and `DNT:` are sent.
     package var headers: [RequestHeader] = []
     package var userAgent = "darkroom"
+    /// The value of `Accept`, unless one of ``headers`` sets it; nil: `*/*`.
+    package var accept: String?
+    /// Whether photos whose responses opt out of uses are refused, see ``OptOut``.
+    package var skipsOptedOut = false
     /// Whether connections to loopback, private, link-local and other non-public addresses are allowed.
     package var allowPrivate = false
     /// Whether the host of the URL itself may have any address. True for URLs that a user has entered. A redirect from

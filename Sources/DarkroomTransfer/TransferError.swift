@@ -29,6 +29,8 @@ package struct TransferError: Error, Sendable, Equatable, CustomStringConvertibl
         case hostRefuses
         /// The host sent several bodies too slowly.
         case hostTooSlow
+        /// The response says that the photo must not be used, see ``OptOut``.
+        case optedOut
         case tooManyRedirects
         /// The body is larger than allowed, according to its Content-Length or to the received bytes.
         case tooLarge

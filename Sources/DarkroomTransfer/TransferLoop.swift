@@ -60,7 +60,10 @@ final class TransferLoop {
         let processors = ProcessInfo.processInfo.activeProcessorCount
         let count = max(1, min(processors, Self.maxNetworkThreads))
         networkThreads = (0..<count).map { _ in
-            NetworkThread(configuration, maxConnections: max(8, configuration.maxRequests / count), allows: allows) {
+            NetworkThread(
+                configuration, NetworkShares(threads: count), maxConnections: max(8, configuration.maxRequests / count),
+                allows: allows
+            ) {
                 mailbox.post(.ended($0, $1))
             } held: {
                 mailbox.post(.held($0, bytes: $1, hasBody: $2))
@@ -99,7 +102,7 @@ final class TransferLoop {
         case .withdraw(let transfer):
             switch transfer.phase {
             case .naming, .waiting, .pausing: cancel(transfer, "withdrawn before it began")
-            case .running, .aborting, .held, .reading, .finished: return
+            case .running, .aborting, .held, .cutOff, .reading, .finished: return
             }
         case .reorder(let transfer, let order): reorder(transfer, order)
         case .open(let lowest): book.lowestPriority = lowest
@@ -198,9 +201,7 @@ final class TransferLoop {
         }
         if transfer.request?.way.isEmpty ?? true { transfer.attempts += 1 }
         if let request = transfer.request {
-            let attempt = Attempt(transfer, number: transfer.attempts, request, addresses: transfer.addresses)
-            transfer.phase = .running(attempt, since: now)
-            networkThread(of: attempt.host).begin(attempt)
+            send(request, of: transfer, since: now)
         } else if case .file(let path) = transfer.target {
             transfer.phase = .reading(since: now)
             reading[ObjectIdentifier(transfer)] = transfer
@@ -208,6 +209,16 @@ final class TransferLoop {
                 mailbox.post(.fileRead(transfer, attempt: attempt, result))
             }
         }
+    }
+
+    private func send(
+        _ request: Request, of transfer: Transfer, since: ContinuousClock.Instant, allowance: Int = 0
+    ) {
+        let attempt = Attempt(
+            transfer, number: transfer.attempts, request, addresses: transfer.addresses,
+            sharesConnection: book.condition(of: transfer.host)?.isMultiplexed == true, allowance: allowance)
+        transfer.phase = .running(attempt, since: since)
+        networkThread(of: attempt.host).begin(attempt)
     }
 
     /// The thread for all attempts of `host`, so that they share its connections.
@@ -219,10 +230,16 @@ final class TransferLoop {
     private func end(_ attempt: Attempt, _ outcome: Attempt.Outcome) {
         let transfer = attempt.transfer
         let wasDown = book.isDown(attempt.host)
+        if let isMultiplexed = outcome.isMultiplexed { book.answered(attempt.host, isMultiplexed: isMultiplexed) }
         switch transfer.phase {
         case .running(_, let since), .held(_, _, let since):
-            leave(transfer, outcome.sign, since: since)
+            if case .cutOff(let bytes, let hasBody) = outcome.result {
+                transfer.hasBody = hasBody
+                return cutOff(transfer, bytes, since: since)
+            }
+            leave(transfer, outcome.isRepeated ? .none : outcome.sign, since: since)
             switch outcome.result {
+            case .cutOff: break  // see above
             case .downloaded(let download):
                 unfinished[ObjectIdentifier(transfer)] = nil
                 transfer.finish(.success(download))
@@ -232,7 +249,7 @@ final class TransferLoop {
         case .aborting(let since):
             fail(transfer, .cancelled, "cancelled")
             leave(transfer, .none, since: since)
-        case .naming, .waiting, .reading, .pausing, .finished:
+        case .naming, .waiting, .cutOff, .reading, .pausing, .finished:
             preconditionFailure("an attempt ends once, and before its transfer")
         }
         noteTrouble(of: attempt.host, wasDown: wasDown)
@@ -359,10 +376,23 @@ final class TransferLoop {
         resumeHeld()
     }
 
+    /// Keeps the place of a transfer whose attempt was ended, until there is room for its body. So its host gets no further
+    /// request for which there is no room, either.
+    private func cutOff(_ transfer: Transfer, _ bytes: Int, since: ContinuousClock.Instant) {
+        transfer.phase = .cutOff(bytes: bytes, since: since)
+        held.append(transfer)
+        resumeHeld()
+    }
+
     /// Asks for the held bodies: first for all that have begun, because one of them always may go on, then for the others in
     /// the order of their priorities until one may not begin.
     private func resumeHeld() {
-        held.removeAll { if case .held = $0.phase { false } else { true } }
+        held.removeAll { transfer in
+            switch transfer.phase {
+            case .held, .cutOff: false
+            default: true
+            }
+        }
         for transfer in held where transfer.hasBody { _ = resume(transfer) }
         // Stable: of one priority, the oldest is first.
         let others = held.filter { !$0.hasBody }.enumerated().sorted {
@@ -372,11 +402,17 @@ final class TransferLoop {
     }
 
     private func resume(_ transfer: Transfer) -> Bool {
-        guard case .held(let attempt, let bytes, let since) = transfer.phase, transfer.steps.mayCarry?(bytes) ?? true
-        else { return false }
-        transfer.phase = .running(attempt, since: since)
+        switch transfer.phase {
+        case .held(let attempt, let bytes, let since):
+            guard transfer.steps.mayCarry?(bytes) ?? true else { return false }
+            transfer.phase = .running(attempt, since: since)
+            networkThread(of: attempt.host).proceed(attempt, mayKeep: bytes)
+        case .cutOff(let bytes, let since):
+            guard let request = transfer.request, transfer.steps.mayCarry?(bytes) ?? true else { return false }
+            send(request, of: transfer, since: since, allowance: bytes)
+        default: return false
+        }
         transfer.hasBody = true
-        networkThread(of: attempt.host).proceed(attempt, mayKeep: bytes)
         return true
     }
 
@@ -387,7 +423,7 @@ final class TransferLoop {
         case .running(let attempt, let since), .held(let attempt, _, let since):
             transfer.phase = .aborting(since: since)
             networkThread(of: attempt.host).abort(attempt)
-        case .reading(let since):
+        case .reading(let since), .cutOff(_, let since):
             fail(transfer, .cancelled, detail)
             leave(transfer, .none, since: since)
         case .naming:
@@ -409,7 +445,7 @@ final class TransferLoop {
         case .waiting:
             book.reorder(transfer, to: order, .now)
             beginWaiting()
-        case .running, .aborting, .held, .reading: book.move(from: old.priority, to: order.priority)
+        case .running, .aborting, .held, .cutOff, .reading: book.move(from: old.priority, to: order.priority)
         case .pausing, .finished: return
         }
     }

@@ -54,6 +54,7 @@ final class WorkerCore: CoordinatedWorker {
             patience: configuration.fileCallPatience, claimPatience: configuration.claimPatience * 2)
         var transfer = configuration.transfer
         transfer.maxRequests = OpenFileLimit.raise(forConnections: transfer.maxRequests)
+        transfer.accept = Imaging.accept()
         engine = TransferEngine(transfer, exchange: SharedHosts(coordination))
         filtrationThreads = FiltrationThreads(priority: configuration.threadPriority, logger: logger)
         helpers = configuration.makeHelpers()

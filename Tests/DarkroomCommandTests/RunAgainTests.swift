@@ -52,7 +52,8 @@ import Testing
         ("--max-pixels 900M", "too-many-pixels"), ("--min-rate 0B", "stalled"), ("--timeout 1h", "timeout"),
         ("--connect-timeout 1m", "connect-failed"), ("--stall-timeout 1h", "stalled"),
         ("--photo-timeout 1h", "filter-timeout"), ("--isolate", "crashed"), ("--operation a=cat", "filter-failed"),
-        ("--operation-timeout 1h", "filter-timeout"), ("--operation-memory 8GiB", "filter-failed"),
+        ("--http1", "stalled"), ("--operation-timeout 1h", "filter-timeout"),
+        ("--operation-memory 8GiB", "filter-failed"),
     ])
     func everyOptionMendsItsFailures(option: String, reason: String) throws {
         func conditions(_ more: String) throws -> RunConditions {
@@ -63,11 +64,18 @@ import Testing
         #expect(changed.mendings(since: plain).reasons.map(\.word).contains(reason))
         #expect(plain.mendings(since: plain).isEmpty && changed.mendings(since: changed).isEmpty)
         // Without the option the failures are not mended, unless any change may mend them.
-        let isOrdered = !["--connect-to", "--header", "--user-agent", "--isolate", "--operation "].contains {
+        let isOrdered = !["--connect-to", "--header", "--user-agent", "--http1", "--isolate", "--operation "].contains {
             option.hasPrefix($0)
         }
         if isOrdered { #expect(plain.mendings(since: changed).isEmpty) }
         #expect([changed, plain].mendings(under: changed).count == 1)
+    }
+
+    @Test func photosThatOptedOutRunAgainWithoutTheOption() throws {
+        let plain = try RunCommand.parse(["list", "-o", "out"]).conditions()
+        let skips = try RunCommand.parse(["list", "-o", "out", "--skip-opted-out"]).conditions()
+        #expect(plain.mendings(since: skips).reasons == [.optedOut])
+        #expect(skips.mendings(since: plain).isEmpty)
     }
 
     @Test func adviceIsTheWholeCommandWithoutSecrets() {

@@ -249,7 +249,8 @@ import Testing
         let line = """
             worker --downloads 3 --filtrations 2 --grace 1s --outputs-under / --per-host 4 --connect-timeout 2s \
             --stall-timeout 3s --min-rate 2KiB --timeout 4m --max-download 5MiB --max-pixels 7M --max-redirects 1 --retries 0 \
-            --header Accept:x --user-agent me --allow-private --files-under /usr/./lib --connect-to ::[::1]:8080
+            --header Accept:x --user-agent me --allow-private --files-under /usr/./lib --connect-to ::[::1]:8080 \
+            --skip-opted-out --http1
             """
         let command = try #require(
             try DarkroomProgram.parseAsRoot(line.split(separator: " ").map(String.init)) as? WorkerCommand)
@@ -262,7 +263,7 @@ import Testing
         #expect(transfer.minBytesPerSecond == 2048)
         #expect(transfer.maxBytes == 5 << 20 && transfer.maxRedirects == 1 && transfer.retries == 0)
         #expect(transfer.headers == [RequestHeader("Accept:x")] && transfer.userAgent == "me" && transfer.allowPrivate)
-        #expect(transfer.fileFolders == ["/usr/lib"])
+        #expect(transfer.skipsOptedOut && !transfer.usesHTTP2 && transfer.fileFolders == ["/usr/lib"])
         #expect(transfer.connectTo == ["::[::1]:8080"])
     }
 

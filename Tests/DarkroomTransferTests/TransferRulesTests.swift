@@ -63,6 +63,7 @@ import Testing
     @Test(arguments: [
         TransferError.Code.cancelled, .notAURL, .schemeDenied, .addressDenied, .tlsFailed, .httpClientError(404),
         .httpClientError(400), .tooManyRedirects, .tooLarge, .fileDenied, .fileNotFound, .outOfMemory, .other,
+        .optedOut,
     ])
     func doesNotRetryLastingFaults(code: TransferError.Code) {
         #expect(!RetryPolicy.isPassing(code))

@@ -3,8 +3,10 @@ import DarkroomTransfer
 /// The hosts and folders from which a worker may download photos, and the limits of a download.
 public struct DownloadRules: Sendable {
     /// The maximum number of concurrent requests to one host. If nil, the worker learns the number for each host: it begins
-    /// with 4, and grows to at most 32 while the host answers as fast as before.
+    /// with 4, and grows to at most 32, or 100 with HTTP/2, while the host answers as fast as before.
     public var connectionsPerHost: Int?
+    /// Whether HTTP/2 is used with servers that offer it.
+    public var usesHTTP2 = true
     /// The maximum number of requests per second to one host; nil for no limit, unless the host refuses requests.
     public var requestsPerSecond: Double?
     /// How long a host may be silent or refuse all requests before its photos fail.
@@ -32,6 +34,9 @@ public struct DownloadRules: Sendable {
     public var headers: [String] = []
     /// The `User-Agent` header.
     public var userAgent = "darkroom/\(darkroomVersion)"
+    /// Whether a photo fails if its server sends `X-Robots-Tag` with `noai`, `noimageai`, `noindex` or `noimageindex`, or
+    /// `TDM-Reservation: 1`.
+    public var skipsOptedOut = false
     /// Whether loopback, private, link-local and all other addresses outside the public internet are allowed.
     public var allowsPrivateAddresses = false
     /// The allowed networks outside the public internet, for example `10.1.0.0/16` or `fd00::/8`.
@@ -52,6 +57,7 @@ public struct DownloadRules: Sendable {
     func transferConfiguration() throws -> TransferConfiguration {
         var transfer = TransferConfiguration()
         transfer.perHost = connectionsPerHost
+        transfer.usesHTTP2 = usesHTTP2
         transfer.rate = requestsPerSecond
         transfer.patience = patience
         transfer.retryTime = retryTime
@@ -64,6 +70,7 @@ public struct DownloadRules: Sendable {
         transfer.retries = retries
         transfer.headers = try headers.map { try RequestHeader(parsing: $0) }
         transfer.userAgent = userAgent
+        transfer.skipsOptedOut = skipsOptedOut
         transfer.allowPrivate = allowsPrivateAddresses
         transfer.allowedNetworks = try allowedNetworks.map { try NetworkRange(parsing: $0) }
         transfer.allowedHosts = try allowedHosts.map { try HostPattern(parsing: $0) }

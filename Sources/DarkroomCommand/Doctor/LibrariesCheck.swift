@@ -17,14 +17,11 @@ struct LibraryFacts {
 
     /// Tests the libraries of this machine.
     static func installed() -> LibraryFacts {
-        let options = DevelopOptions(filters: [], format: .png)
-        // An error means that the libraries cannot read the format.
-        let readable = Set(
-            ImageFormat.allCases.filter { (try? Imaging.develop(SamplePhoto.bytes($0), options)) != nil })
+        let readable = Imaging.readableFormats
+        // libvips may load libheif only when it reads the first photo, which is above.
+        let oldHEIF = Imaging.readsSharedHEIF ? nil : Imaging.heifVersion
         return LibraryFacts(
-            imaging: Imaging.vipsVersion,
-            // libvips may load libheif only when it reads the first photo, which is above.
-            oldHEIF: Imaging.readsSharedHEIF ? nil : Imaging.heifVersion, readable: readable,
+            imaging: Imaging.vipsVersion, oldHEIF: oldHEIF, readable: readable,
             writable: Set(ImageFormat.allCases.filter(Imaging.canSave)), transfer: TransferLibrary.version,
             tls: TransferLibrary.tlsLibrary, looksUpNamesAsynchronously: TransferLibrary.looksUpNamesAsynchronously)
     }

@@ -7,9 +7,11 @@ import DarkroomWorker
 struct FetchOptions: ParsableArguments {
     @Option(
         help: """
-            Concurrent requests to one host; auto: it is learned, from 4 to 32, as many as the host answers without delay.
+            Concurrent requests to one host; auto: it is learned, from 4 to 32, or to 100 with HTTP/2, as many as the host \
+            answers without delay.
             """, valueName: "count|auto")
     var perHost: PerHost = .auto
+    @Flag(help: "Use HTTP/1.1 also with servers that offer HTTP/2.") var http1: Bool
     @Option(help: "The most requests to one host in a time, such as 10/s or 30/m.", valueName: "count/unit")
     var rate: RequestRate?
     @Option(
@@ -51,6 +53,12 @@ struct FetchOptions: ParsableArguments {
     var headerFile: [String]
     @Option(help: "The User-Agent header.", valueName: "text")
     var userAgent: String = "darkroom/\(darkroomVersion)"
+    @Flag(
+        help: """
+            Do not keep photos whose server sends X-Robots-Tag with noai, noimageai, noindex or noimageindex, or \
+            TDM-Reservation: 1.
+            """)
+    var skipOptedOut: Bool
     @Flag(help: "Allow downloads from loopback, private and link-local addresses.") var allowPrivate: Bool
     @Option(help: "Allow downloads from this network, such as 10.1.0.0/16 or fd00::/8.", valueName: "network")
     var allowNetworks: [NetworkRange]
@@ -99,6 +107,7 @@ struct FetchOptions: ParsableArguments {
     func transferConfiguration(fileFolders: [String] = []) throws -> TransferConfiguration {
         var transfer = TransferConfiguration()
         transfer.perHost = perHost.count
+        transfer.usesHTTP2 = !http1
         transfer.rate = rate?.perSecond
         transfer.patience = patience
         transfer.nameServers = nameServers.isEmpty ? nil : nameServers.joined(separator: ",")
@@ -112,6 +121,7 @@ struct FetchOptions: ParsableArguments {
         transfer.retries = retries
         transfer.headers = try headers
         transfer.userAgent = userAgent
+        transfer.skipsOptedOut = skipOptedOut
         transfer.allowPrivate = allowPrivate
         transfer.allowedNetworks = allowNetworks
         transfer.allowedHosts = allowHosts

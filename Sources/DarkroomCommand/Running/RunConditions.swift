@@ -20,6 +20,9 @@ struct RunConditions: Codable, Equatable {
     private let headers: String
     /// nil: it is learned.
     private let perHost: Int?
+    // nil in the conditions of versions without the option.
+    private let http1: Bool?
+    private let skipsOptedOut: Bool?
     private let patience: Duration?
     private let retryTime: Duration?
     private let retries: Int
@@ -53,6 +56,8 @@ struct RunConditions: Codable, Equatable {
         }
         headers = Self.digest(lines + [fetch.userAgent])
         perHost = fetch.perHost.count
+        http1 = fetch.http1
+        skipsOptedOut = fetch.skipOptedOut
         patience = fetch.patience
         retryTime = fetch.retryFor
         retries = fetch.retries
@@ -102,6 +107,7 @@ struct RunConditions: Codable, Equatable {
                 perHost ?? .max < before.perHost ?? .max, "--per-host",
                 ofServer.union([.connectFailed, .timeout, .stalled])
             ),
+            (http1 ?? false != before.http1 ?? false, "--http1", ofServer.union(ofConnection)),
             (retries > before.retries, "--retries", ofServer.union(ofConnection)),
             (retryTime ?? .zero > before.retryTime ?? .zero, "--retry-for", ofServer.union(ofConnection)),
             (patience ?? .zero > before.patience ?? .zero, "--patience", ofHost.union(ofServer).union(ofConnection)),
@@ -109,6 +115,7 @@ struct RunConditions: Codable, Equatable {
             (maxDownload > before.maxDownload, "--max-download", [.tooLarge]),
             (maxPixels > before.maxPixels, "--max-pixels", [.tooManyPixels]),
             (minRate < before.minRate, "--min-rate", [.stalled, .hostTooSlow]),
+            (before.skipsOptedOut == true && skipsOptedOut != true, "--skip-opted-out", [.optedOut]),
             (timeout > before.timeout, "--timeout", [.timeout]),
             (connectTimeout > before.connectTimeout, "--connect-timeout", [.timeout, .connectFailed]),
             (stallTimeout > before.stallTimeout, "--stall-timeout", [.stalled, .timeout]),

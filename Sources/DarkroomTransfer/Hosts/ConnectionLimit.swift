@@ -4,7 +4,7 @@ struct ConnectionLimit {
     /// The number of connections of a host that is not known yet.
     static let start = 4
     static let most = 32
-    /// A single connection of HTTP/2 carries these.
+    /// The largest number of requests to a host with HTTP/2. A single connection carries them.
     static let mostStreams = 100
 
     private(set) var current = start
@@ -15,8 +15,11 @@ struct ConnectionLimit {
     private var best: Duration?
     private var round: (answers: Int, time: Duration, wasFull: Bool) = (0, .zero, false)
 
-    /// The host uses HTTP/2.
-    mutating func allowStreams() { most = Self.mostStreams }
+    /// - Parameter isMultiplexed: whether the host uses HTTP/2, so that its requests need no connections of their own.
+    mutating func use(isMultiplexed: Bool) {
+        most = isMultiplexed ? Self.mostStreams : Self.most
+        current = min(current, most)
+    }
 
     /// - Parameters:
     ///   - time: from the request to the first byte.

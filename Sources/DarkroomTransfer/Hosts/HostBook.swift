@@ -225,6 +225,11 @@ struct HostBook<Element: AnyObject> {
         putBack(state, host, now)
     }
 
+    /// `host` has answered a request, whose element still runs.
+    mutating func answered(_ host: String, isMultiplexed: Bool) {
+        hosts[host]?.condition.answered(isMultiplexed: isMultiplexed)
+    }
+
     /// Changes the priority of a running element.
     mutating func move(from old: Int, to new: Int) {
         leave(old)

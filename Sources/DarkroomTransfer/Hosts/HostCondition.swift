@@ -47,6 +47,8 @@ struct HostCondition {
     var state = State.unknown
     private(set) var running = 0
     var connections = ConnectionLimit()
+    /// Whether the host uses HTTP/2, according to its last response.
+    private(set) var isMultiplexed = false
     var pace: RequestPace?
     /// When the host answered last; before the first answer: when the first attempt began.
     var lastAnswer: ContinuousClock.Instant?
@@ -141,6 +143,11 @@ struct HostCondition {
                 state = .down(since: now, next: now + interval)
             }
         }
+    }
+
+    mutating func answered(isMultiplexed: Bool) {
+        self.isMultiplexed = isMultiplexed
+        connections.use(isMultiplexed: isMultiplexed)
     }
 
     private func isTrouble(_ sign: HostSign) -> Bool {

@@ -1,5 +1,6 @@
 import Darkroom
 import DarkroomCoding
+import DarkroomImaging
 import DarkroomTestSupport
 import Foundation
 import Testing

@@ -153,6 +153,20 @@ import Testing
         #expect(try #require(result.end) < 3000 * 0.15 / 32 / 0.9)
     }
 
+    @Test func hostWithHTTP2GetsMoreRequestsAtOnce() {
+        var connections = ConnectionLimit()
+        func answer(_ count: Int) {
+            for _ in 0..<count { connections.answered(after: .milliseconds(150), isFull: true) }
+        }
+        answer(5_000)
+        #expect(connections.current == ConnectionLimit.most)
+        connections.use(isMultiplexed: true)
+        answer(20_000)
+        #expect(connections.current == ConnectionLimit.mostStreams)
+        connections.use(isMultiplexed: false)
+        #expect(connections.current == ConnectionLimit.most)
+    }
+
     /// A host that serves 8 requests at a time: each further one waits.
     @Test func crowdedHostGetsNoMoreThanItServes() throws {
         var free = [Double](repeating: 0, count: 8)

@@ -1,11 +1,9 @@
-import Darkroom
-import DarkroomImaging
 import DarkroomRecipes
 import Foundation
 
 /// A photo of 8 x 8 pixels in each format, for testing whether the installed libraries can read the format.
-enum SamplePhoto {
-    static func bytes(_ format: ImageFormat) -> [UInt8] {
+package enum SamplePhoto {
+    package static func bytes(_ format: ImageFormat) -> [UInt8] {
         // `!` cannot fail: the text is constant, and every test of the doctor decodes it.
         [UInt8](Data(base64Encoded: base64(format), options: .ignoreUnknownCharacters)!)
     }

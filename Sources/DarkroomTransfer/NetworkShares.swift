@@ -1,0 +1,107 @@
+internal import CCurl
+import Glibc
+
+/// What the attempts of a network thread share: the sockets of their hosts, and the memory of libcurl for held bodies.
+///
+/// DESIGN. With HTTP/1, a connection carries one attempt, and it ends with an attempt that fails. With HTTP/2, a
+/// connection carries many attempts, and libcurl keeps it if one of them fails. So there are three cases that only HTTP/2 has:
+///
+/// - A connection is lost, and all its attempts fail. This is one silence of the host. libcurl does not tell which
+///   attempts shared a connection, so all attempts of the host that had begun before the first of these failures count once.
+/// - The network has lost a connection without a word. libcurl would use it for all further requests, which would all
+///   stall. So if a request stalls, and the host has sent nothing in this time, its sockets are shut down.
+/// - An attempt ends before its response. libcurl 7.88 queues the frame that resets the stream, but sends it only when it uses
+///   the connection again. If no other attempt uses the connection, the server would send the rest of the body until the
+///   buffers are full. So the sockets of its host are shut down, too.
+final class NetworkShares {
+    /// A host and port with running attempts.
+    final class Peer {
+        let name: String
+        fileprivate(set) var users = 0
+        /// Whether the server uses HTTP/2; nil if this is not known.
+        var isMultiplexed: Bool?
+        /// Whether the server has sent something since the last sweep.
+        var isActive = false
+        fileprivate(set) var lastActivity: ContinuousClock.Instant
+        /// When an attempt last reported a silence.
+        private var lastSilence: ContinuousClock.Instant?
+
+        fileprivate init(_ name: String, _ now: ContinuousClock.Instant) {
+            self.name = name
+            lastActivity = now
+        }
+
+        /// Notes the silence of an attempt that began at `start`. Returns whether another attempt has reported it.
+        func hasReportedSilence(begun start: ContinuousClock.Instant) -> Bool {
+            guard isMultiplexed == true else { return false }
+            if let lastSilence, start < lastSilence { return true }
+            lastSilence = .now
+            return false
+        }
+    }
+
+    /// The memory in which libcurl may keep parts of held bodies, for all network threads together.
+    private static let mostHeldBytes = 64 << 20
+    /// How much of a body libcurl 7.88 receives from a server with HTTP/2 while its attempt is held. Later versions
+    /// receive less.
+    static let streamWindow = 32 << 20
+
+    private let mostHeldBytes: Int
+    private var heldBytes = 0
+    private var peers: [String: Peer] = [:]
+    private var sockets: [Int32: String] = [:]
+
+    init(threads: Int) { mostHeldBytes = Self.mostHeldBytes / threads }
+
+    // MARK: Peers
+
+    func join(_ name: String, _ now: ContinuousClock.Instant) -> Peer {
+        let peer = peers[name] ?? Peer(name, now)
+        peers[name] = peer
+        peer.users += 1
+        return peer
+    }
+
+    func leave(_ peer: Peer) {
+        peer.users -= 1
+        if peer.users == 0 { peers[peer.name] = nil }
+    }
+
+    /// Notes which servers have sent something.
+    func sweep(_ now: ContinuousClock.Instant) {
+        for peer in peers.values where peer.isActive {
+            peer.isActive = false
+            peer.lastActivity = now
+        }
+    }
+
+    // MARK: Sockets
+
+    func opened(_ socket: Int32, to name: String) { sockets[socket] = name }
+
+    func close(_ socket: Int32) -> Int32 {
+        sockets[socket] = nil
+        return Glibc.close(socket)
+    }
+
+    /// Ends the connections to a server. libcurl closes the sockets.
+    func shutDown(_ peer: Peer) {
+        for (socket, name) in sockets where name == peer.name { shutdown(socket, Int32(SHUT_RDWR)) }
+    }
+
+    /// An attempt, which is still counted, has ended before its response.
+    func abandoned(_ peer: Peer) {
+        if !TransferLibrary.flushesResets, peer.users == 1, peer.isMultiplexed != false { shutDown(peer) }
+    }
+
+    // MARK: Held bodies
+
+    /// Returns whether libcurl may keep `bytes` of a held body. If so, ``release(_:)`` must follow.
+    func hold(_ bytes: Int) -> Bool {
+        guard heldBytes + bytes <= mostHeldBytes else { return false }
+        heldBytes += bytes
+        return true
+    }
+
+    func release(_ bytes: Int) { heldBytes -= bytes }
+}

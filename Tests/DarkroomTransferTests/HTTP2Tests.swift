@@ -1,0 +1,377 @@
+import DarkroomConcurrency
+import DarkroomTestSupport
+import Testing
+
+@testable import DarkroomTransfer
+
+/// Downloads over HTTP/2, and what can go wrong only there. The server of each test decides by the number of a request how
+/// it replies.
+@Suite(.timeLimit(.minutes(5))) struct HTTP2Tests {
+    typealias Frame = HTTP2Server.Frame
+    typealias Outcome = Result<Download, TransferError>
+
+    private let certificates: Certificates
+
+    init() throws { certificates = try Certificates() }
+
+    private func configuration(_ change: (inout TransferConfiguration) -> Void = { _ in }) -> TransferConfiguration {
+        .local {
+            $0.authorities = certificates.authority
+            change(&$0)
+        }
+    }
+
+    private static func answer(_ request: HTTP2Server.Request, _ connection: HTTP2Server.Connection) {
+        connection.send(.head(request.stream), .body(request.stream, [UInt8(request.number)]))
+    }
+
+    /// Requests that are answered together.
+    private final class Gate: Sendable {
+        private let waiting = Locked<[(HTTP2Server.Request, HTTP2Server.Connection)]>([])
+
+        /// Calls `open` with all requests as soon as there are `count`.
+        func add(
+            _ request: HTTP2Server.Request, _ connection: HTTP2Server.Connection, until count: Int,
+            _ open: (HTTP2Server.Request, HTTP2Server.Connection) -> Void
+        ) {
+            let all = waiting.withLock { waiting in
+                waiting.append((request, connection))
+                return waiting.count == count ? waiting : []
+            }
+            for (request, connection) in all { open(request, connection) }
+        }
+    }
+
+    // MARK: Streams
+
+    @Test func requestsShareAConnection() async throws {
+        let gate = Gate()
+        let server = try HTTP2Server(certificates) { request, connection in
+            guard request.number > 1 else { return Self.answer(request, connection) }
+            gate.add(request, connection, until: 10, Self.answer)
+        }
+        defer { server.stop() }
+        let checks = Locked(0)
+        let engine = TransferEngine(configuration { $0.perHost = 10 }) { _ in
+            checks.withLock { $0 += 1 }
+            return true
+        }
+        let first = await engine.fetch(server.url("/"))
+        #expect(first.body == [1])
+        let before = checks.withLock { $0 }
+        let results = Collected<Outcome>()
+        for _ in 0..<10 { engine.start(server.url("/"), completion: results.add) }
+        let downloads = await results.wait(for: 10)
+        #expect(Set(downloads.compactMap(\.body)) == Set((2...11).map { [$0] }))
+        #expect(downloads.allSatisfy { (try? $0.get().way.map(\.address)) == ["127.0.0.1"] })
+        #expect(checks.withLock { $0 } >= before + 10, "the address is checked before each request")
+        let log = server.log
+        #expect(log.connections == 1, "\(log)")
+        // SETTINGS_ENABLE_PUSH and SETTINGS_MAX_CONCURRENT_STREAMS.
+        #expect(log.settings[2] == 0 && log.settings[3] == 100, "\(log)")
+    }
+
+    @Test func serverMayNotPush() async throws {
+        let server = try HTTP2Server(certificates) { request, connection in
+            let promised: [UInt8] = [0, 0, 0, 2]
+            connection.send(Frame(.pushPromise, flags: 4, stream: request.stream, promised + [0x82, 0x87, 0x84]))
+            Self.answer(request, connection)
+        }
+        defer { server.stop() }
+        #expect(await TransferEngine(configuration()).fetch(server.url("/")).error?.code == .connectFailed)
+        #expect(server.wait { $0.ended == $0.connections })
+    }
+
+    @Test func requestToADeniedAddressIsNotSentOnAnOpenConnection() async throws {
+        let server = try HTTP2Server(certificates, handler: Self.answer)
+        defer { server.stop() }
+        let isAllowed = Locked(true)
+        let engine = TransferEngine(configuration()) { _ in isAllowed.withLock { $0 } }
+        #expect(await engine.fetch(server.url("/")).body == [1])
+        isAllowed.withLock { $0 = false }
+        #expect(await engine.fetch(server.url("/")).error?.code == .addressDenied)
+        #expect(server.log.requests == 1)
+    }
+
+    /// The certificate of the open connection is not for the other host. libcurl would have to send the request for the other
+    /// host there.
+    @Test func hostsDoNotShareConnections() async throws {
+        let server = try HTTP2Server(certificates, handler: Self.answer)
+        defer { server.stop() }
+        let engine = TransferEngine(
+            configuration { $0.connectTo = ["127.0.0.1:\(server.port):localhost:\(server.port)"] })
+        #expect(await engine.fetch(server.url("/")).body == [1])
+        #expect(await engine.fetch("https://127.0.0.1:\(server.port)/").error?.code == .tlsFailed)
+        #expect(server.log.requests == 1)
+    }
+
+    @Test func optionForbidsHTTP2() async throws {
+        let server = try HTTP2Server(certificates, handler: Self.answer)
+        defer { server.stop() }
+        #expect(await TransferEngine(configuration { $0.usesHTTP2 = false }).fetch(server.url("/")).error != nil)
+        #expect(server.log.connections == 0 && server.wait { $0.refused == 1 })
+    }
+
+    @Test func cancelResetsTheStreamAndKeepsTheConnection() async throws {
+        let gate = Gate()
+        let server = try HTTP2Server(certificates) { request, connection in
+            switch request.number {
+            case 1: Self.answer(request, connection)
+            case 3: break
+            default: gate.add(request, connection, until: 2, Self.answer)  // the second and the fourth
+            }
+        }
+        defer { server.stop() }
+        let engine = TransferEngine(configuration())
+        #expect(await engine.fetch(server.url("/")).body == [1])
+        let (kept, cancelled) = (Collected<Outcome>(), Collected<Outcome>())
+        engine.start(server.url("/"), completion: kept.add)
+        #expect(server.wait { $0.requests == 2 })
+        let transfer = engine.start(server.url("/"), completion: cancelled.add)
+        #expect(server.wait { $0.requests == 3 })
+        transfer.cancel()
+        #expect(await cancelled.wait(for: 1).first?.error?.code == .cancelled)
+        #expect(await engine.fetch(server.url("/")).body == [4])
+        #expect(await kept.wait(for: 1).first?.body == [2])
+        // The streams of a client have odd numbers.
+        #expect(server.wait { $0.resets.contains(5) }, "\(server.log)")
+        #expect(server.log.connections == 1)
+    }
+
+    /// With libcurl 7.88, the connection ends, because its server would learn later that the stream is reset.
+    @Test func serverLearnsAtOnceOfTheCancellationOfTheOnlyStream() async throws {
+        let server = try HTTP2Server(certificates) { request, connection in
+            if request.number != 2 { Self.answer(request, connection) }
+        }
+        defer { server.stop() }
+        let engine = TransferEngine(configuration())
+        #expect(await engine.fetch(server.url("/")).body == [1])
+        let results = Collected<Outcome>()
+        let transfer = engine.start(server.url("/"), completion: results.add)
+        #expect(server.wait { $0.requests == 2 })
+        transfer.cancel()
+        #expect(await results.wait(for: 1).first?.error?.code == .cancelled)
+        #expect(server.wait { $0.resets.contains(3) || $0.ended == 1 }, "\(server.log)")
+        #expect(await engine.fetch(server.url("/")).body == [3])
+    }
+
+    @Test func higherPriorityHasMoreWeight() async throws {
+        let weights = Collected<Int>()
+        let server = try HTTP2Server(certificates) { request, connection in
+            weights.add(request.weight ?? 16)
+            Self.answer(request, connection)
+        }
+        defer { server.stop() }
+        let engine = TransferEngine(configuration { $0.perHost = 1 })
+        let results = Collected<Outcome>()
+        for priority in [4, 3, 2, 1, 0] {
+            engine.start(server.url("/"), order: TransferOrder(priority: priority), completion: results.add)
+            _ = await results.wait(for: 5 - priority)
+        }
+        #expect(weights.values == [256, 64, 16, 4, 1])
+    }
+
+    // MARK: Faults
+
+    /// The host is down after three silences. Then it would get one request at a time.
+    @Test func lostConnectionIsOneSilence() async throws {
+        let (first, second) = (Gate(), Gate())
+        let server = try HTTP2Server(certificates) { request, connection in
+            switch request.number {
+            case 1: Self.answer(request, connection)
+            case ...9: first.add(request, connection, until: 8) { _, connection in connection.hangUp() }
+            default: second.add(request, connection, until: 8, Self.answer)
+            }
+        }
+        defer { server.stop() }
+        let engine = TransferEngine(
+            configuration {
+                $0.perHost = 8
+                $0.patience = .seconds(60)
+            })
+        #expect(await engine.fetch(server.url("/")).body == [1])
+        let results = Collected<Outcome>()
+        for _ in 0..<8 { engine.start(server.url("/"), completion: results.add) }
+        #expect(Set(await results.wait(for: 8).compactMap(\.body)) == Set((10...17).map { [$0] }))
+        #expect(server.log.connections == 2, "\(server.log)")
+    }
+
+    @Test func connectionWithoutASignOfLifeIsReplaced() async throws {
+        let server = try HTTP2Server(certificates) { request, connection in
+            if request.number == 1 || request.connection == 2 { Self.answer(request, connection) }
+        }
+        defer { server.stop() }
+        let engine = TransferEngine(
+            configuration {
+                $0.stallTimeout = .milliseconds(500)
+                $0.patience = .seconds(60)
+            })
+        #expect(await engine.fetch(server.url("/")).body == [1])
+        #expect(await engine.fetch(server.url("/")).body == [3])
+        #expect(server.log.connections == 2 && server.wait { $0.ended == 1 })
+    }
+
+    /// libcurl would let the waiting requests open a connection one after the other.
+    @Test func requestsThatWaitForAConnectionFailTogether() async throws {
+        let server = try HTTP2Server(certificates, handler: Self.answer)
+        defer { server.stop() }
+        let engine = TransferEngine(
+            configuration {
+                $0.perHost = 8
+                $0.connectTimeout = .seconds(1)
+            })
+        #expect(await engine.fetch(server.url("/")).body == [1])
+        server.silence()
+        #expect(server.wait { $0.ended == 1 })
+        let results = Collected<Outcome>()
+        for _ in 0..<8 { engine.start(server.url("/"), completion: results.add) }
+        let codes = await results.wait(for: 8).map(\.error?.code)
+        #expect(codes.allSatisfy { $0 == .timeout }, "\(codes)")
+        // A request that begins while libcurl closes the lost connection may open another one.
+        #expect(server.log.silent <= 3, "\(server.log)")
+    }
+
+    /// REFUSED_STREAM, for which libcurl tries again by itself, and INTERNAL_ERROR.
+    @Test(arguments: [7, 2] as [UInt32]) func serverThatResetsEveryStreamFailsItsPhotos(error: UInt32) async throws {
+        let server = try HTTP2Server(certificates) { request, connection in
+            connection.send(.reset(request.stream, error))
+        }
+        defer { server.stop() }
+        let engine = TransferEngine(configuration { $0.patience = .seconds(2) })
+        let results = Collected<Outcome>()
+        for _ in 0..<20 { engine.start(server.url("/"), completion: results.add) }
+        let codes = await results.wait(for: 20).map(\.error?.code)
+        #expect(codes.allSatisfy { $0 == .connectFailed || $0 == .hostUnreachable }, "\(codes)")
+        #expect(server.log.requests < 200, "\(server.log)")
+    }
+
+    @Test func streamsAfterAGoAwayUseANewConnection() async throws {
+        let gate = Gate()
+        let server = try HTTP2Server(certificates) { request, connection in
+            guard (2...4).contains(request.number) else { return Self.answer(request, connection) }
+            // The second request (stream 3) is answered, the others are not.
+            gate.add(request, connection, until: 3) { request, connection in
+                if request.stream == 3 { connection.send(.goAway(last: 3)) }
+                if request.stream == 3 { Self.answer(request, connection) }
+            }
+        }
+        defer { server.stop() }
+        let engine = TransferEngine(configuration { $0.perHost = 3 })
+        #expect(await engine.fetch(server.url("/")).body == [1])
+        let results = Collected<Outcome>()
+        for _ in 0..<3 { engine.start(server.url("/"), completion: results.add) }
+        let bodies = await results.wait(for: 3).compactMap(\.body)
+        #expect(Set(bodies) == [[2], [5], [6]])
+        #expect((2...3).contains(server.log.connections), "\(server.log)")
+    }
+
+    @Test(arguments: [true, false]) func endlessHeaderEndsTheRequest(isOneBlock: Bool) async throws {
+        let field = Frame.field("x-more", String(repeating: "a", count: 100))
+        let fields = Array(repeatElement(field, count: 100).joined())
+        let server = try HTTP2Server(certificates) { request, connection in
+            let early = Frame(.headers, flags: 4, stream: request.stream, Frame.field(":status", "103") + fields)
+            guard isOneBlock else {
+                while connection.send(early) {}
+                return
+            }
+            connection.send(Frame(.headers, stream: request.stream, [0x88] + fields))
+            while connection.send(Frame(.continuation, stream: request.stream, fields)) {}
+        }
+        defer { server.stop() }
+        let error = await TransferEngine(configuration()).fetch(server.url("/")).error
+        #expect(error?.code == .tooLarge || error?.code == .connectFailed, "\(String(describing: error))")
+        server.stop()
+        #expect(server.wait { $0.ended == $0.connections })
+    }
+
+    // MARK: Room for bodies
+
+    /// libcurl 7.88 keeps up to 32 MiB of each held body, so at most two of these bodies are held. The other requests are
+    /// sent again when there is room.
+    @Test func bodiesThatWaitForRoomUseLittleMemory() async throws {
+        let server = try HTTP2Server(certificates) { request, connection in
+            guard request.number <= 6 else { return Self.answer(request, connection) }
+            let head = Frame.head(request.stream, [("content-length", "\(40 << 20)")])
+            connection.send(head, .body(request.stream, [1, 2, 3], isLast: false))
+        }
+        defer { server.stop() }
+        let engine = TransferEngine(configuration { $0.perHost = 6 })
+        let hasRoom = Locked(false)
+        let asked = Collected<Int>()
+        let steps = TransferSteps(mayCarry: { bytes in
+            asked.add(bytes)
+            return hasRoom.withLock { $0 }
+        })
+        let results = Collected<Outcome>()
+        let transfers = (0..<6).map { _ in engine.start(server.url("/"), steps: steps, completion: results.add) }
+        // Each transfer asks when its body arrives, and again when the engine has learned that it waits.
+        #expect(await asked.wait(for: 12).prefix(12).allSatisfy { $0 == 40 << 20 })
+        hasRoom.withLock { $0 = true }
+        engine.resume()
+        #expect(server.wait { $0.requests >= 10 }, "\(server.log)")
+        #expect(await results.wait(for: 4).prefix(4).allSatisfy { $0.body?.count == 1 })
+        for transfer in transfers { transfer.cancel() }
+        let all = await results.wait(for: 6)
+        #expect(all.allSatisfy { $0.body?.count == 1 || $0.error?.code == .cancelled }, "\(all)")
+    }
+
+    @Test func transferThatWaitsForRoomCanBeCancelled() async throws {
+        let server = try HTTP2Server(certificates) { request, connection in
+            let head = Frame.head(request.stream, [("content-length", "\(40 << 20)")])
+            connection.send(head, .body(request.stream, [1, 2, 3], isLast: false))
+        }
+        defer { server.stop() }
+        let engine = TransferEngine(configuration { $0.perHost = 6 })
+        let results = Collected<Outcome>()
+        let asked = Collected<Int>()
+        let steps = TransferSteps(mayCarry: { bytes in
+            asked.add(bytes)
+            return false
+        })
+        let transfers = (0..<6).map { _ in engine.start(server.url("/"), steps: steps, completion: results.add) }
+        // Each transfer asks when its body arrives, and again when the engine has learned that it waits.
+        _ = await asked.wait(for: 12)
+        for transfer in transfers { transfer.cancel() }
+        #expect(await results.wait(for: 6).allSatisfy { $0.error?.code == .cancelled })
+    }
+
+    /// A held body neither stops the other bodies of its connection nor gets bytes of an earlier held body.
+    @Test func heldBodiesDoNotMix() async throws {
+        let server = try HTTP2Server(certificates) { request, connection in
+            guard request.number > 1 else { return Self.answer(request, connection) }
+            let part = [UInt8](repeating: UInt8(request.number), count: 16 << 10)
+            connection.send(.head(request.stream, [("content-length", "\(32 << 10)")]))
+            connection.send(.body(request.stream, part, isLast: false), .body(request.stream, part))
+        }
+        defer { server.stop() }
+        let engine = TransferEngine(configuration())
+        #expect(await engine.fetch(server.url("/")).body == [1])
+        func whole(_ number: UInt8) -> [UInt8] { [UInt8](repeating: number, count: 32 << 10) }
+        let (hasRoom, asked) = (Locked(false), Collected<Int>())
+        let steps = TransferSteps(mayCarry: { bytes in
+            asked.add(bytes)
+            return hasRoom.withLock { $0 }
+        })
+        let (first, second) = (Collected<Outcome>(), Collected<Outcome>())
+        let cancelled = engine.start(server.url("/"), steps: steps, completion: first.add)
+        _ = await asked.wait(for: 2)
+        #expect(await engine.fetch(server.url("/")).body == whole(3), "another body of the connection waits")
+        engine.start(server.url("/"), steps: steps, completion: second.add)
+        // The engine asks in the order in which the transfers wait, until one must wait further.
+        _ = await asked.wait(for: 4)
+        cancelled.cancel()
+        #expect(await first.wait(for: 1).first?.error?.code == .cancelled)
+        hasRoom.withLock { $0 = true }
+        engine.resume()
+        #expect(await second.wait(for: 1).first?.body == whole(4))
+        // Handles of libcurl are used again, also that of the cancelled transfer.
+        hasRoom.withLock { $0 = false }
+        let (count, others) = (asked.values.count, Collected<Outcome>())
+        for _ in 0..<3 { engine.start(server.url("/"), steps: steps, completion: others.add) }
+        _ = await asked.wait(for: count + 6)
+        hasRoom.withLock { $0 = true }
+        engine.resume()
+        #expect(Set(await others.wait(for: 3).compactMap(\.body)) == [whole(5), whole(6), whole(7)])
+        #expect(server.log.connections == 1, "\(server.log)")
+    }
+}
