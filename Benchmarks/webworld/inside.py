@@ -43,7 +43,7 @@ def measure(program, the_plan, work, common, log):
         output.mkdir()
         command = [*program.command(world.list, len(the_plan.entries), output)]
         gauge = [sys.executable, "-B", "-m", "webworld.usage", usage, LIMIT, log, *command]
-        runner = subprocess.Popen(list(map(str, gauge)), stdin=subprocess.DEVNULL, cwd=pathlib.Path(__file__).parents[1])
+        runner = subprocess.Popen(list(map(str, gauge)), stdin=subprocess.DEVNULL)
         if runner.wait() != 0:
             raise BenchmarkError(f"{program.name} was not measured; see above")
     figures = verdict(program, output, world, json.loads(usage.read_text()))
@@ -60,6 +60,8 @@ def run(settings):
     programs = [PROGRAMS[name](paths) for name in settings.programs]
     facts = report.Facts(settings.seed, settings.urls, settings.rounds, settings.calm, report.machine(), [], len(sizes))
     facts.programs += [report.ProgramFacts(one.name, one.version(), one.settings) for one in programs]
+    for program in programs:
+        program.warm()
     outcomes = []
     for number in range(settings.rounds):
         the_plan = plan.make_plan(settings.seed + number, settings.urls, sorted(sizes), settings.calm)

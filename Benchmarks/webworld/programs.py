@@ -31,6 +31,10 @@ class Darkroom:
     def version(self):
         return _output(self.paths.darkroom, "--version").split()[-1]
 
+    def warm(self):
+        """Reads the files of the program, so that its first run is not slower than the others."""
+        _output(self.paths.darkroom, "--help")
+
     def command(self, urls, _, output):
         size = "resize=256x256,fit:outside"
         return [self.paths.darkroom, "run", urls, "-o", output, "--allow-private", "--filter", size]
@@ -55,6 +59,9 @@ class Img2dataset:
 
     def version(self):
         return _python_version(self.paths, "img2dataset")
+
+    def warm(self):
+        _output(f"{self.paths.python}/bin/python", "-c", "import img2dataset")
 
     def command(self, urls, count, output):
         # A process downloads one shard at a time, so both processes have work until their shards end.
@@ -84,8 +91,10 @@ class Scrapy:
     def version(self):
         return _python_version(self.paths, "scrapy")
 
+    def warm(self):
+        _output(f"{self.paths.python}/bin/python", "-m", "scrapy", "version")
+
     def command(self, urls, _, output):
-        # -P: the folder of the spider is not a folder of modules.
         return [
             f"{self.paths.python}/bin/python", "-m", "scrapy", "runspider", SPIDER, "-a", f"urls={urls}",
             "-s", f"IMAGES_STORE={output}",

@@ -11,6 +11,7 @@ import statistics
 from .plot import Curve, draw
 
 ROWS = [
+    ("seconds until the first photo", "seconds_first", 1),
     *((f"seconds until {share} % of the photos", f"seconds_{share}", 1) for share in (50, 90, 95, 99)),
     ("seconds until the end of the program", "seconds", 1),
     ("photos, in percent of those that can be had", "share", 1),

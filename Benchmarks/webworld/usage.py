@@ -86,10 +86,14 @@ def main():
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     gauge = MemoryGauge()
     gauge.start()
+    # These variables are for this module alone.
+    hidden = ("PYTHONPATH", "BENCHMARK_SETTINGS")
+    environment = {name: value for name, value in os.environ.items() if name not in hidden}
     start = time.time()
     with open(log, "wb") as output:
         program = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, env=environment,
+            start_new_session=True,
         )
     try:
         status = program.wait(float(limit))

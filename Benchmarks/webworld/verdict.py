@@ -88,6 +88,7 @@ def verdict(program, output, world, usage):
         "available": available,
         "photos": len(times),
         "other_files": others,
+        "seconds_first": times[0] if times else None,
         **{f"seconds_{share}": seconds_until(times, available, share) for share in SHARES},
         "seconds": usage["seconds"],
         "status": usage["status"],

@@ -178,13 +178,15 @@ class World:
             stdin=subprocess.DEVNULL, text=True, start_new_session=True,
         )
         self._processes.append(habits)
-        if habits.stdout.readline() != "ready\n":
+        with habits.stdout as output:
+            is_ready = output.readline() == "ready\n"
+        if not is_ready:
             raise BenchmarkError("the name server and the habits of the world did not start; see above")
-        errors = (self.folder / "nginx-start.log").open("w")
-        nginx = subprocess.Popen(
-            ["nginx", "-p", self.folder, "-c", self.folder / "nginx.conf"], stdin=subprocess.DEVNULL, stderr=errors,
-            start_new_session=True,
-        )
+        with (self.folder / "nginx-start.log").open("w") as errors:
+            nginx = subprocess.Popen(
+                ["nginx", "-p", self.folder, "-c", self.folder / "nginx.conf"], stdin=subprocess.DEVNULL, stderr=errors,
+                start_new_session=True,
+            )
         self._processes.append(nginx)
         for _ in range(100):
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", 80), 1):
