@@ -51,7 +51,7 @@ class Img2dataset:
     name = "img2dataset"
     settings = (
         "2 processes with 128 threads and one shard each; `--image_size 256 --resize_mode keep_ratio --output_format files`; "
-        "otherwise defaults: 10 s time-out, no retries, certificates are not checked"
+        "otherwise defaults: 10 s time-out, no retries"
     )
 
     def __init__(self, paths):

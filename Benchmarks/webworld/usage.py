@@ -86,9 +86,8 @@ def main():
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     gauge = MemoryGauge()
     gauge.start()
-    # These variables are for this module alone.
-    hidden = ("PYTHONPATH", "BENCHMARK_SETTINGS")
-    environment = {name: value for name, value in os.environ.items() if name not in hidden}
+    # Other variables could change the settings of a program, for example its certificates.
+    environment = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ}
     start = time.time()
     with open(log, "wb") as output:
         program = subprocess.Popen(

@@ -16,7 +16,7 @@ import time
 from . import plan, serve
 from .errors import BenchmarkError
 
-ROOTS = pathlib.Path("/etc/ssl/certs/ca-certificates.crt")
+CERTIFICATES = pathlib.Path("/etc/ssl/certs")
 LOG = "$msec $request_time $host $status $connection $server_protocol $body_bytes_sent $request_uri"
 
 
@@ -72,12 +72,23 @@ def make_certificates(folder):
             "-CA", folder / "authority.pem", "-CAkey", folder / "authority.key", "-CAcreateserial",
             "-out", folder / f"{name}.pem",
         )
-    roots = folder / "roots.pem"
-    system = ROOTS.read_bytes() if ROOTS.exists() else b""
-    roots.write_bytes(system + (folder / "authority.pem").read_bytes())
-    if ROOTS.exists():
-        run("mount", "--bind", roots, ROOTS)
-    os.environ["SSL_CERT_FILE"] = str(roots)
+    _trust(folder / "authority.pem", folder / "certs")
+
+
+def _trust(authority, folder):
+    """Adds an authority to those that the programs of this namespace trust.
+
+    Some programs read the file with all certificates, others only the files of the authorities that they meet, by the hashes
+    in their names. Both are changed. A variable such as SSL_CERT_FILE would make some programs slower than usual.
+    """
+    if not CERTIFICATES.is_dir():
+        raise BenchmarkError(f"{CERTIFICATES} is missing; to install: deploy/dependencies benchmark")
+    shutil.copytree(CERTIFICATES, folder, symlinks=True)
+    with (folder / "ca-certificates.crt").open("ab") as bundle:
+        bundle.write(authority.read_bytes())
+    name = run("openssl", "x509", "-noout", "-hash", "-in", authority).strip()
+    shutil.copy(authority, folder / f"{name}.0")
+    run("mount", "--bind", folder, CERTIFICATES)
 
 
 def nginx_configuration(folder, shared, common, limit):
