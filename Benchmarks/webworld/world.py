@@ -54,6 +54,8 @@ def make_certificates(folder):
     key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30"]
     run(
         "openssl", "req", "-x509", *key, "-subj", "/CN=Benchmark authority",
+        # Since Python 3.13, an authority must name its key usage.
+        "-addext", "keyUsage=critical,keyCertSign,cRLSign",
         "-keyout", folder / "authority.key", "-out", folder / "authority.pem",
     )
     run(
@@ -66,7 +68,11 @@ def make_certificates(folder):
             "openssl", "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", f"/CN={name}",
             "-keyout", folder / f"{name}.key", "-out", folder / f"{name}.csr",
         )
-        (folder / f"{name}.ext").write_text("subjectAltName=" + ",".join(f"DNS:{host}" for host in hosts) + "\n")
+        (folder / f"{name}.ext").write_text(
+            "subjectAltName=" + ",".join(f"DNS:{host}" for host in hosts) + "\n"
+            "basicConstraints=CA:FALSE\nkeyUsage=digitalSignature\nextendedKeyUsage=serverAuth\n"
+            "subjectKeyIdentifier=hash\nauthorityKeyIdentifier=keyid\n"
+        )
         run(
             "openssl", "x509", "-req", "-days", "30", "-in", folder / f"{name}.csr", "-extfile", folder / f"{name}.ext",
             "-CA", folder / "authority.pem", "-CAkey", folder / "authority.key", "-CAcreateserial",
