@@ -116,7 +116,7 @@ class ReportTests(unittest.TestCase):
             self.assertIn(part, text)
 
     def test_plot_without_photos_is_drawn(self):
-        xml.etree.ElementTree.fromstring(plot.draw([plot.Curve("none", [], 3.0)]))
+        xml.etree.ElementTree.fromstring(plot.draw([plot.Curve("none", [], 0.0, 3.0)]))
 
 
 if __name__ == "__main__":

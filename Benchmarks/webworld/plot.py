@@ -16,6 +16,8 @@ class Curve:
     label: str
     points: list
     """(seconds, percent), in ascending order."""
+    share: float
+    """The photos at the end, in percent."""
     end: float
     """When the program ended, in seconds."""
 
@@ -61,7 +63,7 @@ def draw(curves):
         parts.append(f'<circle class="end c{number % len(COLOURS)}" cx="{x(curve.end)}" cy="{y(height)}" r="4"/>')
         row = TOP + 24 + number * 24
         parts.append(f'<path class="{kind}" d="M{LEFT + 16} {row - 5}h34"/>')
-        text = f"{curve.label}: {height:g} %, end after {curve.end:,.0f} s"
+        text = f"{curve.label}: {curve.share:.1f} %, end after {curve.end:,.0f} s"
         parts.append(f'<text x="{LEFT + 60}" y="{row}">{escape(text)}</text>')
     styles = "\n".join(
         f"    .c{number} {{ stroke: {colour}; stroke-dasharray: {DASHES[number] or 'none'} }}\n"
@@ -73,8 +75,7 @@ def draw(curves):
         for number, colour in enumerate(DARK_COLOURS)
     )
     summary = "; ".join(
-        f"{curve.label}: {curve.points[-1][1] if curve.points else 0:g} % of the photos, end after {curve.end:,.0f} s"
-        for curve in curves
+        f"{curve.label}: {curve.share:.1f} % of the photos, end after {curve.end:,.0f} s" for curve in curves
     )
     body = "\n  ".join(parts)
     return f"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img" aria-labelledby="title description" font-family="system-ui, sans-serif" font-size="14">

@@ -172,7 +172,8 @@ def curves(facts, outcomes):
         if runs:
             times = [median(values) for values in zip(*(figures["curve"] for figures in runs))]
             points = [(time, (index + 1) / 2) for index, time in enumerate(times) if time is not None]
-            result.append(Curve(one.label, points, median([figures["seconds"] for figures in runs])))
+            share, end = (median([figures[key] for figures in runs]) for key in ("share", "seconds"))
+            result.append(Curve(one.label, points, share, end))
     return result
 
 
