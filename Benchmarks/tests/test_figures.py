@@ -86,7 +86,7 @@ class ReportTests(unittest.TestCase):
         return {
             "program": program, "round": number, "seed": number, "available": 100, "photos": 90, "other_files": 0,
             **{f"seconds_{share}": seconds for share in verdict.SHARES}, "seconds_first": 1.0, "seconds_99": None,
-            "seconds": 2 * seconds, "status": 0, "processor_seconds": 1.0, "peak_memory": 50_000_000, "requests": 120,
+            "seconds": 2 * seconds, "status": 0, "processor_seconds": 1.0, "peak_memory": 50_000_000, "other_share": 0.1 * number, "requests": 120,
             "connections": 60, "most_at_once": 6, "early": 0, "names": 50, "questions": 75,
             "curve": [seconds * (index + 1) / 180 if index < 180 else None for index in range(200)],
         }
@@ -103,6 +103,9 @@ class ReportTests(unittest.TestCase):
         text = report.table(self.facts, self.outcomes)
         self.assertIn("| seconds until 90 % of the photos | 11.0 | 45.0 |", text)
         self.assertIn("| seconds until 99 % of the photos | not reached | not reached |", text)
+
+    def test_page_names_the_load_of_other_programs(self):
+        self.assertIn("used at most 20 % of its processors", report.page(self.facts, self.outcomes))
 
     def test_ratios_compare_runs_of_the_same_round(self):
         text = report.ratios(self.facts, self.outcomes)

@@ -11,10 +11,12 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 
 from . import plan, report
 from .errors import BenchmarkError
 from .programs import PROGRAMS, Paths
+from .usage import children_seconds, machine_seconds
 from .verdict import verdict
 from .world import World, isolate, make_common
 
@@ -39,6 +41,7 @@ def measure(program, the_plan, work, common, log):
     """Runs a program in a new world and returns its figures."""
     folder, output = work / "world", work / "output"
     usage = work / "usage.json"
+    before = time.monotonic(), machine_seconds(), children_seconds()
     with World(the_plan, folder, common) as world:
         output.mkdir()
         command = [*program.command(world.list, len(the_plan.entries), output)]
@@ -46,7 +49,10 @@ def measure(program, the_plan, work, common, log):
         runner = subprocess.Popen(list(map(str, gauge)), stdin=subprocess.DEVNULL)
         if runner.wait() != 0:
             raise BenchmarkError(f"{program.name} was not measured; see above")
+    elapsed, machine, children = time.monotonic() - before[0], machine_seconds() - before[1], children_seconds() - before[2]
     figures = verdict(program, output, world, json.loads(usage.read_text()))
+    figures["world_processor_seconds"] = children - figures["processor_seconds"]
+    figures["other_share"] = max(0.0, machine - children) / (elapsed * len(os.sched_getaffinity(0)))
     shutil.rmtree(output)
     shutil.rmtree(folder)
     return figures

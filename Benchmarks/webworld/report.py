@@ -81,7 +81,8 @@ def line(outcome):
     )
     return (
         f"round {outcome['round']}, {outcome['program']}: {outcome['photos']} of {outcome['available']} photos "
-        f"({figures['share']:.1f} %): {reached}; end after {outcome['seconds']:.1f} s"
+        f"({figures['share']:.1f} %): {reached}; end after {outcome['seconds']:.1f} s; other programs of the machine used "
+        f"{100 * outcome['other_share']:.0f} % of its processors"
     )
 
 
@@ -160,6 +161,8 @@ def page(facts, outcomes):
             ratios(facts, outcomes),
         ]
     text += ["\n".join(f"- {one.label}: {one.settings}" for one in facts.programs)]
+    busiest = max(outcome["other_share"] for outcome in outcomes)
+    text += [f"Other programs of the machine used at most {100 * busiest:.0f} % of its processors during a run."]
     return "\n\n".join(text) + "\n"
 
 

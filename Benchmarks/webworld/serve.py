@@ -3,9 +3,9 @@
 `python3 -m webworld.serve FOLDER` reads FOLDER/plan.json, prints "ready", and serves until SIGTERM. Then it writes
 FOLDER/names.json.
 
-nginx terminates TLS, HTTP/2 and HTTP/1.1, and passes each request to this process over a Unix socket. After the delay of the
-URL, this process answers with X-Accel-Redirect, and nginx sends the photo itself. Only bodies that end or stall are sent by this
-process.
+nginx terminates TLS, HTTP/2 and HTTP/1.1, and passes each request to this process over a Unix socket. After the delay of
+the URL, this process answers with X-Accel-Redirect, and nginx sends the photo itself. This process sends only the bodies
+that end too early or stall.
 """
 
 import asyncio

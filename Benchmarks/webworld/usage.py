@@ -48,6 +48,19 @@ def memory(process):
     return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
 
 
+def machine_seconds():
+    """The processor time that all processes of the machine have used, in seconds."""
+    # user, nice, system, idle, iowait, irq, softirq: proc(5)
+    times = list(map(int, pathlib.Path("/proc/stat").read_text().splitlines()[0].split()[1:8]))
+    return (sum(times) - times[3] - times[4]) / os.sysconf("SC_CLK_TCK")
+
+
+def children_seconds():
+    """The processor time of the descendants of this process that have ended, in seconds."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 class MemoryGauge(threading.Thread):
     """Measures the memory of all descendants of this process at intervals."""
 
@@ -101,9 +114,8 @@ def main():
     end = time.time()
     gauge.stop()
     kill_descendants()
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
     result = {
-        "start": start, "seconds": end - start, "status": status, "processor_seconds": used.ru_utime + used.ru_stime,
+        "start": start, "seconds": end - start, "status": status, "processor_seconds": children_seconds(),
         "peak_memory": gauge.peak,
     }
     pathlib.Path(figures).write_text(json.dumps(result))

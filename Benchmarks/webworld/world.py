@@ -15,6 +15,7 @@ import time
 
 from . import plan, serve
 from .errors import BenchmarkError
+from .photos import make_photos
 
 CERTIFICATES = pathlib.Path("/etc/ssl/certs")
 LOG = "$msec $request_time $host $status $connection $server_protocol $body_bytes_sent $request_uri"
@@ -230,8 +231,6 @@ class World:
 
 def make_common(folder, darkroom):
     """Makes what all worlds share: photos and certificates. Returns the names of the photos with their sizes."""
-    from .photos import make_photos
-
     folder.mkdir()
     scratch = folder / "scratch"
     scratch.mkdir()
