@@ -50,7 +50,8 @@ class Darkroom:
 class Img2dataset:
     name = "img2dataset"
     settings = (
-        "2 processes with 128 threads and one shard each; `--image_size 256 --resize_mode keep_ratio --output_format files`; "
+        "2 processes with 128 threads and one shard each; "
+        "`--image_size 256 --resize_mode keep_ratio --output_format files`; "
         "otherwise defaults: 10 s time-out, no retries"
     )
 
@@ -112,8 +113,10 @@ PROGRAMS = {program.name: program for program in (Darkroom, Img2dataset, Scrapy)
 def _output(*command):
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL)
-    except (OSError, subprocess.CalledProcessError) as error:
+    except OSError as error:
         raise BenchmarkError(f"{command[0]} does not run: {error}") from error
+    except subprocess.CalledProcessError as error:
+        raise BenchmarkError(f"{error}:\n{error.stderr}") from error
     return done.stdout.strip()
 
 

@@ -51,7 +51,7 @@ class Facts:
 
 
 def machine():
-    """Processor, cores, memory and kernel of this machine."""
+    """Processor, cores, memory, kernel and Python of this machine."""
     model = "unknown processor"
     for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
         if line.startswith("model name"):
@@ -59,7 +59,9 @@ def machine():
             break
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     cores = len(os.sched_getaffinity(0))
-    return f"{cores} cores ({model}), {memory:.0f} GiB of memory, Linux {platform.release()}"
+    return (
+        f"{cores} cores ({model}), {memory:.0f} GiB of memory, Linux {platform.release()}, Python {platform.python_version()}"
+    )
 
 
 def derived(outcome):
