@@ -56,7 +56,12 @@ class VerdictTests(unittest.TestCase):
             os.utime(file, (seconds, seconds))
             files.append((file, index))
         program = types.SimpleNamespace(files=lambda output, urls: files)
-        self.assertEqual(verdict.arrivals(program, self.folder, the_plan, 100.0), ([1.5, 4.0], 1))
+        self.assertEqual(verdict.arrivals(program, self.folder, the_plan, 100.0), ({0: 4.0, 2: 1.5}, 1))
+
+    def test_missing_photos_are_counted_by_habit(self):
+        host = plan.Host("a.test", "busy", False, False, "127.1.0.1", 0.1, 0.1, 0, "")
+        the_plan = plan.Plan(1, [host], [entry(0), entry(1, "certificate"), entry(2), entry(3)])
+        self.assertEqual(verdict.missing(the_plan, {0: 4.0}), {"busy": 2})
 
     def test_a_share_that_was_not_reached_has_no_time(self):
         self.assertEqual(verdict.seconds_until([1, 2, 3], 4, 50), 2)

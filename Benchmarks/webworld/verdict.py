@@ -12,10 +12,10 @@ GRACE = 0.05
 
 
 def arrivals(program, output, the_plan, start):
-    """When the photos were there: sorted seconds since the start of the program, by the times of the files.
+    """When the photos were there, in seconds since the start of the program: the last changes of the files.
 
-    Returns the times of the photos that can be had, and the number of other files, such as photos of hosts with a wrong
-    certificate. A file counts with the time of its last change.
+    Returns the times of the photos that can be had, by the indexes of their URLs, and the number of other files, such as
+    photos of hosts with a wrong certificate.
     """
     times, others = {}, 0
     urls = [entry.url for entry in the_plan.entries]
@@ -25,7 +25,17 @@ def arrivals(program, output, the_plan, start):
             times[index] = facts.st_mtime - start
         else:
             others += 1
-    return sorted(times.values()), others
+    return times, others
+
+
+def missing(the_plan, times):
+    """How many photos that can be had were not there at the end, by the habits of their hosts."""
+    habits = {host.name: host.habit for host in the_plan.hosts}
+    return collections.Counter(
+        habits[entry.host]
+        for index, entry in enumerate(the_plan.entries)
+        if entry.truth == plan.PHOTO and index not in times
+    )
 
 
 def seconds_until(times, available, share):
@@ -81,7 +91,8 @@ def verdict(program, output, world, usage):
     - Parameter usage: the figures of ``webworld.usage``.
     """
     available = world.plan.available
-    times, others = arrivals(program, output, world.plan, usage["start"])
+    arrived, others = arrivals(program, output, world.plan, usage["start"])
+    times = sorted(arrived.values())
     requests = Requests(world.folder / "access.log")
     # Names of other hosts do not count. img2dataset, for example, looks for new versions of its packages.
     hosts = {host.name for host in world.plan.hosts}
@@ -91,6 +102,7 @@ def verdict(program, output, world, usage):
     return {
         "available": available,
         "photos": len(times),
+        "missing": missing(world.plan, arrived),
         "other_files": others,
         "seconds_first": times[0] if times else None,
         **{f"seconds_{share}": seconds_until(times, available, share) for share in SHARES},
