@@ -15,5 +15,7 @@ enum EngineMessage {
     /// An attempt of a transfer has ended.
     case ended(Attempt, Attempt.Outcome)
     case fileRead(Transfer, attempt: Int, Result<(bytes: [UInt8], time: FileTime?), TransferError>)
+    /// Publish an overview of the hosts.
+    case reportHosts
     case shutdown
 }

@@ -44,6 +44,7 @@ struct HostCondition {
     private let rules: Rules
     private(set) var state = State.unknown
     private(set) var running = 0
+    private(set) var firstBytes = FirstByteTimes()
     private var connections = ConnectionLimit()
     private var pace: RequestPace?
     /// When the host answered last; before the first answer: when the first attempt began.
@@ -73,6 +74,15 @@ struct HostCondition {
         case .unknown, .up: rules.perHost ?? connections.current
         }
     }
+
+    var isLimitFixed: Bool { rules.perHost != nil }
+
+    /// The largest number of requests per second; nil if there is none.
+    var rate: Double? { [pace?.rate, fixedRate].compactMap(\.self).min() }
+
+    var isRateFixed: Bool { fixedRate.map { $0 == rate } ?? false }
+
+    private var fixedRate: Double? { rules.interval.map { .seconds(1) / $0 } }
 
     /// When a further request may begin; nil: after a running one has ended.
     func nextBegin(_ now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
@@ -110,7 +120,10 @@ struct HostCondition {
             state = .up
             lastAnswer = now
             (silences, slows, probes, refusals) = (0, 0, 0, 0)
-            if time > .zero { connections.answered(after: time, isFull: isFull) }
+            if time > .zero {
+                connections.answered(after: time, isFull: isFull)
+                firstBytes.add(time)
+            }
             pace?.answered(begun: start, now)
             hasAnsweredInPace = pace != nil
             if now - recent.since > .seconds(1) { recent = (0, recent.answers, now) }
