@@ -1,3 +1,4 @@
+import DarkroomModel
 import DarkroomRedis
 import DarkroomStore
 import DarkroomTestSupport
@@ -44,8 +45,23 @@ import Testing
         #expect(table.lines.count == 2)
         #expect(try hosts(try queue.run("hosts", "\(second)", "--json")).map { $0["host"] as? String } == ["localhost"])
         #expect(try queue.run("hosts", "nothing").status == 1)
+        try checkStatus(queue, first)
         worker.insist(SIGTERM)
         _ = try worker.outcome()
+    }
+
+    /// The status of a batch names the host for which its photos wait.
+    private func checkStatus(_ queue: Queue, _ batch: BatchID) throws {
+        let line = try #require(try queue.run("status", "\(batch)").lines.first { $0.hasPrefix("waiting\t") })
+        #expect(line.hasPrefix("waiting\t5 photos wait for 127.0.0.1, next try in "))
+        #expect(try queue.run("status").lines.contains { $0.hasPrefix("waiting\t5 photos wait for 127.0.0.1, ") })
+        let deadline = ContinuousClock.now + .seconds(60)
+        var texts: [String] = []
+        repeat {
+            let facts = try queue.run("status", "\(batch)", "--json").json() as? [String: Any]
+            texts = (facts?["problems"] as? [[String: String]] ?? []).compactMap { $0["text"] }
+        } while texts.isEmpty && .now < deadline
+        #expect(texts.first?.hasPrefix("it waits for 127.0.0.1: paused, 5 photos, next try in ") == true, "\(texts)")
     }
 
     @Test func plantedFactsCannotHarmATerminal() throws {

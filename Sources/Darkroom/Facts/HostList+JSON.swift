@@ -25,6 +25,9 @@ extension JSON {
         ]
     }
 
+    /// The member `hosts`: the ten hosts that hold up most photos.
+    package init(topOf list: HostList) { self = ["hosts": .array(list.hosts.prefix(10).map { JSON($0) })] }
+
     /// A list of hosts, those that hold up most photos first.
     package init(_ list: HostList) {
         self = ["hosts": .array(list.hosts.map { JSON($0) }), "others": JSON(list.others)]

@@ -2,17 +2,21 @@ import DarkroomModel
 
 extension HostFacts {
     /// The state with its times: `down for 40 s, next try in 8 s`.
-    package var stateText: String {
+    package var stateText: String { [conditionText, nextText].compactMap(\.self).joined(separator: ", ") }
+
+    /// The state without the next try: `down for 40 s`.
+    var conditionText: String {
         switch state {
         case .up: "up"
         case .unknown: "no answer yet"
-        case .slow: "too slow" + nextText
-        case .paused: "paused" + nextText
-        case .down: "down for \(Self.time(downMilliseconds))" + nextText
+        case .slow: "too slow"
+        case .paused: "paused"
+        case .down: "down for \(Self.time(downMilliseconds))"
         }
     }
 
-    private var nextText: String { nextMilliseconds.map { ", next try \(Self.delay($0))" } ?? "" }
+    /// `next try in 8 s`; nil if requests may begin now.
+    var nextText: String? { nextMilliseconds.map { "next try \(Self.delay($0))" } }
 
     /// What a user can do about the photos that wait for the host or fail; nil if the host delays no photos.
     package var remedy: String? {
