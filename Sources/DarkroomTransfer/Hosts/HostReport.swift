@@ -10,6 +10,16 @@ package struct HostReport: Sendable {
         case down(since: ContinuousClock.Instant, next: ContinuousClock.Instant)
         /// The host has sent several bodies too slowly. At `next`, a single request tries whether it still does.
         case slow(next: ContinuousClock.Instant)
+
+        package var word: String {
+            switch self {
+            case .unknown: "unknown"
+            case .up: "up"
+            case .paused: "paused"
+            case .down: "down"
+            case .slow: "slow"
+            }
+        }
     }
 
     /// Numbers of transfers of one group.
@@ -112,6 +122,8 @@ package struct HostOverview: Sendable {
     package internal(set) var hosts: [HostReport] = []
     /// The numbers of transfers of all other hosts, by group.
     package internal(set) var others: [String: HostReport.Counts] = [:]
+    /// The numbers of all hosts, and of the transfers that wait for them, by ``HostReport/State/word``.
+    package internal(set) var states: [String: (hosts: Int, waiting: Int)] = [:]
 
     package static let most = 64
 
@@ -120,6 +132,10 @@ package struct HostOverview: Sendable {
     init(_ reports: [HostReport], others: [String: HostReport.Counts]) {
         let (first, rest) = HostReport.top(Self.most, of: reports)
         hosts = first
+        for report in reports {
+            states[report.state.word, default: (0, 0)].hosts += 1
+            states[report.state.word, default: (0, 0)].waiting += report.waiting
+        }
         self.others = others.merging(rest) { own, more in
             var sum = own
             sum.add(more)
