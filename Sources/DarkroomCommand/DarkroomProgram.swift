@@ -24,8 +24,8 @@ struct DarkroomProgram: ParsableCommand {
             RunCommand.self, SubmitCommand.self, CancelCommand.self, SuspendCommand.self, ResumeCommand.self,
             PrioritizeCommand.self, DependCommand.self, FocusCommand.self, RetryCommand.self, LimitsCommand.self,
             ForgetCommand.self, WorkerCommand.self, BatchesCommand.self, StatusCommand.self, WatchCommand.self,
-            PhotosCommand.self, OperationsCommand.self, WorkersCommand.self, WaitCommand.self,
-            ServeCommand.self,
+            PhotosCommand.self, OperationsCommand.self, WorkersCommand.self, HostsCommand.self,
+            WaitCommand.self, ServeCommand.self,
             DevelopCommand.self, FiltersCommand.self, ManifestCommand.self, DoctorCommand.self,
         ])
 }

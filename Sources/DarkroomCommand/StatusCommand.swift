@@ -1,5 +1,6 @@
 import ArgumentParsing
 import Darkroom
+import DarkroomStore
 
 /// `darkroom status`: shows the cluster, or all facts of one batch.
 struct StatusCommand: ParsableCommand {
@@ -21,11 +22,13 @@ struct StatusCommand: ParsableCommand {
         let problems: [BatchProblem]
         if let batch {
             let named = try client.store.batch(named: batch)
-            let found = try client.store.problems(of: [named], now: now).of(named).map { $0.naming(redis.run) }
+            let finder = try client.store.problems(of: [named], now: now)
+            let found = finder.of(named).map { $0.naming(redis.run) }
+            let hosts = finder.hosts(of: named.id)
             if json {
-                try output.document(JSON(named, now: now, problems: found))
+                try output.document(JSON(named, now: now, problems: found).adding(JSON(topOf: hosts)))
             } else {
-                try BatchSheet(named, now: now, problems: found).sheet.write(to: output)
+                try BatchSheet(named, now: now, problems: found, waiting: hosts.waitText).sheet.write(to: output)
             }
             (batches, problems) = ([named], found)
         } else {

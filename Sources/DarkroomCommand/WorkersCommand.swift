@@ -6,7 +6,7 @@ import DarkroomStore
 struct WorkersCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         name: "workers", abstract: "List the workers seen within the last hour, and their operations.",
-        group: "Monitor", synonyms: ["ps", "nodes", "hosts"], examples: ["darkroom workers"])
+        group: "Monitor", synonyms: ["ps", "nodes"], examples: ["darkroom workers"])
 
     @Flag(help: "Print the facts of all workers as a JSON array.") var json: Bool
     @OptionGroup(title: "Redis options") var redis: RedisOptions

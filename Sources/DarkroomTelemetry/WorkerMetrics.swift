@@ -139,6 +139,12 @@ extension WorkerMetrics.Figures {
         text.gauge("darkroom_downloads_limit", "Limit for the running downloads.", gauges.limits.downloads)
         text.gauge("darkroom_filtrations_running", "Running filtrations.", gauges.filtrationsRunning)
         text.gauge("darkroom_filtrations_limit", "Limit for the running filtrations.", gauges.limits.filtrations)
+        text.gauge(
+            "darkroom_hosts", "Hosts whose photos wait, run or have ended, by state.",
+            gauges.hosts.map { .init($0.hosts, ["state": $0.state.rawValue]) })
+        text.gauge(
+            "darkroom_host_waiting_photos", "Photos that wait for a host, by the state of the host.",
+            gauges.hosts.map { .init($0.photosWaiting, ["state": $0.state.rawValue]) })
         text.gauge("darkroom_bytes_held", "Downloaded bytes in memory.", gauges.bytesHeld)
     }
 }

@@ -18,5 +18,7 @@ enum EngineMessage {
     case fileRead(Transfer, attempt: Int, Result<(bytes: [UInt8], time: FileTime?), TransferError>)
     /// An exchange of hosts with other workers has ended; no shares: they cannot be reached.
     case shared([String], [HostShare]?)
+    /// Publish an overview of the hosts.
+    case reportHosts
     case shutdown
 }

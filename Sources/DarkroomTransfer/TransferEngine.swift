@@ -11,6 +11,7 @@ import DarkroomHosts
 package final class TransferEngine: Sendable {
     private let mailbox: Mailbox<EngineMessage>
     private let thread: OwnedThread
+    private let board: HostBoard
 
     /// - Parameter exchange: shares the hosts with the engines of other processes; nil if none has to know.
     package convenience init(_ configuration: TransferConfiguration, exchange: (any HostExchange)? = nil) {
@@ -27,9 +28,13 @@ package final class TransferEngine: Sendable {
         Self.startLibrary()
         let wakeup = Wakeup()
         let mailbox = Mailbox<EngineMessage> { wakeup.signal() }
+        let board = HostBoard()
         self.mailbox = mailbox
+        self.board = board
         thread = OwnedThread("darkroom-transfer") {
-            TransferLoop(configuration, exchange: exchange, allows: allows, mailbox: mailbox, wakeup: wakeup).run()
+            TransferLoop(
+                configuration, exchange: exchange, allows: allows, mailbox: mailbox, wakeup: wakeup, board: board
+            ).run()
         }
     }
 
@@ -77,6 +82,12 @@ package final class TransferEngine: Sendable {
     /// Calls ``TransferSteps/mayCarry`` again for the transfers that wait for it, in the order of their priorities, until
     /// one must wait further.
     package func resume() { mailbox.post(.resume) }
+
+    /// The hosts whose transfers wait, run or have ended. The overview is as old as the last call, and at most about a
+    /// second older; before the second call it is empty. Does not wait for the engine's thread.
+    package var hosts: HostOverview {
+        board.read { mailbox.post(.reportHosts) }
+    }
 
     private func start(_ transfer: Transfer) -> Transfer {
         if !mailbox.post(.start(transfer)) { transfer.fail(.cancelled, "the transfer engine was shut down") }

@@ -31,8 +31,10 @@ final class TransferLoop {
     private let exchange: (any HostExchange)?
     private let networkThreads: [NetworkThread]
     private let names: NameDesk
+    private let board: HostBoard
 
     private var book: HostBook<Transfer>
+    private var ledger = HostLedger()
     private var unfinished: [ObjectIdentifier: Transfer] = [:]
     /// The transfers whose files are being read.
     private var reading: [ObjectIdentifier: Transfer] = [:]
@@ -48,7 +50,8 @@ final class TransferLoop {
 
     init(
         _ configuration: TransferConfiguration, exchange: (any HostExchange)?,
-        allows: @escaping @Sendable (IPAddress) -> Bool, mailbox: Mailbox<EngineMessage>, wakeup: Wakeup
+        allows: @escaping @Sendable (IPAddress) -> Bool, mailbox: Mailbox<EngineMessage>, wakeup: Wakeup,
+        board: HostBoard
     ) {
         self.configuration = configuration
         self.exchange = exchange
@@ -56,6 +59,7 @@ final class TransferLoop {
         retries = RetryPolicy(configuration)
         self.mailbox = mailbox
         self.wakeup = wakeup
+        self.board = board
         files = FileReader(ReadableFolders(folders: configuration.fileFolders, maxBytes: configuration.maxBytes))
         let processors = ProcessInfo.processInfo.activeProcessorCount
         let count = max(1, min(processors, Self.maxNetworkThreads))
@@ -114,6 +118,7 @@ final class TransferLoop {
             leave(transfer, .none, since: since)
             finishRead(transfer, since: since, result)
         case .shared(let hosts, let shares): apply(shares, to: hosts)
+        case .reportHosts: board.publish(overview)
         case .shutdown: isShutDown = true
         }
     }
@@ -241,6 +246,7 @@ final class TransferLoop {
             switch outcome.result {
             case .cutOff: break  // see above
             case .downloaded(let download):
+                ledger.count(transfer.host, group: transfer.order.group)
                 unfinished[ObjectIdentifier(transfer)] = nil
                 transfer.finish(.success(download))
             case .redirected(let location): follow(location, transfer, outcome)
@@ -339,6 +345,7 @@ final class TransferLoop {
     }
 
     private func fail(_ transfer: Transfer, _ code: TransferError.Code, _ detail: String) {
+        ledger.count(transfer.host, group: transfer.order.group, failure: code)
         unfinished[ObjectIdentifier(transfer)] = nil
         transfer.fail(code, detail)
     }
@@ -448,6 +455,25 @@ final class TransferLoop {
         case .running, .aborting, .held, .cutOff, .reading: book.move(from: old.priority, to: order.priority)
         case .pausing, .finished: return
         }
+    }
+
+    // MARK: Hosts
+
+    /// Costs as much as the unfinished transfers, however many hosts are remembered.
+    private var overview: HostOverview {
+        var counts = ledger.counts
+        for transfer in unfinished.values {
+            // Files have no host.
+            guard let host = transfer.request?.hop.host else { continue }
+            let isWaiting =
+                switch transfer.phase {
+                case .naming, .waiting, .pausing: true
+                case .running, .aborting, .held, .reading, .finished: false
+                }
+            counts[host, default: [:]][transfer.order.group, default: HostReport.Counts()].waiting += isWaiting ? 1 : 0
+        }
+        return HostOverview(
+            counts.map { HostReport($0.key, book.condition(of: $0.key), $0.value) }, others: ledger.others)
     }
 
     // MARK: Files

@@ -45,6 +45,7 @@ package final class WebServer: Sendable {
     private static let pages: [Route] =
         [
             StaticFile.route, BatchListPage.route, ContactSheetPage.route, PhotoDetailPage.route, WorkersPage.route,
+            HostsPage.route,
         ]
         + SubmitPage.routes + BatchActions.routes + ClusterPage.routes
 }

@@ -20,7 +20,7 @@ extension WorkerCore {
             ("rate", String(rate.photosPerSecond(done: activity.photosDone))),
             ("operations", operations.prefix(16).map { "\($0.batch)/\($0.number)" }.joined(separator: " ")),
             ("refused", refusedText), ("running", WorkerFacts.text(ofRunning: batches.map { ($0.batch, $0.running) })),
-            ("waiting", WorkerFacts.text(of: Self.waits(batches))),
+            ("waiting", WorkerFacts.text(of: Self.waits(batches))), ("hosts", WorkerFacts.text(of: hosts)),
             ("outputs.under", WorkerFacts.text(ofFolders: configuration.outputsUnder)),
         ]
     }

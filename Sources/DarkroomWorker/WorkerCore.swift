@@ -31,7 +31,7 @@ final class WorkerCore: CoordinatedWorker {
     private let onDueWebhooks: @Sendable ([DueWebhook]) -> Void
     private let state: Locked<WorkerState>
     private let pending: PendingOperations
-    private let engine: TransferEngine
+    let engine: TransferEngine
     private let filtrationThreads: FiltrationThreads
     private let helpers: PhotoHelpers?
     // Not `Locked<Void>`: a value of size 0 shares its address with other variables, so the thread sanitizer reports races on it.

@@ -1,3 +1,5 @@
+import DarkroomStore
+
 /// The present load of a worker, for measurements.
 package struct WorkerGauges: Sendable {
     /// The number of operations whose leases the worker renews.
@@ -9,6 +11,8 @@ package struct WorkerGauges: Sendable {
     package let bytesHeld: Int
     /// The number of photos that users cancelled while this worker was running them.
     package let photosCancelled: Int
+    /// For each state, the number of hosts whose photos wait, run or have ended, and of the photos that wait for them.
+    package let hosts: [(state: HostFacts.State, hosts: Int, photosWaiting: Int)]
 
     init(_ core: WorkerCore) {
         let (activity, limits, held, cancelled) = core.read {
@@ -20,5 +24,10 @@ package struct WorkerGauges: Sendable {
         bytesHeld = activity.bytesHeld
         self.limits = limits
         photosCancelled = cancelled
+        let states = core.engine.hosts.states
+        hosts = HostFacts.State.allCases.map { state in
+            let numbers = states[state.rawValue] ?? (0, 0)
+            return (state, numbers.hosts, numbers.waiting)
+        }
     }
 }

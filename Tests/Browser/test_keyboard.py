@@ -43,7 +43,7 @@ class KeyboardTests(BrowserCase):
         stops = self.tab_stops()
         names = [name for name, _ in stops]
         for expected in [
-            "a Skip to the content", "a Darkroom", "a Batches", "a Workers", "a Cluster", "a Submit", "button Suspend",
+            "a Skip to the content", "a Darkroom", "a Batches", "a Workers", "a Hosts", "a Cluster", "a Submit", "button Suspend",
             "button Suspend downloads", "button Suspend filtrations", "button Set", "a Cancel...", "a Forget...",
             "summary All facts", "button Show", "button Go", "input Size", "input Visible photos run first",
             "div Contact sheet",
@@ -55,7 +55,7 @@ class KeyboardTests(BrowserCase):
 
     def test_every_page_shows_its_focus(self):
         batch = f"/batches/{self.batch}"
-        pages = ["/", "/workers", "/cluster", "/submit", f"{batch}/cancel", f"{batch}/forget", f"{batch}/photos/0"]
+        pages = ["/", "/workers", "/hosts", "/cluster", "/submit", f"{batch}/cancel", f"{batch}/forget", f"{batch}/photos/0"]
         for page in pages:
             with self.subTest(page=page):
                 self.browser.driver.get(self.cluster.url + page)

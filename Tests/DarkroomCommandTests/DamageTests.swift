@@ -110,7 +110,8 @@ import Testing
             BatchSummary(batch, now: now).lines
         )
         let problems = BatchProblems(workers: workers, cluster: ClusterControls(), now: now, known: [batch])
-        _ = BatchSheet(batch, now: now, problems: problems.of(batch)).sheet
+        let hosts = problems.hosts(of: batch.id)
+        _ = BatchSheet(batch, now: now, problems: problems.of(batch), waiting: hosts.waitText).sheet
         _ = JSON(batch, now: now, problems: problems.of(batch)).text
         let cluster = try ClusterStatus(
             location: RedisLocation("redis://127.0.0.1"), batches: [batch, batch], workers: workers,

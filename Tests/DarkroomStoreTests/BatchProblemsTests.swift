@@ -161,6 +161,34 @@ import Testing
             problems([retries], [batch]).of(batch).first?.text.contains("1 photo waits for the next attempt") == true)
     }
 
+    @Test func reportsTheStateOfTheHostForWhichABatchWaits() throws {
+        let batch = try batch(Self.first, ["state": "executing", "executing": "2"])
+        func found(_ waiting: String, _ hosts: String) throws -> BatchProblem {
+            let ids = "\(Self.first) \(Self.second)"
+            let fields = ["refused": "", "running": "", "waiting": waiting, "hosts": "\(ids);\(hosts)"]
+            let worker = WorkerFacts(id: "w", seen: Self.now - 1000, fields: fields)
+            return try #require(problems([worker], [batch]).of(batch).first)
+        }
+        let down = "cdn.example down 39000 9000 0 1 - - - - 0:212:0: 1:1000:0:"
+        let one = try found("\(Self.first) 212 cdn.example -", down)
+        #expect(one.code == .waitsForHost)
+        #expect(one.text == "it waits for cdn.example: down for 40 s, 212 photos, next try in 8 s")
+        #expect(one.remedy.contains("--patience"))
+        // The URLs of the list name another host, which redirects.
+        #expect(try found("\(Self.first) 212 www.example -", down).text.hasPrefix("it waits for cdn.example: "))
+        let two = try found("\(Self.first) 240 www.example -", "\(down);b.example paused 0 500 0 1 - - - - 0:30:0:")
+        #expect(two.text == "it waits for cdn.example and 1 other host: down for 40 s, 242 photos, next try in 8 s")
+        let paused = try found("\(Self.first) 30 b.example -", "b.example paused 0 500 0 1 - 2 - - 0:30:0:")
+        #expect(paused.text == "it waits for b.example: paused, 30 photos, next try now")
+        #expect(paused.remedy.contains("--rate"))
+        // Most photos wait for another host, which answers.
+        let other = try found("\(Self.first) 900 d.example -", "\(down);d.example up 0 - 4 4 - - - - 0:688:0:")
+        #expect(other.text.hasPrefix("no photo of it runs: 900 photos wait for the next attempt"))
+        // Hosts of other batches do not matter.
+        let foreign = try found("\(Self.first) 3 d.example -", "cdn.example down 39000 9000 0 1 - - - - 1:1000:0:")
+        #expect(foreign.text.hasPrefix("no photo of it runs: 3 photos wait"))
+    }
+
     @Test func reportsABatchThatWaitsForWorkers() throws {
         let old = ["submitted": "\(Self.now - 60_000)"]
         let (batch, other) = (try batch(Self.first, old), try batch(Self.second, ["priority": "high"]))

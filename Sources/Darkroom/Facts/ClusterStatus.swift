@@ -42,7 +42,7 @@ package struct ClusterStatus: Sendable {
 
     package var json: JSON {
         let states = Self.states.map { JSON.Member(key: $0.rawValue, value: .int(count($0))) }
-        return [
+        let facts: JSON = [
             "redis": .string(location.description), "namespace": .string(location.keys.namespace),
             "batches": .object(states),
             "photos": .int(open.reduce(0) { $0 + $1.photos }), "counts": JSON(counts),
@@ -58,7 +58,11 @@ package struct ClusterStatus: Sendable {
             "limits": ["downloads": JSON(controls.downloads), "filtrations": JSON(controls.filtrations)],
             "backlog": backlog.json(now: now),
         ]
+        return facts.adding(JSON(topOf: hosts))
     }
+
+    /// The hosts of all running workers.
+    package var hosts: HostList { problems.hosts(of: nil) }
 
     private var open: [BatchFacts] { batches.filter { $0.state != .finished } }
     package var queued: Int { open.reduce(0) { $0 + $1.operations - $1.operationsEnded - $1.executing } }

@@ -5,14 +5,17 @@ package struct BatchSheet {
     private let batch: BatchFacts
     private let now: Int
     private let problems: [BatchProblem]
+    private let waiting: String?
 
     /// - Parameters:
     ///   - now: The Redis time, in milliseconds since 1970.
     ///   - problems: The problems of the batch.
-    package init(_ batch: BatchFacts, now: Int, problems: [BatchProblem]) {
+    ///   - waiting: The photos that wait for hosts, see ``HostList/waitText``.
+    package init(_ batch: BatchFacts, now: Int, problems: [BatchProblem], waiting: String?) {
         self.batch = batch
         self.now = now
         self.problems = problems
+        self.waiting = waiting
     }
 
     package var sheet: FactSheet {
@@ -57,6 +60,7 @@ package struct BatchSheet {
         }
         let rate = batch.photosPerSecond(now: now)
         if let rate, rate > 0 { sheet.add("rate", HumanText.rate(rate)) }
+        if let waiting { sheet.add("waiting", waiting) }
         if let left = batch.secondsLeft(at: rate, problems: problems) { sheet.add("left", HumanText.duration(left)) }
         return sheet
     }

@@ -16,6 +16,7 @@ extension ClusterStatus {
         if let suspended = controls.suspendedText { sheet.add("cluster", suspended) }
         if let limits = controls.limitsText { sheet.add("limits", limits) }
         sheet.add("running", "\(total("downloading")) downloads, \(total("filtering")) filtrations")
+        if let waiting = hosts.waitText { sheet.add("waiting", waiting) }
         sheet.add("rate", HumanText.rate(Double(total("rate"))))
         return sheet
     }

@@ -8,6 +8,7 @@ enum Cell {
     case number(Int?)
     case bytes(Int?)
     case rate(Double?)
+    case milliseconds(Int?)
 
     /// The text for a terminal.
     var human: String {
@@ -17,6 +18,7 @@ enum Cell {
         case .number(let number): number.map(String.init) ?? "-"
         case .bytes(let count): count.map(HumanText.bytes) ?? "-"
         case .rate(let rate): rate.map(HumanText.rate) ?? "-"
+        case .milliseconds(let time): time.map { HumanText.duration(Double($0) / 1000) } ?? "-"
         }
     }
 
@@ -24,7 +26,8 @@ enum Cell {
     var plain: String {
         switch self {
         case .text(let text): HumanText.safe(text)
-        case .count(let number), .number(let number), .bytes(let number): number.map(String.init) ?? ""
+        case .count(let number), .number(let number), .bytes(let number), .milliseconds(let number):
+            number.map(String.init) ?? ""
         case .rate(let rate): rate.map { JSON($0, decimals: 2).text } ?? ""
         }
     }
@@ -33,7 +36,7 @@ enum Cell {
     var isNumber: Bool {
         switch self {
         case .text: false
-        case .count, .number, .bytes, .rate: true
+        case .count, .number, .bytes, .rate, .milliseconds: true
         }
     }
 }

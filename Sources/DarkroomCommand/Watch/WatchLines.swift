@@ -62,12 +62,16 @@ struct WatchLines {
         let problems = snapshot.problems
         for batch in snapshot.batches {
             let before = printed[batch.id]
-            let text = Self.text(batch, now: snapshot.now, problems)
+            let text = Self.text(batch, now: snapshot.now, problems) { problem in
+                // The sentence about a host contains times.
+                problem.code == .waitsForHost ? problem.code.rawValue : problem.sentence
+            }
             guard before != text else { continue }
             printed[batch.id] = text
             // A batch that had finished before the first snapshot has not changed.
             if before == nil, batch.state == .finished { continue }
-            lines.append(text + pace(batch, snapshot.now, problems))
+            let line = Self.text(batch, now: snapshot.now, problems, describing: \.sentence)
+            lines.append(line + pace(batch, snapshot.now, problems))
         }
         let gone = printed.keys.filter { id in !snapshot.batches.contains { $0.id == id } }
         for id in gone.sorted() {
@@ -78,7 +82,9 @@ struct WatchLines {
     }
 
     /// The state of a batch, without values that change all the time, such as rates.
-    private static func text(_ batch: BatchFacts, now: Int, _ problems: [BatchProblem]) -> String {
+    private static func text(
+        _ batch: BatchFacts, now: Int, _ problems: [BatchProblem], describing: (BatchProblem) -> String
+    ) -> String {
         let counts = batch.counts
         var parts = [
             batch.stateText(now: now, problems: problems),
@@ -89,7 +95,7 @@ struct WatchLines {
         if counts.cancelled > 0 { parts.append("\(HumanText.count(counts.cancelled)) cancelled") }
         if !batch.controlsText.isEmpty { parts.append(batch.controlsText) }
         for problem in problems where problem.batch == batch.id && BatchPicture.shownProblems.contains(problem.code) {
-            parts.append(problem.sentence)
+            parts.append(describing(problem))
         }
         return "\(batch.label): " + parts.joined(separator: ", ")
     }

@@ -18,6 +18,9 @@ package struct BatchProblems: Sendable {
     /// workers and of batches.
     private let running: [BatchID: [PhotoRanges]]
     private let waits: [BatchID: [WorkerFacts.Wait]]
+    /// The hosts that get no requests now, by the batches whose photos wait for them. Empty unless ``waits`` names a
+    /// batch.
+    private let heldHosts: [BatchID: [HostFacts]]
 
     /// - Parameters:
     ///   - workers: the workers that Redis lists.
@@ -38,6 +41,10 @@ package struct BatchProblems: Sendable {
             for (batch, photos) in worker.running { all[batch, default: []].append(photos) }
         }
         waits = Dictionary(grouping: self.workers.flatMap(\.waits), by: \.batch)
+        let hosts = waits.isEmpty ? [] : HostList(self.workers, now: now).hosts
+        heldHosts = hosts.filter(\.state.isHeld).reduce(into: [:]) { all, host in
+            for (batch, counts) in host.batches where counts.waiting > 0 { all[batch, default: []].append(host) }
+        }
         self.cluster = cluster
         self.now = now
         self.known = Dictionary(known.map { ($0.id, $0) }) { first, _ in first }
@@ -133,6 +140,9 @@ package struct BatchProblems: Sendable {
         workers.allSatisfy(\.tellsActivity) ? running[batch] ?? [] : nil
     }
 
+    /// The hosts of a batch, or of all batches.
+    package func hosts(of batch: BatchID?) -> HostList { HostList(workers, now: now, of: batch) }
+
     /// The flags that are set, with the queue and the command line option of each flag. If everything is suspended, the
     /// flags of the two queues are omitted.
     private func parts(
@@ -208,6 +218,7 @@ package struct BatchProblems: Sendable {
         let waits = waits[batch.id] ?? []
         guard let most = waits.max(by: { $0.photos < $1.photos }) else { return waitForWorkers(batch) }
         let count = waits.reduce(0) { $0 + $1.photos }
+        if let wait = waitForHosts(batch, of: count) { return wait }
         let photos = HumanText.count(count, of: "photo") + (count == 1 ? " waits" : " wait")
         guard let holder = most.holder, holder != batch.id else {
             let text = "no photo of it runs: \(photos) for the next attempt to download from \(most.host)"
@@ -219,6 +230,26 @@ package struct BatchProblems: Sendable {
             "it goes on after that batch; to run it first: \(prioritizing(batch, over: [holder])); more connections: "
                 + "darkroom worker --per-host COUNT"
         )
+    }
+
+    /// The wait for hosts that get no requests now; nil if less than half of the waiting photos wait for them.
+    private func waitForHosts(
+        _ batch: BatchFacts, of waiting: Int
+    ) -> (code: BatchProblem.Code, text: String, remedy: String)? {
+        let hosts = (heldHosts[batch.id] ?? []).map { (facts: $0, photos: $0.batches[batch.id]?.waiting ?? 0) }
+        guard let most = hosts.max(by: { $0.photos < $1.photos }) else { return nil }
+        let photos = hosts.reduce(0) { $0 + $1.photos }
+        guard photos * 2 >= waiting else { return nil }
+        let others = hosts.count > 1 ? " and \(HumanText.count(hosts.count - 1, of: "other host"))" : ""
+        let parts = [most.facts.conditionText, HumanText.count(photos, of: "photo"), most.facts.nextText]
+        let text = "it waits for \(most.facts.host)\(others): \(parts.compactMap(\.self).joined(separator: ", "))"
+        let remedy =
+            switch most.facts.state {
+            case .down: "it goes on by itself when the server answers; after --patience, its photos fail"
+            case .slow: "its photos fail; to accept slower downloads: darkroom worker --min-rate SIZE"
+            default: "it goes on by itself; a lower rate of requests prevents refusals: darkroom worker --rate COUNT/s"
+            }
+        return (.waitsForHost, text, remedy)
     }
 
     private func waitForWorkers(_ batch: BatchFacts) -> (code: BatchProblem.Code, text: String, remedy: String)? {

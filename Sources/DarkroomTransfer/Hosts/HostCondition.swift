@@ -46,6 +46,7 @@ struct HostCondition {
     var sharing: Sharing?
     var state = State.unknown
     private(set) var running = 0
+    private(set) var firstBytes = FirstByteTimes()
     var connections = ConnectionLimit()
     /// Whether the host uses HTTP/2, according to its last response.
     private(set) var isMultiplexed = false
@@ -80,6 +81,15 @@ struct HostCondition {
         case .unknown, .up: rules.perHost ?? connections.current
         }
     }
+
+    var isLimitFixed: Bool { rules.perHost != nil }
+
+    /// The largest number of requests per second; nil if there is none.
+    var rate: Double? { [pace?.rate, fixedRate].compactMap(\.self).min() }
+
+    var isRateFixed: Bool { fixedRate.map { $0 == rate } ?? false }
+
+    private var fixedRate: Double? { rules.interval.map { .seconds(1) / $0 } }
 
     /// When a further request may begin; nil: after a running one has ended.
     func nextBegin(_ now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
@@ -117,7 +127,10 @@ struct HostCondition {
             state = .up
             lastAnswer = now
             (silences, slows, probes, refusals) = (0, 0, 0, 0)
-            if time > .zero { connections.answered(after: time, isFull: isFull) }
+            if time > .zero {
+                connections.answered(after: time, isFull: isFull)
+                firstBytes.add(time)
+            }
             pace?.answered(begun: start, now)
             hasAnsweredInPace = pace != nil
             if now - recent.since > .seconds(1) { recent = (0, recent.answers, now) }

@@ -23,6 +23,10 @@ enum BatchRoutes {
             return try call.result(of: call.refreshed(batch))
         },
         Route(.get, "\(path)/{batch}/operations", query: ["after", "limit"], answer: operations),
+        Route(.get, "\(path)/{batch}/hosts") { call in
+            let (batch, store) = (try call.batch(), call.client.store)
+            return HTTPResponse(JSON(HostList(try store.workers(), now: try store.time(), of: batch.id)))
+        },
     ]
 
     /// The batches, newest first: `?state=executing&limit=50&after=ID`.
@@ -187,8 +191,9 @@ extension Call {
     /// The facts of a batch, as the commands print them with `--json`.
     func result(of batch: BatchFacts, _ numbers: JSON = [:]) throws -> HTTPResponse {
         let now = try client.store.time()
-        let problems = try client.store.problems(of: [batch], now: now).of(batch)
-        return HTTPResponse(JSON(batch, now: now, problems: problems).adding(numbers))
+        let problems = try client.store.problems(of: [batch], now: now)
+        let facts = JSON(batch, now: now, problems: problems.of(batch))
+        return HTTPResponse(facts.adding(JSON(topOf: problems.hosts(of: batch.id))).adding(numbers))
     }
 
     func refreshed(_ batch: BatchFacts) throws -> BatchFacts { try facts(of: batch.id) }

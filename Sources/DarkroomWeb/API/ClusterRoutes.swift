@@ -3,7 +3,7 @@ import DarkroomCoordinator
 import DarkroomHTTP
 import DarkroomStore
 
-/// The routes about the cluster: status, workers, limits, suspension.
+/// The routes about the cluster: status, workers, hosts, limits, suspension.
 enum ClusterRoutes {
     static let all: [Route] = [
         Route(.get, "/api/v1/status", answer: status),
@@ -17,6 +17,10 @@ enum ClusterRoutes {
         Route(.get, "/api/v1/workers") { call in
             let now = try call.client.store.time()
             return HTTPResponse(["workers": .array(try call.client.store.workers().map { JSON($0, now: now) })])
+        },
+        Route(.get, "/api/v1/hosts") { call in
+            let store = call.client.store
+            return HTTPResponse(JSON(HostList(try store.workers(), now: try store.time())))
         },
         Route(.get, "/api/v1/limits", answer: limits),
         Route(.put, "/api/v1/limits", answer: setLimits),

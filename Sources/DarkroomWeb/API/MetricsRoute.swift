@@ -54,6 +54,15 @@ enum MetricsRoute {
             "darkroom_operations", "Operations of batches that have not finished, by state.",
             [.init(status.queued, ["state": "queued"]), .init(status.executing, ["state": "executing"])])
         text.gauge("darkroom_workers", "Workers that sent a heartbeat in the last 10 s.", status.workers.count)
+        let hosts = Dictionary(grouping: status.hosts.hosts, by: \.state)
+        text.gauge(
+            "darkroom_cluster_hosts", "Hosts of photos in running workers by state, at most 64 of each worker.",
+            HostFacts.State.allCases.map { .init(hosts[$0]?.count ?? 0, ["state": $0.rawValue]) })
+        text.gauge(
+            "darkroom_cluster_host_waiting_photos", "Photos that wait for these hosts, by the state of the host.",
+            HostFacts.State.allCases.map { state in
+                .init((hosts[state] ?? []).reduce(0) { $0 + $1.counts.waiting }, ["state": state.rawValue])
+            })
         text.gauge(
             "darkroom_cluster_suspended", "Whether a part of the work is suspended in the whole cluster: 0 or 1.",
             [

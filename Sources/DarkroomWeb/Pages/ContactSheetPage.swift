@@ -15,6 +15,7 @@ struct ContactSheetPage {
     private let batch: BatchFacts
     private let now: Int
     private let problems: [BatchProblem]
+    private let waiting: String?
     private let photos: PhotoPage?
     /// Whether the files of the photos are below the folders of this server.
     private let showsFiles: Bool
@@ -24,7 +25,9 @@ struct ContactSheetPage {
         self.call = call
         batch = try call.batch()
         now = try call.client.store.time()
-        problems = try call.client.store.problems(of: [batch], now: now).of(batch)
+        let finder = try call.client.store.problems(of: [batch], now: now)
+        problems = finder.of(batch)
+        waiting = finder.hosts(of: batch.id).waitText
         photos = batch.damage.isEmpty ? try PhotoPage(call, of: batch, limit: Self.photosOfTable) : nil
         showsFiles = call.site.folders.place(of: batch.options.output) != nil
         showsOriginals = call.site.folders.place(of: batch.options.originals) != nil
@@ -44,7 +47,7 @@ struct ContactSheetPage {
                     "details", ["class": "more"], .element("summary", [:], "All facts"),
                     .element(
                         "div", ["data-refresh": site.link("batches", id), "id": "all-facts"],
-                        Fragments.facts(BatchSheet(batch, now: now, problems: problems).sheet))),
+                        Fragments.facts(BatchSheet(batch, now: now, problems: problems, waiting: waiting).sheet))),
                 search, sheet,
             ]
         ).response()
@@ -70,7 +73,9 @@ struct ContactSheetPage {
             .element(
                 "p", ["class": "counts"], .joined(numbers), .text(" "), .element("span", ["data-fact": "speed"], speed)),
             .element("p", ["data-fact": "failures", "class": "failures"], batch.reasonsText),
-            .element("div", ["data-fact": "problems"], Fragments.problems(problems)))
+            .element("div", ["data-fact": "problems"], Fragments.problems(problems)),
+            .element(
+                "p", [:], .element("a", ["href": site.link("hosts", query: [("batch", id)])], "Hosts of its photos")))
     }
 
     private var speed: String {

@@ -7,6 +7,7 @@ struct Page {
     enum Part: String, CaseIterable {
         case batches = "Batches"
         case workers = "Workers"
+        case hosts = "Hosts"
         case cluster = "Cluster"
         case submit = "Submit"
     }

@@ -57,6 +57,9 @@ struct MetricsCommandTests {
         #expect(
             all["darkroom_downloads_limit"] == Double(min(1024, 128 * ProcessInfo.processInfo.activeProcessorCount))
                 && all["darkroom_spans_dropped_total"] == 0)
+        let later = try Scrape.wait(port: port, for: "the host") { $0["darkroom_hosts{state=\"up\"}"] == 1 }
+        #expect(later["darkroom_hosts{state=\"down\"}"] == 0)
+        #expect(later["darkroom_host_waiting_photos{state=\"up\"}"] == 0)
         #expect(all["darkroom_build_info{version=\"\(darkroomVersion)\"}"] == 1)
         #expect(try #require(all["process_open_fds"]) > 5)
         try Self.check(all, "Metrics")

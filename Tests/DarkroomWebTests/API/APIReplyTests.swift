@@ -86,6 +86,7 @@ struct APIReplyTests {
         #expect(try site.json("GET", "/batches/\(id)/photos?name=MOON")["photos"]?.array?.count == 1)
         #expect(try site.json("GET", "/batches/\(id)/operations")["operations"]?.array?.count == 3)
         #expect(try site.json("GET", "/batches?state=finished")["batches"]?.array?.count == 1)
+        try readsHosts(of: id, site)
         for path in [
             "/batches?state=none", "/batches?limit=0", "/batches?after=..%2Fx", "/batches/\(id)/photos?state=gone",
             "/batches/\(id)/photos?reason=x", "/batches/\(id)/photos?first=-1", "/batches/\(id)/operations?limit=1001",
@@ -99,6 +100,20 @@ struct APIReplyTests {
         ] {
             #expect(try site.call("GET", path).status == 404, "\(path)")
         }
+    }
+
+    private func readsHosts(of id: String, _ site: TestSite) throws {
+        let deadline = ContinuousClock.now + .seconds(60)
+        while try site.json("GET", "/batches/\(id)/hosts")["hosts"]?.array?.isEmpty != false, .now < deadline {
+            usleep(20_000)  // polls Redis, which sends no event for a heartbeat
+        }
+        let hosts = try #require(try site.json("GET", "/batches/\(id)/hosts")["hosts"]?.array)
+        #expect(hosts.map { $0["host"]?.string } == ["127.0.0.1"])
+        #expect(hosts.first?["downloaded"]?.int == 5)
+        #expect(hosts.first?["failures"] == .object(["http-4xx": .int(1)]))
+        #expect(try site.json("GET", "/hosts")["hosts"]?.array?.count == 1)
+        #expect(try site.json("GET", "/batches/\(id)")["hosts"]?.array?.count == 1)
+        #expect(try site.json("GET", "/status")["hosts"]?.array?.count == 1)
     }
 
     private func changesBatches(of done: String, _ site: TestSite) throws {

@@ -1,0 +1,35 @@
+import DarkroomStore
+
+extension JSON {
+    /// A host as JSON, in the form that all outputs share.
+    package init(_ host: HostFacts) {
+        let counts = host.counts
+        func seconds(_ milliseconds: Int?) -> JSON { JSON(milliseconds.map { Double($0) / 1000 }, decimals: 3) }
+        self = [
+            "host": .string(host.host), "state": .string(host.state.rawValue),
+            "secondsDown": seconds(host.state == .down ? host.downMilliseconds : nil),
+            "secondsToNextTry": seconds(host.nextMilliseconds), "running": .int(host.running),
+            "allowed": .int(host.allowed), "requestsPerSecond": JSON(host.rate, decimals: 4),
+            "firstByteMedian": seconds(host.medianMilliseconds), "firstByte95": seconds(host.mostMilliseconds),
+            "remedy": JSON(host.remedy),
+        ]
+        self = adding(JSON(counts))
+    }
+
+    /// The numbers of photos of a host, or of several hosts together.
+    package init(_ counts: HostFacts.Counts) {
+        let failures = counts.failuresByCount.map { JSON.Member(key: $0.reason.word, value: .int($0.count)) }
+        self = [
+            "waiting": .int(counts.waiting), "downloaded": .int(counts.downloaded), "failed": .int(counts.failed),
+            "failures": .object(failures),
+        ]
+    }
+
+    /// The member `hosts`: the ten hosts that hold up most photos.
+    package init(topOf list: HostList) { self = ["hosts": .array(list.hosts.prefix(10).map { JSON($0) })] }
+
+    /// A list of hosts, those that hold up most photos first.
+    package init(_ list: HostList) {
+        self = ["hosts": .array(list.hosts.map { JSON($0) }), "others": JSON(list.others)]
+    }
+}
