@@ -468,7 +468,7 @@ final class TransferLoop {
             let isWaiting =
                 switch transfer.phase {
                 case .naming, .waiting, .pausing: true
-                case .running, .aborting, .held, .reading, .finished: false
+                case .running, .aborting, .held, .cutOff, .reading, .finished: false
                 }
             counts[host, default: [:]][transfer.order.group, default: HostReport.Counts()].waiting += isWaiting ? 1 : 0
         }
