@@ -10,8 +10,8 @@ import Glibc
 ///   attempts shared a connection, so all attempts of the host that had begun before the first of these failures count once.
 /// - The network has lost a connection without a word. libcurl would use it for all further requests, which would all
 ///   stall. So if a request stalls, and the host has sent nothing in this time, its sockets are shut down.
-/// - An attempt ends before its response. libcurl 7.88 queues the frame that resets the stream, but sends it only when it uses
-///   the connection again. If no other attempt uses the connection, the server would send the rest of the body until the
+/// - An attempt ends before its response. libcurl (7.88, 8.14) queues the frame that resets the stream, but sends it only when
+///   it uses the connection again. If no other attempt uses the connection, the server would send the rest of the body until the
 ///   buffers are full. So the sockets of its host are shut down, too.
 final class NetworkShares {
     /// A host and port with running attempts.
@@ -91,7 +91,7 @@ final class NetworkShares {
 
     /// An attempt, which is still counted, has ended before its response.
     func abandoned(_ peer: Peer) {
-        if !TransferLibrary.flushesResets, peer.users == 1, peer.isMultiplexed != false { shutDown(peer) }
+        if peer.users == 1, peer.isMultiplexed != false { shutDown(peer) }
     }
 
     // MARK: Held bodies

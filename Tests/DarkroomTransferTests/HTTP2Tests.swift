@@ -138,8 +138,8 @@ import Testing
         #expect(server.log.connections == 1)
     }
 
-    /// With libcurl 7.88, the connection ends, because its server would learn later that the stream is reset.
-    @Test func serverLearnsAtOnceOfTheCancellationOfTheOnlyStream() async throws {
+    /// libcurl would reset the stream when it uses the connection again.
+    @Test func connectionEndsWithTheCancellationOfItsOnlyStream() async throws {
         let server = try HTTP2Server(certificates) { request, connection in
             if request.number != 2 { Self.answer(request, connection) }
         }
@@ -151,7 +151,7 @@ import Testing
         #expect(server.wait { $0.requests == 2 })
         transfer.cancel()
         #expect(await results.wait(for: 1).first?.error?.code == .cancelled)
-        #expect(server.wait { $0.resets.contains(3) || $0.ended == 1 }, "\(server.log)")
+        #expect(server.wait { $0.ended == 1 }, "\(server.log)")
         #expect(await engine.fetch(server.url("/")).body == [3])
     }
 
@@ -279,7 +279,9 @@ import Testing
         }
         defer { server.stop() }
         let error = await TransferEngine(configuration()).fetch(server.url("/")).error
-        #expect(error?.code == .tooLarge || error?.code == .connectFailed, "\(String(describing: error))")
+        // The reason depends on how much of the header libcurl has read when nghttp2 refuses the rest.
+        let reasons: [TransferError.Code?] = [.tooLarge, .connectFailed, .truncated]
+        #expect(reasons.contains(error?.code), "\(String(describing: error?.code))")
         server.stop()
         #expect(server.wait { $0.ended == $0.connections })
     }
