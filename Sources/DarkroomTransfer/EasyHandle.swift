@@ -221,6 +221,7 @@ final class EasyHandle {
     private func receiveHeader(_ count: Int) -> Bool {
         isActive = true
         peer?.isActive = true
+        if headerBytes == 0 { peer?.answered(.now) }
         bytesCome += count
         headerBytes += count
         // An empty line ends the header.
@@ -487,7 +488,7 @@ final class EasyHandle {
         let result = result(code)
         let sign = sign(result)
         return Attempt.Outcome(
-            result: result, sign: sign, isRepeated: sign == .silent && peer?.hasReportedSilence(begun: started) == true,
+            result: result, sign: sign, countsForHost: sign != .silent || peer?.countsSilence(begun: started) != false,
             isMultiplexed: isMultiplexed, way: way, hasBeenPublic: hasBeenPublic, spent: time(.now),
             hasStreamed: hasStreamed)
     }
