@@ -24,6 +24,8 @@ final class NetworkShares {
         var isMultiplexed: Bool?
         /// Whether the server has sent something since the last sweep.
         var isActive = false
+        /// The number of bytes that all attempts have received.
+        var bytes = 0
         fileprivate(set) var lastActivity: ContinuousClock.Instant
         // When the last response began, and when a silence last counted.
         private var lastAnswer: ContinuousClock.Instant?
