@@ -13,8 +13,8 @@ final class Attempt: Sendable {
         let result: Result
         /// What the attempt tells about its host.
         var sign = HostSign.none
-        /// Whether another attempt of the host has already reported the silence, because both used the same connection.
-        var isRepeated = false
+        /// Whether the sign counts for the host. The silence of a connection with several attempts counts once.
+        var countsForHost = true
         /// Whether the server uses HTTP/2; nil if there was no response.
         var isMultiplexed: Bool?
         /// The requests of the attempt, with the earlier ones.

@@ -49,8 +49,9 @@ final class EasyHandle {
     private var lastActivity = ContinuousClock.now
     /// The number of bytes received in the attempt, including headers.
     private var bytesCome = 0
-    /// The start of the period for the average rate, and the number of bytes received before; nil in the first period.
-    private var rateSpan: (start: ContinuousClock.Instant, bytesBefore: Int)?
+    /// The start of the period for the average rate, and the number of bytes that the attempt and the server's other attempts
+    /// had received before; nil in the first period.
+    private var rateSpan: (start: ContinuousClock.Instant, bytesBefore: Int, bytesOfServer: Int)?
     /// How many bytes of the body may be kept in memory.
     private var allowance = 0
     /// Since when the attempt waits until it may keep more bytes; nil if it does not.
@@ -185,9 +186,9 @@ final class EasyHandle {
         Unmanaged<EasyHandle>.fromOpaque(context!).takeUnretainedValue()  // `prepare` set it for every callback
     }
 
-    /// The weight of a request among those of the same connection, from 1 to 256 (RFC 7540, 5.3.2): each priority gets four
-    /// times as much as the next lower one.
-    private static func weight(_ priority: Int) -> Int { min(256, 1 << (2 * max(0, min(priority, 4)))) }
+    /// The weight of a request among those of the same connection, from 16 (the default) to 256 (RFC 7540, 5.3.2): each
+    /// priority gets twice as much as the next lower one.
+    private static func weight(_ priority: Int) -> Int { 16 << max(0, min(priority, 4)) }
 
     // MARK: While the attempt is running
 
@@ -221,6 +222,8 @@ final class EasyHandle {
     private func receiveHeader(_ count: Int) -> Bool {
         isActive = true
         peer?.isActive = true
+        if headerBytes == 0 { peer?.answered(.now) }
+        peer?.bytes += count
         bytesCome += count
         headerBytes += count
         // An empty line ends the header.
@@ -326,7 +329,7 @@ final class EasyHandle {
         releaseHeldBytes()
         heldTime += now - since
         lastActivity = now
-        rateSpan = (now, bytesCome)
+        rateSpan = (now, bytesCome, peer?.bytes ?? 0)
         allowance = max(allowance, bytes)
         return curl_easy_pause(curl, CURLPAUSE_CONT)
     }
@@ -350,6 +353,7 @@ final class EasyHandle {
     private func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
         peer?.isActive = true
         received += bytes.count
+        peer?.bytes += bytes.count
         bytesCome += bytes.count
         guard isSuccess else {
             if received <= Self.maxDiscardedBytes { return true }
@@ -457,9 +461,12 @@ final class EasyHandle {
         guard least > 0, passed >= span else { return false }
         let seconds: Double = passed / .seconds(1)
         let rate = Int(Double(bytesCome - (rateSpan?.bytesBefore ?? 0)) / seconds)
+        let rateOfServer = Int(Double((peer?.bytes ?? 0) - (rateSpan?.bytesOfServer ?? 0)) / seconds)
+        // With HTTP/2, attempts of higher priorities may leave little of the connection to this one.
+        let isServerSlow = peer?.isMultiplexed != true || rateOfServer < least
         let isFirst = rateSpan == nil
-        rateSpan = (now, bytesCome)
-        guard !isFirst, isConnected, rate < least, !isCrowded else { return false }
+        rateSpan = (now, bytesCome, peer?.bytes ?? 0)
+        guard !isFirst, isConnected, rate < least, isServerSlow, !isCrowded else { return false }
         isSlow = true
         refusal = TransferError(
             code: .stalled,
@@ -487,7 +494,7 @@ final class EasyHandle {
         let result = result(code)
         let sign = sign(result)
         return Attempt.Outcome(
-            result: result, sign: sign, isRepeated: sign == .silent && peer?.hasReportedSilence(begun: started) == true,
+            result: result, sign: sign, countsForHost: sign != .silent || peer?.countsSilence(begun: started) != false,
             isMultiplexed: isMultiplexed, way: way, hasBeenPublic: hasBeenPublic, spent: time(.now),
             hasStreamed: hasStreamed)
     }

@@ -187,7 +187,7 @@ final class NetworkLoop {
     private func endWaiting(for peer: NetworkShares.Peer, _ outcome: Attempt.Outcome) {
         for other in Array(handles.values) where other.peer === peer && other.isWaitingForConnection {
             var outcome = outcome
-            outcome.isRepeated = true
+            outcome.countsForHost = false
             end(other, outcome)
         }
     }

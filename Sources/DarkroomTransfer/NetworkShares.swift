@@ -8,10 +8,12 @@ import Glibc
 ///
 /// - A connection is lost, and all its attempts fail. This is one silence of the host. libcurl does not tell which
 ///   attempts shared a connection, so all attempts of the host that had begun before the first of these failures count once.
+///   They do not count if the host has answered since they began: many servers end a connection after 1,000 requests, even if
+///   the client has just sent others.
 /// - The network has lost a connection without a word. libcurl would use it for all further requests, which would all
 ///   stall. So if a request stalls, and the host has sent nothing in this time, its sockets are shut down.
-/// - An attempt ends before its response. libcurl 7.88 queues the frame that resets the stream, but sends it only when it uses
-///   the connection again. If no other attempt uses the connection, the server would send the rest of the body until the
+/// - An attempt ends before its response. libcurl (7.88, 8.14) queues the frame that resets the stream, but sends it only when
+///   it uses the connection again. If no other attempt uses the connection, the server would send the rest of the body until the
 ///   buffers are full. So the sockets of its host are shut down, too.
 final class NetworkShares {
     /// A host and port with running attempts.
@@ -22,8 +24,11 @@ final class NetworkShares {
         var isMultiplexed: Bool?
         /// Whether the server has sent something since the last sweep.
         var isActive = false
+        /// The number of bytes that all attempts have received.
+        var bytes = 0
         fileprivate(set) var lastActivity: ContinuousClock.Instant
-        /// When an attempt last reported a silence.
+        // When the last response began, and when a silence last counted.
+        private var lastAnswer: ContinuousClock.Instant?
         private var lastSilence: ContinuousClock.Instant?
 
         fileprivate init(_ name: String, _ now: ContinuousClock.Instant) {
@@ -31,12 +36,14 @@ final class NetworkShares {
             lastActivity = now
         }
 
-        /// Notes the silence of an attempt that began at `start`. Returns whether another attempt has reported it.
-        func hasReportedSilence(begun start: ContinuousClock.Instant) -> Bool {
-            guard isMultiplexed == true else { return false }
-            if let lastSilence, start < lastSilence { return true }
-            lastSilence = .now
-            return false
+        func answered(_ now: ContinuousClock.Instant) { lastAnswer = now }
+
+        /// Whether the silence of an attempt that began at `start` counts for the host.
+        func countsSilence(begun start: ContinuousClock.Instant, _ now: ContinuousClock.Instant = .now) -> Bool {
+            guard isMultiplexed == true else { return true }
+            for time in [lastAnswer, lastSilence] { if let time, start < time { return false } }
+            lastSilence = now
+            return true
         }
     }
 
@@ -91,7 +98,7 @@ final class NetworkShares {
 
     /// An attempt, which is still counted, has ended before its response.
     func abandoned(_ peer: Peer) {
-        if !TransferLibrary.flushesResets, peer.users == 1, peer.isMultiplexed != false { shutDown(peer) }
+        if peer.users == 1, peer.isMultiplexed != false { shutDown(peer) }
     }
 
     // MARK: Held bodies

@@ -53,7 +53,8 @@ package final class Transfer: @unchecked Sendable {  // only the engine's thread
     }
 
     /// Aborts the transfer in any phase. Its completion receives `.cancelled`, unless it has already received another
-    /// result. If an attempt is running, this happens when its network thread has closed the connection. The completion
+    /// result. If an attempt is running, this happens when its network thread has closed the connection, or has ended its
+    /// stream of HTTP/2. The completion
     /// itself may call this method.
     package func cancel() {
         unwanted.set()

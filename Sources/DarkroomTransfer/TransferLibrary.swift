@@ -10,9 +10,6 @@ package enum TransferLibrary {
         return information.ssl_version.map { String(cString: $0) }
     }
 
-    /// Whether libcurl at once sends the frame that resets a stream of HTTP/2.
-    static var flushesResets: Bool { information.version_num >= 0x08_01_00 }
-
     /// Whether name lookups run concurrently with transfers. If not, each lookup delays all transfers.
     package static var looksUpNamesAsynchronously: Bool { information.features & CURL_VERSION_ASYNCHDNS != 0 }
 

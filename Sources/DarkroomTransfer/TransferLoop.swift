@@ -242,7 +242,7 @@ final class TransferLoop {
                 transfer.hasBody = hasBody
                 return cutOff(transfer, bytes, since: since)
             }
-            leave(transfer, outcome.isRepeated ? .none : outcome.sign, since: since)
+            leave(transfer, outcome.countsForHost ? outcome.sign : .none, since: since)
             switch outcome.result {
             case .cutOff: break  // see above
             case .downloaded(let download):
