@@ -170,7 +170,8 @@ struct RunCommand: ParsableCommand {
                     "nothing to do, an earlier run has finished this list (\(advice)--again develops all photos "
                         + "again):")
             }
-            let summary = BatchSummary(batch, now: outcome.now, examples: outcome.failures)
+            let summary = BatchSummary(
+                batch, now: outcome.now, examples: outcome.failures, waited: outcome.waited)
             for line in summary.lines { try output.line(line) }
         }
         try output.flush()

@@ -26,9 +26,12 @@ struct StatusCommand: ParsableCommand {
             let found = finder.of(named).map { $0.naming(redis.run) }
             let hosts = finder.hosts(of: named.id)
             if json {
-                try output.document(JSON(named, now: now, problems: found).adding(JSON(topOf: hosts)))
+                let facts = JSON(named, now: now, problems: found).adding(JSON(topOf: hosts))
+                try output.document(facts.adding(JSON(finder.waited(of: named.id))))
             } else {
-                try BatchSheet(named, now: now, problems: found, waiting: hosts.waitText).sheet.write(to: output)
+                let waited = finder.waited(of: named.id).text
+                try BatchSheet(named, now: now, problems: found, waiting: hosts.waitText, waited: waited).sheet
+                    .write(to: output)
             }
             (batches, problems) = ([named], found)
         } else {

@@ -130,7 +130,8 @@ struct SubmitCommand: ParsableCommand {
     /// Prints the outcome of a batch that is fed, has finished or was cancelled.
     private func report(_ batch: BatchFacts, _ client: DarkroomClient, now: Int) throws {
         // If Redis is unreachable now, the problems are unknown, and none are printed.
-        let problems = (try? client.store.problems(of: [batch], now: now))?.of(batch) ?? []
+        let finder = try? client.store.problems(of: [batch], now: now)
+        let problems = finder?.of(batch) ?? []
         if json {
             try print(JSON(batch, now: now, problems: problems).text)
         } else if !wait {
@@ -140,9 +141,9 @@ struct SubmitCommand: ParsableCommand {
         if wait {
             // If Redis is unreachable now, the summary has no examples.
             let examples = (try? client.store.firstFailures(of: batch)) ?? [:]
-            for line in BatchSummary(batch, now: now, examples: examples).lines where !json {
-                printToStandardError(line)
-            }
+            let waited = finder?.waited(of: batch.id) ?? ResourceWaits()
+            let summary = BatchSummary(batch, now: now, examples: examples, waited: waited)
+            for line in summary.lines where !json { printToStandardError(line) }
             try finish.finish(batch, now: now, redis: redis.configuration().displayName, namespace: redis.namespace)
         }
         if wait || batch.cancelled { throw ExitCode(of: batch) }

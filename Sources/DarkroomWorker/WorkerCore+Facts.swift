@@ -11,6 +11,14 @@ extension WorkerCore {
         let (operations, limits, activity, batches) = read {
             ($0.held, $0.limits, $0.activity, $0.batchActivities)
         }
+        let hosts = hosts
+        let waited = waitSamples.waits {
+            let loads = read { $0.batchLoads }
+            return loads.reduce(into: [:]) { samples, load in
+                samples[load.key] = WaitSamples.resource(
+                    of: load.key, load.value, hosts.hosts, filtrations: limits.filtrations)
+            }
+        }
         return [
             ("host", ProcessInfo.processInfo.hostName), ("pid", String(getpid())), ("version", darkroomVersion),
             ("started", String(started)), ("downloads", String(limits.downloads)),
@@ -21,6 +29,7 @@ extension WorkerCore {
             ("operations", operations.prefix(16).map { "\($0.batch)/\($0.number)" }.joined(separator: " ")),
             ("refused", refusedText), ("running", WorkerFacts.text(ofRunning: batches.map { ($0.batch, $0.running) })),
             ("waiting", WorkerFacts.text(of: Self.waits(batches))), ("hosts", WorkerFacts.text(of: hosts)),
+            ("waited", WorkerFacts.text(of: waited)),
             ("outputs.under", WorkerFacts.text(ofFolders: configuration.outputsUnder)),
         ]
     }

@@ -26,6 +26,7 @@ final class WorkerCore: CoordinatedWorker {
     /// The contexts of the batches whose operations were claimed.
     let contexts = Locked<[BatchID: BatchContext]>([:])
     let rate = Rate()
+    let waitSamples = WaitSamples()
     /// The time at which the worker was created, in ms since 1970 by the local clock.
     let started = Int(Date().timeIntervalSince1970 * 1000)
     private let onDueWebhooks: @Sendable ([DueWebhook]) -> Void

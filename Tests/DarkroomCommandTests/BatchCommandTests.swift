@@ -24,7 +24,7 @@ struct BatchCommandTests {
                 "failures", "bytesIn", "bytesOut", "lostGainMaps", "submitted", "started", "finished", "seconds",
                 "photosPerSecond", "filters", "encoding", "renditions", "onDamaged", "acceptsDamage", "keepsAnimations",
                 "keepsTimes", "output", "downloadsSuspended", "filtrationsSuspended", "secondsLeft", "problems",
-                "round", "sealed", "hosts",
+                "round", "sealed", "hosts", "waitedFor",
             ])
         #expect(facts["id"] as? String == id.description)
         #expect(facts["state"] as? String == "finished")

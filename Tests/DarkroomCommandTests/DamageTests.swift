@@ -111,7 +111,7 @@ import Testing
         )
         let problems = BatchProblems(workers: workers, cluster: ClusterControls(), now: now, known: [batch])
         let hosts = problems.hosts(of: batch.id)
-        _ = BatchSheet(batch, now: now, problems: problems.of(batch), waiting: hosts.waitText).sheet
+        _ = BatchSheet(batch, now: now, problems: problems.of(batch), waiting: hosts.waitText, waited: nil).sheet
         _ = JSON(batch, now: now, problems: problems.of(batch)).text
         let cluster = try ClusterStatus(
             location: RedisLocation("redis://127.0.0.1"), batches: [batch, batch], workers: workers,

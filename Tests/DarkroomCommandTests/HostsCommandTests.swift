@@ -61,6 +61,13 @@ import Testing
             let facts = try queue.run("status", "\(batch)", "--json").json() as? [String: Any]
             texts = (facts?["problems"] as? [[String: String]] ?? []).compactMap { $0["text"] }
         } while texts.isEmpty && .now < deadline
+        var waited: String?
+        repeat {
+            waited = try queue.run("status", "\(batch)").lines.first { $0.hasPrefix("waited for\t") }
+        } while waited == nil && .now < deadline
+        #expect(waited?.hasPrefix("waited for\tthe host 127.0.0.1 (") == true, "\(waited ?? "nothing")")
+        let facts = try queue.run("status", "\(batch)", "--json").json() as? [String: Any]
+        #expect((facts?["waitedFor"] as? [String: Any])?["resource"] as? String == "host")
         #expect(texts.first?.hasPrefix("it waits for 127.0.0.1: paused, 5 photos, next try in ") == true, "\(texts)")
     }
 

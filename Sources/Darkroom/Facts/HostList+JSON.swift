@@ -28,6 +28,21 @@ extension JSON {
     /// The member `hosts`: the ten hosts that hold up most photos.
     package init(topOf list: HostList) { self = ["hosts": .array(list.hosts.prefix(10).map { JSON($0) })] }
 
+    /// The member `waitedFor`: the resource for which the photos of a batch waited most; null if it is not known.
+    package init(_ waits: ResourceWaits) {
+        guard let (resource, share) = waits.most else {
+            self = ["waitedFor": .null]
+            return
+        }
+        let host = resource == .host || resource == .rate ? waits.host : nil
+        self = [
+            "waitedFor": [
+                "resource": .string(resource.rawValue), "host": JSON(host), "share": JSON(share, decimals: 2),
+                "remedy": .string(waits.remedy(resource)),
+            ]
+        ]
+    }
+
     /// A list of hosts, those that hold up most photos first.
     package init(_ list: HostList) {
         self = ["hosts": .array(list.hosts.map { JSON($0) }), "others": JSON(list.others)]

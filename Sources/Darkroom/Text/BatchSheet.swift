@@ -6,16 +6,19 @@ package struct BatchSheet {
     private let now: Int
     private let problems: [BatchProblem]
     private let waiting: String?
+    private let waited: String?
 
     /// - Parameters:
     ///   - now: The Redis time, in milliseconds since 1970.
     ///   - problems: The problems of the batch.
     ///   - waiting: The photos that wait for hosts, see ``HostList/waitText``.
-    package init(_ batch: BatchFacts, now: Int, problems: [BatchProblem], waiting: String?) {
+    ///   - waited: For what the photos waited most, see ``ResourceWaits/text``.
+    package init(_ batch: BatchFacts, now: Int, problems: [BatchProblem], waiting: String?, waited: String?) {
         self.batch = batch
         self.now = now
         self.problems = problems
         self.waiting = waiting
+        self.waited = waited
     }
 
     package var sheet: FactSheet {
@@ -61,6 +64,7 @@ package struct BatchSheet {
         let rate = batch.photosPerSecond(now: now)
         if let rate, rate > 0 { sheet.add("rate", HumanText.rate(rate)) }
         if let waiting { sheet.add("waiting", waiting) }
+        if let waited { sheet.add("waited for", waited) }
         if let left = batch.secondsLeft(at: rate, problems: problems) { sheet.add("left", HumanText.duration(left)) }
         return sheet
     }

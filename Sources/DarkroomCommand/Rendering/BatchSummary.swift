@@ -8,14 +8,20 @@ struct BatchSummary {
     private let batch: BatchFacts
     private let now: Int
     private let examples: [FailureReason: PhotoFailure]
+    private let waited: ResourceWaits
 
     /// - Parameters:
     ///   - now: The Redis time, in milliseconds since 1970.
     ///   - examples: A failed photo for each reason.
-    init(_ batch: BatchFacts, now: Int, examples: [FailureReason: PhotoFailure] = [:]) {
+    ///   - waited: For what the photos waited.
+    init(
+        _ batch: BatchFacts, now: Int, examples: [FailureReason: PhotoFailure] = [:],
+        waited: ResourceWaits = ResourceWaits()
+    ) {
         self.batch = batch
         self.now = now
         self.examples = examples
+        self.waited = waited
     }
 
     var lines: [String] {
@@ -25,6 +31,7 @@ struct BatchSummary {
                 "  \(reason.word)" + String(repeating: " ", count: 20 - reason.word.count) + HumanText.count(count)
                     + example(of: reason))
         }
+        if let text = waited.text { lines.append("waited most for \(text)") }
         lines.append(batch.options.treatmentText)
         if batch.lostGainMaps > 0 { lines.append(GainMapText.lost(batch.lostGainMaps)) }
         if !batch.options.output.isEmpty {

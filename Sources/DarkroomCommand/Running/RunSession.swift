@@ -21,6 +21,8 @@ final class RunSession {
         let isInterrupted: Bool
         /// A failed photo for each reason.
         let failures: [FailureReason: PhotoFailure]
+        /// For what the photos waited in the running workers.
+        let waited: ResourceWaits
     }
 
     private let folder: RunFolder
@@ -150,10 +152,11 @@ final class RunSession {
                     + "again over the same files")
         }
         if batch.state == .finished, !batch.cancelled { reportLeftOver(batch) }
+        let now = try client.store.time()
         return Outcome(
-            batch: batch, now: try client.store.time(), wasFinished: !isWorking,
-            isInterrupted: batch.state != .finished,
-            failures: try client.store.firstFailures(of: batch))
+            batch: batch, now: now, wasFinished: !isWorking, isInterrupted: batch.state != .finished,
+            failures: try client.store.firstFailures(of: batch),
+            waited: ResourceWaits(try client.store.workers(), now: now, of: batch.id))
     }
 
     /// Reports the files that the earlier batch has written and this batch has not.

@@ -10,7 +10,7 @@ package struct BatchProblems: Sendable {
     /// The running workers.
     package let workers: [WorkerFacts]
     package let cluster: ClusterControls
-    private let now: Int
+    let now: Int
     private let known: [BatchID: BatchFacts]
     private let damaged: [BatchID: [String]]
     private let contradictions: [BatchID: String]

@@ -193,7 +193,8 @@ extension Call {
         let now = try client.store.time()
         let problems = try client.store.problems(of: [batch], now: now)
         let facts = JSON(batch, now: now, problems: problems.of(batch))
-        return HTTPResponse(facts.adding(JSON(topOf: problems.hosts(of: batch.id))).adding(numbers))
+        let hosts = JSON(topOf: problems.hosts(of: batch.id))
+        return HTTPResponse(facts.adding(hosts).adding(JSON(problems.waited(of: batch.id))).adding(numbers))
     }
 
     func refreshed(_ batch: BatchFacts) throws -> BatchFacts { try facts(of: batch.id) }

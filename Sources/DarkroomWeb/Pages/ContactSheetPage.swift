@@ -16,6 +16,7 @@ struct ContactSheetPage {
     private let now: Int
     private let problems: [BatchProblem]
     private let waiting: String?
+    private let waited: String?
     private let photos: PhotoPage?
     /// Whether the files of the photos are below the folders of this server.
     private let showsFiles: Bool
@@ -28,6 +29,7 @@ struct ContactSheetPage {
         let finder = try call.client.store.problems(of: [batch], now: now)
         problems = finder.of(batch)
         waiting = finder.hosts(of: batch.id).waitText
+        waited = finder.waited(of: batch.id).text
         photos = batch.damage.isEmpty ? try PhotoPage(call, of: batch, limit: Self.photosOfTable) : nil
         showsFiles = call.site.folders.place(of: batch.options.output) != nil
         showsOriginals = call.site.folders.place(of: batch.options.originals) != nil
@@ -47,13 +49,17 @@ struct ContactSheetPage {
                     "details", ["class": "more"], .element("summary", [:], "All facts"),
                     .element(
                         "div", ["data-refresh": site.link("batches", id), "id": "all-facts"],
-                        Fragments.facts(BatchSheet(batch, now: now, problems: problems, waiting: waiting).sheet))),
+                        Fragments.facts(facts))),
                 search, sheet,
             ]
         ).response()
     }
 
     // MARK: - Facts
+
+    private var facts: FactSheet {
+        BatchSheet(batch, now: now, problems: problems, waiting: waiting, waited: waited).sheet
+    }
 
     private var heading: HTML {
         let counts = batch.counts
