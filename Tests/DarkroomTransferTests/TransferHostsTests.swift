@@ -29,6 +29,25 @@ import Testing
         #expect(try #require(arrivals.dropFirst(2).first) - arrivals[0] >= .seconds(2))
     }
 
+    /// The pauses before the next questions are 1, 2 and 4 s.
+    @Test func failingNameIsAskedForLessAndLess() async throws {
+        let names = try NameServer(["once.test": .fails, "failing.test": .fails])
+        func questions(_ name: String, patience: Duration) async -> Int {
+            let engine = TransferEngine(
+                .local {
+                    $0.nameServers = names.address
+                    $0.patience = patience
+                })
+            let error = await engine.fetch("http://\(name)/a").error
+            #expect(error?.code == .nameNotFound)
+            return names.questions[name] ?? 0
+        }
+        let once = await questions("once.test", patience: .zero)
+        let all = await questions("failing.test", patience: .seconds(6))
+        #expect(once > 0)
+        #expect(all > once && all <= 3 * once, "\(all) questions, \(once) at a time")
+    }
+
     @Test func photosOfASilentHostFailTogether() async throws {
         let server = try HostileServer(["/stall": .stall, "/b": .answer(body: [2])])
         defer { server.stop() }

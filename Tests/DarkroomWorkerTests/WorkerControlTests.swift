@@ -286,7 +286,13 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
     @Test func largeBatchDoesNotDelayASmallOne() throws {
         let large = try darkroom.submit(
             (0..<100).flatMap { _ in urls }, darkroom.options { $0.operationSize = 10 })
-        let workers = try (0..<2).map { _ in try worker { $0.filtrations = 1 } }
+        // A worker has up to 12 photos of the large batch in progress when the small batch arrives.
+        let workers = try (0..<2).map { _ in
+            try worker {
+                $0.downloads = 8
+                $0.filtrations = 1
+            }
+        }
         _ = events.wait(.filtrationEnded, count: 40)
         let small = try darkroom.submit(
             (0..<100).map { urls[$0 % urls.count] },

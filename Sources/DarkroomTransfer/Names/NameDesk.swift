@@ -7,9 +7,11 @@ final class NameDesk {
         /// The number of transfers that wait.
         var count = 0
         let since: ContinuousClock.Instant
+        /// The time before the next question; it doubles with each question without an answer.
+        var pause = NameCache.failed
     }
 
-    private static let pause = NameCache.failed
+    private static let longestPause = Duration.seconds(16)
 
     private let patience: Duration
     private let answers = Answers()
@@ -44,7 +46,7 @@ final class NameDesk {
     func ask(_ name: String, for transfer: Transfer, _ now: ContinuousClock.Instant) -> NameCache.Answer? {
         if waits[name] == nil {
             switch resolver.answer(for: name, priority: transfer.order.level, at: now) {
-            case .failure(.noAnswer): retries.add(name, at: now + Self.pause)  // it was asked for a moment ago
+            case .failure(.noAnswer): retries.add(name, at: now + NameCache.failed)  // it was asked for a moment ago
             case .some(let answer): return answer
             case nil: break
             }
@@ -86,8 +88,9 @@ final class NameDesk {
         _ name: String, _ answer: NameCache.Answer, _ now: ContinuousClock.Instant
     ) -> [(Transfer, NameCache.Answer)] {
         guard let wait = waits[name] else { return [] }
-        if case .failure(.noAnswer) = answer, now + Self.pause - wait.since < patience {
-            retries.add(name, at: now + Self.pause)
+        if case .failure(.noAnswer) = answer, now + wait.pause - wait.since < patience {
+            retries.add(name, at: now + wait.pause)
+            waits[name]?.pause = min(wait.pause * 2, Self.longestPause)
             return []
         }
         waits[name] = nil
