@@ -4,6 +4,10 @@ package struct HostShare: Sendable, Equatable {
     package var permits: Int
     /// The number of workers that use the host.
     package var users = 1
+    /// The permits of all workers.
+    package var all: Int
+    /// Whether hosts cannot be shared at all, so that this worker must act as if it were the only one.
+    package var isAlone = false
     /// Whether a worker waits for its share.
     package var isContended = false
     /// The number of requests that all workers together may have under way; nil if none has learned it.
@@ -17,5 +21,15 @@ package struct HostShare: Sendable, Equatable {
     /// The time since the last answer; nil if it is not known.
     package var answered: Duration?
 
-    package init(permits: Int) { self.permits = permits }
+    package init(permits: Int) {
+        self.permits = permits
+        all = permits
+    }
+
+    /// The share of a worker that cannot share hosts.
+    package static var alone: HostShare {
+        var share = HostShare(permits: HostUse.mostRequests)
+        share.isAlone = true
+        return share
+    }
 }

@@ -16,11 +16,12 @@ package struct HostUse: Sendable, Equatable {
     /// The most that the worker ever sends at the same time.
     package var most: Int
     package var limitChange: Change?
-    /// In requests per 1,000 s.
+    /// In requests per 1,000 s; lowered to 0: the host has no rate any more.
     package var rateChange: Change?
     /// The new state; nil if it has not changed.
     package var state: SharedHostState?
-    /// The time since the last answer; nil if it is not known, or if the state has not changed.
+    /// The time since the last answer (for a host in trouble that never answered: since the first request); nil if it is
+    /// not known.
     package var answered: Duration?
 
     /// The largest number of requests that is shared.

@@ -1,6 +1,6 @@
 /// The state of a host, with times relative to now, because workers have different clocks.
 package enum SharedHostState: Sendable, Equatable {
-    package enum Trouble: String, Sendable { case paused, down, slow }
+    package enum Trouble: String, Sendable { case paused, down }
 
     case up
     /// Requests are sent again after `next`. `count` is the number of refusals or probes in a row.

@@ -31,7 +31,7 @@ package struct Keys: Sendable, Hashable {
     /// A set of the batches that a worker refuses.
     package func refused(by worker: String) -> String { prefix + "worker:\(worker):refused" }
     /// A hash with what the workers have learned about a host from which they get photos, and with their permits for
-    /// requests. It expires two minutes after its last use.
+    /// requests. It expires at most two minutes after its last use.
     package func host(_ name: String) -> String { prefix + "host:\(name)" }
     /// A hash with the facts and counters of a batch.
     package func batch(_ id: BatchID) -> String { prefix + "batch:\(id)" }

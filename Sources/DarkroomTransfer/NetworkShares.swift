@@ -47,7 +47,8 @@ final class NetworkShares {
         }
     }
 
-    /// The memory in which libcurl may keep parts of held bodies, for all network threads together.
+    /// The memory in which libcurl may keep parts of held bodies, for all network threads together. Each thread has at
+    /// least the memory for one body.
     private static let mostHeldBytes = 64 << 20
     /// How much of a body libcurl 7.88 receives from a server with HTTP/2 while its attempt is held. Later versions
     /// receive less.
@@ -58,7 +59,7 @@ final class NetworkShares {
     private var peers: [String: Peer] = [:]
     private var sockets: [Int32: String] = [:]
 
-    init(threads: Int) { mostHeldBytes = Self.mostHeldBytes / threads }
+    init(threads: Int) { mostHeldBytes = max(Self.streamWindow, Self.mostHeldBytes / threads) }
 
     // MARK: Peers
 

@@ -20,7 +20,7 @@ final class TransferLoop {
     /// How long a transfer whose host was silent waits before it is tried again; the host book may let it wait longer.
     private static let silencePause = Duration.seconds(1)
     /// How many hosts are exchanged at once with other workers.
-    private static let hostsAtOnce = 200
+    private static let hostsAtOnce = 50
 
     private let configuration: TransferConfiguration
     private let requests: Request.Settings
@@ -131,6 +131,12 @@ final class TransferLoop {
         }
         for transfer in unfinished.values { transfer.fail(.cancelled, "the transfer engine was shut down") }
         unfinished = [:]
+        // The other workers would wait for the permits of this one.
+        var uses = book.leaveAll(.now)[...]
+        while !uses.isEmpty {
+            exchange?.share(Array(uses.prefix(Self.hostsAtOnce))) { _ in }
+            uses = uses.dropFirst(Self.hostsAtOnce)
+        }
         files.close()
     }
 
@@ -379,7 +385,7 @@ final class TransferLoop {
         guard case .running(let running, let since) = transfer.phase, running === attempt else { return }
         transfer.phase = .held(attempt, bytes: bytes, since: since)
         transfer.hasBody = hasBody
-        held.append(transfer)
+        if !held.contains(where: { $0 === transfer }) { held.append(transfer) }
         resumeHeld()
     }
 
@@ -387,7 +393,7 @@ final class TransferLoop {
     /// request for which there is no room, either.
     private func cutOff(_ transfer: Transfer, _ bytes: Int, since: ContinuousClock.Instant) {
         transfer.phase = .cutOff(bytes: bytes, since: since)
-        held.append(transfer)
+        if !held.contains(where: { $0 === transfer }) { held.append(transfer) }
         resumeHeld()
     }
 

@@ -5,9 +5,6 @@ import DarkroomStore
 
 /// Shares the hosts of this worker with other workers, in Redis.
 struct SharedHosts: HostExchange {
-    /// What a worker gets whose Redis user may not run the script: as many requests as if it were the only worker.
-    private static let alone = HostShare(permits: HostUse.mostRequests)
-
     private let coordination: Coordination
     /// Set when Redis has denied the script.
     private let isDenied = Latch()
@@ -15,7 +12,7 @@ struct SharedHosts: HostExchange {
     init(_ coordination: Coordination) { self.coordination = coordination }
 
     func share(_ uses: [HostUse], completion: @escaping @Sendable ([HostShare]?) -> Void) {
-        let alone = Array(repeating: Self.alone, count: uses.count)
+        let alone = Array(repeating: HostShare.alone, count: uses.count)
         guard !isDenied.isSet else { return completion(alone) }
         let call = coordination.store.shareHosts(worker: coordination.id, uses)
         coordination.store.send([call]) { [coordination, isDenied] results in
@@ -24,7 +21,7 @@ struct SharedHosts: HostExchange {
             case .failure(let error) where error.isOfPermissions:
                 isDenied.set()
                 coordination.logger.warning(
-                    "hosts are not shared: several workers may send a host more requests than allowed",
+                    "hosts are not shared until this worker is started again: workers may send a host too many requests",
                     ["detail": .text(error)])
                 completion(alone)
             // The heartbeat loop notices that Redis is unreachable.

@@ -111,7 +111,7 @@ import Testing
         #expect(list.hosts.map(\.host) == ["cdn.example", "b.example"])
         let host = try #require(list.hosts.first)
         #expect(host.stateText == "down for 40 s, next try in 8 s")
-        #expect(host.running == 4 && host.allowed == 7 && host.rate == 10 && host.isAllowedFixed)
+        #expect(host.running == 4 && host.allowed == 7 && host.rate == 4.5 && host.isAllowedFixed)
         #expect(host.medianMilliseconds == 80 && host.mostMilliseconds == 900)
         #expect(host.counts == HostFacts.Counts(waiting: 20, downloaded: 2, failures: [.timeout: 2]))
         #expect(list.others == HostFacts.Counts(waiting: 10, downloaded: 1, failures: [.timeout: 1]))

@@ -2,23 +2,24 @@
 -- Shares hosts between workers, so that all workers together send a host no more requests than one worker would. Gives the worker
 -- permits for its requests, and exchanges what workers have learned about the hosts.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
--- ARGV[1] worker id, then for each host (up to 200) 9 arguments: its name; the requests that are running; the requests that the
---     worker wants to run (0: the worker leaves the host); its limit for requests at the same time; the most that it ever allows;
---     '' or what has changed since the last call: the limit (`+8` raised to 8, `-8` lowered to 8), the rate in requests per 1,000 s
---     (likewise), the state, the time since the last answer in ms.
---     The state is `up`, or `paused`, `down` or `slow` with three numbers: ms since it began, ms until the next request, a count.
--- {'OK', permits, users, is_contended, limit, rate, version, state, answered, ...} 8 elements for each host:
+-- ARGV[1] worker id, then for each host 9 arguments: its name; the requests that are running; the requests that the worker wants to
+--     run (0: the worker leaves the host); its limit for requests at the same time; the most that it ever allows; '' or a change
+--     of the limit since the last call (`+8` raised to 8, `-8` lowered to 8); likewise of the rate, in requests per 1,000 s (`-0`:
+--     none); '' or the new state; '' or the time since the last answer in ms.
+--     The state is `up`, or `paused` or `down` with three numbers: ms since it began, ms until the next request, a count.
+-- {'OK', permits, users, all, is_contended, limit, rate, version, state, answered, ...} 9 elements for each host:
 --     permits: how many requests the worker may run at the same time
 --     users: the number of workers that have or want permits
+--     all: the permits of all workers
 --     is_contended: 1 if a worker waits for its share of the permits, so that the caller should ask again soon
 --     limit, rate: what the workers have learned; a rate of 0: none
 --     version: grows with each change of the state; state, answered: as above; '' if not known
 --
--- For each host, there is a hash `host:<name>`. Its fields:
---     limit, rate, version, state (with times of the Redis server), answered
---     worker:<id>: `<permits> <is short> <when the permits were given or taken back> <time of the call>`. A worker is short if it
---     has less than its share
---     permits, short, users: the sums of these entries; swept: when the sums were last made anew
+-- For each host, there is a hash `host:<name>`. Its fields, with times of the Redis server:
+--     shared: `<limit> <rate> <most> <permits> <short> <users> <swept> <answered> <version> <state>`. `most` is the least of the
+--     workers; permits, short and users are sums of the workers' fields; they were last made anew at `swept`
+--     worker:<id>: `<permits> <is short> <when it got permits or gave them back> <time of the call> <most>`. A worker is short if
+--     it has less than its share
 --#include prelude.lua
 --#include now.lua
 -- All in ms. A worker that has not called for LAPSE has no permits.
@@ -27,19 +28,21 @@
 --#define TURN 1000
 --#define BREAK 300
 -- How often the entries are looked through.
---#define SWEEP 2000
--- How long a host is remembered.
+--#define SWEEP 1000
+-- How long a host is remembered, and a host that was never in trouble.
 --#define KEEP 120000
+--#define KEEP_CALM 20000
+--#define YEAR 31600000000
+--#define MOST_REQUESTS 10000
 
-local function number(text, most)
+local function number(text, least, most)
     local found = tonumber(text or '')
-    return found and found >= 0 and found <= most and math.floor(found) or nil
+    return found and found >= least and found <= most and math.floor(found) or nil
 end
-local function change(old, text, most)
+local function change(old, text, least, most)
     local sign, found = string.match(text, '^([+-])(%d+)$')
-    found = number(found, most)
-    if not found then return old end
-    if not old then return found end
+    found = number(found, least, most)
+    if not found or not old then return found or old end
     return sign == '+' and math.max(old, found) or math.min(old, found)
 end
 
@@ -47,24 +50,28 @@ local me, reply = 'worker:' .. ARGV[1], {'OK'}
 for at = 2, #ARGV, 9 do
     local key = prefix .. 'host:' .. ARGV[at]
     local running, wanted, own, cap = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4])
-    local kind = redis.call('TYPE', key).ok
-    if kind ~= 'hash' and kind ~= 'none' then redis.call('UNLINK', key) end
-    local h = redis.call('HMGET', key, 'limit', 'rate', 'version', 'state', 'answered', 'permits', 'short', 'users', 'swept', me)
-    local limit, rate, version = number(h[1], 10000), number(h[2], 100000000), number(h[3], 4503599627370496) or 0
-    local answered, swept = number(h[5], now), number(h[9], now) or 0
-    local permits, short, users = number(h[6], 100000000), number(h[7], 1000000), number(h[8], 1000000)
-    local mine, was_short, turned = string.match(h[10] or '', '^(%d+) ([01]) (%d+) %d+$')
-    mine, was_short, turned = number(mine, 10000), number(was_short, 1) or 0, number(turned, now) or 0
+    local h = redis.pcall('HMGET', key, 'shared', me)
+    if h.err then  -- another type
+        redis.call('UNLINK', key)
+        h = {}
+    end
+    local limit, rate, most, permits, short, users, swept, answered, version, state =
+        string.match(h[1] or '', '^(%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) ?(.*)$')
+    limit, rate, most = number(limit, 1, MOST_REQUESTS), number(rate, 1, 100000000), number(most, 1, MOST_REQUESTS)
+    permits, short, users = number(permits, 0, 100000000), number(short, 0, 1000000), number(users, 0, 1000000)
+    swept, answered, version = number(swept, 0, now) or 0, number(answered, 1, now), number(version, 0, 4503599627370496) or 0
+    local mine, was_short, turned = string.match(h[2] or '', '^(%d+) ([01]) (%d+) %d+ %d+$')
+    mine, was_short, turned = number(mine, 0, MOST_REQUESTS), number(was_short, 0, 1) or 0, number(turned, 0, now) or 0
 
-    if now - swept >= SWEEP or not (permits and short and users) then
-        permits, short, users, mine = 0, 0, 0, nil
+    if now - swept >= SWEEP or not (permits and short and users and most) then
+        permits, short, users, mine, most = 0, 0, 0, nil, MOST_REQUESTS
         local all, gone = redis.call('HGETALL', key), {}
         for i = 1, #all, 2 do
-            if string.find(all[i], '^worker:') then
-                local has, is_short, _, seen = string.match(all[i + 1], '^(%d+) ([01]) (%d+) (%d+)$')
-                has, seen = number(has, 10000), number(seen, now)
-                if has and seen and now - seen <= LAPSE then
-                    permits, short, users = permits + has, short + is_short, users + 1
+            if all[i] ~= 'shared' then
+                local has, is_short, called, its_most = string.match(all[i + 1], '^(%d+) ([01]) %d+ (%d+) (%d+)$')
+                has, called, its_most = number(has, 0, MOST_REQUESTS), number(called, 0, now), number(its_most, 1, MOST_REQUESTS)
+                if has and called and its_most and now - called <= LAPSE then
+                    permits, short, users, most = permits + has, short + is_short, users + 1, math.min(most, its_most)
                     if all[i] == me then mine = has end
                 else
                     gone[#gone + 1] = all[i]
@@ -81,30 +88,35 @@ for at = 2, #ARGV, 9 do
         mine, turned = 0, 0
     end
 
-    limit = change(limit, ARGV[at + 5], 10000) or own
-    rate = change(rate, ARGV[at + 6], 100000000)
-    if ARGV[at + 8] ~= '' then answered = math.max(answered or 0, now - (number(ARGV[at + 8], now) or now)) end
-    local state = h[4] or ''
-    local name, since, next_at, count = string.match(state, '^(%l+) (%d+) (%d+) (%d+)$')
-    if ARGV[at + 7] ~= '' then
-        local new, began, wait, times = string.match(ARGV[at + 7], '^(%l+) ?(%d*) ?(%d*) ?(%d*)$')
-        if new == 'up' then
-            name, state = 'up', 'up'
-        elseif new then
-            local until_at = now + (number(wait, 100000000000) or 0)
-            if new == 'paused' and name == 'paused' then until_at = math.max(until_at, number(next_at, now + 100000000000) or 0) end
-            name, since, next_at, count = new, now - (number(began, now) or 0), until_at, number(times, 1000) or 0
-            state = string.format('%s %.0f %.0f %d', name, since, next_at, count)
-        end
-        version = version + 1
+    limit = change(limit, ARGV[at + 5], 1, MOST_REQUESTS) or own
+    rate = change(rate, ARGV[at + 6], 0, 100000000)
+    local name, since, next_at, count = string.match(state or '', '^(%l+) (%d+) (%d+) (%d+)$')
+    since, next_at, count = number(since, 0, now), number(next_at, 0, now + YEAR), number(count, 0, 1000)
+    if not (since and next_at and count and (name == 'paused' or name == 'down')) then
+        name, state = nil, state == 'up' and 'up' or ''
     end
-    -- A host in trouble gets one request at a time, which tries whether it answers.
-    local is_troubled = name == 'paused' or name == 'down' or name == 'slow'
-    local bound = is_troubled and 1 or math.max(1, math.min(limit, cap))
+    local passed = number(ARGV[at + 8], 0, now)
+    local told = passed and now - passed
+    local new, began, wait, times = string.match(ARGV[at + 7], '^(%l+) ?(%d*) ?(%d*) ?(%d*)$')
+    -- If another worker got an answer later, the host is not down: the network of this worker is.
+    if new == 'down' and answered and told and answered > told + 1000 then new = nil end
+    if told then answered = math.max(answered or 0, told) end
+    if new == 'up' then
+        name, state = nil, 'up'
+    elseif new then
+        local until_at = now + (number(wait, 0, YEAR) or 0)
+        if new == 'paused' and name == 'paused' then until_at = math.max(until_at, next_at) end
+        name, since, next_at, count = new, now - (number(began, 0, now) or 0), until_at, number(times, 0, 1000) or 0
+        state = string.format('%s %.0f %.0f %d', name, since, next_at, count)
+    end
+    -- A host that was forgotten meanwhile must not get a version that a worker knows.
+    if new then version = math.max(version + 1, now) end
 
-    local given, is_short = 0, 0
+    local given, is_short, entry = 0, 0, nil
     if wanted > 0 then
-        users = users + 1
+        users, most = users + 1, math.min(most, cap)
+        -- A host in trouble gets one request at a time, which tries whether it answers.
+        local bound = name and 1 or math.min(limit, most)
         local share, free = math.floor(bound / users), math.max(0, bound - permits)
         given = math.min(wanted, free)
         if short > 0 and share > 0 then
@@ -116,21 +128,24 @@ for at = 2, #ARGV, 9 do
         if (has > 0) ~= (mine > 0) then turned = now end
         is_short = has < math.min(wanted, math.max(share, 1)) and 1 or 0
         permits, short = permits + has, short + is_short
-        redis.call('HSET', key, 'limit', limit, 'rate', rate or '', 'version', string.format('%.0f', version), 'state', state,
-            'answered', answered and string.format('%.0f', answered) or '', 'permits', permits, 'short', short, 'users', users,
-            'swept', string.format('%.0f', swept), me, string.format('%d %d %.0f %.0f', has, is_short, turned, now))
-    else
+        entry = string.format('%d %d %.0f %.0f %d', has, is_short, turned, now, cap)
+    elseif h[2] then
         redis.call('HDEL', key, me)
-        redis.call('HSET', key, 'limit', limit, 'rate', rate or '', 'version', string.format('%.0f', version), 'state', state,
-            'answered', answered and string.format('%.0f', answered) or '', 'permits', permits, 'short', short, 'users', users,
-            'swept', string.format('%.0f', swept))
     end
-    if swept == now or wanted == 0 then redis.call('PEXPIRE', key, KEEP) end
+    local shared = string.format('%d %d %d %d %d %d %.0f %.0f %.0f %s', limit, rate or 0, most, permits, short, users, swept,
+        answered or 0, version, state)
+    if entry then
+        redis.call('HSET', key, 'shared', shared, me, entry)
+    else
+        redis.call('HSET', key, 'shared', shared)
+    end
+    if swept == now or new then redis.call('PEXPIRE', key, version > 0 and KEEP or KEEP_CALM) end
 
-    if is_troubled then
+    if name then
         state = string.format('%s %.0f %.0f %d', name, math.max(0, now - since), math.max(0, next_at - now), count)
     end
-    for _, value in ipairs({given, users, short > 0 and 1 or 0, limit, rate or 0, version, state, answered and string.format('%.0f', now - answered) or ''}) do
+    local last = answered and string.format('%.0f', now - answered) or ''
+    for _, value in ipairs({given, users, permits, short > 0 and 1 or 0, limit, rate or 0, version, state, last}) do
         reply[#reply + 1] = value
     end
 end

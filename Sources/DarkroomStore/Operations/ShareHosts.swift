@@ -2,8 +2,9 @@ import DarkroomHosts
 import DarkroomModel
 
 extension BatchStore {
-    /// The maximum number of hosts in a call of ``shareHosts(worker:_:)``. A host takes about 10 µs of Redis.
-    package static let hostsAtOnce = 200
+    /// The maximum number of hosts in a call of ``shareHosts(worker:_:)``, so that a call blocks Redis for about a
+    /// millisecond.
+    package static let hostsAtOnce = 50
 
     /// Shares hosts between workers: gives the worker permits for its requests, and exchanges what workers have learned
     /// about the hosts. The reply has a share for each host, in the order of `uses`.
@@ -11,7 +12,8 @@ extension BatchStore {
     package func shareHosts(worker: String, _ uses: [HostUse]) -> ScriptCall<[HostShare]> {
         var arguments: [any ScriptArgument] = [worker]
         for use in uses {
-            arguments += [use.host, use.running, use.wanted, use.limit, use.most] as [any ScriptArgument]
+            let running = min(use.running, HostUse.mostRequests)
+            arguments += [use.host, running, use.wanted, use.limit, use.most] as [any ScriptArgument]
             arguments += [use.limitChange.text, use.rateChange.text] as [any ScriptArgument]
             arguments +=
                 [use.state.text, use.answered.map { String($0.wholeMilliseconds) } ?? ""] as [any ScriptArgument]
@@ -20,7 +22,7 @@ extension BatchStore {
         return call(StoreScripts.shareHosts, arguments) { reply throws(StoreError) in
             guard reply.status == "OK" else { throw reply.unexpected }
             var shares: [HostShare] = []
-            for host in 0..<count { shares.append(try HostShare(reply, at: 1 + 8 * host)) }
+            for host in 0..<count { shares.append(try HostShare(reply, at: 1 + 9 * host)) }
             return shares
         }
     }
@@ -31,13 +33,14 @@ extension HostShare {
     fileprivate init(_ reply: ScriptReply, at: Int) throws(StoreError) {
         self.init(permits: max(0, min(try reply.int(at), HostUse.mostRequests)))
         users = max(1, min(try reply.int(at + 1), 1_000_000))
-        isContended = try reply.int(at + 2) == 1
-        let (limit, rate) = (try reply.int(at + 3), try reply.int(at + 4))
+        all = max(permits, min(try reply.int(at + 2), 100_000_000))
+        isContended = try reply.int(at + 3) == 1
+        let (limit, rate) = (try reply.int(at + 4), try reply.int(at + 5))
         self.limit = (1...HostUse.mostRequests).contains(limit) ? limit : nil
         self.rate = (1...100_000_000).contains(rate) ? rate : nil
-        version = try reply.int(at + 5)
-        state = SharedHostState(try reply.string(at + 6))
-        answered = Int(try reply.string(at + 7)).map { .milliseconds(max(0, $0)) }
+        version = try reply.int(at + 6)
+        state = SharedHostState(try reply.string(at + 7))
+        answered = Int(try reply.string(at + 8)).map { .milliseconds(max(0, $0)) }
     }
 }
 
@@ -56,7 +59,8 @@ extension SharedHostState? {
         switch self {
         case .up: "up"
         case .troubled(let trouble, let since, let next, let count):
-            "\(trouble) \(since.wholeMilliseconds) \(next.wholeMilliseconds) \(count)"
+            // Rounded up, so that no worker sends a request too early.
+            "\(trouble) \(since.wholeMilliseconds) \(next.wholeMilliseconds + 1) \(count)"
         case nil: ""
         }
     }

@@ -103,8 +103,8 @@ package struct HostFacts: Sendable, Equatable {
         running += other.running
         allowed += other.allowed
         isAllowedFixed = isAllowedFixed || other.isAllowedFixed
-        // A worker without a limit allows any rate.
-        if let own = rate, let more = other.rate { rate = own + more } else { rate = nil }
+        // The rate of all workers, which each of them may know more or less well.
+        rate = [rate, other.rate].compactMap(\.self).min()
         isRateFixed = rate != nil && (isRateFixed || other.isRateFixed)
         medianMilliseconds = [medianMilliseconds, other.medianMilliseconds].compactMap(\.self).max()
         mostMilliseconds = [mostMilliseconds, other.mostMilliseconds].compactMap(\.self).max()

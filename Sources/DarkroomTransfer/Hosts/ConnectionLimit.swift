@@ -46,7 +46,7 @@ struct ConnectionLimit {
     mutating func adopt(_ limit: Int) {
         guard limit != current else { return }
         if limit < current { isStarting = false }
-        current = max(1, min(Self.mostStreams, limit))
+        current = max(1, min(most, limit))
         round = (0, .zero, false)
     }
 

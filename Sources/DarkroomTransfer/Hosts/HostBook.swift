@@ -50,7 +50,7 @@ struct HostBook<Element: AnyObject> {
         var timed: ContinuousClock.Instant?
         /// Since when nothing waits and nothing runs; nil if something does.
         var idleSince: ContinuousClock.Instant?
-        var exchange = Exchange()
+        var exchange: Exchange
 
         var isIdle: Bool { waiting == 0 && condition.running == 0 }
     }
@@ -59,12 +59,16 @@ struct HostBook<Element: AnyObject> {
     private struct Exchange {
         /// Its earliest entry in `exchanges`.
         var time: ContinuousClock.Instant?
-        /// What was told in the exchange under way; nil if none is.
-        var sent: HostCondition.Learned?
+        /// The exchange under way; nil if none is. The worker had `permits` when it began.
+        var sent: (use: HostUse, learned: HostCondition.Learned, permits: Int)?
+        /// How many requests the worker wanted in the last exchange.
+        var wanted = 0
         /// Whether the other workers know that this worker uses the host.
         var isMember = false
-        /// When the next one may begin, and when it must.
-        var (earliest, latest) = (ContinuousClock.now, ContinuousClock.now)
+        /// When the next one may begin.
+        var earliest: ContinuousClock.Instant
+        /// When it must, while the host is in use.
+        var latest: ContinuousClock.Instant
     }
 
     private struct Waiting {
@@ -92,7 +96,7 @@ struct HostBook<Element: AnyObject> {
     private var idle: ArraySlice<(since: ContinuousClock.Instant, host: String)> = []
 
     /// Whether hosts are shared with other workers. Then a host gets no request before the first reply to an exchange.
-    private let isShared: Bool
+    private var isShared: Bool
     /// The hosts that are to be exchanged with other workers, and hosts that no longer are.
     private var exchanges = Timeline<String>()
 
@@ -133,7 +137,7 @@ struct HostBook<Element: AnyObject> {
         tickets += 1
         waiting[ObjectIdentifier(element)] = Waiting(host: host, ticket: tickets)
         let entry = Entry(element: element, ticket: tickets)
-        var state = take(host) ?? newHost(host)
+        var state = take(host) ?? newHost(host, now)
         state.waiting += 1
         if let queue = state.queues.firstIndex(where: { $0.order == order }) {
             state.queues[queue].entries.append(entry)
@@ -308,18 +312,25 @@ struct HostBook<Element: AnyObject> {
 
     // MARK: Exchanges with other workers
 
-    /// The least time between two exchanges of a host, also the time between them while a worker waits for its share.
-    private static var exchangePause: (least: Duration, contended: Duration) { (.milliseconds(20), .milliseconds(100)) }
-    /// The time between two exchanges of a host in use.
-    private static var exchangeInterval: Duration { .milliseconds(500) }
-    /// The same for a host in trouble, or if the other workers cannot be reached.
+    /// The least time between two exchanges of a host.
+    private static var exchangePause: Duration { .milliseconds(20) }
+    /// The time between two exchanges of a host in trouble, or if the other workers cannot be reached.
     private static var slowExchangeInterval: Duration { .seconds(1) }
+    /// The longest time between two exchanges of a host with many users.
+    private static var longestExchangeInterval: Duration { .seconds(2) }
+
+    /// The time until the next exchange of a host in use. The more users, the longer, so that the host costs Redis no more.
+    private static func exchangeInterval(after share: HostShare, isTroubled: Bool) -> Duration {
+        if isTroubled { return slowExchangeInterval }
+        let interval = Duration.milliseconds(share.isContended ? 100 : 500)
+        return min(longestExchangeInterval, max(interval, .milliseconds(5 * share.users)))
+    }
 
     /// When ``takeUses(_:_:)`` has something to tell; nil if never.
     var nextExchange: ContinuousClock.Instant? { exchanges.nextTime }
 
-    private func newHost(_ name: String) -> Host {
-        var host = Host(condition: HostCondition(rules(name)))
+    private func newHost(_ name: String, _ now: ContinuousClock.Instant) -> Host {
+        var host = Host(condition: HostCondition(rules(name)), exchange: Exchange(earliest: now, latest: now))
         if isShared, !name.isEmpty { host.condition.sharing = HostCondition.Sharing() }
         return host
     }
@@ -327,10 +338,13 @@ struct HostBook<Element: AnyObject> {
     private mutating func planExchange(_ host: inout Host, _ name: String, _ now: ContinuousClock.Instant) {
         guard let sharing = host.condition.sharing, host.exchange.sent == nil else { return }
         let exchange = host.exchange
-        let wantsMore =
-            !sharing.isContended && sharing.permits < host.condition.ownLimit && wanted(host) > sharing.permits
-        let isAwaited = host.isIdle && exchange.isMember && sharing.isContended
-        let isUrgent = host.waiting > 0 && (!exchange.isMember || wantsMore) || host.condition.hasNews || isAwaited
+        let isUrgent =
+            if exchange.isMember {
+                wanted(host) > max(sharing.permits, exchange.wanted) || host.condition.hasNews
+                    || host.isIdle && sharing.isContended
+            } else {
+                host.waiting > 0
+            }
         guard isUrgent || exchange.isMember else { return }
         let time = isUrgent ? max(now, exchange.earliest) : exchange.latest
         guard time < exchange.time ?? time + .seconds(1) else { return }
@@ -351,39 +365,53 @@ struct HostBook<Element: AnyObject> {
             guard var host = take(name) else { continue }
             if host.exchange.time == time {
                 host.exchange.time = nil
-                let (use, learned) = host.condition.use(name, wanted: wanted(host), now)
-                uses.append(use)
-                host.exchange.sent = learned
-                host.exchange.isMember = use.wanted > 0
-                // The permits may belong to another worker as soon as Redis gets the message.
-                if use.wanted == 0 { host.condition.sharing?.permits = 0 }
+                if host.exchange.isMember || !host.isIdle { uses.append(begin(&host, name, now)) }
             }
             hosts[name] = host
         }
         return uses
     }
 
+    private func begin(_ host: inout Host, _ name: String, _ now: ContinuousClock.Instant) -> HostUse {
+        let (use, learned) = host.condition.use(name, wanted: wanted(host), now)
+        let permits = host.condition.sharing?.permits ?? 0
+        host.exchange.sent = (use, learned, permits)
+        host.exchange.isMember = use.wanted > 0
+        host.exchange.wanted = use.wanted
+        // The other permits may belong to another worker as soon as Redis gets the message.
+        host.condition.sharing?.permits = min(permits, use.running)
+        return use
+    }
+
+    /// What to tell the other workers when this worker ends: it leaves all hosts.
+    mutating func leaveAll(_ now: ContinuousClock.Instant) -> [HostUse] {
+        hosts.compactMap { name, host in
+            guard host.exchange.isMember else { return nil }
+            var use = host.condition.use(name, wanted: 0, now).use
+            use.running = 0
+            return use
+        }
+    }
+
     /// Handles the end of an exchange.
     /// - Parameter share: the reply; nil if the other workers cannot be reached. Then this worker keeps to its permits, and
     ///   sends one request at a time to a host for which it has none.
     mutating func apply(_ share: HostShare?, to name: String, _ now: ContinuousClock.Instant) {
+        if share?.isAlone == true { isShared = false }
         guard var host = take(name) else { return }
-        if let sent = host.exchange.sent {
+        if let (use, learned, permits) = host.exchange.sent {
             host.exchange.sent = nil
-            let isTroubled = host.condition.isTroubled
-            var interval = isTroubled ? Self.slowExchangeInterval : Self.exchangeInterval
-            host.exchange.earliest = now + Self.exchangePause.least
+            host.exchange.earliest = now + Self.exchangePause
             if let share {
-                host.condition.apply(share, sent: sent, now)
+                host.condition.apply(share, to: use, sent: learned, now)
                 if !host.exchange.isMember { host.condition.sharing?.permits = 0 }
-                if share.isContended, !isTroubled { interval = Self.exchangePause.contended }
+                let isTroubled = host.condition.isTroubled
+                host.exchange.latest = now + Self.exchangeInterval(after: share, isTroubled: isTroubled)
             } else {
-                interval = Self.slowExchangeInterval
-                host.exchange.earliest = now + interval
-                let permits = host.condition.sharing?.permits ?? 0
                 host.condition.sharing?.permits = max(1, permits)
+                host.exchange.earliest = now + Self.slowExchangeInterval
+                host.exchange.latest = host.exchange.earliest
             }
-            host.exchange.latest = now + interval
         }
         putBack(host, name, now)
     }

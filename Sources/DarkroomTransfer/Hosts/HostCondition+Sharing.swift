@@ -6,8 +6,8 @@ extension HostCondition {
     struct Sharing {
         /// How many requests this worker may have under way.
         var permits = 0
-        /// The number of workers that use the host.
-        var users = 1
+        /// Which part of all permits this worker has; its part of the rate.
+        var part = 1.0
         /// Whether a worker waits for its share of the permits.
         var isContended = false
         /// The number of the state that the other workers know.
@@ -24,8 +24,8 @@ extension HostCondition {
         fileprivate var state = State.unknown
     }
 
-    /// The number of workers that use the host.
-    var users: Int { sharing?.users ?? 1 }
+    /// This worker's part of the rate that the host allows.
+    var part: Double { sharing?.part ?? 1 }
 
     private var learned: Learned {
         Learned(
@@ -41,17 +41,19 @@ extension HostCondition {
             || change(known.rate, learned.rate) != nil
     }
 
-    /// A host that was never in trouble is no news.
+    /// A host that was never in trouble is no news. That a host is too slow is no news, either: the network of this worker
+    /// may be slow.
     private func isNews(_ state: State, _ known: State) -> Bool {
         switch (state, known) {
-        case (.unknown, _), (.up, .unknown), (.up, .up): false
+        case (.unknown, _), (.slow, _), (.up, .unknown), (.up, .slow), (.up, .up): false
         default: state != known
         }
     }
 
     /// A change by less than a fiftieth is none.
     private func change(_ old: Int?, _ new: Int?) -> HostUse.Change? {
-        guard let new, new != old else { return nil }
+        guard new != old else { return nil }
+        guard let new else { return .lowered(to: 0) }
         guard let old else { return .lowered(to: new) }
         guard abs(new - old) * 50 > old else { return nil }
         return new > old ? .raised(to: new) : .lowered(to: new)
@@ -68,73 +70,83 @@ extension HostCondition {
         let known = sharing?.known ?? Learned()
         if known.limit != nil { use.limitChange = change(known.limit, learned.limit) }
         use.rateChange = change(known.rate, learned.rate)
-        if isNews(learned.state, known.state) {
-            use.state = sharedState(now)
-            use.answered = lastAnswer.map { max(.zero, now - $0) }
-        }
+        if isNews(learned.state, known.state) { use.state = sharedState(now) }
+        if hasAnswered || use.state != nil { use.answered = lastAnswer.map { max(.zero, now - $0) } }
         return (use, learned)
     }
 
     private func sharedState(_ now: ContinuousClock.Instant) -> SharedHostState {
         switch state {
-        case .unknown, .up: .up
+        case .unknown, .up, .slow: .up
         case .paused(let until):
             .troubled(.paused, since: .zero, next: max(.zero, until - now), count: refusals)
         case .down(let since, let next):
             .troubled(.down, since: max(.zero, now - since), next: max(.zero, next - now), count: probes)
-        case .slow(let next): .troubled(.slow, since: .zero, next: max(.zero, next - now), count: slows)
         }
     }
 
     /// Handles the reply to an exchange.
-    /// - Parameter sent: what was told in the exchange. What this worker has learned since is newer than the reply.
-    mutating func apply(_ share: HostShare, sent: Learned, _ now: ContinuousClock.Instant) {
-        guard var sharing else { return }
+    /// - Parameters:
+    ///   - use: what was told in the exchange.
+    ///   - sent: what was learned until then. What this worker has learned since is newer than the reply.
+    mutating func apply(_ share: HostShare, to use: HostUse, sent: Learned, _ now: ContinuousClock.Instant) {
+        guard !share.isAlone, var sharing else {
+            sharing = nil
+            pace?.setPart(1, now)
+            return
+        }
         let learned = learned
-        (sharing.permits, sharing.users, sharing.isContended) = (share.permits, share.users, share.isContended)
-        pace?.users = share.users
-        if let limit = share.limit, rules.perHost == nil {
-            if learned.limit == sent.limit { connections.adopt(limit) }
-            sharing.known.limit = limit
+        sharing.permits = share.permits
+        sharing.isContended = share.isContended
+        if share.permits > 0 { sharing.part = Double(share.permits) / Double(max(share.permits, share.all)) }
+        pace?.setPart(sharing.part, now)
+        // The first request of a worker that joins others must not come at once.
+        if sharing.part < 1, lastTurn == nil { lastTurn = now }
+        if rules.perHost == nil {
+            if let limit = share.limit, learned.limit == sent.limit { connections.adopt(limit) }
+            sharing.known.limit = learned.limit == sent.limit ? connections.current : share.limit
         }
-        if let rate = share.rate {
-            if learned.rate == sent.rate, change(learned.rate, rate) != nil {
-                if pace == nil { pace = RequestPace(rate: Double(rate) / 1000, users: share.users, resume: now) }
-                pace?.adopt(rate: Double(rate) / 1000, now)
+        if let rate = share.rate, learned.rate == sent.rate, change(learned.rate, rate) != nil {
+            if pace == nil { pace = RequestPace(rate: Double(rate) / 1000, part: sharing.part, resume: now) }
+            pace?.adopt(rate: Double(rate) / 1000, now)
+        }
+        sharing.known.rate = share.rate
+        let isNewer = state != sent.state
+        if share.version != sharing.version, use.state == nil, !isNewer {
+            adopt(share.state, answered: share.answered, now)
+            sharing.known.state = share.state == nil ? .unknown : state
+        } else {
+            if case .troubled(.paused, _, let next, _)? = share.state, use.state != nil,
+                case .paused(let until) = state
+            {
+                state = .paused(until: max(until, now + next))  // another worker knows a longer pause
             }
-            sharing.known.rate = rate
+            sharing.known.state = isNewer ? sent.state : state
         }
-        if share.version != sharing.version {
-            sharing.version = share.version
-            let isNewer = state != sent.state
-            if !isNewer { adopt(share.state, answered: share.answered, now) }
-            sharing.known.state = share.state == nil ? .unknown : isNewer ? sent.state : state
-        }
+        sharing.version = share.version
         self.sharing = sharing
     }
 
     private mutating func adopt(_ shared: SharedHostState?, answered: Duration?, _ now: ContinuousClock.Instant) {
-        guard let shared else { return }
-        if let answered { lastAnswer = max(lastAnswer ?? now - answered, now - answered) }
+        let others = answered.map { now - $0 }
         switch shared {
+        case nil: break
         case .up:
             guard state != .unknown else { return }
             state = .up
             (silences, slows, probes, refusals) = (0, 0, 0, 0)
-        case .troubled(let trouble, let since, let next, let count):
-            lastAnswer = lastAnswer ?? now - since
-            switch trouble {
-            case .paused:
-                state = .paused(until: now + next)
-                refusals = max(1, refusals, count)
-                lastRefusal = now
-            case .down:
-                state = .down(since: now - since, next: now + next)
-                probes = max(probes, count)
-            case .slow:
-                state = .slow(next: now + next)
-                slows = max(slows, count)
-            }
+        case .troubled(.paused, _, let next, let count):
+            if !isPaused(now) { lastRefusal = now }
+            state = .paused(until: now + next)
+            refusals = max(1, refusals, count)
+        case .troubled(.down, let since, let next, let count):
+            // The host answers this worker: then the network of the other worker is down.
+            if hasAnswered, let lastAnswer, lastAnswer > (others ?? now - since) + .seconds(1) { return }
+            state = .down(since: now - since, next: now + next)
+            probes = max(probes, count)
+            silences = max(silences, Self.mostSilences)
+            lastAnswer = max(lastAnswer ?? now - since, others ?? now - since)
         }
+        if let others { lastAnswer = max(lastAnswer ?? others, others) }
     }
 }

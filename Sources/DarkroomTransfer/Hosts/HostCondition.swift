@@ -60,8 +60,10 @@ struct HostCondition {
     private var lonelySince: ContinuousClock.Instant?
     /// Whether the host has answered since its rate is learned.
     private var hasAnsweredInPace = false
-    /// When the next request may begin according to ``Rules/interval``.
-    private var nextInTurn: ContinuousClock.Instant?
+    /// When the last request began, or would have begun, according to ``Rules/interval``.
+    var lastTurn: ContinuousClock.Instant?
+    /// Whether the host has ever answered.
+    private(set) var hasAnswered = false
     var probes = 0
     /// The refusals since the last answer, where those of requests under way at the same time count once.
     var refusals = 0
@@ -103,11 +105,17 @@ struct HostCondition {
         return max(now, opens, pace?.next ?? now, nextInTurn ?? now)
     }
 
+    /// When the next request may begin according to ``Rules/interval``.
+    private var nextInTurn: ContinuousClock.Instant? {
+        guard let interval = rules.interval, let lastTurn else { return nil }
+        return lastTurn + interval / part
+    }
+
     mutating func began(_ now: ContinuousClock.Instant) {
         running += 1
         if lastAnswer == nil { lastAnswer = now }
         pace?.began(now)
-        if let interval = rules.interval { nextInTurn = now + interval * users }
+        if rules.interval != nil { lastTurn = max(now, nextInTurn ?? now) }
     }
 
     /// Handles the end of an attempt.
@@ -119,6 +127,7 @@ struct HostCondition {
         switch sign {
         case .none: break
         case .answered(let time):
+            hasAnswered = true
             // A request that was under way when the host refused others does not end the pause.
             if case .paused = state, let lastRefusal, start < lastRefusal {
                 lastAnswer = now
@@ -178,14 +187,14 @@ struct HostCondition {
     }
 
     /// Whether the host has asked for a pause that is not over.
-    private func isPaused(_ now: ContinuousClock.Instant) -> Bool {
+    func isPaused(_ now: ContinuousClock.Instant) -> Bool {
         if case .paused(let until) = state { until > now } else { false }
     }
 
     /// Whether the host refuses single photos, however few requests it gets. Then its refusals say nothing about the rate.
     private mutating func isPhotosFault(_ now: ContinuousClock.Instant) -> Bool {
         if let lonelySince, now - lonelySince > Self.lonelyTime { (lonelyRefusals, self.lonelySince) = (0, nil) }
-        if lonelyRefusals < Self.mostLonelyRefusals, running == 0, let pace, pace.rate <= Self.firstRate,
+        if lonelyRefusals < Self.mostLonelyRefusals, running == 0, part == 1, let pace, pace.rate <= Self.firstRate,
             hasAnsweredInPace
         {
             lonelyRefusals += 1
@@ -211,11 +220,11 @@ struct HostCondition {
         if case .paused(let earlier) = state { until = max(until, earlier) }
         state = .paused(until: until)
         guard isNew else { return }
-        let measured = Double(max(recent.answers, recent.before) * users)
+        let measured = Double(max(recent.answers, recent.before)) / part
         // While few photos wait, the pace may have grown far beyond the requests that were sent.
         pace?.lower(to: max(Self.firstRate, measured * 4))
         if pace == nil {
-            pace = RequestPace(rate: max(Self.firstRate, measured / 2), users: users, resume: until)
+            pace = RequestPace(rate: max(Self.firstRate, measured / 2), part: part, resume: until)
         } else if refusals == 1 {
             pace?.refused(begun: start, resume: until)
         } else {

@@ -18,32 +18,44 @@ struct RequestPace {
 
     /// In requests per second, of all workers.
     private(set) var rate: Double
-    /// The number of workers that share the rate.
-    var users: Int
+    /// The part of the rate that this worker has.
+    private var part: Double
     private var rateBefore: Double
     private var allowed = 0.0
     private var refused = Double.infinity
     /// When the rate was changed.
     private var since: ContinuousClock.Instant
-    /// When the next request may begin.
-    private(set) var next: ContinuousClock.Instant
+    /// When requests may be sent again after a refusal.
+    private var resume: ContinuousClock.Instant
+    /// When the last request began, or would have begun at this pace.
+    private var last: ContinuousClock.Instant?
 
     /// The pace after the first refusal of a host.
     /// - Parameters:
     ///   - rate: a rate that is probably allowed, in requests per second of all workers.
-    ///   - users: the number of workers that share the rate.
+    ///   - part: the part of the rate that this worker has.
     ///   - resume: when requests may be sent again.
-    init(rate: Double, users: Int = 1, resume: ContinuousClock.Instant) {
+    init(rate: Double, part: Double = 1, resume: ContinuousClock.Instant) {
         (self.rate, rateBefore) = (rate, rate)
-        self.users = users
+        self.part = part
         since = resume
-        next = resume
+        self.resume = resume
     }
 
     /// The time between two requests of this worker.
-    private var interval: Duration { .seconds(Double(users) / rate) }
+    private var interval: Duration { .seconds(1 / (rate * part)) }
 
-    mutating func began(_ now: ContinuousClock.Instant) { next = max(next, now) + interval }
+    /// When the next request may begin.
+    var next: ContinuousClock.Instant { max(resume, last.map { $0 + interval } ?? resume) }
+
+    mutating func began(_ now: ContinuousClock.Instant) { last = max(next, now) }
+
+    /// This worker has this part of the rate now.
+    mutating func setPart(_ new: Double, _ now: ContinuousClock.Instant) {
+        // The first request of a worker that joins others must not come at once.
+        if new < 1, last == nil { last = max(resume, now) }
+        part = new
+    }
 
     /// The host has answered a request that began at `start`.
     mutating func answered(begun start: ContinuousClock.Instant, _ now: ContinuousClock.Instant) {
@@ -63,7 +75,7 @@ struct RequestPace {
         let isFound = (refused - allowed) / refused < Self.precision
         let middle = allowed > 0 ? (allowed + refused) / 2 : refused / 2
         change(to: max(Self.least, isFound ? allowed : middle), resume)
-        next = resume
+        pauseRequests(until: resume)
     }
 
     /// Another worker has found the rate.
@@ -79,7 +91,13 @@ struct RequestPace {
     /// The host has refused the only request after a pause.
     mutating func pause(until resume: ContinuousClock.Instant) {
         since = resume
-        next = resume
+        pauseRequests(until: resume)
+    }
+
+    /// The first request after a pause comes at its end.
+    private mutating func pauseRequests(until time: ContinuousClock.Instant) {
+        resume = time
+        last = nil
     }
 
     private mutating func change(to new: Double, _ now: ContinuousClock.Instant) {

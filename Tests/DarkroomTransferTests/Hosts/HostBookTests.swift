@@ -27,6 +27,7 @@ private final class Item: Hashable, CustomStringConvertible {
         var book = HostBook<Item>(places: places, isShared: isShared) { _ in .init(perHost: perHost) }
         var exchanged: [String] = []  // the hosts of an exchange under way
         var permits: [String: Int] = [:]
+        var before = permits
         var waiting: [Item: TransferOrder] = [:]
         var running: [(item: Item, priority: Int, start: ContinuousClock.Instant)] = []
         var now = ContinuousClock.now
@@ -80,7 +81,7 @@ private final class Item: Hashable, CustomStringConvertible {
                         .troubled(.paused, since: .zero, next: next, count: 1),
                     ].randomElement(using: &random)!
                     let isReached = Int.random(in: 0..<5, using: &random) > 0
-                    permits[host] = isReached ? share.permits : max(1, permits[host] ?? 0)
+                    permits[host] = isReached ? share.permits : max(1, before[host] ?? 0)
                     book.apply(isReached ? share : nil, to: host, now)
                 }
                 exchanged = []
@@ -89,7 +90,8 @@ private final class Item: Hashable, CustomStringConvertible {
                 for use in uses {
                     #expect(use.running == running.filter { $0.item.host == use.host }.count)
                     #expect((use.wanted > 0) == (use.running > 0 || waiting.keys.contains { $0.host == use.host }))
-                    if use.wanted == 0 { permits[use.host] = 0 }
+                    before[use.host] = permits[use.host] ?? 0
+                    permits[use.host] = min(permits[use.host] ?? 0, use.running)
                 }
                 exchanged = uses.map(\.host)
             }
@@ -118,5 +120,42 @@ private final class Item: Hashable, CustomStringConvertible {
                 #expect(next <= time)
             }
         }
+    }
+
+    /// A host in steady use costs few exchanges, even if the worker wants more than its share.
+    @Test func sharedHostIsExchangedAFewTimesASecond() {
+        var book = HostBook<Item>(isShared: true) { _ in .init(perHost: 8) }
+        let start = ContinuousClock.now
+        for number in 0..<20 { book.add(Item(number, host: "h"), host: "h", order: TransferOrder(), start) }
+        var count = 0
+        for milliseconds in 0..<1000 {
+            let now = start + .milliseconds(milliseconds)
+            for use in book.takeUses(10, now) {
+                count += 1
+                var share = HostShare(permits: 4)
+                (share.users, share.all, share.limit) = (2, 8, 8)
+                book.apply(share, to: use.host, now)
+            }
+            while book.next(now) != nil {}
+        }
+        #expect((2...3).contains(count))
+    }
+
+    /// Between an exchange and its reply, the permits may already belong to another worker.
+    @Test func noRequestBeginsWithPermitsThatMayBeGone() {
+        var book = HostBook<Item>(isShared: true) { _ in .init(perHost: 8) }
+        let now = ContinuousClock.now
+        book.add(Item(0, host: "h"), host: "h", order: TransferOrder(), now)
+        #expect(book.takeUses(10, now).map(\.wanted) == [1])
+        #expect(book.next(now) == nil)
+        book.apply(HostShare(permits: 4), to: "h", now)
+        #expect(book.next(now) != nil)
+        let later = now + .milliseconds(500)
+        #expect(book.takeUses(10, later).map(\.running) == [1])
+        for number in 1...3 { book.add(Item(number, host: "h"), host: "h", order: TransferOrder(), later) }
+        #expect(book.next(later) == nil)
+        book.apply(nil, to: "h", later)
+        let begun = (0..<5).count { _ in book.next(later) != nil }
+        #expect(begun == 3, "without a reply, the worker keeps its permits")
     }
 }

@@ -1,3 +1,4 @@
+import DarkroomHosts
 import Testing
 
 @testable import DarkroomTransfer
@@ -184,5 +185,67 @@ import Testing
             (.answered(after: .milliseconds(150)), 0.15)
         }
         #expect(result.mostAtOnce == 7)
+    }
+
+    // MARK: Other workers
+
+    private func share(_ permits: Int, of all: Int = 4, _ state: SharedHostState? = nil) -> HostShare {
+        var share = HostShare(permits: permits)
+        (share.all, share.state, share.version) = (all, state, state == nil ? 0 : 7)
+        return share
+    }
+
+    private func shared(_ rules: HostCondition.Rules = .init()) -> HostCondition {
+        var condition = HostCondition(rules)
+        condition.sharing = HostCondition.Sharing()
+        return condition
+    }
+
+    @Test func probesOfAHostThatAnotherWorkerFoundDownHavePauses() {
+        var condition = shared()
+        let now = ContinuousClock.now
+        let told = condition.use("h", wanted: 1, now)
+        let down = SharedHostState.troubled(.down, since: .seconds(2), next: .seconds(1), count: 2)
+        condition.apply(share(1, down), to: told.use, sent: told.learned, now)
+        #expect(!condition.hasNews)
+        let probe = now + .seconds(1)
+        #expect(condition.nextBegin(now) == probe)
+        condition.began(probe)
+        condition.ended(.silent, begun: probe, probe)
+        #expect(condition.nextBegin(probe) == probe + .seconds(4))
+        #expect(condition.hasNews)
+    }
+
+    @Test func rateIsDividedByPermits() throws {
+        var condition = shared(.init(interval: .milliseconds(100)))
+        let now = ContinuousClock.now
+        let told = condition.use("h", wanted: 1, now)
+        condition.apply(share(1, of: 4), to: told.use, sent: told.learned, now)
+        #expect(condition.nextBegin(now) == now + .milliseconds(400), "also the first request")
+        condition.began(now + .milliseconds(400))
+        condition.ended(.answered(after: .milliseconds(1)), begun: now, now + .milliseconds(500))
+        let again = condition.use("h", wanted: 1, now)
+        condition.apply(share(4, of: 4), to: again.use, sent: again.learned, now)
+        #expect(condition.nextBegin(now) == now + .milliseconds(500))
+    }
+
+    /// The rate of a host that refuses only single photos ends, and the reply of an exchange does not bring it back.
+    @Test func endOfARateIsNews() {
+        var condition = shared()
+        var now = ContinuousClock.now
+        func exchange(rate: Int?) -> HostUse {
+            let told = condition.use("h", wanted: 1, now)
+            var share = share(4)
+            share.rate = rate
+            condition.apply(share, to: told.use, sent: told.learned, now)
+            return told.use
+        }
+        _ = exchange(rate: 4000)
+        #expect(condition.pace?.rate == 4)
+        condition.pace = nil
+        now += .seconds(1)
+        #expect(exchange(rate: nil).rateChange == .lowered(to: 0))
+        #expect(condition.pace == nil)
+        #expect(!condition.hasNews)
     }
 }
