@@ -462,8 +462,9 @@ final class EasyHandle {
         let seconds: Double = passed / .seconds(1)
         let rate = Int(Double(bytesCome - (rateSpan?.bytesBefore ?? 0)) / seconds)
         let rateOfServer = Int(Double((peer?.bytes ?? 0) - (rateSpan?.bytesOfServer ?? 0)) / seconds)
-        // With HTTP/2, attempts of higher priorities may leave little of the connection to this one.
-        let isServerSlow = peer?.isMultiplexed != true || rateOfServer < least
+        // With HTTP/2, attempts of higher priorities may leave little of the connection to this one. Then the average of all
+        // attempts is not slow.
+        let isServerSlow = peer.map { $0.isMultiplexed != true || rateOfServer < least * max(1, $0.users) } ?? true
         let isFirst = rateSpan == nil
         rateSpan = (now, bytesCome, peer?.bytes ?? 0)
         guard !isFirst, isConnected, rate < least, isServerSlow, !isCrowded else { return false }

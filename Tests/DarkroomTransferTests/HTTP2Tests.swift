@@ -201,6 +201,34 @@ import Testing
         #expect(Set(sizes) == [101, 50_500], "\(results.values)")
     }
 
+    @Test func slowStreamsAreAbortedIfAllAreSlow() async throws {
+        let gate = Gate()
+        let server = try HTTP2Server(certificates) { request, connection in
+            guard request.number > 1 else { return Self.answer(request, connection) }
+            gate.add(request, connection, until: 2) { request, connection in
+                connection.send(.head(request.stream))
+                guard request.stream == 5 else { return }
+                let part = [UInt8](repeating: 1, count: 6)
+                for _ in 0..<300 {
+                    connection.send(.body(3, part, isLast: false), .body(5, part, isLast: false))
+                    usleep(10_000)
+                }
+            }
+        }
+        defer { server.stop() }
+        let engine = TransferEngine(
+            configuration {
+                $0.minBytesPerSecond = 1_000
+                $0.minRateSpan = .milliseconds(100)
+                $0.retries = 0
+            })
+        #expect(await engine.fetch(server.url("/")).body == [1])
+        let results = Collected<Outcome>()
+        for _ in 0..<2 { engine.start(server.url("/"), completion: results.add) }
+        let codes = await results.wait(for: 2).map { $0.error?.code }
+        #expect(codes == [.stalled, .stalled], "together they are not slow, but each of them is")
+    }
+
     // MARK: Faults
 
     /// The host is down after three silences. Then it would get one request at a time.
