@@ -104,7 +104,8 @@ final class EasyHandle {
         curl_easy_reset(curl)
         settings.apply(to: curl)
         settings.apply(attempt.request.hop, to: curl)
-        // Without this option, all requests that begin while a connection is being opened open further connections.
+        // With this option, a request waits for a connection to its server that is just being opened. Without the option, it
+        // would open another connection.
         darkroom_curl_easy_setopt_long(curl, CURLOPT_PIPEWAIT, attempt.sharesConnection ? 1 : 0)
         darkroom_curl_easy_setopt_long(curl, CURLOPT_STREAM_WEIGHT, Self.weight(attempt.priority))
         if !attempt.addresses.isEmpty {

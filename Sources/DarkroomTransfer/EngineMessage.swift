@@ -16,7 +16,8 @@ enum EngineMessage {
     /// An attempt of a transfer has ended.
     case ended(Attempt, Attempt.Outcome)
     case fileRead(Transfer, attempt: Int, Result<(bytes: [UInt8], time: FileTime?), TransferError>)
-    /// An exchange of hosts with other workers has ended; no shares: they cannot be reached.
+    /// The exchange of these hosts with other workers has ended. The shares are nil if the other workers could not be
+    /// reached.
     case shared([String], [HostShare]?)
     /// Publish an overview of the hosts.
     case reportHosts

@@ -11,7 +11,7 @@ import Glibc
 ///   They do not count if the host has answered since they began: many servers end a connection after 1,000 requests, even if
 ///   the client has just sent others.
 /// - The network has lost a connection without a word. libcurl would use it for all further requests, which would all
-///   stall. So if a request stalls, and the host has sent nothing in this time, its sockets are shut down.
+///   stall. So if a request stalls, and the host has sent nothing since, the sockets of the host are shut down.
 /// - An attempt ends before its response. libcurl (7.88, 8.14) queues the frame that resets the stream, but sends it only when
 ///   it uses the connection again. If no other attempt uses the connection, the server would send the rest of the body until the
 ///   buffers are full. So the sockets of its host are shut down, too.

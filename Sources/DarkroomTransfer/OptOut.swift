@@ -1,8 +1,9 @@
 /// The header lines by which a server says that a photo must not be used: `X-Robots-Tag` with one of ``directives``, and
 /// `TDM-Reservation: 1` (TDM Reservation Protocol, W3C Community Group). A plain value.
 ///
-/// A value of `X-Robots-Tag` is a list of directives, separated by commas. A directive may follow the name of an agent and
-/// a colon. This directive and the next ones of the line then concern that agent alone.
+/// A value of `X-Robots-Tag` is a list of directives, separated by commas. The name of an
+/// agent and a colon may stand before a directive, such as `otherbot: noai, noindex`. Then this directive and all later ones
+/// in the line are meant for that agent alone.
 struct OptOut {
     /// The directives of img2dataset, which have the same meaning there.
     static let directives: Set<String> = ["noai", "noimageai", "noindex", "noimageindex"]

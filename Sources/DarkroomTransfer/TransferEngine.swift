@@ -13,7 +13,8 @@ package final class TransferEngine: Sendable {
     private let thread: OwnedThread
     private let board: HostBoard
 
-    /// - Parameter exchange: shares the hosts with the engines of other processes; nil if none has to know.
+    /// - Parameter exchange: tells the engines of other processes what this engine does with each host, so that all of them
+    ///   together send a host no more requests than one; nil if this engine is the only one.
     package convenience init(_ configuration: TransferConfiguration, exchange: (any HostExchange)? = nil) {
         let policy =
             configuration.allowPrivate ? .everything : AddressPolicy.publicInternet(and: configuration.allowedNetworks)

@@ -267,7 +267,8 @@ final class TransferLoop {
         noteTrouble(of: attempt.host, wasDown: wasDown)
     }
 
-    /// Handles a change of what is known about a host: its waiting transfers may fail now, or may have to wait for long.
+    /// Called when the state of a host may have changed. If its photos must fail now, ends its waiting transfers. If the host
+    /// is newly down, reports that these transfers wait for the host.
     private func noteTrouble(of host: String, wasDown: Bool) {
         if let verdict = book.verdict(on: host, .now) {
             for waiting in book.removeAll(of: host, .now) { fail(waiting, verdict) }

@@ -83,7 +83,7 @@ import Testing
                 if permits > 0 { had.insert(worker) }
             }
             #expect(sum <= 2)
-            // The turns of Redis take a second; a real worker also asks every 100 ms.
+            // A worker's turn ends by the clock of Redis, after a second. Nothing signals it, so workers ask again and again.
             try await Task.sleep(for: .milliseconds(20))
         }
         #expect(had == [0, 1, 2, 3, 4])

@@ -64,6 +64,7 @@ import Testing
         for _ in 0..<10 { engine.start(server.url("/"), completion: results.add) }
         let downloads = await results.wait(for: 10)
         #expect(Set(downloads.compactMap(\.body)) == Set((2...11).map { [$0] }))
+        // A failed download has no way, so it does not pass.
         #expect(downloads.allSatisfy { (try? $0.get().way.map(\.address)) == ["127.0.0.1"] })
         #expect(checks.withLock { $0 } >= before + 10, "the address is checked before each request")
         let log = server.log
@@ -172,46 +173,22 @@ import Testing
         #expect(weights.values == [256, 128, 64, 32, 16])
     }
 
-    /// The first body comes slowly while the second one uses the connection.
-    @Test func slowStreamOfAFastConnectionIsNotAborted() async throws {
+    /// Fetches two bodies over one connection with a minimum rate of 1,000 bytes per second.
+    /// - Parameters:
+    ///   - sizes: how many bytes of each body the server sends every 10 ms.
+    ///   - ends: whether the bodies end.
+    private func fetchTwo(sizes: (Int, Int), times: Int, ends: Bool) async throws -> [Outcome] {
         let gate = Gate()
         let server = try HTTP2Server(certificates) { request, connection in
             guard request.number > 1 else { return Self.answer(request, connection) }
             gate.add(request, connection, until: 2) { request, connection in
                 connection.send(.head(request.stream))
                 guard request.stream == 5 else { return }
-                let part = [UInt8](repeating: 1, count: 500)
-                for _ in 0..<100 {
-                    connection.send(.body(3, [1], isLast: false), .body(5, part, isLast: false))
-                    usleep(10_000)
-                }
-                connection.send(.body(3, [1]), .body(5, part))
-            }
-        }
-        defer { server.stop() }
-        let engine = TransferEngine(
-            configuration {
-                $0.minBytesPerSecond = 1_000
-                $0.minRateSpan = .milliseconds(100)
-            })
-        #expect(await engine.fetch(server.url("/")).body == [1])
-        let results = Collected<Outcome>()
-        for _ in 0..<2 { engine.start(server.url("/"), completion: results.add) }
-        let sizes = await results.wait(for: 2).map { $0.body?.count }
-        #expect(Set(sizes) == [101, 50_500], "\(results.values)")
-    }
-
-    @Test func slowStreamsAreAbortedIfAllAreSlow() async throws {
-        let gate = Gate()
-        let server = try HTTP2Server(certificates) { request, connection in
-            guard request.number > 1 else { return Self.answer(request, connection) }
-            gate.add(request, connection, until: 2) { request, connection in
-                connection.send(.head(request.stream))
-                guard request.stream == 5 else { return }
-                let part = [UInt8](repeating: 1, count: 6)
-                for _ in 0..<300 {
-                    connection.send(.body(3, part, isLast: false), .body(5, part, isLast: false))
-                    usleep(10_000)
+                let (first, second) = ([UInt8](repeating: 1, count: sizes.0), [UInt8](repeating: 1, count: sizes.1))
+                for time in 1...times {
+                    let isLast = ends && time == times
+                    connection.send(.body(3, first, isLast: isLast), .body(5, second, isLast: isLast))
+                    usleep(10_000)  // makes the rate
                 }
             }
         }
@@ -225,7 +202,17 @@ import Testing
         #expect(await engine.fetch(server.url("/")).body == [1])
         let results = Collected<Outcome>()
         for _ in 0..<2 { engine.start(server.url("/"), completion: results.add) }
-        let codes = await results.wait(for: 2).map { $0.error?.code }
+        return await results.wait(for: 2)
+    }
+
+    /// The first body comes slowly while the second one uses the connection.
+    @Test func slowStreamOfAFastConnectionIsNotAborted() async throws {
+        let results = try await fetchTwo(sizes: (1, 500), times: 100, ends: true)
+        #expect(Set(results.map { $0.body?.count }) == [100, 50_000], "\(results)")
+    }
+
+    @Test func slowStreamsAreAbortedIfAllAreSlow() async throws {
+        let codes = try await fetchTwo(sizes: (6, 6), times: 300, ends: false).map { $0.error?.code }
         #expect(codes == [.stalled, .stalled], "together they are not slow, but each of them is")
     }
 
@@ -424,7 +411,7 @@ import Testing
         hasRoom.withLock { $0 = true }
         engine.resume()
         #expect(await second.wait(for: 1).first?.body == whole(4))
-        // Handles of libcurl are used again, also that of the cancelled transfer.
+        // These transfers use the libcurl handles of the transfers above again, among them the handle of the cancelled one.
         hasRoom.withLock { $0 = false }
         let (count, others) = (asked.values.count, Collected<Outcome>())
         for _ in 0..<3 { engine.start(server.url("/"), steps: steps, completion: others.add) }

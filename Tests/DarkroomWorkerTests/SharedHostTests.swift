@@ -9,6 +9,10 @@ import Testing
 
 /// Tests that several workers are one visitor for a host. Each test runs workers and an HTTP server.
 @Suite(.redisServer, .serialized, .timeLimit(.minutes(5))) struct SharedHostTests {
+    /// Workers may have 4 requests under way. After each reply, the server may count the next request before it removes the
+    /// previous one. Three workers that do not share the host would have 12.
+    private static let mostCounted = 8
+
     let darkroom: Darkroom
 
     init() throws { darkroom = try Darkroom(.current) }
@@ -41,14 +45,14 @@ import Testing
     }
 
     @Test func severalWorkersSendAHostNoMoreThanOne() async throws {
-        let server = try HostileServer(["/photo": .answer(body: [1])])
+        let server = try HostileServer(["/photo": .drip(body: [1, 2, 3], pause: .milliseconds(20))])
         defer { server.stop() }
         let workers = try workers(3, server)
         let batch = try darkroom.submit(
-            (0..<600).map { _ in "http://photos.example/photo" }, darkroom.options { $0.operationSize = 10 })
+            (0..<300).map { _ in "http://photos.example/photo" }, darkroom.options { $0.operationSize = 10 })
         try darkroom.wait(batch)
-        #expect(server.log.requests["/photo"] == 600)
-        #expect(server.log.mostRunning <= 4)
+        #expect(server.log.requests["/photo"] == 300)
+        #expect(server.log.mostRunning <= Self.mostCounted)
         end(workers)
     }
 
@@ -61,9 +65,10 @@ import Testing
         #expect(await server.wait { $0.running == 4 })
         let late = try workers(2, server)
         let deadline = ContinuousClock.now + .seconds(60)
-        while try holders() < 3, .now < deadline { try await Task.sleep(for: .milliseconds(20)) }  // only Redis tells
+        // Polls, because Redis sends no event when a worker gets permits.
+        while try holders() < 3, .now < deadline { try await Task.sleep(for: .milliseconds(20)) }
         #expect(try holders() == 3)
-        #expect(server.log.mostRunning <= 4)
+        #expect(server.log.mostRunning <= Self.mostCounted)
         _ = try darkroom.store.perform(darkroom.store.cancel(batch))
         try darkroom.wait(batch)
         end(first + late)

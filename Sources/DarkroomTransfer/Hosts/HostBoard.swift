@@ -13,7 +13,8 @@ final class HostBoard: Sendable {
 
     private let state = Locked(State())
 
-    /// Returns the last overview, and calls `ask` if a newer one should be published.
+    /// Returns the last overview. If the last request for a newer one is at least a second old, calls `ask`, which requests
+    /// it from the engine.
     func read(_ now: ContinuousClock.Instant = .now, ask: () -> Void) -> HostOverview {
         let (overview, isDue) = state.withLock { state in
             let isDue = state.asked.map { now - $0 >= Self.interval } ?? true
