@@ -96,7 +96,8 @@ let package = Package(
                 "DarkroomFiles", "DarkroomText",
             ]),
         .target(
-            name: "DarkroomWorkerState", dependencies: ["DarkroomStore", "DarkroomModel", "DarkroomConcurrency"]),
+            name: "DarkroomWorkerState",
+            dependencies: ["DarkroomHosts", "DarkroomStore", "DarkroomModel", "DarkroomConcurrency"]),
         .target(
             name: "DarkroomCoordination",
             dependencies: [
@@ -250,7 +251,8 @@ let package = Package(
             dependencies: [
                 "DarkroomCoordinator", "DarkroomFiles", "StoreInspection", "DarkroomTestSupport", "ErrorExpectations",
             ]),
-        .testTarget(name: "DarkroomWorkerStateTests", dependencies: ["DarkroomWorkerState", "FuzzSupport"]),
+        .testTarget(
+            name: "DarkroomWorkerStateTests", dependencies: ["DarkroomWorkerState", "DarkroomHosts", "FuzzSupport"]),
         .testTarget(
             name: "DarkroomWorkerTests",
             dependencies: [

@@ -162,24 +162,25 @@ package final class ReportLoop: Sendable {
     private func release() -> Bool {
         guard !coordination.leaving.isSet else { return true }
         let effects = worker.effects(of: .releasesDue(now: .now))
-        let releases = effects.compactMap { effect in
-            if case .release(let held, let resources, let hasPast) = effect { (held, resources, hasPast) } else { nil }
-        }
-        let calls = releases.map { held, _, _ in
+        let releases = effects.compactMap { if case .release(let release) = $0 { release } else { nil } }
+        let now = ContinuousClock.now
+        let calls = releases.map { release in
             coordination.store.release(
-                held, worker: coordination.id, isRefused: coordination.refusals.withLock { $0.contains(held.batch) })
+                release.held, worker: coordination.id,
+                isRefused: coordination.refusals.withLock { $0.contains(release.held.batch) },
+                after: release.due.map { max(.zero, $0 - now) } ?? .zero, retries: release.retries)
         }
         var isComplete = true
-        for ((held, resources, hasPast), result) in zip(releases, coordination.store.results(of: calls)) {
+        for (release, result) in zip(releases, coordination.store.results(of: calls)) {
             switch result {
             // The release is tried again. If the worker stops before a release succeeds, the lease expires.
             case .failure: isComplete = false
             case .success(let reply):
                 // Whatever the reply is, this worker no longer holds the operation.
-                worker.handle(.released(held))
-                guard case .cancelled = reply, let resources else { continue }
-                if hasPast { worker.removeOtherManifests(of: held, resources) }
-                worker.noteEnd(of: [held.batch])
+                worker.handle(.released(release.held))
+                guard case .cancelled = reply, let resources = release.resources else { continue }
+                if release.hasPast { worker.removeOtherManifests(of: release.held, resources) }
+                worker.noteEnd(of: [release.held.batch])
             }
         }
         return isComplete

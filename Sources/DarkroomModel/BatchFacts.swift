@@ -20,6 +20,18 @@ public struct PhotoCounts: Sendable, Equatable {
     public var done: Int { filtered + failed }
 }
 
+/// Queued operations of a batch that cannot be claimed yet.
+package struct Deferral: Sendable, Equatable {
+    package var operations: Int
+    /// The time until the first of them can be claimed, in ms.
+    package var millisecondsLeft: Int
+
+    package init(operations: Int, millisecondsLeft: Int) {
+        self.operations = operations
+        self.millisecondsLeft = millisecondsLeft
+    }
+}
+
 /// The facts about a batch, as they were in Redis at one point in time.
 public struct BatchFacts: Sendable, Equatable {
     /// The id of the batch.
@@ -36,6 +48,9 @@ public struct BatchFacts: Sendable, Equatable {
     public package(set) var round = 1
     /// The batches that must finish before this batch starts, ordered by time of submission.
     public package(set) var waitsFor: [BatchID] = []
+    /// The queued operations that cannot be claimed yet, because all their photos wait for the next attempt to download
+    /// them; nil if there are none.
+    package var deferral: Deferral?
     /// The number of photos fed so far. If ``sealed`` is true, this is the number of photos in the list.
     public package(set) var photos = 0
     /// The number of operations fed so far.

@@ -24,6 +24,9 @@ package struct Keys: Sendable, Hashable {
     package func ready(_ priority: BatchPriority) -> String { prefix + "ready:\(priority.rawValue)" }
     /// A sorted set of `<batch>/<operation>`. The score is the deadline of the lease, on the lease clock.
     package var leases: String { prefix + "leases" }
+    /// A sorted set of batches with deferred operations. The score is the retention clock time at which the first of them
+    /// is due.
+    package var deferred: String { prefix + "deferred" }
     /// A sorted set of worker ids. The score is the time of the last heartbeat.
     package var workers: String { prefix + "workers" }
     /// A hash with the facts that a worker reports about itself, and with its last claim.
@@ -39,13 +42,19 @@ package struct Keys: Sendable, Hashable {
     package func states(_ id: BatchID) -> String { batch(id) + ":states" }
     /// A hash that maps an operation number to the deflated photos of the operation.
     package func operations(_ id: BatchID) -> String { batch(id) + ":operations" }
-    /// A sorted set of the numbers of the queued operations.
+    /// A sorted set of the numbers of the queued operations. The score is the number, or, for a deferred operation,
+    /// ``deferredScore`` plus the retention clock time at which it is due.
     package func queue(_ id: BatchID) -> String { batch(id) + ":queue" }
+    /// The score of a deferred operation that is due at the time 0 of the retention clock.
+    package static let deferredScore = 1 << 40
     /// A hash that maps an operation number to the operation's worker, fencing token, bytes downloaded and bytes
     /// written.
     package func executing(_ id: BatchID) -> String { batch(id) + ":executing" }
     /// A hash that maps an operation number to the number of the operation's expired leases.
     package func leaseExpiries(_ id: BatchID) -> String { batch(id) + ":lease.expiries" }
+    /// A hash that maps an operation number to what a worker knew about the attempts to download the photos when it
+    /// released the operation.
+    package func retries(_ id: BatchID) -> String { batch(id) + ":retries" }
     /// A hash that maps a photo index to the details of the failure. It contains at most 10,000 failures.
     package func failures(_ id: BatchID) -> String { batch(id) + ":failures" }
     /// A hash that maps a failure reason to the number of photos that failed for this reason.

@@ -62,6 +62,8 @@ final class EasyHandle {
     private var heldBytes = 0
     /// Whether the rest of the body is not wanted, because the attempt ends.
     private var isUnwanted = false
+    /// Whether the server ended the stream of the attempt with an error. The server answers, and may answer other requests.
+    private var isReset = false
     /// Whether the response was received to its end.
     private(set) var isComplete = false
     /// How many bytes the next attempt must be allowed to keep; nil if this attempt was not ended for lack of room.
@@ -493,6 +495,8 @@ final class EasyHandle {
         darkroom_curl_easy_getinfo_long(curl, CURLINFO_RESPONSE_CODE, &status)
         isComplete = code == CURLE_OK
         let isMultiplexed = noteVersion()
+        // Without a reset, libcurl reports that the stream ended "before end of the underlying stream": the connection was lost.
+        isReset = code == CURLE_HTTP2_STREAM && String(cString: errorText).contains("was not closed cleanly: ")
         let result = result(code)
         let sign = sign(result)
         return Attempt.Outcome(
@@ -530,7 +534,8 @@ final class EasyHandle {
         case .timeout, .stalled:
             guard received > 0 || status > 0 else { return .silent }
             return isSlow || error.code == .timeout ? .slow : .answered(after: timeToFirstByte)
-        case .connectFailed: return hasNoSocket ? .none : .silent
+        case .connectFailed where hasNoSocket: return .none
+        case .connectFailed: return isReset ? .answered(after: .zero) : .silent
         case .addressDenied, .nameNotFound, .outOfMemory, .cancelled: return .none
         default: return .answered(after: timeToFirstByte)
         }

@@ -1,4 +1,5 @@
 import DarkroomConcurrency
+import DarkroomHosts
 
 /// A started transfer. The transfer continues even if no reference to it is kept. Any thread may call its package
 /// functions, which never block.
@@ -30,17 +31,16 @@ package final class Transfer: @unchecked Sendable {  // only the engine's thread
     /// The addresses of the request's name.
     var addresses: [IPAddress] = []
     var order: TransferOrder
-    var attempts = 0
+    /// The earlier attempts, perhaps of another process.
+    var history: RetryHistory
+    /// Whether the last attempt failed because the host was silent.
+    var wasSilent = false
     /// Whether the held or ended attempt has received a part of its body.
     var hasBody = false
-    /// The attempts that failed for reasons of this transfer alone, and when the first one did.
-    var failures = (count: 0, since: ContinuousClock.Instant.now)
-    /// How often the host has refused this transfer or was silent, and since when; nil if it has answered since.
-    var trouble: (since: ContinuousClock.Instant, count: Int)?
 
     init(
         url: String, mailbox: Mailbox<EngineMessage>, order: TransferOrder = TransferOrder(),
-        steps: TransferSteps = TransferSteps(),
+        steps: TransferSteps = TransferSteps(), history: RetryHistory = RetryHistory(),
         onChunk: (@Sendable (UnsafeRawBufferPointer) -> Void)?,
         completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
     ) {
@@ -48,6 +48,7 @@ package final class Transfer: @unchecked Sendable {  // only the engine's thread
         self.mailbox = mailbox
         self.order = order
         self.steps = steps
+        self.history = history
         self.onChunk = onChunk
         self.completion = completion
     }
@@ -68,6 +69,13 @@ package final class Transfer: @unchecked Sendable {  // only the engine's thread
     /// Changes the position of the transfer among the waiting transfers.
     package func reorder(_ order: TransferOrder) { mailbox.post(.reorder(self, order)) }
 
+    /// Reports that the transfer waits.
+    /// - Parameter next: until when; nil if nobody knows.
+    func waits(_ wait: TransferSteps.Wait, until next: ContinuousClock.Instant? = nil) {
+        history.next = next
+        steps.waits?(wait, history)
+    }
+
     /// The host whose connections the transfer uses next; "" for files.
     var host: String { request?.hop.host ?? "" }
 
@@ -84,6 +92,6 @@ package final class Transfer: @unchecked Sendable {  // only the engine's thread
     }
 
     func fail(_ code: TransferError.Code, _ detail: String) {
-        finish(.failure(TransferError(code: code, detail: detail, attempts: attempts)))
+        finish(.failure(TransferError(code: code, detail: detail, attempts: history.attempts)))
     }
 }

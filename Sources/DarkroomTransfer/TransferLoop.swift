@@ -114,7 +114,7 @@ final class TransferLoop {
         case .held(let attempt, let bytes, let hasBody): hold(attempt, bytes, hasBody: hasBody)
         case .ended(let attempt, let outcome): end(attempt, outcome)
         case .fileRead(let transfer, let attempt, let result):
-            guard case .reading(let since) = transfer.phase, transfer.attempts == attempt else { return }
+            guard case .reading(let since) = transfer.phase, transfer.history.attempts == attempt else { return }
             leave(transfer, .none, since: since)
             finishRead(transfer, since: since, result)
         case .shared(let hosts, let shares): apply(shares, to: hosts)
@@ -150,6 +150,7 @@ final class TransferLoop {
             return transfer.fail(error.code, error.detail)
         }
         unfinished[ObjectIdentifier(transfer)] = transfer
+        if let next = transfer.history.next, next > .now { return pause(transfer, until: next) }
         begin(transfer)
     }
 
@@ -168,7 +169,7 @@ final class TransferLoop {
         if let answer = names.ask(name, for: transfer, .now) {
             enter(transfer, answer)
         } else {
-            transfer.steps.waits?(.name)
+            transfer.waits(.name)
         }
     }
 
@@ -181,10 +182,12 @@ final class TransferLoop {
         if let verdict = book.verdict(on: transfer.host, .now) { return fail(transfer, verdict) }
         transfer.phase = .waiting
         var order = transfer.order
-        if transfer.attempts > 0 { order.isFirst = true }  // before those that have not begun
+        // Transfers that have failed come before those that have not begun. If the host was silent, they come last: other
+        // photos of the host may be answered.
+        if transfer.history.attempts > 0, !transfer.wasSilent { order.isFirst = true }
         book.add(transfer, host: transfer.host, order: order, .now)
         beginWaiting()
-        if case .waiting = transfer.phase { transfer.steps.waits?(book.isDown(transfer.host) ? .host : .turn) }
+        if case .waiting = transfer.phase { reportWait(transfer, until: book.standstill(of: transfer.host)) }
     }
 
     /// Begins the attempts of waiting transfers whose turn it is.
@@ -210,13 +213,13 @@ final class TransferLoop {
             fail(transfer, .cancelled, "withdrawn before it began")
             return leave(transfer, .none, since: now)
         }
-        if transfer.request?.way.isEmpty ?? true { transfer.attempts += 1 }
+        if transfer.request?.way.isEmpty ?? true { transfer.history.attempts += 1 }
         if let request = transfer.request {
             send(request, of: transfer, since: now)
         } else if case .file(let path) = transfer.target {
             transfer.phase = .reading(since: now)
             reading[ObjectIdentifier(transfer)] = transfer
-            files.read(path, unless: transfer.unwanted) { [mailbox, attempt = transfer.attempts] result in
+            files.read(path, unless: transfer.unwanted) { [mailbox, attempt = transfer.history.attempts] result in
                 mailbox.post(.fileRead(transfer, attempt: attempt, result))
             }
         }
@@ -226,7 +229,7 @@ final class TransferLoop {
         _ request: Request, of transfer: Transfer, since: ContinuousClock.Instant, allowance: Int = 0
     ) {
         let attempt = Attempt(
-            transfer, number: transfer.attempts, request, addresses: transfer.addresses,
+            transfer, number: transfer.history.attempts, request, addresses: transfer.addresses,
             sharesConnection: book.condition(of: transfer.host)?.isMultiplexed == true, allowance: allowance)
         transfer.phase = .running(attempt, since: since)
         networkThread(of: attempt.host).begin(attempt)
@@ -240,7 +243,7 @@ final class TransferLoop {
     /// Handles the end of `attempt`: ends its transfer, or continues it by a redirect or a further attempt.
     private func end(_ attempt: Attempt, _ outcome: Attempt.Outcome) {
         let transfer = attempt.transfer
-        let wasDown = book.isDown(attempt.host)
+        let before = book.standstill(of: attempt.host)
         if let isMultiplexed = outcome.isMultiplexed { book.answered(attempt.host, isMultiplexed: isMultiplexed) }
         switch transfer.phase {
         case .running(_, let since), .held(_, _, let since):
@@ -264,17 +267,23 @@ final class TransferLoop {
         case .naming, .waiting, .cutOff, .reading, .pausing, .finished:
             preconditionFailure("an attempt ends once, and before its transfer")
         }
-        noteTrouble(of: attempt.host, wasDown: wasDown)
+        noteStandstill(of: attempt.host, before: before)
     }
 
-    /// Called when the state of a host may have changed. If its photos must fail now, ends its waiting transfers. If the host
-    /// is newly down, reports that these transfers wait for the host.
-    private func noteTrouble(of host: String, wasDown: Bool) {
+    /// Called when the state of a host may have changed. If its photos must fail now, ends its waiting transfers. If its
+    /// standstill has begun, has ended or lasts until another time than before, reports for what they wait now.
+    private func noteStandstill(of host: String, before: ContinuousClock.Instant?) {
         if let verdict = book.verdict(on: host, .now) {
             for waiting in book.removeAll(of: host, .now) { fail(waiting, verdict) }
-        } else if !wasDown, book.isDown(host) {
-            for waiting in book.elements(of: host) { waiting.steps.waits?(.host) }
+        } else if case let now = book.standstill(of: host), now != before {
+            for waiting in book.elements(of: host) { reportWait(waiting, until: now) }
         }
+    }
+
+    /// Reports that a transfer waits in the host book.
+    /// - Parameter next: until when its host gets no requests (``HostBook/standstill(of:)``); nil if it gets some.
+    private func reportWait(_ transfer: Transfer, until next: ContinuousClock.Instant?) {
+        transfer.waits(next == nil ? .turn : .host, until: next)
     }
 
     /// Gives the place of a transfer at its host to another one.
@@ -300,14 +309,15 @@ final class TransferLoop {
     /// Schedules the next attempt of a failed transfer. If no further attempt is allowed, ends the transfer.
     private func retry(_ transfer: Transfer, _ error: TransferError, _ outcome: Attempt.Outcome) {
         let now = ContinuousClock.now
+        transfer.wasSilent = outcome.sign == .silent
         guard !outcome.hasStreamed, RetryPolicy.isPassing(error.code) else {
             return fail(transfer, error.code, error.detail)
         }
         switch outcome.sign {
         case .refused, .unavailable, .silent:
-            let since = transfer.trouble?.since ?? now
-            let count = (transfer.trouble?.count ?? 0) + 1
-            transfer.trouble = (since, count)
+            let since = transfer.history.troubles?.since ?? now
+            let count = (transfer.history.troubles?.count ?? 0) + 1
+            transfer.history.troubles = RetryHistory.Failures(since: since, count: count)
             guard now - since < configuration.patience else { return fail(transfer, error.code, error.detail) }
             switch outcome.sign {
             case .refused: begin(transfer)  // the host book knows until when
@@ -315,22 +325,23 @@ final class TransferLoop {
             default: pause(transfer, for: Self.silencePause)
             }
         case .answered, .slow, .none:
-            transfer.trouble = nil
-            if transfer.failures.count == 0 { transfer.failures.since = now }
-            transfer.failures.count += 1
-            let passed = now - transfer.failures.since
-            guard outcome.sign != .slow, retries.allows(transfer.failures.count, passed: passed) else {
+            transfer.history.troubles = nil
+            let since = transfer.history.failures?.since ?? now
+            let count = (transfer.history.failures?.count ?? 0) + 1
+            transfer.history.failures = RetryHistory.Failures(since: since, count: count)
+            guard outcome.sign != .slow, retries.allows(count, passed: now - since) else {
                 return fail(transfer, error.code, error.detail)
             }
-            pause(transfer, for: retries.pause(after: transfer.failures.count, using: &generator))
+            pause(transfer, for: retries.pause(after: count, using: &generator))
         }
     }
 
-    private func pause(_ transfer: Transfer, for pause: Duration) {
-        let time = ContinuousClock.now + pause
+    private func pause(_ transfer: Transfer, for pause: Duration) { self.pause(transfer, until: .now + pause) }
+
+    private func pause(_ transfer: Transfer, until time: ContinuousClock.Instant) {
         transfer.phase = .pausing(until: time)
         pausing.add(transfer, at: time)
-        transfer.steps.waits?(.retry)
+        transfer.waits(.retry, until: time)
     }
 
     private func resumePaused(_ now: ContinuousClock.Instant) {
@@ -372,9 +383,9 @@ final class TransferLoop {
     private func apply(_ shares: [HostShare]?, to hosts: [String]) {
         isExchanging = false
         for (index, host) in hosts.enumerated() {
-            let wasDown = book.isDown(host)
+            let before = book.standstill(of: host)
             book.apply(shares?[index], to: host, .now)
-            noteTrouble(of: host, wasDown: wasDown)
+            noteStandstill(of: host, before: before)
         }
     }
 
@@ -496,7 +507,7 @@ final class TransferLoop {
             transfer.finish(
                 .success(
                     Download(
-                        body: transfer.onChunk == nil ? bytes : [], attempts: transfer.attempts, duration: .now - since,
+                        body: transfer.onChunk == nil ? bytes : [], attempts: transfer.history.attempts, duration: .now - since,
                         way: [], time: time)))
         case .failure(let error): transfer.fail(error.code, error.detail)
         }

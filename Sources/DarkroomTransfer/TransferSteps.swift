@@ -1,11 +1,13 @@
+import DarkroomHosts
+
 /// What a transfer asks and tells at its steps. The functions must not block.
 package struct TransferSteps: Sendable {
     /// Called on the engine's thread before each request and before a file is read. If it returns false, the transfer ends
     /// with `.cancelled`.
     package var mayBegin: (@Sendable () -> Bool)?
     /// Called on the engine's thread when the transfer begins to wait, or waits for something else. The wait ends with the
-    /// next call to `mayBegin`.
-    var waits: (@Sendable (Wait) -> Void)?
+    /// next call to `mayBegin`. The history contains the time until which the transfer waits, if that is known.
+    var waits: (@Sendable (Wait, RetryHistory) -> Void)?
     /// Returns whether the transfer may keep `bytes` of its body in memory. Called when the first byte of the body has
     /// arrived, and each time the body needs more memory than was allowed before. If the function returns false, the engine
     /// receives nothing more from the server, and calls the function again after ``TransferEngine/resume()``. Called on
@@ -16,9 +18,9 @@ package struct TransferSteps: Sendable {
     package enum Wait: Sendable {
         /// The addresses of its host.
         case name
-        /// Its turn at its host, or a pause that the host has asked for.
+        /// Its turn at its host, or the end of a short pause that the host has asked for.
         case turn
-        /// A host that does not answer.
+        /// A host that does not answer, or that has asked for a long pause.
         case host
         /// Its next attempt after a failure.
         case retry
@@ -28,7 +30,7 @@ package struct TransferSteps: Sendable {
     }
 
     package init(
-        mayBegin: (@Sendable () -> Bool)? = nil, waits: (@Sendable (Wait) -> Void)? = nil,
+        mayBegin: (@Sendable () -> Bool)? = nil, waits: (@Sendable (Wait, RetryHistory) -> Void)? = nil,
         mayCarry: (@Sendable (_ bytes: Int) -> Bool)? = nil
     ) {
         self.mayBegin = mayBegin

@@ -90,7 +90,9 @@ final class OriginalsSource: PhotoSource {
         _ download: ImageDownloader, _ completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
     ) {
         download.begin { order in
-            engine.start(download.photo.record.url, order: order, steps: download.steps, completion: completion)
+            engine.start(
+                download.photo.record.url, order: order, steps: download.steps, history: download.photo.history,
+                completion: completion)
         }
     }
 

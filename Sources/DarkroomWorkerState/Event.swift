@@ -1,3 +1,4 @@
+import DarkroomHosts
 import DarkroomModel
 import DarkroomStore
 
@@ -36,8 +37,8 @@ extension WorkerState {
         /// Start photos and filtrations if there is room. If not `urgently`, photos may start later, several at a time.
         case schedule(urgently: Bool)
         /// A download waits for a name, for the turn of its host or for its next attempt. `isIdle` is true if other photos
-        /// do not compete for that.
-        case downloadWaits(PhotoTask, isIdle: Bool)
+        /// do not compete for that. The history contains the time until which the download waits, if that is known.
+        case downloadWaits(PhotoTask, isIdle: Bool, RetryHistory)
         /// Asks whether a download may send a request. Granted if the effects contain ``Effect/proceed(isFirst:)``.
         case downloadBegins(PhotoTask)
         /// The first byte of a body has arrived, or a body needs more memory. Asks whether `bytes` of it may be kept.
@@ -108,9 +109,8 @@ extension WorkerState {
         case left(HeldOperation)
         /// Remove the manifest file of an operation, since no line of the file was reported.
         case removeManifest(HeldOperation, any OperationResources)
-        /// Release an operation. The driver's data is nil if the operation did not run in this worker. `hasPast` is
-        /// true if other workers may have left manifest files of the operation.
-        case release(HeldOperation, (any OperationResources)?, hasPast: Bool)
+        /// Release an operation.
+        case release(Release)
 
         // Storage.
         /// The output of the batch cannot be written now. The text contains the cause.
@@ -129,6 +129,18 @@ extension WorkerState {
         case wakeReports
         /// A heartbeat must read the current controls.
         case wakeHeartbeat
+    }
+
+    package struct Release: Sendable {
+        package let held: HeldOperation
+        /// The driver's data; nil if the operation did not run in this worker.
+        package let resources: (any OperationResources)?
+        /// Whether other workers may have left manifest files of the operation.
+        package let hasPast: Bool
+        /// When the operation can be claimed again; nil: at once.
+        package let due: ContinuousClock.Instant?
+        /// What this worker knows about the attempts to download photos, by the position of the photo in the operation.
+        package let retries: [Int: RetryHistory]
     }
 
     package struct Report: Sendable {

@@ -1,3 +1,4 @@
+import DarkroomHosts
 import DarkroomModel
 import DarkroomStore
 
@@ -38,6 +39,11 @@ package struct LocalOperation: Sendable {
     var waiting = 0
     /// The number of photos that wait for something that other photos do not compete for, such as an answer of a server.
     var idle = 0
+    /// What is known about the attempts to download photos, by position. May contain photos that are final.
+    var retries: [Int: RetryHistory]
+    /// When another worker can claim the operation, which is being released because all its photos wait for long; nil: at
+    /// once, if it is being released.
+    private(set) var due: ContinuousClock.Instant?
     private(set) var unfinished: Int
     private(set) var unbegun: Int
 
@@ -79,6 +85,7 @@ package struct LocalOperation: Sendable {
         operationSize = options.operationSize
         keepsOriginals = !options.originals.isEmpty
         redactsQueries = options.redactURLs
+        retries = claimed.retryHistories.filter { claimed.stateCodes.indices.contains($0.key) }
         // The bytes of photos that are claimed with the state `D` are in the folder of originals and need no download.
         stateCodes = claimed.stateCodes.map { code in
             let state = PhotoState(stateCode: code) ?? .new
@@ -127,7 +134,25 @@ package struct LocalOperation: Sendable {
     }
 
     /// Marks the operation for release: none of its photos starts any more.
-    mutating func beginRelease() { hold = .releasing }
+    /// - Parameter due: when another worker can claim it; nil: at once.
+    mutating func beginRelease(until due: ContinuousClock.Instant?) {
+        hold = .releasing
+        self.due = due
+    }
+
+    /// Until when all unfinished photos wait; nil if one of them does not wait, or if nobody knows for how long it does.
+    var waitsUntil: ContinuousClock.Instant? {
+        guard isIdling else { return nil }
+        var earliest: ContinuousClock.Instant?
+        for position in stateCodes.indices where !isFinal(position) {
+            guard let next = retries[position]?.next else { return nil }
+            earliest = min(next, earliest ?? next)
+        }
+        return earliest
+    }
+
+    /// ``retries`` of the photos that are not final.
+    var openRetries: [Int: RetryHistory] { retries.filter { !isFinal($0.key) } }
 
     private func positions(of photos: ClosedRange<Int>?) -> ClosedRange<Int>? {
         guard let photos, let first = records.first?.index else { return nil }
@@ -153,7 +178,8 @@ package struct LocalOperation: Sendable {
         running += 1
         let isStored = stateCodes[position] == PhotoState.downloaded.stateCode
         return PhotoTask(
-            records[position], of: held, resources, isStored: isStored, isQuarantined: isQuarantined)
+            records[position], of: held, resources, isStored: isStored, isQuarantined: isQuarantined,
+            history: retries[position] ?? RetryHistory())
     }
 
     // MARK: Ends of photos
@@ -269,7 +295,7 @@ package struct LocalOperation: Sendable {
         lines[position] = line.text(redactingQuery: redactsQueries)
     }
 
-    private func position(of index: Int) -> Int { index - records[0].index }
+    func position(of index: Int) -> Int { index - records[0].index }
 
     /// The state of a photo; nil if it has no state yet.
     func state(of index: Int) -> PhotoState? { PhotoState(stateCode: stateCodes[position(of: index)]) }

@@ -1,4 +1,5 @@
 import DarkroomConcurrency
+import DarkroomHosts
 import DarkroomModel
 import DarkroomStore
 
@@ -20,19 +21,22 @@ package final class PhotoTask: Sendable {
     package let isStored: Bool
     /// Whether the lease of the operation has expired at least twice, so that the photo may have crashed a worker.
     package let isQuarantined: Bool
+    /// The earlier attempts to download the photo.
+    package let history: RetryHistory
     /// The token is cancelled if the result is no longer needed: the transfer is aborted, the bytes are freed, and the
     /// filtration stops at its next check. The token is withdrawn if the download must not start.
     package let cancellation = CancellationToken()
 
     init(
         _ record: PhotoRecord, of operation: HeldOperation, _ resources: any OperationResources, isStored: Bool,
-        isQuarantined: Bool
+        isQuarantined: Bool, history: RetryHistory = RetryHistory()
     ) {
         self.record = record
         self.operation = operation
         self.resources = resources
         self.isStored = isStored
         self.isQuarantined = isQuarantined
+        self.history = history
     }
 
     var key: Key { Key(batch: operation.batch, index: record.index) }

@@ -1,3 +1,4 @@
+import DarkroomHosts
 import DarkroomModel
 import DarkroomStore
 
@@ -156,10 +157,18 @@ extension WorkerState {
         if entry.stage == .queued { effects.append(.schedule(urgently: false)) }
     }
 
-    mutating func downloadWaits(_ task: PhotoTask, isIdle: Bool, _ effects: inout [Effect]) {
+    mutating func downloadWaits(
+        _ task: PhotoTask, isIdle: Bool, _ history: RetryHistory, _ effects: inout [Effect]
+    ) {
         if let entry = photos.entry(of: task), entry.stage.isDownload {
             move(entry, to: .waiting)
             setIdle(entry, isIdle)
+            let isNothing = history.attempts == 0 && history.next == nil
+            let waits = update(task.operation) { operation in
+                operation.retries[operation.position(of: task.record.index)] = isNothing ? nil : history
+                return history.next != nil && operation.isIdling
+            }
+            if waits == true { effects.append(.wakeReports) }  // it may be released
         }
         effects.append(.schedule(urgently: false))
     }

@@ -61,6 +61,7 @@ extension WorkerState {
     ///   only after a while, or when other operations need the memory.
     /// - Idle operations whose output has not been writable for some time, even if they have unreported changes.
     ///   Another worker runs their photos again and replaces the files.
+    /// - Operations of which all photos wait for long, once all changes are reported (``deferrals(_:)``).
     /// - All operations of an aborting worker. Files that are being renamed may still get their final names.
     mutating func releases(_ now: ContinuousClock.Instant) -> [HeldOperation] {
         guard !isAborting else { return held }
@@ -79,11 +80,29 @@ extension WorkerState {
         }
         if needsRoom { leaving += makeRoom(idle) }
         needsRoom = false
-        for held in leaving where operations[held].map({ $0.hold != .releasing }) ?? false {
-            operations[held]?.beginRelease()
-            rebuild(held.batch)
+        for held in leaving { beginRelease(held, until: nil) }
+        for (held, due) in deferrals(now) {
+            beginRelease(held, until: due)
+            leaving.append(held)
         }
         return leaving
+    }
+
+    private mutating func beginRelease(_ held: HeldOperation, until due: ContinuousClock.Instant?) {
+        guard operations[held].map({ $0.hold != .releasing }) ?? false else { return }
+        operations[held]?.beginRelease(until: due)
+        rebuild(held.batch)
+    }
+
+    /// The operations of which all photos wait for long, so that other operations can use their places, and the times until
+    /// which they wait. Everything else about these operations is reported.
+    private func deferrals(_ now: ContinuousClock.Instant) -> [(HeldOperation, ContinuousClock.Instant)] {
+        leases.local.compactMap { held in
+            guard let operation = operations[held], operation.isIdling, operation.hold == .none, !operation.isQuarantined,
+                !operation.hasNews, !isStopping, let due = operation.waitsUntil, due - now >= configuration.leastDeferral
+            else { return nil }
+            return (held, due)
+        }
     }
 
     /// How long an idle operation with downloaded bytes is kept while it is suspended.

@@ -51,6 +51,8 @@ package struct WorkerState: Sendable {
         package var filtrations: Int
         /// With more downloaded bytes in memory than this, no further download starts.
         package var maxBytesHeld: Int
+        /// An operation of which all photos wait for less time than this stays in the worker.
+        package var leastDeferral = Duration.seconds(10)
 
         package init(downloads: Int, filtrations: Int, maxBytesHeld: Int) {
             self.downloads = downloads
@@ -127,7 +129,7 @@ package struct WorkerState: Sendable {
         case .stateCodes(let codes, let held): merge(codes, held, &effects)
 
         case .schedule(let urgently): schedule(urgently: urgently, &effects)
-        case .downloadWaits(let task, let isIdle): downloadWaits(task, isIdle: isIdle, &effects)
+        case .downloadWaits(let task, let isIdle, let history): downloadWaits(task, isIdle: isIdle, history, &effects)
         case .downloadBegins(let task): downloadBegins(task, &effects)
         case .downloadCarries(let task, let bytes): downloadCarries(task, bytes, &effects)
         case .downloaded(let task, let bytes): downloaded(task, bytes, &effects)
@@ -149,7 +151,11 @@ package struct WorkerState: Sendable {
             update(report.held) { $0.reported(report, now: now) }
         case .releasesDue(let now):
             effects += releases(now).map { held in
-                .release(held, operations[held]?.resources, hasPast: operations[held]?.hasPast ?? false)
+                let operation = operations[held]
+                return .release(
+                    Release(
+                        held: held, resources: operation?.resources, hasPast: operation?.hasPast ?? false,
+                        due: operation?.due, retries: operation?.openRetries ?? [:]))
             }
 
         case .stopping:

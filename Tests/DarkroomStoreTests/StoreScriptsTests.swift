@@ -23,13 +23,14 @@ import Testing
         let keys = try Keys()
         let id = BatchID("batch")
         let ofCluster = [
-            keys.control, keys.batches, keys.batch(id), keys.ready(.high), keys.leases, keys.workers, keys.worker("w"),
+            keys.control, keys.batches, keys.batch(id), keys.ready(.high), keys.leases, keys.deferred,
+            keys.workers, keys.worker("w"),
             keys.outputs, keys.names, keys.expiring, keys.forgotten, keys.releases, keys.webhooks, keys.staleFiles,
             keys.totals, keys.history, keys.repair, keys.repairWanted, keys.repairRound, keys.repairStates,
         ]
         let ofBatch = [
             keys.states(id), keys.operations(id), keys.queue(id), keys.executing(id), keys.leaseExpiries(id),
-            keys.failures(id), keys.reasons(id), keys.dependencies(id), keys.dependents(id),
+            keys.retries(id), keys.failures(id), keys.reasons(id), keys.dependencies(id), keys.dependents(id),
         ]
         let prelude = String(decoding: try #require(StoreScripts.steps["prelude.lua"]), as: UTF8.self)
         func defined(_ pattern: Regex<(Substring, Substring)>) -> [String] {
@@ -39,6 +40,9 @@ import Testing
             name.firstIndex(of: ":").map { String(name[...$0]) } ?? String(name)
         }
         #expect(defined(#/--#define KEY_\w+ prefix \.\. '(.+)'/#) == names.sorted())
+        #expect(defined(#/--#define DEFERRED (\d+)/#) == ["\(Keys.deferredScore)"])
+        let longest = BatchStore.longestDeferral.wholeMilliseconds
+        #expect(defined(#/--#define MOST_DEFERRAL (\d+)/#) == ["\(longest)"])
         #expect(defined(#/--#define CHANNEL_\w+ prefix \.\. '(.+)'/#) == ["control", "events"])
         let suffixes = ofBatch.map { String($0.dropFirst(keys.batch(id).count)) }
         let refused = String(keys.refused(by: "w").dropFirst(keys.worker("w").count))

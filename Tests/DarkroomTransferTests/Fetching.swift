@@ -24,7 +24,7 @@ extension TransferEngine {
         _ url: String, order: TransferOrder = TransferOrder(), mayBegin: (@Sendable () -> Bool)?,
         waits: (@Sendable () -> Void)? = nil, completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
     ) -> Transfer {
-        let steps = TransferSteps(mayBegin: mayBegin, waits: { _ in waits?() })
+        let steps = TransferSteps(mayBegin: mayBegin, waits: { _, _ in waits?() })
         return start(url, order: order, steps: steps, completion: completion)
     }
 
@@ -33,7 +33,7 @@ extension TransferEngine {
         _ url: String, order: TransferOrder = TransferOrder(), waits: @escaping @Sendable () -> Void,
         completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
     ) -> Transfer {
-        start(url, order: order, steps: TransferSteps(waits: { _ in waits() }), completion: completion)
+        start(url, order: order, steps: TransferSteps(waits: { _, _ in waits() }), completion: completion)
     }
 }
 

@@ -290,6 +290,29 @@ import Testing
         #expect(server.log.requests < 200, "\(server.log)")
     }
 
+    /// As nginx does for a file that is shorter than it has declared.
+    @Test func hostThatResetsSomeStreamsAnswersTheOthers() async throws {
+        let server = try HTTP2Server(certificates) { request, connection in
+            if request.number <= 8 {
+                connection.send(.reset(request.stream, 1))
+            } else {
+                Self.answer(request, connection)
+            }
+        }
+        defer { server.stop() }
+        let engine = TransferEngine(
+            configuration {
+                $0.perHost = 1
+                $0.retries = 0
+                $0.patience = .zero
+            })
+        let results = Collected<Outcome>()
+        for _ in 0..<20 { engine.start(server.url("/"), completion: results.add) }
+        let outcomes = await results.wait(for: 20)
+        #expect(outcomes.count { $0.body != nil } == 12, "\(outcomes)")
+        #expect(outcomes.count { $0.error?.code == .connectFailed } == 8)
+    }
+
     @Test func streamsAfterAGoAwayUseANewConnection() async throws {
         let gate = Gate()
         let server = try HTTP2Server(certificates) { request, connection in

@@ -69,6 +69,42 @@ import Testing
         #expect(server.log.requests["/stall"] == before)
     }
 
+    /// The probes of a host that is down must not always be the same photos.
+    @Test func photosThatAreNeverAnsweredDoNotHinderOthers() async throws {
+        let server = try HostileServer(["/stall": .stall, "/b": .answer(body: [2])])
+        defer { server.stop() }
+        let engine = TransferEngine(
+            .local {
+                $0.perHost = 4
+                $0.stallTimeout = .milliseconds(200)
+                $0.patience = .seconds(20)
+            })
+        let (stalled, good) = (Collected<Result<Download, TransferError>>(), Collected<Result<Download, TransferError>>())
+        let stalling = (0..<6).map { _ in engine.start(server.url("/stall"), completion: stalled.add) }
+        for _ in 0..<30 { engine.start(server.url("/b"), completion: good.add) }
+        #expect(await good.wait(for: 30).allSatisfy { $0.body == [2] })
+        for transfer in stalling { transfer.cancel() }
+        _ = await stalled.wait(for: 6)
+    }
+
+    @Test func waitsForAHostThatIsDownNameTheNextProbe() async throws {
+        let server = try HostileServer(["/stall": .stall])
+        defer { server.stop() }
+        let engine = TransferEngine(
+            .local {
+                $0.perHost = 3
+                $0.stallTimeout = .milliseconds(200)
+                $0.patience = .seconds(60)
+            })
+        let waits = Collected<ContinuousClock.Instant?>()
+        let steps = TransferSteps(waits: { wait, history in if wait == .host { waits.add(history.next) } })
+        for _ in 0..<3 { engine.start(server.url("/stall")) { _ in } }
+        engine.start(server.url("/stall"), steps: steps) { _ in }
+        // Each probe is later than the one before.
+        let probes = await waits.wait(for: 3).compactMap(\.self)
+        #expect(probes.count == 3 && probes == probes.sorted() && probes[2] - probes[0] >= .seconds(1))
+    }
+
     @Test func hostThatOnlyRefusesFailsItsPhotosTogether() async throws {
         let server = try HostileServer(["/a": .answer(status: 503, headers: ["Retry-After: 31536000"])])
         defer { server.stop() }

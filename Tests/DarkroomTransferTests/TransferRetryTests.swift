@@ -1,3 +1,4 @@
+import DarkroomHosts
 import DarkroomTestSupport
 import Testing
 
@@ -29,6 +30,25 @@ import Testing
         #expect(download.body == Array("photo".utf8))
         #expect(download.attempts == 3)
         #expect(server.log.requests == [path: 3])
+    }
+
+    @Test func transferContinuesTheAttemptsOfAnother() async throws {
+        let server = try HostileServer(["/a": .answer(status: 500)])
+        let engine = TransferEngine(.local { $0.retries = 5 })
+        var history = RetryHistory()
+        history.attempts = 4
+        history.failures = RetryHistory.Failures(since: .now - .seconds(10), count: 4)
+        history.next = .now + .seconds(1)
+        let results = Collected<Result<Download, TransferError>>()
+        let waits = Collected<RetryHistory>()
+        let begun = ContinuousClock.now
+        let steps = TransferSteps(waits: { wait, history in if wait == .retry { waits.add(history) } })
+        engine.start(server.url("/a"), steps: steps, history: history, completion: results.add)
+        #expect(await results.wait(for: 1)[0].error?.attempts == 6)
+        #expect(server.log.requests == ["/a": 2])
+        #expect(server.log.arrivals[0] - begun >= .seconds(1), "it waits as long as the other one would have waited")
+        let last = try #require(await waits.wait(for: 2).last)
+        #expect(last.attempts == 5 && last.failures?.count == 5 && last.failures?.since == history.failures?.since)
     }
 
     @Test func failsAfterTheLastAttempt() async throws {

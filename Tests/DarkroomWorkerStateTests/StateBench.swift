@@ -1,3 +1,4 @@
+import DarkroomHosts
 import DarkroomModel
 import Testing
 
@@ -72,7 +73,7 @@ struct StateBench {
     mutating func claim(
         _ batch: BatchID, _ number: Int = 1, photos: Int = 10, priority: BatchPriority? = nil,
         stateCodes: String? = nil,
-        leaseExpiries: Int = 0
+        leaseExpiries: Int = 0, retries: String = ""
     ) -> HeldOperation {
         var options = BatchOptions()
         options.operationSize = 10
@@ -85,8 +86,7 @@ struct StateBench {
         }
         let claimed = ClaimedOperation(
             held: held, stateCodes: Array((stateCodes ?? String(repeating: "N", count: photos)).utf8),
-            leaseExpiries: leaseExpiries,
-            entry: [])
+            leaseExpiries: leaseExpiries, entry: [], retries: retries)
         let first = (number - 1) * 10
         let records = (0..<claimed.stateCodes.count).map {
             PhotoRecord(index: first + $0, name: "\(first + $0)", url: "http://example.com/\(first + $0)")
@@ -198,7 +198,13 @@ struct StateBench {
 
     enum Permission { case no, yes, again }
 
-    mutating func downloadWaits(_ photo: Photo, isIdle: Bool = false) { handle(.downloadWaits(photo, isIdle: isIdle)) }
+    /// - Parameter wait: for how long the photo waits; nil if nobody knows.
+    mutating func downloadWaits(_ photo: Photo, isIdle: Bool = false, for wait: Duration? = nil) {
+        var history = RetryHistory()
+        history.attempts = photo.history.attempts + 1
+        history.next = wait.map { .now + $0 }
+        handle(.downloadWaits(photo, isIdle: isIdle, history))
+    }
 
     /// The first byte of a photo has arrived, or it needs more memory. Returns whether it may keep `bytes`.
     mutating func downloadCarries(_ photo: Photo, bytes: Int = 1000) -> Bool {
@@ -312,7 +318,11 @@ struct StateBench {
 
     /// The operations to release.
     mutating func releasesDue(now: ContinuousClock.Instant) -> [HeldOperation] {
-        handle(.releasesDue(now: now)).compactMap { if case .release(let held, _, _) = $0 { held } else { nil } }
+        releases(now: now).map(\.held)
+    }
+
+    mutating func releases(now: ContinuousClock.Instant) -> [WorkerState.Release] {
+        handle(.releasesDue(now: now)).compactMap { if case .release(let release) = $0 { release } else { nil } }
     }
 
     // MARK: Queries

@@ -125,7 +125,8 @@ import Testing
             guard let photo = take(\.transfers) else { return }
             // The host is busy, or the download needs a retry. A later step ends the download.
             if chance(30) {
-                bench.downloadWaits(photo, isIdle: chance(50))
+                let wait = chance(50) ? Duration.seconds(Int.random(in: 1...40, using: &random)) : nil
+                bench.downloadWaits(photo, isIdle: wait != nil || chance(50), for: wait)
                 transfers.append(photo)
                 return
             }

@@ -18,6 +18,12 @@ extension StoreState {
             if (expiring[id] != nil) != expires { broken.append("batch \(id): expiring \(expiring[id] as Int?)") }
             if submissions[id] != batch.submitted { broken.append("batch \(id): submitted \(submissions[id] as Int?)") }
             broken += waitingViolations(of: id, batch).map { "batch \(id): \($0)" }
+            if let due = batch.deferred.values.min(), batch.state != nil, !batch.isCancelled,
+                deferred[id].map({ $0 > due }) ?? true
+            {
+                broken.append("batch \(id): deferred until \(deferred[id] as Int?), an operation is due at \(due)")
+            }
+            if batch.isCancelled, deferred[id] != nil { broken.append("batch \(id): cancelled, and in deferred") }
             let leased = Set(leases.keys.filter { $0.batch == id }.map(\.number))
             if leased != Set(batch.executing.keys) {
                 broken.append("batch \(id): leases \(leased.sorted()), executing \(batch.executing.keys.sorted())")
@@ -26,6 +32,7 @@ extension StoreState {
         let there = Set(batches.keys)
         if !Set(submissions.keys).isSubset(of: there) { broken.append("batches has forgotten batches") }
         if !Set(expiring.keys).isSubset(of: there) { broken.append("expiring has forgotten batches") }
+        if !Set(deferred.keys).isSubset(of: there) { broken.append("deferred has forgotten batches") }
         if !Set(leases.keys.map(\.batch)).isSubset(of: there) { broken.append("leases has forgotten batches") }
         if !Set(outputs.values).isSubset(of: there) { broken.append("outputs has forgotten batches") }
         for (name, id) in names where batches[id]?.settings["name"] != name {
@@ -197,6 +204,8 @@ extension BatchContent {
         require(
             leaseExpiries.allSatisfy { live.contains($0.key) && $0.value > 0 },
             "lease expiries \(leaseExpiries) of ended operations")
+        require(deferred.keys.allSatisfy(queue.contains), "deferred \(deferred), queued \(queue.sorted())")
+        require(retries.keys.allSatisfy(live.contains), "retries \(retries) of ended operations")
         require(
             executing.values.allSatisfy { $0.fencingToken <= claims }, "a holder has a fencing token above the last one"
         )

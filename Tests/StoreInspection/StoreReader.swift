@@ -53,12 +53,12 @@ final class StoreReader {
     }
 
     private static let batchKeys: Set = [
-        "states", "operations", "queue", "executing", "lease.expiries", "failures", "reasons", "dependencies",
+        "states", "operations", "queue", "executing", "lease.expiries", "retries", "failures", "reasons", "dependencies",
         "dependents",
     ]
     private static let globalKeys =
         Set([
-            "control", "batches", "leases", "workers", "outputs", "names", "expiring", "releases", "webhooks",
+            "control", "batches", "leases", "deferred", "workers", "outputs", "names", "expiring", "releases", "webhooks",
             "forgotten", "stale.files", "totals", "history", "repair", "repair.wanted", "repair.round", "repair.states",
         ])
         .union(BatchPriority.allCases.map { "ready:\($0.rawValue)" })
@@ -173,8 +173,12 @@ final class StoreReader {
         content.stateCodes = (raw[key + ":states"] ?? "").unicodeScalars.map { UInt8($0.value) }
         content.entries = numbered(pairs(key + ":operations")) { $0 }
         for (member, score) in pairs(key + ":queue") {
-            if member != score { problems.append("\(key):queue: \(member) has the score \(score)") }
             content.queue.insert(Int(member) ?? -1)
+            if let due = Int(score).map({ $0 - Keys.deferredScore }), due >= 0 {
+                content.deferred[Int(member) ?? -1] = due
+            } else if member != score {
+                problems.append("\(key):queue: \(member) has the score \(score)")
+            }
         }
         content.executing = numbered(pairs(key + ":executing")) { text in
             let words = text.split(separator: " ")
@@ -186,6 +190,7 @@ final class StoreReader {
                 begun: words.count == 5)
         }
         content.leaseExpiries = numbered(pairs(key + ":lease.expiries")) { Int($0) ?? -1 }
+        content.retries = numbered(pairs(key + ":retries")) { $0 }
         content.failures = numbered(pairs(key + ":failures")) { $0 }
         for (stateCode, count) in pairs(key + ":reasons") {
             content.reasons[stateCode.unicodeScalars.first.map { UInt8($0.value) } ?? 0] = Int(count) ?? -1
@@ -236,6 +241,7 @@ final class StoreReader {
         for (member, deadline) in integers("leases", &state.problems) {
             state.leases[Self.operation(member)] = deadline
         }
+        state.deferred = byBatch("deferred", &state.problems)
         state.workers = integers("workers", &state.problems)
         for key in raw.keys where key.hasPrefix("worker:") {
             let name = String(key.dropFirst("worker:".count))

@@ -21,6 +21,8 @@ struct StoreState: Equatable {
     /// The ready queue of each priority.
     var readyQueues: [BatchPriority: ReadyQueue] = [:]
     var leases: [OperationID: Int] = [:]
+    /// For each batch with deferred operations, a retention clock time at which none of them was due yet, or the first is.
+    var deferred: [BatchID: Int] = [:]
     /// The time of the last heartbeat of each worker.
     var workers: [String: Int] = [:]
     /// The content of each worker's hash.
@@ -125,6 +127,10 @@ struct BatchContent: Equatable {
     var stateCodes: [UInt8] = []
     var entries: [Int: String] = [:]
     var queue: Set<Int> = []
+    /// The retention clock time at which a queued operation that was deferred can be claimed again.
+    var deferred: [Int: Int] = [:]
+    /// What a worker knew about retries when it released an operation, after the retention clock time of the release.
+    var retries: [Int: String] = [:]
     var executing: [Int: Holder] = [:]
     var leaseExpiries: [Int: Int] = [:]
     var failures: [Int: String] = [:]
@@ -146,6 +152,7 @@ struct BatchContent: Equatable {
         guard state == .ready || state == .executing, !isCancelled,
             suspended.isDisjoint(with: [.everything, .downloads])
         else { return [] }
+        let queue = queue.subtracting(deferred.keys)
         guard let focused else { return queue.sorted() }
         let first = queue.filter(focused.contains).sorted()
         return focus!.only ? first : first + queue.filter { !focused.contains($0) }.sorted()
@@ -260,6 +267,7 @@ extension StoreState {
         compare("batches", submissions, expected.submissions)
         compare("readyQueues", readyQueues, expected.readyQueues)
         compare("leases", leases, expected.leases)
+        compare("deferred", deferred, expected.deferred)
         compare("workers", workers, expected.workers)
         compare("worker hashes", workerHashes, expected.workerHashes)
         compare("refusals", refusals, expected.refusals)
@@ -323,6 +331,8 @@ extension BatchContent {
         compare("state codes", \.text)
         compare("entries", \.entries)
         compare("queue", \.queue)
+        compare("deferred", \.deferred)
+        compare("retries", \.retries)
         compare("executing", \.executing)
         compare("lease.expiries", \.leaseExpiries)
         compare("failures", \.failures)

@@ -48,6 +48,13 @@ extension JSON {
         if !batch.waitsFor.isEmpty {
             members.append(Member(key: "waitsFor", value: .array(batch.waitsFor.map { .string($0.description) })))
         }
+        if let deferral = batch.deferral {
+            let value: JSON = [
+                "operations": .int(deferral.operations),
+                "secondsLeft": JSON(Double(deferral.millisecondsLeft) / 1000, decimals: 1),
+            ]
+            members.append(Member(key: "deferred", value: value))
+        }
         if !batch.cancelledReason.isEmpty {
             members.append(Member(key: "cancelledReason", value: .string(batch.cancelledReason)))
         }

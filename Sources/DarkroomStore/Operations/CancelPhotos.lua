@@ -48,11 +48,16 @@ if cancelled == 0 then return {'OK', 0, asked} end
 --#include now.lua
 local ended, kept = tonumber(b[6]), tonumber(b[8])
 for operation in pairs(touched) do
-    if b[12] == '' and redis.call('ZSCORE', key .. QUEUE, operation) then
+    if redis.call('ZSCORE', key .. QUEUE, operation) then
         local codes = redis.call('GETRANGE', key .. STATES, (operation - 1) * size, math.min(operation * size, photos) - 1)
-        if not string.find(codes, '[ND]') then
+        if string.find(codes, '[ND]') then
+            -- The operation goes on.
+        elseif b[12] ~= '' then
+            redis.call('ZADD', key .. QUEUE, operation, operation)  -- at once, if it was deferred
+        else
             redis.call('ZREM', key .. QUEUE, operation)
             redis.call('HDEL', key .. LEASE_EXPIRIES, operation)
+            redis.call('HDEL', key .. RETRIES, operation)
             if string.find(codes, '[FAILURE_CODES]') and kept < MOST_KEPT then
                 kept = kept + 1
             else

@@ -19,7 +19,8 @@
 --     turn: a counter that grows whenever a batch enters a ready queue
 --     refusals: the number of batches that the worker refuses
 --     batch: a list of its id, its controls (see batch_controls.lua), and for each claimed operation: number, state codes,
---     lease expiries, entry
+--     lease expiries, entry, retries. `retries` is '', or what an earlier worker knew about retries when it released the
+--     operation: the ms since then, a space, and the text that Release.lua was given
 --     If a claim number is repeated, the reply contains the same operations, except those that the worker no longer holds.
 --#include prelude.lua
 local worker, claim = ARGV[1], tonumber(ARGV[2])
@@ -110,8 +111,9 @@ else
                     if #taken > 0 then redis.call('ZREM', key .. QUEUE, unpack(taken)) end
                 end
                 if #taken < count and focused == '' and b[10] ~= '1' then
-                    local rest = redis.call('ZPOPMIN', key .. QUEUE, count - #taken)
-                    for j = 1, #rest, 2 do taken[#taken + 1] = rest[j] end
+                    local rest = redis.call('ZRANGEBYSCORE', key .. QUEUE, CLAIMABLE, 'LIMIT', 0, count - #taken)
+                    if #rest > 0 then redis.call('ZREM', key .. QUEUE, unpack(rest)) end
+                    for j = 1, #rest do taken[#taken + 1] = rest[j] end
                 end
                 for _, number in ipairs(taken) do  -- drops members that are not operation numbers of the batch
                     if string.find(number, '^[1-9]%d*$') and tonumber(number) <= math.min(b[4], MOST_PHOTOS) then popped[#popped + 1] = number end
@@ -142,6 +144,7 @@ else
                     redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"claimed",' .. TIME_AND_BATCH .. ',"operations":['
                         .. table.concat(popped, ',') .. '],"worker":"' .. worker .. '"}')
                     local queued = b[4] - b[5] - executing
+                    if queued > 0 then queued = redis.call('ZCOUNT', key .. QUEUE, CLAIMABLE) end
                     if queued == 0 or b[10] == '1' and redis.call('ZCOUNT', key .. QUEUE, focus_first, focus_last) == 0 then
                         redis.call('ZREM', ready_key, id)
                     else
@@ -180,6 +183,7 @@ for _, h in ipairs(claimed) do
     local id, key, size, photos, numbers = h[1], h[2], h[3], h[4], h[5]
     local entries = redis.call('HMGET', key .. OPERATIONS, unpack(numbers))
     local lease_expiries = redis.call('HMGET', key .. LEASE_EXPIRIES, unpack(numbers))
+    local retries = redis.call('HMGET', key .. RETRIES, unpack(numbers))
     local controls
 --#include batch_controls.lua
     local batch, cancelled = {id, controls}, string.find(controls, 'c', 1, true)  -- cancelled after the first reply to this claim number
@@ -195,6 +199,8 @@ for _, h in ipairs(claimed) do
             local expiries = lease_expiries[j] or ''
             batch[#batch + 1] = string.find(expiries, '^%d+$') and math.min(tonumber(expiries), 1000000) or 0  -- a damaged number counts as 0
             batch[#batch + 1] = entries[j]
+            local since, known = string.match(retries[j] or '', '^(%d+) (.*)$')
+            batch[#batch + 1] = known and string.format('%.0f %s', math.max(0, retention_clock - since), known) or ''
         end
         i = run + 1
     end

@@ -76,6 +76,8 @@ package struct ClaimedOperation: Sendable, Equatable {
     package let leaseExpiries: Int
     /// The photos of the operation, as ``EntryCoding`` packs them.
     package let entry: [UInt8]
+    /// What an earlier worker knew about the attempts to download photos, and when (see ``RetryCoding``); "" if nothing.
+    package var retries = ""
 }
 
 package struct Claimed: Sendable, Equatable {
@@ -116,7 +118,7 @@ extension Claimed {
                 continue
             }
             self.controls[batch] = controls
-            for at in stride(from: 2, to: list.count - 3, by: 4) {
+            for at in stride(from: 2, to: list.count - 4, by: 5) {
                 guard let number = list[at].operation, let stateCodes = list[at + 1].bytes,
                     let leaseExpiries = list[at + 2].number
                 else { throw reply.unexpected }
@@ -127,7 +129,9 @@ extension Claimed {
                 }
                 let held = HeldOperation(batch: batch, number: number, fencingToken: fencingToken)
                 operations.append(
-                    ClaimedOperation(held: held, stateCodes: stateCodes, leaseExpiries: leaseExpiries, entry: entry))
+                    ClaimedOperation(
+                        held: held, stateCodes: stateCodes, leaseExpiries: leaseExpiries, entry: entry,
+                        retries: list[at + 4].string ?? ""))
             }
         }
     }

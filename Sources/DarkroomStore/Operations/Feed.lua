@@ -32,7 +32,7 @@ redis.call('SETRANGE', key .. STATES, operations * size, string.rep('N', photos)
 redis.call('ZADD', key .. QUEUE, number, number)
 --#include list_batch.lua
 redis.call('HSET', key, 'operations', number, 'photos', b[3] + photos, 'feed.digest', ARGV[5], 'feeder.seen', now)
-if operations - b[7] - b[8] == 0 or b[10] == '1' then  -- the queue was empty, or has no operation in focus
+if b[10] == '1' or redis.call('ZCOUNT', key .. QUEUE, CLAIMABLE) == 1 then  -- no other operation can be claimed
 --#include ready_sync.lua
 end
 return {'OK'}

@@ -1,8 +1,11 @@
 #!lua flags=allow-oom
--- Releases an operation that a worker holds: it is queued again, and no lease expiry is counted.
+-- Releases an operation that a worker holds: it is queued again, and no lease expiry is counted. If its photos wait long for their
+-- next attempt, it is deferred.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] worker id  [2] fencing token  [3] batch id  [4] operation number
 --     [5] '1': the worker refuses the batch, so no change notice is published
+--     [6] the operation is deferred for this number of ms, 0 to MOST_DEFERRAL; 0: it can be claimed at once
+--     [7] what the worker knows about the retries of photos (see RetryHistory.swift), for the next worker; '': nothing
 -- {'OK'} queued
 -- {'GONE'} there is no such batch
 -- {'LOST'} the operation was already queued again, or another worker holds it
@@ -20,11 +23,14 @@ local holder = redis.call('HGET', key .. EXECUTING, operation)
 local mine = worker .. ' ' .. token .. ' '
 local ended = not holder and operation <= tonumber(b[5]) and not redis.call('ZSCORE', key .. QUEUE, operation)
 if holder and string.sub(holder, 1, #mine) == mine then
---#include now.lua
-    local lease_expired = false
+--#include clocks.lua
+    local lease_expired, deferral = false, tonumber(ARGV[6])
     redis.call('ZREM', KEY_LEASES, id .. '/' .. operation)
 --#include requeue_operation.lua
     if not ended then
+        if ARGV[7] ~= '' then
+            redis.call('HSET', key .. RETRIES, operation, string.format('%.0f ', retention_clock) .. ARGV[7])
+        end
         redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"released",' .. TIME_AND_BATCH .. ',"operation":' .. operation .. '}')
         return {'OK'}
     end

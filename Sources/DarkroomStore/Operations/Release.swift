@@ -1,3 +1,6 @@
+import DarkroomHosts
+import DarkroomText
+
 extension BatchStore {
     /// Releases an operation: it is queued again, and no lease expiry is counted. Repeating the call does no harm.
     /// - Parameters:
@@ -5,11 +8,24 @@ extension BatchStore {
     ///   - worker: the worker that holds it.
     ///   - isRefused: whether the worker refuses the batch. In this case no change notice is published, because many
     ///     workers may refuse the same batch.
+    ///   - delay: how long the operation is deferred: no worker can claim it before. At most an hour; a longer delay
+    ///     becomes an hour.
+    ///   - retries: what the worker knows about the attempts to download photos, by the position of the photo in the
+    ///     operation. The worker that claims the operation next receives this.
     package func release(
-        _ held: HeldOperation, worker: String, isRefused: Bool = false
+        _ held: HeldOperation, worker: String, isRefused: Bool = false, after delay: Duration = .zero,
+        retries: [Int: RetryHistory] = [:]
     ) -> ScriptCall<ReleaseReply> {
-        call(StoreScripts.release, [worker, held.fencingToken, held.batch, held.number, isRefused])
+        call(
+            StoreScripts.release,
+            [
+                worker, held.fencingToken, held.batch, held.number, isRefused,
+                min(delay, Self.longestDeferral).wholeMilliseconds, RetryCoding.text(of: retries, at: .now),
+            ])
     }
+
+    /// MOST_DEFERRAL of the scripts.
+    package static var longestDeferral: Duration { .seconds(3600) }
 }
 
 package enum ReleaseReply: Sendable, Equatable, ScriptReplyDecodable {

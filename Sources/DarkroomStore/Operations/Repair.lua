@@ -185,10 +185,16 @@ local function check_operations(id, key, first, photos_then)
                 -- A photo that was cancelled individually may have no manifest line: the next worker writes the line.
                 local stays = is_open or queued[i] and has_entry and b[6] ~= '' and string.find(codes, 'C', 1, true)
                 if stays then
-                    if not queued[i] then correct(redis.call('ZADD', key .. QUEUE, number, number)) end
+                    -- The score is neither that of an operation that can be claimed nor that of a deferred one.
+                    local is_stuck = queued[i] and tonumber(queued[i]) > MOST_PHOTOS and tonumber(queued[i]) < DEFERRED
+                    if not queued[i] or is_stuck then
+                        correct(1)
+                        redis.call('ZADD', key .. QUEUE, number, number)
+                    end
                 else
                     if queued[i] then correct(redis.call('ZREM', key .. QUEUE, number)) end
                     correct(redis.call('HDEL', key .. LEASE_EXPIRIES, number))
+                    correct(redis.call('HDEL', key .. RETRIES, number))
                     if has_entry and not string.find(new, '[^NDFC]') then correct(redis.call('HDEL', key .. OPERATIONS, number)) end
                 end
             end
@@ -248,9 +254,22 @@ local function complete(id, key)
     local b = redis.call('HMGET', key, 'state', 'operations', 'operations.ended', 'executing', 'operations.kept', 'sealed', 'flag.cancelled', 'priority', 'retain')
     local operations, cancelled = tonumber(b[2]), b[7] == '1'
     -- Operations that were never fed, and members that are no operations.
-    for _, range in ipairs({{'-inf', '(1'}, {'(' .. operations, '+inf'}}) do
+    for _, range in ipairs({{'-inf', '(1'}, {'(' .. operations, '(' .. DEFERRED}}) do
         local outside = redis.call('ZRANGEBYSCORE', key .. QUEUE, range[1], range[2], 'LIMIT', 0, 1000)
         if #outside > 0 then correct(redis.call('ZREM', key .. QUEUE, unpack(outside))) end
+    end
+    local deferred, next_due = redis.call('ZRANGEBYSCORE', key .. QUEUE, DEFERRED, '+inf', 'WITHSCORES', 'LIMIT', 0, 1000), nil
+    for i = 1, #deferred, 2 do
+        local number = deferred[i]
+        if string.find(number, '^[1-9]%d*$') and tonumber(number) <= operations then
+            next_due = next_due or deferred[i + 1] - DEFERRED
+        else
+            correct(redis.call('ZREM', key .. QUEUE, number))
+        end
+    end
+    if next_due and not cancelled and not redis.call('ZSCORE', KEY_DEFERRED, id) then
+        correct(1)
+        redis.call('ZADD', KEY_DEFERRED, next_due, id)
     end
     local without_entry = 0  -- the workers that hold these operations still know their photos
     if redis.call('HLEN', key .. EXECUTING) <= 10000 then
@@ -283,6 +302,7 @@ local function complete(id, key)
         if priority ~= (b[8] or 'normal') then correct(redis.call('ZREM', KEY_READY .. priority, id)) end
     end
     if cancelled then
+        correct(redis.call('ZREM', KEY_DEFERRED, id))
         correct(redis.call('ZREM', KEY_READY .. (b[8] or 'normal'), id))
         if b[1] == 'finished' and held > 0 then
             correct(1)
@@ -341,7 +361,7 @@ local function complete(id, key)
     end
     if state_now == 'finished' then
         correct(redis.call('HDEL', key, FOCUS_FIELDS))
-        if cancelled then correct(redis.call('UNLINK', key .. QUEUE, key .. OPERATIONS, key .. LEASE_EXPIRIES)) end
+        if cancelled then correct(redis.call('UNLINK', key .. QUEUE, key .. OPERATIONS, key .. LEASE_EXPIRIES, key .. RETRIES)) end
         if redis.call('EXISTS', key .. DEPENDENTS) == 1 then correct(redis.call('ZADD', KEY_RELEASES, 'NX', now, id)) end
         if (tonumber(b[9]) or -1) >= 0 and not redis.call('ZSCORE', KEY_EXPIRING, id) then
             correct(1)

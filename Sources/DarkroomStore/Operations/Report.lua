@@ -126,6 +126,7 @@ if ended then
     redis.call('HDEL', key .. EXECUTING, operation)
     redis.call('ZREM', KEY_LEASES, id .. '/' .. operation)
     redis.call('HDEL', key .. LEASE_EXPIRIES, operation)
+    redis.call('HDEL', key .. RETRIES, operation)
     local kept = tonumber(b[14])
     if string.find(new, '[FAILURE_CODES]') and kept < MOST_KEPT then
         changes[#changes + 1] = 'operations.kept'

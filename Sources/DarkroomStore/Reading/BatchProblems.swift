@@ -216,7 +216,13 @@ package struct BatchProblems: Sendable {
         let latest = max(batch.pace?.time ?? 0, batch.submitted, batch.started ?? 0)
         guard now - latest > BatchPace.longestSilence.wholeMilliseconds else { return nil }
         let waits = waits[batch.id] ?? []
-        guard let most = waits.max(by: { $0.photos < $1.photos }) else { return waitForWorkers(batch) }
+        guard let most = waits.max(by: { $0.photos < $1.photos }) else {
+            guard let deferral = batch.deferral else { return waitForWorkers(batch) }
+            return (
+                .waitsForHost, "no photo of it runs: \(deferral.text)",
+                "it goes on by itself; darkroom hosts shows the servers"
+            )
+        }
         let count = waits.reduce(0) { $0 + $1.photos }
         if let wait = waitForHosts(batch, of: count) { return wait }
         let photos = HumanText.count(count, of: "photo") + (count == 1 ? " waits" : " wait")

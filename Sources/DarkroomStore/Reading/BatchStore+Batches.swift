@@ -40,7 +40,39 @@ extension BatchStore {
         for (position, needed) in zip(waiting, try dependencies(of: waiting.map { facts[$0].id })) {
             facts[position].waitsFor = needed
         }
+        let open = facts.indices.filter { facts[$0].isOpen }
+        for (position, deferral) in zip(open, try deferrals(of: open.map { facts[$0].id })) {
+            facts[position].deferral = deferral
+        }
         return facts
+    }
+
+    /// The deferred operations of each of these batches.
+    private func deferrals(of ids: [BatchID]) throws(StoreError) -> [Deferral?] {
+        guard !ids.isEmpty else { return [] }
+        let scores = try read([RedisCommand(["ZMSCORE", keys.deferred] + ids.map(\.description))], ofAnotherType: .null)
+        let known = (scores.first?.array ?? []).map { $0 != .null }
+        guard known.count == ids.count, known.contains(true) else { return ids.map { _ in nil } }
+        let clock = try read(RedisCommand("HGET", keys.control, "retention.clock")).number ?? 0
+        let found = zip(ids, known).filter(\.1).map(\.0)
+        let from = String(Keys.deferredScore)
+        let values = try read(
+            found.flatMap { id in
+                [
+                    RedisCommand("ZCOUNT", keys.queue(id), from, "+inf"),
+                    RedisCommand("ZRANGEBYSCORE", keys.queue(id), from, "+inf", "WITHSCORES", "LIMIT", "0", "1"),
+                ]
+            }, ofAnotherType: .null)
+        var deferrals: [BatchID: Deferral] = [:]
+        for (position, id) in found.enumerated() {
+            guard let operations = values[2 * position].number, operations > 0,
+                let score = values[2 * position + 1].array?.last?.string.flatMap({ Double($0) }),
+                let due = Int(exactly: score.rounded())
+            else { continue }
+            let left = min(max(0, due - Keys.deferredScore - clock), Self.longestDeferral.wholeMilliseconds)
+            deferrals[id] = Deferral(operations: operations, millisecondsLeft: left)
+        }
+        return ids.map { deferrals[$0] }
     }
 
     /// `BatchFacts.outputTaken` of batches. Batches that no longer exist are omitted.
@@ -72,7 +104,7 @@ extension BatchStore {
     func damagedKeys(of ids: [BatchID]) throws(StoreError) -> [BatchID: [String]] {
         let wanted: [(name: String, type: String)] = [
             ("states", "string"), ("operations", "hash"), ("queue", "zset"), ("executing", "hash"),
-            ("lease.expiries", "hash"),
+            ("lease.expiries", "hash"), ("retries", "hash"),
             ("failures", "hash"), ("dependencies", "set"), ("dependents", "set"),
         ]
         let types = try read(

@@ -65,6 +65,7 @@ enum StoreScripts {
         "reopen_batch.lua": PackageResources.reopen_batch_lua,
         "requeue_operation.lua": PackageResources.requeue_operation_lua,
         "reset_notify_throttle.lua": PackageResources.reset_notify_throttle_lua,
+        "resume_deferred.lua": PackageResources.resume_deferred_lua,
         "retake_output.lua": PackageResources.retake_output_lua,
         "sample_history.lua": PackageResources.sample_history_lua,
         "sample_pace.lua": PackageResources.sample_pace_lua,

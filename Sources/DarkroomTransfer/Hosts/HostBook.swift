@@ -115,10 +115,8 @@ struct HostBook<Element: AnyObject> {
 
     func condition(of host: String) -> HostCondition? { hosts[host]?.condition }
 
-    /// Whether a host does not answer.
-    func isDown(_ host: String) -> Bool {
-        if case .down = hosts[host]?.condition.state { true } else { false }
-    }
+    /// Until when a host gets no requests because it does not answer, or has asked for a long pause; nil if it gets some.
+    func standstill(of host: String) -> ContinuousClock.Instant? { hosts[host]?.condition.standstill }
 
     /// The waiting elements of a host.
     func elements(of host: String) -> [Element] {

@@ -39,7 +39,11 @@ struct HostCondition {
     private static let firstPause = Duration.milliseconds(250)
     private static let longestPause = Duration.seconds(8)
     private static let firstProbe = Duration.seconds(1)
-    private static let longestProbe = Duration.seconds(10)
+    /// The longest time between two probes of a host in its first minute without an answer, and later.
+    private static let longestEarlyProbe = Duration.seconds(10)
+    private static let longestProbe = Duration.seconds(300)
+    /// The shortest pause that counts as a standstill. Shorter ones only spread the requests.
+    private static let leastStandstill = Duration.seconds(10)
 
     let rules: Rules
     /// The exchange with other workers; nil if this process does not share its hosts.
@@ -158,13 +162,18 @@ struct HostCondition {
             connections.halve()
             guard silences >= Self.mostSilences, !isPaused(now) else { return }
             probes += 1
-            let interval = min(Self.longestProbe, Self.firstProbe * (1 << min(probes - 1, 8)))
-            if case .down(let since, _) = state {
-                state = .down(since: since, next: now + interval)
-            } else {
-                state = .down(since: now, next: now + interval)
-            }
+            let since = if case .down(let since, _) = state { since } else { now }
+            state = .down(since: since, next: now + probePause(since, now))
         }
+    }
+
+    /// The time until the next probe of a host that is down: the longer it is down, the longer.
+    private func probePause(_ since: ContinuousClock.Instant, _ now: ContinuousClock.Instant) -> Duration {
+        var longest = min((now - since) / 6, Self.longestProbe)
+        // The last probe is not long before the patience is over.
+        if let lastAnswer { longest = min(longest, lastAnswer + rules.patience - now) }
+        longest = max(longest, Self.longestEarlyProbe)
+        return min(longest, Self.firstProbe * (1 << min(probes - 1, 10)))
     }
 
     mutating func answered(isMultiplexed: Bool) {
@@ -189,6 +198,15 @@ struct HostCondition {
     /// Whether the host has asked for a pause that is not over.
     func isPaused(_ now: ContinuousClock.Instant) -> Bool {
         if case .paused(let until) = state { until > now } else { false }
+    }
+
+    /// Until when the host gets no requests because it does not answer, or has asked for a long pause; nil if it gets some.
+    var standstill: ContinuousClock.Instant? {
+        switch state {
+        case .unknown, .up, .slow: nil
+        case .paused(let until): lastRefusal.map { until - $0 >= Self.leastStandstill } == true ? until : nil
+        case .down(_, let next): next
+        }
     }
 
     /// Whether the host refuses single photos, however few requests it gets. Then its refusals say nothing about the rate.

@@ -1,3 +1,4 @@
+import DarkroomHosts
 import DarkroomModel
 
 @testable import DarkroomStore
@@ -11,7 +12,8 @@ enum Message {
     case claim(Claim)
     case heartbeat(worker: String?, facts: [String], held: [HeldOperation])
     case report(Report)
-    case release(HeldOperation, worker: String, isRefused: Bool = false)
+    /// The delay of a deferral in ms, and the attempts to download the first photo.
+    case release(HeldOperation, worker: String, isRefused: Bool = false, delay: Int = 0, attempts: Int = 0)
     case forget(BatchID, unfinished: Bool)
     case expireLeases
     case leave(worker: String)
@@ -116,8 +118,14 @@ extension Message {
                     store.report(
                         report.held, worker: report.worker, stateCodes: report.stateCodes, bytesIn: report.bytesIn,
                         bytesOut: report.bytesOut, failures: failures)))
-        case .release(let held, let worker, let isRefused):
-            return .release(try store.perform(store.release(held, worker: worker, isRefused: isRefused)))
+        case .release(let held, let worker, let isRefused, let delay, let attempts):
+            var history = RetryHistory()
+            history.attempts = attempts
+            return .release(
+                try store.perform(
+                    store.release(
+                        held, worker: worker, isRefused: isRefused, after: .milliseconds(delay),
+                        retries: attempts == 0 ? [:] : [0: history])))
         case .forget(let id, let unfinished):
             return .forget(try store.perform(store.forget(id, unfinished: unfinished)))
         case .expireLeases:
@@ -219,8 +227,9 @@ extension Message: CustomStringConvertible {
             let stateCodes = String(decoding: report.stateCodes, as: UTF8.self)
             return "report of \(report.worker) for \(text(report.held)): \(stateCodes), "
                 + "bytes \(report.bytesIn) \(report.bytesOut), failures \(report.failures)"
-        case .release(let held, let worker, let isRefused):
-            return "release of \(worker) for \(text(held))\(isRefused ? ", refused" : "")"
+        case .release(let held, let worker, let isRefused, let delay, let attempts):
+            return "release of \(worker) for \(text(held))\(isRefused ? ", refused" : ""), after \(delay) ms, "
+                + "\(attempts) attempts"
         case .forget(let id, let unfinished): return "forget \(id)" + (unfinished ? ", also unfinished" : "")
         case .expireLeases: return "expire all leases"
         case .leave(let worker): return "\(worker) leaves"

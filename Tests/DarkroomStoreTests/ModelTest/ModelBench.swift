@@ -144,7 +144,7 @@ final class ModelBench {
     /// not depend on the time.
     private func time(of message: Message, in redis: StoreState) -> Int {
         switch message {
-        case .claim, .heartbeat: redis.seen ?? 0
+        case .claim, .heartbeat, .release: redis.seen ?? 0
         case .takeWebhook(let due, let duration): (redis.webhooks[due.member] ?? 0) - duration.wholeMilliseconds
         case .endWebhookAttempt(let member, _, let delay?): (redis.webhooks[member] ?? 0) - delay.wholeMilliseconds
         case .retry(let id, _, _, _):

@@ -19,7 +19,7 @@ extension ModelRun {
         else { return }
         let ways = [
             halfClaim, halfRequeue, halfReport, wrongCounter, wrongReason, halfReady, halfRetry, halfFinish,
-            halfRelease, halfCancel, leftOver,
+            halfRelease, halfCancel, halfDeferral, leftOver,
         ]
         var commands: [[String]] = []
         for _ in 0..<Int.random(in: 1...3, using: &random) { commands += random.pick(ways)!(id, batch) }
@@ -137,6 +137,14 @@ extension ModelRun {
         return first([
             ["HSET", "batch:\(id)", "flag.cancelled", "1"], ["ZREM", "ready:\(batch.priority.rawValue)", "\(id)"],
         ])
+    }
+
+    /// A deferred operation of which nobody knows when it is due.
+    private func halfDeferral(_ id: BatchID, _ batch: BatchContent) -> [[String]] {
+        guard !batch.isCancelled, let number = random.pick(batch.queue.sorted()) else { return [] }
+        // The second score is neither that of an operation that can be claimed nor that of a deferred one.
+        let score = random.pick([(1 << 40) + bench.state.retentionClock, 1 << 35])!
+        return [["ZREM", "deferred", "\(id)"], ["ZADD", "batch:\(id):queue", "\(score)", "\(number)"]]
     }
 
     /// Parts of operations that were never fed, or have ended.

@@ -16,6 +16,7 @@ extension ModelRun {
             try send(.seal(id, operations: content.operations, photos: content.stateCodes.count))
         }
         try bench.tamper(["HINCRBY", "control", "lease.clock", "1000000000"]) { $0.leaseClock += 1_000_000_000 }
+        try bench.tamper(["HINCRBY", "control", "retention.clock", "3600000"]) { $0.retentionClock += 3_600_000 }
         var rounds = 0
         while bench.state.batches.values.contains(where: { $0.state != .finished }) || !bench.state.releases.isEmpty {
             rounds += 1
@@ -32,7 +33,7 @@ extension ModelRun {
         let left = bench.state
         guard left.leases.isEmpty, left.readyQueues.isEmpty, left.outputs.isEmpty, left.names.isEmpty,
             left.expiring.isEmpty,
-            left.releases.isEmpty, left.webhooks.isEmpty
+            left.releases.isEmpty, left.deferred.isEmpty, left.webhooks.isEmpty
         else { throw bench.failure(["keys of forgotten batches remain"]) }
     }
 }

@@ -245,7 +245,9 @@ final class ModelRun {
             return
         }
         let message = Message.release(
-            workers[at].work[position].held, worker: workers[at].id, isRefused: random.chance(30))
+            workers[at].work[position].held, worker: workers[at].id, isRefused: random.chance(30),
+            delay: random.chance(40) ? Int.random(in: 1...3_600_000, using: &random) : 0,
+            attempts: random.chance(60) ? Int.random(in: 1...9, using: &random) : 0)
         if try deliver(message) != nil { workers[at].work.remove(at: position) }
     }
 
@@ -293,10 +295,18 @@ final class ModelRun {
 
     // MARK: Time
 
-    /// Advances the lease clock by a part of a lease.
+    /// Advances the lease clock by a part of a lease, or the retention clock by a part of the longest deferral, or resets the
+    /// retention clock.
     private func passTime() throws {
-        let passed = Int.random(in: 1...5, using: &random) * 1_000_000
-        try bench.tamper(["HINCRBY", "control", "lease.clock", String(passed)]) { $0.leaseClock += passed }
+        if random.chance(60) {
+            let passed = Int.random(in: 1...5, using: &random) * 1_000_000
+            try bench.tamper(["HINCRBY", "control", "lease.clock", String(passed)]) { $0.leaseClock += passed }
+        } else if random.chance(95) {
+            let passed = Int.random(in: 1...2_000_000, using: &random)
+            try bench.tamper(["HINCRBY", "control", "retention.clock", String(passed)]) { $0.retentionClock += passed }
+        } else {
+            try bench.tamper(["HSET", "control", "retention.clock", "0"]) { $0.retentionClock = 0 }
+        }
     }
 
     /// Simulates an outage of Redis of one hour, or a clock set back by one hour.

@@ -33,13 +33,20 @@ extension StoreModel {
                 held: HeldOperation(batch: operation.batch, number: operation.number, fencingToken: fencingToken),
                 stateCodes: batch.read(batch.stateCodes[batch.photos(of: operation.number)]),
                 leaseExpiries: batch.leaseExpiries[operation.number] ?? 0,
-                entry: Array((batch.entries[operation.number] ?? "").utf8))
+                entry: Array((batch.entries[operation.number] ?? "").utf8),
+                retries: retries(of: batch.retries[operation.number]))
         }
         return .claimed(
             Claimed(
                 operations: operations, lost: lost, next: next, version: state.version, cluster: state.cluster,
                 turn: state.turn, refusals: state.refusals[claim.worker]?.count ?? 0,
                 controls: controls(of: claimed.map(\.batch))))
+    }
+
+    /// Replaces the retention clock time of the release by the time since then.
+    private func retries(of stored: String?) -> String {
+        guard let words = stored?.split(separator: " ", maxSplits: 1), let since = Int(words[0]) else { return "" }
+        return "\(max(0, state.retentionClock - since)) \(words[1])"
     }
 
     private mutating func refuse(_ claim: Message.Claim) {
@@ -197,8 +204,8 @@ extension StoreModel {
         }
     }
 
-    /// Advances the lease clock.
-    private mutating func tick() {
+    /// Advances the lease clock and the retention clock.
+    mutating func tick() {
         let passed = max(now - (state.seen ?? now), 0)
         state.leaseClock += min(passed, 3000)
         state.retentionClock += min(passed, 6 * 3_600_000)
@@ -236,6 +243,7 @@ extension StoreModel {
             requeue(operation, leaseExpired: true)
             addTotal("leases.expired", 1)
         }
+        let hasMoreDeferred = resumeDeferred()
         releaseStep()
         let due = state.expiring.filter { $0.value <= now }.sorted { ($0.value, $0.key) < ($1.value, $1.key) }
         for due in due.prefix(10) {
@@ -246,7 +254,27 @@ extension StoreModel {
                 forgetStep(due.key)
             }
         }
-        return expired.count >= 50 || due.count > 10 || !state.releases.isEmpty
+        return expired.count >= 50 || hasMoreDeferred || due.count > 10 || !state.releases.isEmpty
+    }
+
+    /// Lets the deferred operations that are due be claimed, also those that are due more than an hour after now. Returns
+    /// true if more may be.
+    private mutating func resumeDeferred() -> Bool {
+        var hasMore = false
+        let (clock, latest) = (state.retentionClock, state.retentionClock + 3_600_000)
+        for isDue in [{ $0 <= clock }, { $0 > latest }] as [(Int) -> Bool] {
+            let batches = state.deferred.filter { isDue($0.value) }
+            let due = batches.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.prefix(10).map(\.key)
+            hasMore = hasMore || due.count == 10
+            for id in due {
+                state.deferred[id] = nil
+                guard let batch = state.batches[id], batch.state != nil, !batch.isCancelled else { continue }
+                for (number, time) in batch.deferred where isDue(time) { state.batches[id]!.deferred[number] = nil }
+                syncReadyQueue(id)
+                state.deferred[id] = state.batches[id]!.deferred.values.min()
+            }
+        }
+        return hasMore
     }
 
     /// One step of forgetting. In the model test one step forgets a batch, because batches execute fewer than 100
@@ -261,6 +289,7 @@ extension StoreModel {
         if let name = batch.settings["name"], state.names[name] == id { state.names[name] = nil }
         state.webhooks = state.webhooks.filter { !$0.key.hasPrefix("\(id) ") }
         state.releases[id] = nil
+        state.deferred[id] = nil
         state.submissions[id] = nil
         state.expiring[id] = nil
         state.forgotten[id] = now

@@ -18,6 +18,7 @@ extension StoreModel {
     mutating func cancelNow(_ id: BatchID, _ reason: String) {
         addTotal("photos.cancelled", state.batches[id]!.stateCodes.count { !isFinal($0) })
         state.batches[id]!.isCancelled = true
+        state.deferred[id] = nil
         state.batches[id]!.reason = reason
         state.version += 1
         syncReadyQueue(id)
@@ -37,9 +38,10 @@ extension StoreModel {
         addTotal("photos.cancelled", open.count)
         // An executing operation ends with the next report of its holder. If the batch writes files, a queued operation
         // also does not end yet, because only a worker can write its manifest lines.
-        for number in batch.queue
-        where batch.output.isEmpty && batch.stateCodes[batch.photos(of: number)].allSatisfy(isFinal) {
-            batch.end(number)
+        let touched = Set(open.map { $0 / batch.size + 1 })
+        for number in batch.queue.intersection(touched)
+        where batch.stateCodes[batch.photos(of: number)].allSatisfy(isFinal) {
+            if batch.output.isEmpty { batch.end(number) } else { batch.deferred[number] = nil }
         }
         state.batches[id] = batch
         if !open.isEmpty {
@@ -123,7 +125,9 @@ extension BatchContent {
     mutating func end(_ number: Int) {
         queue.remove(number)
         executing[number] = nil
+        deferred[number] = nil
         leaseExpiries[number] = nil
+        retries[number] = nil
         if isCancelled || !stateCodes[photos(of: number)].contains(where: { FailureReason.isStateCode($0) }) {
             entries[number] = nil
         }

@@ -67,18 +67,21 @@ extension StoreModel {
         return .report(.accepted(ended: ended, stateCodes: differs ? stateCodes : nil, version: state.version))
     }
 
-    mutating func release(_ held: HeldOperation, _ worker: String) -> ReleaseReply {
+    mutating func release(
+        _ held: HeldOperation, _ worker: String, _ delay: Int, _ retries: String
+    ) -> ReleaseReply {
         guard let batch = state.batches[held.batch], batch.state != nil else { return .gone }
         guard held.number <= batch.operations else { return .lost }
         let operation = OperationID(batch: held.batch, number: held.number)
         let isMine = holds(worker, held.fencingToken, operation)
         if !isMine, batch.executing[held.number] != nil { return .lost }
         let photos = batch.photos(of: held.number)
+        if isMine { tick() }
         if batch.isCancelled {
             if isMine { requeue(operation, leaseExpired: false) }
             return .cancelled(stateCodes: batch.read(batch.stateCodes[photos]))
         }
-        if isMine { requeue(operation, leaseExpired: false) }
+        if isMine { requeue(operation, leaseExpired: false, delay: delay, retries: retries) }
         guard state.batches[held.batch]!.hasEnded(held.number) else { return isMine ? .queued : .lost }
         return .ended(stateCodes: Array(state.batches[held.batch]!.stateCodes[photos]))
     }
@@ -107,7 +110,7 @@ extension StoreModel {
     }
 
     /// Takes an operation from its holder and queues it again, unless all its photos are final.
-    mutating func requeue(_ operation: OperationID, leaseExpired: Bool) {
+    mutating func requeue(_ operation: OperationID, leaseExpired: Bool, delay: Int = 0, retries: String = "") {
         let id = operation.batch
         if state.batches[id]!.isCancelled {
             if leaseExpired, !state.batches[id]!.output.isEmpty {
@@ -132,6 +135,12 @@ extension StoreModel {
         state.batches[id]!.executing[operation.number] = nil
         state.leases[operation] = nil
         state.batches[id]!.queue.insert(operation.number)
+        let clock = state.retentionClock
+        if !retries.isEmpty { state.batches[id]!.retries[operation.number] = "\(clock) \(retries)" }
+        if delay > 0 {
+            state.batches[id]!.deferred[operation.number] = clock + delay
+            state.deferred[id] = min(clock + delay, state.deferred[id] ?? .max)
+        }
         syncReadyQueue(id)
     }
 
@@ -165,6 +174,8 @@ extension StoreModel {
             state.batches[id]!.queue = []
             state.batches[id]!.entries = [:]
             state.batches[id]!.leaseExpiries = [:]
+            state.batches[id]!.deferred = [:]
+            state.batches[id]!.retries = [:]
         }
         state.batches[id]!.settings["retention.start"] = String(state.retentionClock)
         if !batch.dependents.order.isEmpty { state.releases[id] = now }

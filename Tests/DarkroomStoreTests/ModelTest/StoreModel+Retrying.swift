@@ -91,6 +91,7 @@ extension StoreModel {
         batch = state.batches[id]!
         if let last {
             batch.queue.insert(operations)
+            batch.deferred[operations] = nil
             batch.entries[operations] = Message.entry(id, operations, last)
             batch.stateCodes += Array(repeating: UInt8(ascii: "N"), count: first + last - photos)
             batch.digest = Message.digest(id, operations, grownTo: last)

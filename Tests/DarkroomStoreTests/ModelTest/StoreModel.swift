@@ -20,7 +20,9 @@ struct StoreModel {
         case .claim(let claim): return .claim(self.claim(claim))
         case .heartbeat(let worker, let facts, let held): return .heartbeat(heartbeat(worker, facts, held))
         case .report(let report): return self.report(report)
-        case .release(let held, let worker, _): return .release(release(held, worker))
+        case .release(let held, let worker, _, let delay, let attempts):
+            let retries = attempts == 0 ? "" : "0:\(attempts):0:0:0:0:0"
+            return .release(release(held, worker, delay, retries))
         case .forget(let id, let unfinished): return .forget(forget(id, unfinished))
         case .expireLeases:
             state.leases = state.leases.mapValues { _ in -1 }

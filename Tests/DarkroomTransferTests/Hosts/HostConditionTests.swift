@@ -47,6 +47,33 @@ import Testing
         #expect(Double(result.refused) <= max(40, rate * 1.5))
     }
 
+    /// For a host that stays down for long, other operations should get the place of those that wait for it.
+    @Test func probesBecomeRareAndTheLastOneIsAtTheEnd() throws {
+        var condition = HostCondition(HostCondition.Rules(patience: .seconds(7200)))
+        let start = ContinuousClock.now
+        var (now, probes) = (start, [Duration]())
+        while condition.verdict(now) == nil {
+            now = max(now, try #require(condition.nextBegin(now)))
+            condition.began(now)
+            condition.ended(.silent, begun: now, now)
+            if case .down(_, let next) = condition.state { probes.append(next - now) }
+            if condition.verdict(now) == nil { #expect((condition.standstill ?? now) >= now) }
+        }
+        #expect(probes.prefix(5) == [.seconds(1), .seconds(2), .seconds(4), .seconds(8), .seconds(10)])
+        #expect(probes.max() == .seconds(300) && probes.count < 80)
+        #expect(now - start > .seconds(7180) && now - start <= .seconds(7210))
+    }
+
+    @Test func onlyALongPauseIsAStandstill() {
+        for (pause, isLong) in [(2, false), (9, false), (10, true), (1800, true)] {
+            var condition = HostCondition(HostCondition.Rules(patience: .seconds(7200)))
+            let now = ContinuousClock.now
+            condition.began(now)
+            condition.ended(.refused(retryAfter: .seconds(pause)), begun: now, now)
+            #expect(condition.standstill == (isLong ? now + .seconds(pause) : nil))
+        }
+    }
+
     @Test func sendsNothingBeforeRetryAfter() throws {
         var later = -1.0
         var early = 0

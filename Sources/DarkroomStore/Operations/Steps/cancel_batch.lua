@@ -10,6 +10,7 @@ do
 end
 if reason ~= '' then redis.call('HSET', key, 'cancelled.reason', reason) end
 redis.call('ZREM', KEY_READY .. (redis.call('HGET', key, 'priority') or 'normal'), id)
+redis.call('ZREM', KEY_DEFERRED, id)
 redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"isCancelled",' .. TIME_AND_BATCH .. ',"value":true}')
 --#include publish_batch_controls.lua
 if redis.call('HGET', key, 'executing') == '0' then

@@ -12,6 +12,7 @@ do
     end
     if is_sound then
         local queued, held = redis.call('ZCARD', key .. QUEUE), redis.call('HLEN', key .. EXECUTING)
+        local claimable = redis.call('ZCOUNT', key .. QUEUE, CLAIMABLE)
         local final, failed, finished = c[7] + c[8] + c[9], 0, c[10] == 'finished'
         local reasons = redis.call('HLEN', key .. REASONS) <= 1000 and redis.call('HGETALL', key .. REASONS) or {}
         for i = 2, #reasons, 2 do failed = failed + (tonumber(reasons[i]) or -1) end
@@ -20,13 +21,14 @@ do
         if c[12] == '1' then
             is_sound = is_sound and finished == (held == 0) and not turn and queued == (finished and 0 or c[2] - c[3] - c[4])
         else
-            local can_run = (c[10] == 'ready' or c[10] == 'executing') and c[14] ~= '1' and c[15] ~= '1' and queued > 0
+            local can_run = (c[10] == 'ready' or c[10] == 'executing') and c[14] ~= '1' and c[15] ~= '1' and claimable > 0
             is_sound = is_sound and c[2] - c[3] - c[4] == queued and redis.call('HLEN', key .. OPERATIONS) == queued + held + c[5]
                 and c[6] + final <= c[1]
                 and finished == (c[11] == '1' and c[3] == c[2] and c[10] ~= 'waiting')
                 and (not finished or final == c[1])
                 and (c[10] == 'waiting') == (redis.call('EXISTS', key .. DEPENDENCIES) == 1)
                 and (c[16] == '1' or can_run == (turn and true or false))
+                and (queued == claimable or redis.call('ZSCORE', KEY_DEFERRED, id) and true)
         end
         if finished then
             is_sound = is_sound and (redis.call('EXISTS', key .. DEPENDENTS) == 0 or redis.call('ZSCORE', KEY_RELEASES, id) and true)

@@ -1,10 +1,10 @@
--- Included. Sets `now`, the time of the Redis server in ms since 1970, and two clocks. Leases expire by `lease_clock`, and
--- finished batches are deleted by `retention_clock`. Each claim or heartbeat of any worker advances both clocks by the time since
--- the previous claim or heartbeat: `lease_clock` by at most 3 s, `retention_clock` by at most 6 h, and neither if the clock of
--- the server was set back.
+-- Included. Sets `now`, the time of the Redis server in ms since 1970, and two clocks. Leases expire by `lease_clock`. By
+-- `retention_clock`, deferred operations become due and finished batches are deleted. Each claim, heartbeat or release of any
+-- worker advances both clocks by the time since the previous one: `lease_clock` by at most 3 s, `retention_clock` by at most
+-- 6 h, and neither if the clock of the server was set back.
 --
--- This step is part of every claim and heartbeat, so it also repairs counters of `control` that another program has damaged. A
--- damaged counter continues from `now`, which is larger than any possible number of changes.
+-- This step is part of every claim, heartbeat and release. So it also repairs counters of `control` that another program has
+-- damaged. A damaged counter continues from `now`, which is larger than any possible number of changes.
 --#include now.lua
 local counters = {'seen', 'lease.clock', 'retention.clock', 'claims', 'turn', 'entered', 'version', 'dependencies', 'taken'}
 local counted = redis.call('HMGET', KEY_CONTROL, unpack(counters))

@@ -29,10 +29,11 @@ forgotten = redis.call('EXISTS', key .. EXECUTING, key .. DEPENDENTS, key .. DEP
 if forgotten then
     if facts[2] and redis.call('HGET', KEY_OUTPUTS, facts[2]) == id then redis.call('HDEL', KEY_OUTPUTS, facts[2]) end
     if facts[4] and redis.call('HGET', KEY_NAMES, facts[4]) == id then redis.call('HDEL', KEY_NAMES, facts[4]) end
-    redis.call('UNLINK', key, key .. STATES, key .. OPERATIONS, key .. QUEUE, key .. LEASE_EXPIRIES, key .. FAILURES, key .. REASONS)
+    redis.call('UNLINK', key, key .. STATES, key .. OPERATIONS, key .. QUEUE, key .. LEASE_EXPIRIES, key .. RETRIES, key .. FAILURES, key .. REASONS)
     redis.call('ZREM', KEY_BATCHES, id)
     redis.call('ZREM', KEY_EXPIRING, id)
     redis.call('ZREM', KEY_RELEASES, id)
+    redis.call('ZREM', KEY_DEFERRED, id)
     local rounds = math.min(tonumber(facts[3]) or 0, 1000000)  -- earlier rounds may have pending webhooks, too
     for round = math.max(1, rounds - 99), rounds do redis.call('ZREM', KEY_WEBHOOKS, id .. ' ' .. round) end
     redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"forgotten",' .. TIME_AND_BATCH .. '}')

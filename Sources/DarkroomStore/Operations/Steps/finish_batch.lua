@@ -15,7 +15,7 @@ do
         local passed = now - (tonumber(string.match(f[8] or '', '^(%d+) ')) or now)
         if passed > 0 and passed <= 10000 then redis.call('HSET', key, 'worked', string.format('%.0f', (tonumber(f[9]) or 0) + passed)) end
         redis.call('HDEL', key, FOCUS_FIELDS, 'pace')
-        if cancelled then redis.call('UNLINK', key .. QUEUE, key .. OPERATIONS, key .. LEASE_EXPIRIES) end
+        if cancelled then redis.call('UNLINK', key .. QUEUE, key .. OPERATIONS, key .. LEASE_EXPIRIES, key .. RETRIES) end
         if redis.call('EXISTS', key .. DEPENDENTS) == 1 then
             redis.call('ZADD', KEY_RELEASES, now, id)
             -- The next claim of any worker releases the dependents; this notice makes workers claim now.

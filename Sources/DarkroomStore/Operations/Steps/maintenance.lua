@@ -1,7 +1,8 @@
 -- Included. The maintenance that every claim and heartbeat does after it has renewed the caller's leases. Records that `worker`
 -- is running ('': no worker). Removes up to 10 workers that have sent no claim or heartbeat for an hour. Queues up to 50
 -- operations whose leases have expired, and counts these leases. Does one step of releasing the dependents of a finished batch,
--- and one step of forgetting each of up to 10 batches whose retention is over. Sets `more`, 1 if there is more to do. Expects
+-- and one step of forgetting each of up to 10 batches whose retention is over. Up to 50 deferred operations of each of up to 10 batches
+-- that are due can be claimed again. Sets `more`, 1 if there is more to do. Expects
 -- `prefix`, `now`, `lease_clock`, `retention_clock` and `fields`.
 local more = 0
 if worker ~= '' then redis.call('ZADD', KEY_WORKERS, now, worker) end
@@ -25,7 +26,7 @@ for _, member in ipairs(expired) do
     local from, to, is_valid, operation = 1, 8, nil, tonumber(number)
 --#include check_batch.lua
     if b[10] and is_valid and operation <= tonumber(b[5]) and redis.call('HEXISTS', key .. EXECUTING, number) == 1 then
-        local lease_expired, ended = true, false
+        local lease_expired, deferral, ended = true, 0, false
 --#include requeue_operation.lua
         leases_expired = leases_expired + 1
     end
@@ -34,6 +35,7 @@ do
     local totals = {'leases.expired', leases_expired}
 --#include add_totals.lua
 end
+--#include resume_deferred.lua
 for _, id in ipairs(redis.call('ZRANGE', KEY_RELEASES, 0, 0)) do
     local released
 --#include release_dependents.lua

@@ -12,6 +12,7 @@ local prefix = KEYS[1]
 --#define KEY_BATCH prefix .. 'batch:'
 --#define KEY_READY prefix .. 'ready:'
 --#define KEY_LEASES prefix .. 'leases'
+--#define KEY_DEFERRED prefix .. 'deferred'
 --#define KEY_WORKERS prefix .. 'workers'
 --#define KEY_WORKER prefix .. 'worker:'
 --#define KEY_OUTPUTS prefix .. 'outputs'
@@ -37,6 +38,7 @@ local prefix = KEYS[1]
 --#define QUEUE ':queue'
 --#define EXECUTING ':executing'
 --#define LEASE_EXPIRIES ':lease.expiries'
+--#define RETRIES ':retries'
 --#define FAILURES ':failures'
 --#define REASONS ':reasons'
 --#define DEPENDENCIES ':dependencies'
@@ -63,6 +65,13 @@ local prefix = KEYS[1]
 
 -- The maximum number of photos of a batch, and so of operations (see StoredBounds.swift).
 --#define MOST_PHOTOS 536870912
+
+-- The members of a queue are operation numbers. An operation that can be claimed has its number as its score. A deferred operation,
+-- which can be claimed later, has DEFERRED plus the retention clock time at which it is due. No operation is deferred for
+-- longer than MOST_DEFERRAL, in ms.
+--#define CLAIMABLE '-inf', MOST_PHOTOS
+--#define DEFERRED 1099511627776
+--#define MOST_DEFERRAL 3600000
 
 -- For each batch, Redis keeps the details of at most this many failures, and, for retries, the entries of at most this many ended
 -- operations. The limit is 10,000. If the namespace has more than 100 batches, it is 1,000,000 divided by their number, but at least 100.

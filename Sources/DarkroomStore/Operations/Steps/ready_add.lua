@@ -5,7 +5,7 @@ if not redis.call('ZSCORE', KEY_READY .. priority, id) then
     redis.call('ZADD', KEY_READY .. priority, redis.call('HINCRBY', KEY_CONTROL, 'turn', 1), id)
     redis.call('HINCRBY', KEY_CONTROL, 'entered', 1)
     if not ARGV.no_notice then
-        local operations = redis.call('ZCARD', key .. QUEUE)
+        local operations = redis.call('ZCOUNT', key .. QUEUE, CLAIMABLE)
 --#include notify_work.lua
     end
 end

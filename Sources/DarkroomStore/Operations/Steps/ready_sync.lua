@@ -10,7 +10,7 @@ do
         can = first >= 0 and last >= 0 and size >= 1
             and redis.call('ZCOUNT', key .. QUEUE, math.floor(first / size) + 1, math.floor(last / size) + 1) > 0
     elseif can then
-        can = redis.call('EXISTS', key .. QUEUE) == 1
+        can = redis.call('ZCOUNT', key .. QUEUE, CLAIMABLE) > 0
     end
     if can then
 --#include ready_add.lua

@@ -1,6 +1,6 @@
 -- Included. Queues the executing `operation` of the batch `id` again. Its downloaded photos become new, unless their originals
 -- are kept. If the batch is cancelled, or all photos are final and no manifest line can be missing, the operation ends instead.
--- The caller removes the lease.
+-- The caller removes the lease. If `deferral` is not 0, the operation is deferred for this number of ms.
 --
 -- `lease_expired` is false if the worker released the operation. The first two expired leases are always counted. Further
 -- expired leases are counted only if the worker had reported the beginning of a crash probe and not its end, so that crashes
@@ -9,7 +9,7 @@
 -- If the batch is cancelled, no later claim removes the stale temporary files of a lost worker. Therefore the operation is added
 -- to `stale.files`, which has at most 1,000 members, and other workers remove the files.
 --
--- Expects `prefix`, `now`, `key`, and `b` with REQUEUE_FIELDS of the batch's hash. Sets `ended`.
+-- Expects `prefix`, `now`, `retention_clock`, `key`, and `b` with REQUEUE_FIELDS of the batch's hash. Sets `ended`.
 local first = (operation - 1) * b[1]
 local codes = redis.call('GETRANGE', key .. STATES, first, math.min(first + b[1], tonumber(b[2])) - 1)
 local reset, cancelled = 0, b[11] == '1'
@@ -28,6 +28,7 @@ if left_under then
 end
 if ended then
     redis.call('HDEL', key .. LEASE_EXPIRIES, operation)
+    redis.call('HDEL', key .. RETRIES, operation)
     local kept = tonumber(b[8])
     if not cancelled and string.find(codes, '[FAILURE_CODES]') and kept < MOST_KEPT then
         kept = kept + 1
@@ -41,7 +42,12 @@ if ended then
     end
 else
     redis.call('HSET', key, 'count.downloaded', b[3] - reset, 'executing', b[4] - 1)
-    redis.call('ZADD', key .. QUEUE, operation, operation)
+    if deferral > 0 then
+        redis.call('ZADD', key .. QUEUE, DEFERRED + retention_clock + deferral, operation)
+        redis.call('ZADD', KEY_DEFERRED, 'LT', retention_clock + deferral, id)
+    else
+        redis.call('ZADD', key .. QUEUE, operation, operation)
+    end
     if lease_expired then
         local lease_expiries = redis.call('HGET', key .. LEASE_EXPIRIES, operation) or ''
         lease_expiries = string.find(lease_expiries, '^%d+$') and math.min(tonumber(lease_expiries), 1000000) or 0  -- a damaged number counts as 0
@@ -51,7 +57,7 @@ else
         end
         redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"recovered",' .. TIME_AND_BATCH .. ',"operation":' .. operation .. ',"leaseExpiries":' .. lease_expiries .. '}')
     end
-    if b[5] - b[6] - b[4] == 0 or b[12] == '1' then  -- the queue was empty, or has no operation in focus
+    if deferral == 0 then  -- the batch may have had no operation that could be claimed
 --#include ready_sync.lua
     end
 end
