@@ -507,7 +507,8 @@ final class TransferLoop {
             transfer.finish(
                 .success(
                     Download(
-                        body: transfer.onChunk == nil ? bytes : [], attempts: transfer.history.attempts, duration: .now - since,
+                        body: transfer.onChunk == nil ? bytes : [], attempts: transfer.history.attempts,
+                        duration: .now - since,
                         way: [], time: time)))
         case .failure(let error): transfer.fail(error.code, error.detail)
         }

@@ -40,6 +40,8 @@ package struct WorkerConfiguration: Sendable {
     package var photoTimeout: Duration = .seconds(60)
     /// Downloads pause while more than this number of downloaded bytes wait for their filtration.
     package var maxBytesHeld = 128 << 20
+    /// An operation of which all photos wait for less time than this stays in the worker. It is released if they wait longer.
+    package var leastDeferral: Duration = .seconds(10)
     /// What happens to photos whose files do not fit on the disk: they wait or they fail.
     package var whenDiskFull = WhenDiskFull.wait
     /// Whether the worker reports a photo only after its file and folder are safely on the disk. If false, reports cost

@@ -70,7 +70,7 @@ final class WorkerCore: CoordinatedWorker {
             WorkerState(
                 .init(
                     downloads: configuration.downloads, filtrations: configuration.filtrations,
-                    maxBytesHeld: configuration.maxBytesHeld)))
+                    maxBytesHeld: configuration.maxBytesHeld, leastDeferral: configuration.leastDeferral)))
         isWaitedFor.withLock { $0 = { [weak self] in self?.isWaitedFor($0, of: $1) ?? true } }
     }
 

@@ -98,8 +98,10 @@ extension WorkerState {
     /// which they wait. Everything else about these operations is reported.
     private func deferrals(_ now: ContinuousClock.Instant) -> [(HeldOperation, ContinuousClock.Instant)] {
         leases.local.compactMap { held in
-            guard let operation = operations[held], operation.isIdling, operation.hold == .none, !operation.isQuarantined,
-                !operation.hasNews, !isStopping, let due = operation.waitsUntil, due - now >= configuration.leastDeferral
+            guard let operation = operations[held], operation.isIdling, operation.hold == .none,
+                !operation.isQuarantined,
+                !operation.hasNews, !isStopping, let due = operation.waitsUntil,
+                due - now >= configuration.leastDeferral
             else { return nil }
             return (held, due)
         }

@@ -52,12 +52,15 @@ package struct WorkerState: Sendable {
         /// With more downloaded bytes in memory than this, no further download starts.
         package var maxBytesHeld: Int
         /// An operation of which all photos wait for less time than this stays in the worker.
-        package var leastDeferral = Duration.seconds(10)
+        package var leastDeferral: Duration
 
-        package init(downloads: Int, filtrations: Int, maxBytesHeld: Int) {
+        package init(
+            downloads: Int, filtrations: Int, maxBytesHeld: Int, leastDeferral: Duration = .seconds(10)
+        ) {
             self.downloads = downloads
             self.filtrations = filtrations
             self.maxBytesHeld = maxBytesHeld
+            self.leastDeferral = leastDeferral
         }
     }
 

@@ -10,7 +10,8 @@ import Testing
 @Suite(.redisServer) struct DeferralTests {
     /// Claims and defers the operations of a batch.
     private func deferred(
-        _ test: TestStore, operations: Int = 1, for seconds: [Int] = [60], _ change: (inout BatchOptions) -> Void = { _ in }
+        _ test: TestStore, operations: Int = 1, for seconds: [Int] = [60],
+        _ change: (inout BatchOptions) -> Void = { _ in }
     ) throws -> BatchID {
         let id = try test.submit(operations: operations, change)
         for (claimed, seconds) in zip(try test.claim(), seconds) { try release(test, claimed.held, for: seconds) }

@@ -79,7 +79,9 @@ import Testing
                 $0.stallTimeout = .milliseconds(200)
                 $0.patience = .seconds(20)
             })
-        let (stalled, good) = (Collected<Result<Download, TransferError>>(), Collected<Result<Download, TransferError>>())
+        let (stalled, good) = (
+            Collected<Result<Download, TransferError>>(), Collected<Result<Download, TransferError>>()
+        )
         let stalling = (0..<6).map { _ in engine.start(server.url("/stall"), completion: stalled.add) }
         for _ in 0..<30 { engine.start(server.url("/b"), completion: good.add) }
         #expect(await good.wait(for: 30).allSatisfy { $0.body == [2] })

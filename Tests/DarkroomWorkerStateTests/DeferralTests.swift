@@ -10,7 +10,8 @@ import Testing
     private let batch: BatchID = "waits"
 
     /// Claims an operation of photos that all wait.
-    private func bench(_ waits: [Duration?], isIdle: Bool = true, leaseExpiries: Int = 0) -> (StateBench, HeldOperation) {
+    private func bench(_ waits: [Duration?], isIdle: Bool = true, leaseExpiries: Int = 0) -> (StateBench, HeldOperation)
+    {
         var bench = StateBench(downloads: 8, filtrations: 2)
         let held = bench.claim(batch, photos: waits.count, leaseExpiries: leaseExpiries)
         for (photo, wait) in zip(bench.beginDownloads(urgently: true), waits) {
@@ -32,9 +33,11 @@ import Testing
         bench.check()
     }
 
-    @Test(arguments: [
-        [.seconds(60), .seconds(9), .seconds(60)], [.seconds(60), nil, .seconds(60)],
-    ] as [[Duration?]]) func operationStaysIfAPhotoGoesOnSoon(waits: [Duration?]) {
+    @Test(
+        arguments: [
+            [.seconds(60), .seconds(9), .seconds(60)], [.seconds(60), nil, .seconds(60)],
+        ] as [[Duration?]]) func operationStaysIfAPhotoGoesOnSoon(waits: [Duration?])
+    {
         var (bench, _) = bench(waits)
         #expect(bench.releases(now: .now).isEmpty)
         bench.check()

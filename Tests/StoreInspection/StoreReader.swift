@@ -53,12 +53,14 @@ final class StoreReader {
     }
 
     private static let batchKeys: Set = [
-        "states", "operations", "queue", "executing", "lease.expiries", "retries", "failures", "reasons", "dependencies",
+        "states", "operations", "queue", "executing", "lease.expiries", "retries", "failures", "reasons",
+        "dependencies",
         "dependents",
     ]
     private static let globalKeys =
         Set([
-            "control", "batches", "leases", "deferred", "workers", "outputs", "names", "expiring", "releases", "webhooks",
+            "control", "batches", "leases", "deferred", "workers", "outputs", "names", "expiring", "releases",
+            "webhooks",
             "forgotten", "stale.files", "totals", "history", "repair", "repair.wanted", "repair.round", "repair.states",
         ])
         .union(BatchPriority.allCases.map { "ready:\($0.rawValue)" })

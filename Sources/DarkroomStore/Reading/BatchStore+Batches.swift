@@ -50,7 +50,8 @@ extension BatchStore {
     /// The deferred operations of each of these batches.
     private func deferrals(of ids: [BatchID]) throws(StoreError) -> [Deferral?] {
         guard !ids.isEmpty else { return [] }
-        let scores = try read([RedisCommand(["ZMSCORE", keys.deferred] + ids.map(\.description))], ofAnotherType: .null)
+        let scores = try read(
+            [RedisCommand(["ZMSCORE", keys.deferred] + ids.map(\.description))], ofAnotherType: .null)
         let known = (scores.first?.array ?? []).map { $0 != .null }
         guard known.count == ids.count, known.contains(true) else { return ids.map { _ in nil } }
         let clock = try read(RedisCommand("HGET", keys.control, "retention.clock")).number ?? 0
