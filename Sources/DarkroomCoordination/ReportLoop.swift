@@ -12,6 +12,8 @@ package final class ReportLoop: Sendable {
 
     /// If an operation does not end, its changes are reported after this time.
     private static let patience = Duration.seconds(1)
+    /// Deferrals are longer by a random part, up to this factor, so that all operations of a host are not due at the same time.
+    private static let longestSpread = 1.1
 
     package init(_ worker: any CoordinatedWorker) { self.worker = worker }
 
@@ -168,7 +170,8 @@ package final class ReportLoop: Sendable {
             coordination.store.release(
                 release.held, worker: coordination.id,
                 isRefused: coordination.refusals.withLock { $0.contains(release.held.batch) },
-                after: release.due.map { max(.zero, $0 - now) } ?? .zero, retries: release.retries)
+                after: release.due.map { max(.zero, $0 - now) * Double.random(in: 1...Self.longestSpread) } ?? .zero,
+                retries: release.retries)
         }
         var isComplete = true
         for (release, result) in zip(releases, coordination.store.results(of: calls)) {

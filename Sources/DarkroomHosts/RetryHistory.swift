@@ -19,8 +19,18 @@ package struct RetryHistory: Sendable, Equatable {
     package var failures: Failures?
     /// The attempts that the host refused, or during which it was silent; nil if it has answered since.
     package var troubles: Failures?
-    /// The photo waits until this time; nil if it does not wait, or if nobody knows for how long.
+    /// The next attempt does not begin before this time; nil if it may begin at once, or as soon as the host gets requests.
     package var next: ContinuousClock.Instant?
 
     package init() {}
+
+    /// The history of a photo that nobody has tried to download since `left`. Of the time since then, only the wait for
+    /// the next attempt counts, so that a photo does not fail because its batch was suspended or no worker was there.
+    package func resumed(at now: ContinuousClock.Instant, leftAt left: ContinuousClock.Instant) -> RetryHistory {
+        let idle = now - max(left, min(next ?? left, now))
+        var history = self
+        history.failures?.since += idle
+        history.troubles?.since += idle
+        return history
+    }
 }

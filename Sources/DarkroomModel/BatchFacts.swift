@@ -23,13 +23,16 @@ public struct PhotoCounts: Sendable, Equatable {
 /// Queued operations of a batch that cannot be claimed yet.
 package struct Deferral: Sendable, Equatable {
     package var operations: Int
-    /// The time until the first of them can be claimed, in ms.
-    package var millisecondsLeft: Int
+    /// When the first of them can be claimed: Redis time, in milliseconds since 1970.
+    package var due: Int
 
-    package init(operations: Int, millisecondsLeft: Int) {
+    package init(operations: Int, due: Int) {
         self.operations = operations
-        self.millisecondsLeft = millisecondsLeft
+        self.due = due
     }
+
+    /// The time until the first operation can be claimed, in ms.
+    package func millisecondsLeft(now: Int) -> Int { max(0, due - now) }
 }
 
 /// The facts about a batch, as they were in Redis at one point in time.

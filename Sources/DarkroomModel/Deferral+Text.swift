@@ -2,8 +2,9 @@ import DarkroomText
 
 extension Deferral {
     /// `3 operations wait for the next attempt to download, in 14 s`.
-    package var text: String {
+    package func text(now: Int) -> String {
         let subject = HumanText.count(operations, of: "operation") + (operations == 1 ? " waits" : " wait")
-        return "\(subject) for the next attempt to download, in \(HumanText.duration(Double(millisecondsLeft) / 1000))"
+        let left = HumanText.duration(Double(millisecondsLeft(now: now)) / 1000)
+        return "\(subject) for the next attempt to download, in \(left)"
     }
 }

@@ -62,8 +62,11 @@ final class EasyHandle {
     private var heldBytes = 0
     /// Whether the rest of the body is not wanted, because the attempt ends.
     private var isUnwanted = false
-    /// Whether the server ended the stream of the attempt with an error. The server answers, and may answer other requests.
-    private var isReset = false
+    /// How the server ended the stream of the attempt without a response; nil if it did not. Such a server is not silent: it may
+    /// answer other requests.
+    private var ended: StreamEnd?
+
+    private enum StreamEnd { case byServer, forTooManyRequests }
     /// Whether the response was received to its end.
     private(set) var isComplete = false
     /// How many bytes the next attempt must be allowed to keep; nil if this attempt was not ended for lack of room.
@@ -495,14 +498,20 @@ final class EasyHandle {
         darkroom_curl_easy_getinfo_long(curl, CURLINFO_RESPONSE_CODE, &status)
         isComplete = code == CURLE_OK
         let isMultiplexed = noteVersion()
-        // Without a reset, libcurl reports that the stream ended "before end of the underlying stream": the connection was lost.
-        isReset = code == CURLE_HTTP2_STREAM && String(cString: errorText).contains("was not closed cleanly: ")
+        ended = code == CURLE_HTTP2_STREAM ? Self.end(ofStream: String(cString: errorText)) : nil
         let result = result(code)
         let sign = sign(result)
         return Attempt.Outcome(
             result: result, sign: sign, countsForHost: sign != .silent || peer?.countsSilence(begun: started) != false,
             isMultiplexed: isMultiplexed, way: way, hasBeenPublic: hasBeenPublic, spent: time(.now),
             hasStreamed: hasStreamed)
+    }
+
+    /// - Parameter text: libcurl's text for the error of the stream. If the connection was lost, the text is another one.
+    private static func end(ofStream text: String) -> StreamEnd? {
+        if text.contains("ENHANCE_YOUR_CALM") { return .forTooManyRequests }
+        let isEnded = text.contains("was not closed cleanly: ") || text.contains("was closed cleanly, but before")
+        return isEnded ? .byServer : nil
     }
 
     private func result(_ code: CURLcode) -> Attempt.Outcome.Result {
@@ -535,7 +544,12 @@ final class EasyHandle {
             guard received > 0 || status > 0 else { return .silent }
             return isSlow || error.code == .timeout ? .slow : .answered(after: timeToFirstByte)
         case .connectFailed where hasNoSocket: return .none
-        case .connectFailed: return isReset ? .answered(after: .zero) : .silent
+        case .connectFailed:
+            switch ended {
+            case .byServer: return .answered(after: .zero)
+            case .forTooManyRequests: return .refused(retryAfter: nil)
+            case nil: return .silent
+            }
         case .addressDenied, .nameNotFound, .outOfMemory, .cancelled: return .none
         default: return .answered(after: timeToFirstByte)
         }

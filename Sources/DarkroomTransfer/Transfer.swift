@@ -33,8 +33,8 @@ package final class Transfer: @unchecked Sendable {  // only the engine's thread
     var order: TransferOrder
     /// The earlier attempts, perhaps of another process.
     var history: RetryHistory
-    /// Whether the last attempt failed because the host was silent.
-    var wasSilent = false
+    /// Whether the host was silent in the last attempt. After the attempts of another process: whether it may have been.
+    var wasSilent: Bool
     /// Whether the held or ended attempt has received a part of its body.
     var hasBody = false
 
@@ -49,6 +49,7 @@ package final class Transfer: @unchecked Sendable {  // only the engine's thread
         self.order = order
         self.steps = steps
         self.history = history
+        wasSilent = history.troubles != nil
         self.onChunk = onChunk
         self.completion = completion
     }
@@ -68,13 +69,6 @@ package final class Transfer: @unchecked Sendable {  // only the engine's thread
 
     /// Changes the position of the transfer among the waiting transfers.
     package func reorder(_ order: TransferOrder) { mailbox.post(.reorder(self, order)) }
-
-    /// Reports that the transfer waits.
-    /// - Parameter next: until when; nil if nobody knows.
-    func waits(_ wait: TransferSteps.Wait, until next: ContinuousClock.Instant? = nil) {
-        history.next = next
-        steps.waits?(wait, history)
-    }
 
     /// The host whose connections the transfer uses next; "" for files.
     var host: String { request?.hop.host ?? "" }

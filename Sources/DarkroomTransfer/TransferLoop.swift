@@ -169,7 +169,7 @@ final class TransferLoop {
         if let answer = names.ask(name, for: transfer, .now) {
             enter(transfer, answer)
         } else {
-            transfer.waits(.name)
+            transfer.steps.waits?(.name, transfer.history)
         }
     }
 
@@ -275,15 +275,19 @@ final class TransferLoop {
     private func noteStandstill(of host: String, before: ContinuousClock.Instant?) {
         if let verdict = book.verdict(on: host, .now) {
             for waiting in book.removeAll(of: host, .now) { fail(waiting, verdict) }
-        } else if case let now = book.standstill(of: host), now != before {
-            for waiting in book.elements(of: host) { reportWait(waiting, until: now) }
+        } else {
+            let end = book.standstill(of: host)
+            // Each refusal of requests that were under way together may move the end a little.
+            if let before, let end, end - before < .seconds(1), before - end < .seconds(1) { return }
+            guard end != before else { return }
+            for waiting in book.elements(of: host) { reportWait(waiting, until: end) }
         }
     }
 
     /// Reports that a transfer waits in the host book.
     /// - Parameter next: until when its host gets no requests (``HostBook/standstill(of:)``); nil if it gets some.
     private func reportWait(_ transfer: Transfer, until next: ContinuousClock.Instant?) {
-        transfer.waits(next == nil ? .turn : .host, until: next)
+        transfer.steps.waits?(next.map { .host(until: $0) } ?? .turn, transfer.history)
     }
 
     /// Gives the place of a transfer at its host to another one.
@@ -341,12 +345,14 @@ final class TransferLoop {
     private func pause(_ transfer: Transfer, until time: ContinuousClock.Instant) {
         transfer.phase = .pausing(until: time)
         pausing.add(transfer, at: time)
-        transfer.waits(.retry, until: time)
+        transfer.history.next = time
+        transfer.steps.waits?(.retry(until: time), transfer.history)
     }
 
     private func resumePaused(_ now: ContinuousClock.Instant) {
         while let (time, transfer) = pausing.popDue(now) {
             guard case .pausing(time) = transfer.phase else { continue }  // cancelled in the meantime
+            transfer.history.next = nil
             begin(transfer)
         }
     }

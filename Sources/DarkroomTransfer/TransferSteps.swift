@@ -6,7 +6,7 @@ package struct TransferSteps: Sendable {
     /// with `.cancelled`.
     package var mayBegin: (@Sendable () -> Bool)?
     /// Called on the engine's thread when the transfer begins to wait, or waits for something else. The wait ends with the
-    /// next call to `mayBegin`. The history contains the time until which the transfer waits, if that is known.
+    /// next call to `mayBegin`.
     var waits: (@Sendable (Wait, RetryHistory) -> Void)?
     /// Returns whether the transfer may keep `bytes` of its body in memory. Called when the first byte of the body has
     /// arrived, and each time the body needs more memory than was allowed before. If the function returns false, the engine
@@ -20,13 +20,23 @@ package struct TransferSteps: Sendable {
         case name
         /// Its turn at its host, or the end of a short pause that the host has asked for.
         case turn
-        /// A host that does not answer, or that has asked for a long pause.
-        case host
+        /// A host that does not answer, or that has asked for a long pause. It gets no request before this time.
+        case host(until: ContinuousClock.Instant)
         /// Its next attempt after a failure.
-        case retry
+        case retry(until: ContinuousClock.Instant)
 
         /// Whether the transfer waits for something that other transfers do not compete for.
-        package var isIdle: Bool { self != .turn }
+        package var isIdle: Bool {
+            if case .turn = self { false } else { true }
+        }
+
+        /// Until when the transfer waits at least; nil if nobody knows.
+        package var end: ContinuousClock.Instant? {
+            switch self {
+            case .name, .turn: nil
+            case .host(let end), .retry(let end): end
+            }
+        }
     }
 
     package init(

@@ -230,7 +230,7 @@ final class WorkerCore: CoordinatedWorker {
     private func download(_ task: PhotoTask, _ urgency: Urgency) {
         let steps = TransferSteps(
             mayBegin: { [self] in mayProceed(.downloadBegins(task)) },
-            waits: { [self] in handle(.downloadWaits(task, isIdle: $0.isIdle, $1)) },
+            waits: { [self] in handle(.downloadWaits(task, isIdle: $0.isIdle, until: $0.end, $1)) },
             mayCarry: { [self] in mayProceed(.downloadCarries(task, bytes: $0)) })
         pending.download(task, urgency, steps) { [self] in downloaded(task, $0) }
         // The urgency may have changed before the download was added.

@@ -37,8 +37,8 @@ extension WorkerState {
         /// Start photos and filtrations if there is room. If not `urgently`, photos may start later, several at a time.
         case schedule(urgently: Bool)
         /// A download waits for a name, for the turn of its host or for its next attempt. `isIdle` is true if other photos
-        /// do not compete for that. The history contains the time until which the download waits, if that is known.
-        case downloadWaits(PhotoTask, isIdle: Bool, RetryHistory)
+        /// do not compete for that. The download waits at least until `end`; nil if nobody knows.
+        case downloadWaits(PhotoTask, isIdle: Bool, until: ContinuousClock.Instant?, RetryHistory)
         /// Asks whether a download may send a request. Granted if the effects contain ``Effect/proceed(isFirst:)``.
         case downloadBegins(PhotoTask)
         /// The first byte of a body has arrived, or a body needs more memory. Asks whether `bytes` of it may be kept.

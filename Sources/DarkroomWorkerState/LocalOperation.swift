@@ -40,7 +40,11 @@ package struct LocalOperation: Sendable {
     /// The number of photos that wait for something that other photos do not compete for, such as an answer of a server.
     var idle = 0
     /// What is known about the attempts to download photos, by position. May contain photos that are final.
-    var retries: [Int: RetryHistory]
+    private var retries: [Int: RetryHistory]
+    /// Since when nobody tries to download a photo of ``retries``, by position.
+    private var left: [Int: ContinuousClock.Instant] = [:]
+    /// Until when a photo waits at least, by position.
+    private var waitEnds: [Int: ContinuousClock.Instant] = [:]
     /// When another worker can claim the operation, which is being released because all its photos wait for long; nil: at
     /// once, if it is being released.
     private(set) var due: ContinuousClock.Instant?
@@ -85,7 +89,9 @@ package struct LocalOperation: Sendable {
         operationSize = options.operationSize
         keepsOriginals = !options.originals.isEmpty
         redactsQueries = options.redactURLs
-        retries = claimed.retryHistories.filter { claimed.stateCodes.indices.contains($0.key) }
+        let past = claimed.retryHistories
+        retries = past.histories.filter { claimed.stateCodes.indices.contains($0.key) }
+        left = retries.mapValues { _ in past.released }
         // The bytes of photos that are claimed with the state `D` are in the folder of originals and need no download.
         stateCodes = claimed.stateCodes.map { code in
             let state = PhotoState(stateCode: code) ?? .new
@@ -145,13 +151,13 @@ package struct LocalOperation: Sendable {
         guard isIdling else { return nil }
         var earliest: ContinuousClock.Instant?
         for position in stateCodes.indices where !isFinal(position) {
-            guard let next = retries[position]?.next else { return nil }
-            earliest = min(next, earliest ?? next)
+            guard let end = waitEnds[position] else { return nil }
+            earliest = min(end, earliest ?? end)
         }
         return earliest
     }
 
-    /// ``retries`` of the photos that are not final.
+    /// What is known about the attempts to download photos that are not final, by position.
     var openRetries: [Int: RetryHistory] { retries.filter { !isFinal($0.key) } }
 
     private func positions(of photos: ClosedRange<Int>?) -> ClosedRange<Int>? {
@@ -176,6 +182,9 @@ package struct LocalOperation: Sendable {
         isTaken[position] = true
         unbegun -= 1
         running += 1
+        if let time = left.removeValue(forKey: position) {
+            retries[position] = retries[position]?.resumed(at: .now, leftAt: time)
+        }
         let isStored = stateCodes[position] == PhotoState.downloaded.stateCode
         return PhotoTask(
             records[position], of: held, resources, isStored: isStored, isQuarantined: isQuarantined,
@@ -191,6 +200,8 @@ package struct LocalOperation: Sendable {
         guard !isFinal(position) else { return }
         isTaken[position] = false
         unbegun += 1
+        if retries[position] != nil { left[position] = .now }
+        waitEnds[position] = nil
         next = min(next, position)
         nextFocused = min(nextFocused, position)
         if let focus { nextFocused = max(nextFocused, focus.lowerBound) }
@@ -198,6 +209,16 @@ package struct LocalOperation: Sendable {
         stateCodes[position] = PhotoState.new.stateCode
         noteNews()
     }
+
+    /// Records that a photo waits for its next request.
+    /// - Parameter end: until when it waits at least; nil if nobody knows.
+    mutating func waits(index: Int, until end: ContinuousClock.Instant?, _ history: RetryHistory) {
+        retries[position(of: index)] = history.attempts > 0 ? history : nil
+        waitEnds[position(of: index)] = end
+    }
+
+    /// Records that a photo no longer waits for its next request.
+    mutating func waitEnds(index: Int) { waitEnds[position(of: index)] = nil }
 
     /// Records that a photo is downloaded. This change alone does not make a report due.
     mutating func downloaded(index: Int) {
@@ -295,7 +316,7 @@ package struct LocalOperation: Sendable {
         lines[position] = line.text(redactingQuery: redactsQueries)
     }
 
-    func position(of index: Int) -> Int { index - records[0].index }
+    private func position(of index: Int) -> Int { index - records[0].index }
 
     /// The state of a photo; nil if it has no state yet.
     func state(of index: Int) -> PhotoState? { PhotoState(stateCode: stateCodes[position(of: index)]) }

@@ -149,6 +149,7 @@ extension WorkerState {
         else { return }
         move(entry, to: .requested)
         setIdle(entry, true)
+        update(task.operation) { $0.waitEnds(index: task.record.index) }
         photos.update(task) { entry in
             if !entry.hasBegun { entry.times.downloadBegan = .now }
             entry.hasBegun = true
@@ -158,17 +159,17 @@ extension WorkerState {
     }
 
     mutating func downloadWaits(
-        _ task: PhotoTask, isIdle: Bool, _ history: RetryHistory, _ effects: inout [Effect]
+        _ task: PhotoTask, isIdle: Bool, until end: ContinuousClock.Instant?, _ history: RetryHistory,
+        _ effects: inout [Effect]
     ) {
         if let entry = photos.entry(of: task), entry.stage.isDownload {
             move(entry, to: .waiting)
             setIdle(entry, isIdle)
-            let isNothing = history.attempts == 0 && history.next == nil
-            let waits = update(task.operation) { operation in
-                operation.retries[operation.position(of: task.record.index)] = isNothing ? nil : history
-                return history.next != nil && operation.isIdling
+            let mayBeReleased = update(task.operation) { operation in
+                operation.waits(index: task.record.index, until: end, history)
+                return end != nil && operation.isIdling
             }
-            if waits == true { effects.append(.wakeReports) }  // it may be released
+            if mayBeReleased == true { effects.append(.wakeReports) }
         }
         effects.append(.schedule(urgently: false))
     }

@@ -132,7 +132,8 @@ package struct WorkerState: Sendable {
         case .stateCodes(let codes, let held): merge(codes, held, &effects)
 
         case .schedule(let urgently): schedule(urgently: urgently, &effects)
-        case .downloadWaits(let task, let isIdle, let history): downloadWaits(task, isIdle: isIdle, history, &effects)
+        case .downloadWaits(let task, let isIdle, let end, let history):
+            downloadWaits(task, isIdle: isIdle, until: end, history, &effects)
         case .downloadBegins(let task): downloadBegins(task, &effects)
         case .downloadCarries(let task, let bytes): downloadCarries(task, bytes, &effects)
         case .downloaded(let task, let bytes): downloaded(task, bytes, &effects)

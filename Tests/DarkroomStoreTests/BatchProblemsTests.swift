@@ -203,6 +203,18 @@ import Testing
         #expect(problems([worker()], [batch]).of(batch).isEmpty, "no worker is busy")
     }
 
+    @Test func reportsABatchOfWhichAllOperationsWaitForTheirNextAttempt() throws {
+        var batch = try batch(Self.first, ["submitted": "\(Self.now - 60_000)"])
+        let queued = batch.operations - batch.operationsEnded - batch.executing
+        let busy = [worker("\(Self.second):0-3")]
+        batch.deferral = Deferral(operations: queued, due: Self.now + 14_000)
+        let found = try #require(problems(busy, [batch]).of(batch).first)
+        #expect(found.code == .waitsForHost)
+        #expect(found.text.hasSuffix("for the next attempt to download, in 14.0 s"))
+        batch.deferral = Deferral(operations: queued - 1, due: Self.now + 14_000)
+        #expect(problems(busy, [batch]).of(batch).first?.code == .waitsForWorkers)
+    }
+
     /// Before a worker claims an operation of the batch, it has not refused the batch.
     @Test func reportsAFolderToWhichNoWorkerMayWrite() throws {
         let batch = try batch(Self.first, ["output": "/srv/photos/a"])

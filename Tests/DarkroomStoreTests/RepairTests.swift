@@ -99,6 +99,20 @@ import Testing
         _ = try test.state()
     }
 
+    /// With a negative counter, the batch would count as gone, and its workers would not learn that it is cancelled.
+    @Test func negativeCounterOfACancelledBatchIsCorrected() throws {
+        let id = try test.submit(operations: 2)
+        let held = try test.claim(operations: 1)[0].held
+        _ = try store.perform(store.cancel(id))
+        try test.command("HINCRBY", store.keys.batch(id), "operations.kept", "-3")
+        #expect(try repair() == [id])
+        #expect(try test.report(held, "FFF") == .cancelled(stateCodes: Array("CCC".utf8)))
+        #expect(try store.perform(store.release(held, worker: "worker")) == .cancelled(stateCodes: Array("CCC".utf8)))
+        try test.command("HINCRBY", store.keys.batch(id), "operations.kept", "-3")
+        #expect(try repair() == [id])
+        #expect(try repair() == [])
+    }
+
     @Test(arguments: ["executing", "operations.ended", "count.filtered", "count.failed", "operations.kept"])
     func damagedCounterIsReplaced(field: String) throws {
         for value in ["-7", "x", "", "1e9", "4000000"] {

@@ -219,4 +219,14 @@ import Testing
         let ends = try test.store.connection.call(RedisCommand("PTTL", test.store.keys.host(uses[7].host))).int
         #expect((1...20_000).contains(try #require(ends)))
     }
+
+    /// Meanwhile all operations with photos of the host may be deferred, so that no worker uses it.
+    @Test(arguments: [(1800, 1920), (31_536_000, 3720)]) func pauseIsRememberedUntilItsEnd(pause: Int, kept: Int) throws
+    {
+        _ = try share("a", wanted: 1) {
+            $0.state = .troubled(.paused, since: .zero, next: .seconds(pause), count: 1)
+        }
+        let ends = try test.store.connection.call(RedisCommand("PTTL", test.store.keys.host("photos.example"))).int
+        #expect(((kept - 30) * 1000...(kept + 1) * 1000).contains(try #require(ends)))
+    }
 }

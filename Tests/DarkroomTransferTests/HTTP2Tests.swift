@@ -313,6 +313,27 @@ import Testing
         #expect(outcomes.count { $0.error?.code == .connectFailed } == 8)
     }
 
+    /// ENHANCE_YOUR_CALM: the server wants fewer requests.
+    @Test func resetForTooManyRequestsHoldsTheHost() async throws {
+        let server = try HTTP2Server(certificates) { request, connection in
+            if (3...4).contains(request.number) {
+                connection.send(.reset(request.stream, 11))
+            } else {
+                Self.answer(request, connection)
+            }
+        }
+        defer { server.stop() }
+        let engine = TransferEngine(
+            configuration {
+                $0.perHost = 1
+                $0.retries = 0
+                $0.patience = .seconds(60)
+            })
+        let results = Collected<Outcome>()
+        for _ in 0..<6 { engine.start(server.url("/"), completion: results.add) }
+        #expect(await results.wait(for: 6).allSatisfy { $0.body != nil })
+    }
+
     @Test func streamsAfterAGoAwayUseANewConnection() async throws {
         let gate = Gate()
         let server = try HTTP2Server(certificates) { request, connection in

@@ -98,12 +98,12 @@ import Testing
                 $0.stallTimeout = .milliseconds(200)
                 $0.patience = .seconds(60)
             })
-        let waits = Collected<ContinuousClock.Instant?>()
-        let steps = TransferSteps(waits: { wait, history in if wait == .host { waits.add(history.next) } })
+        let waits = Collected<ContinuousClock.Instant>()
+        let steps = TransferSteps(waits: { wait, _ in if case .host(let end) = wait { waits.add(end) } })
         for _ in 0..<3 { engine.start(server.url("/stall")) { _ in } }
         engine.start(server.url("/stall"), steps: steps) { _ in }
         // Each probe is later than the one before.
-        let probes = await waits.wait(for: 3).compactMap(\.self)
+        let probes = await waits.wait(for: 3)
         #expect(probes.count == 3 && probes == probes.sorted() && probes[2] - probes[0] >= .seconds(1))
     }
 

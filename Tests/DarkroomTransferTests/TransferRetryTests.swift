@@ -42,7 +42,7 @@ import Testing
         let results = Collected<Result<Download, TransferError>>()
         let waits = Collected<RetryHistory>()
         let begun = ContinuousClock.now
-        let steps = TransferSteps(waits: { wait, history in if wait == .retry { waits.add(history) } })
+        let steps = TransferSteps(waits: { wait, history in if case .retry = wait { waits.add(history) } })
         engine.start(server.url("/a"), steps: steps, history: history, completion: results.add)
         #expect(await results.wait(for: 1)[0].error?.attempts == 6)
         #expect(server.log.requests == ["/a": 2])

@@ -202,8 +202,7 @@ struct StateBench {
     mutating func downloadWaits(_ photo: Photo, isIdle: Bool = false, for wait: Duration? = nil) {
         var history = RetryHistory()
         history.attempts = photo.history.attempts + 1
-        history.next = wait.map { .now + $0 }
-        handle(.downloadWaits(photo, isIdle: isIdle, history))
+        handle(.downloadWaits(photo, isIdle: isIdle, until: wait.map { .now + $0 }, history))
     }
 
     /// The first byte of a photo has arrived, or it needs more memory. Returns whether it may keep `bytes`.

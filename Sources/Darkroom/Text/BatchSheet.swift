@@ -63,7 +63,7 @@ package struct BatchSheet {
         }
         let rate = batch.photosPerSecond(now: now)
         if let rate, rate > 0 { sheet.add("rate", HumanText.rate(rate)) }
-        let waits = [waiting, batch.deferral?.text].compactMap(\.self)
+        let waits = [waiting, batch.deferral?.text(now: now)].compactMap(\.self)
         if !waits.isEmpty { sheet.add("waiting", waits.joined(separator: "; ")) }
         if let waited { sheet.add("waited for", waited) }
         if let left = batch.secondsLeft(at: rate, problems: problems) { sheet.add("left", HumanText.duration(left)) }

@@ -24,7 +24,7 @@ extension JSON {
             "secondsLeft": JSON(left, decimals: 1), "problems": .array(problems.map { JSON($0) }),
             "output": .string(batch.options.output),
         ]
-        self = adding(JSON(recipeOf: batch.options)).adding(.object(JSON.controls(of: batch)))
+        self = adding(JSON(recipeOf: batch.options)).adding(.object(JSON.controls(of: batch, now: now)))
     }
 
     /// How the files of a batch are made. With renditions, there are no other filters.
@@ -40,7 +40,7 @@ extension JSON {
     }
 
     /// The optional members that apply to the batch.
-    private static func controls(of batch: BatchFacts) -> [Member] {
+    private static func controls(of batch: BatchFacts, now: Int) -> [Member] {
         var members: [Member] = []
         if !batch.damage.isEmpty {
             members.append(Member(key: "damage", value: .array(batch.damage.map(JSON.string))))
@@ -51,7 +51,7 @@ extension JSON {
         if let deferral = batch.deferral {
             let value: JSON = [
                 "operations": .int(deferral.operations),
-                "secondsLeft": JSON(Double(deferral.millisecondsLeft) / 1000, decimals: 1),
+                "secondsLeft": JSON(Double(deferral.millisecondsLeft(now: now)) / 1000, decimals: 1),
             ]
             members.append(Member(key: "deferred", value: value))
         }

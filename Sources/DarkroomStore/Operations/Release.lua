@@ -5,7 +5,7 @@
 -- ARGV[1] worker id  [2] fencing token  [3] batch id  [4] operation number
 --     [5] '1': the worker refuses the batch, so no change notice is published
 --     [6] the operation is deferred for this number of ms, 0 to MOST_DEFERRAL; 0: it can be claimed at once
---     [7] what the worker knows about the retries of photos (see RetryHistory.swift), for the next worker; '': nothing
+--     [7] what the worker knows about the retries of photos (see RetryCoding.swift), for the next worker; '': nothing
 -- {'OK'} queued
 -- {'GONE'} there is no such batch
 -- {'LOST'} the operation was already queued again, or another worker holds it
@@ -30,6 +30,8 @@ if holder and string.sub(holder, 1, #mine) == mine then
     if not ended then
         if ARGV[7] ~= '' then
             redis.call('HSET', key .. RETRIES, operation, string.format('%.0f ', retention_clock) .. ARGV[7])
+        else
+            redis.call('HDEL', key .. RETRIES, operation)
         end
         redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"released",' .. TIME_AND_BATCH .. ',"operation":' .. operation .. '}')
         return {'OK'}

@@ -185,9 +185,9 @@ local function check_operations(id, key, first, photos_then)
                 -- A photo that was cancelled individually may have no manifest line: the next worker writes the line.
                 local stays = is_open or queued[i] and has_entry and b[6] ~= '' and string.find(codes, 'C', 1, true)
                 if stays then
-                    -- The score is neither that of an operation that can be claimed nor that of a deferred one.
-                    local is_stuck = queued[i] and tonumber(queued[i]) > MOST_PHOTOS and tonumber(queued[i]) < DEFERRED
-                    if not queued[i] or is_stuck then
+                    local score = tonumber(queued[i] or '')
+                    local is_deferred = score and score >= DEFERRED
+                    if score ~= number and not is_deferred then
                         correct(1)
                         redis.call('ZADD', key .. QUEUE, number, number)
                     end
@@ -267,9 +267,12 @@ local function complete(id, key)
             correct(redis.call('ZREM', key .. QUEUE, number))
         end
     end
-    if next_due and not cancelled and not redis.call('ZSCORE', KEY_DEFERRED, id) then
-        correct(1)
-        redis.call('ZADD', KEY_DEFERRED, next_due, id)
+    if next_due and not cancelled then
+        local known = redis.call('ZSCORE', KEY_DEFERRED, id)
+        if not known or tonumber(known) > next_due then
+            correct(1)
+            redis.call('ZADD', KEY_DEFERRED, next_due, id)
+        end
     end
     local without_entry = 0  -- the workers that hold these operations still know their photos
     if redis.call('HLEN', key .. EXECUTING) <= 10000 then
@@ -296,7 +299,9 @@ local function complete(id, key)
     end
     set('executing', b[4], held)
     if not cancelled or b[1] ~= 'finished' or held > 0 then set('operations.ended', b[3], ended) end
-    if not cancelled then set('operations.kept', b[5], kept) end
+    -- The entries of a cancelled batch are removed when it finishes, and the counter stays.
+    if cancelled and b[1] == 'finished' then kept = math.max(0, math.min(math.floor(tonumber(b[5] or '') or 0), operations)) end
+    set('operations.kept', b[5], kept)
 
     for _, priority in ipairs({PRIORITIES}) do
         if priority ~= (b[8] or 'normal') then correct(redis.call('ZREM', KEY_READY .. priority, id)) end

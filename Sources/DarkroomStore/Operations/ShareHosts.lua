@@ -29,9 +29,11 @@
 --#define BREAK 300
 -- How often the entries are looked through.
 --#define SWEEP 1000
--- How long a host is remembered, and a host that was never in trouble.
+-- How long a host is remembered, and a host that was never in trouble. A host that gets no requests now is remembered longer, by the
+-- time until its next request, but at most by LONGEST_PAUSE: meanwhile no worker may have photos of it.
 --#define KEEP 120000
 --#define KEEP_CALM 20000
+--#define LONGEST_PAUSE MOST_DEFERRAL
 --#define YEAR 31600000000
 --#define MOST_REQUESTS 10000
 
@@ -139,7 +141,10 @@ for at = 2, #ARGV, 9 do
     else
         redis.call('HSET', key, 'shared', shared)
     end
-    if swept == now or new then redis.call('PEXPIRE', key, version > 0 and KEEP or KEEP_CALM) end
+    if swept == now or new then
+        local pause = name and math.min(math.max(0, next_at - now), LONGEST_PAUSE) or 0
+        redis.call('PEXPIRE', key, version > 0 and KEEP + pause or KEEP_CALM)
+    end
 
     if name then
         state = string.format('%s %.0f %.0f %d', name, math.max(0, now - since), math.max(0, next_at - now), count)

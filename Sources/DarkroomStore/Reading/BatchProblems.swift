@@ -217,9 +217,10 @@ package struct BatchProblems: Sendable {
         guard now - latest > BatchPace.longestSilence.wholeMilliseconds else { return nil }
         let waits = waits[batch.id] ?? []
         guard let most = waits.max(by: { $0.photos < $1.photos }) else {
-            guard let deferral = batch.deferral else { return waitForWorkers(batch) }
+            let queued = batch.operations - batch.operationsEnded - batch.executing
+            guard let deferral = batch.deferral, deferral.operations >= queued else { return waitForWorkers(batch) }
             return (
-                .waitsForHost, "no photo of it runs: \(deferral.text)",
+                .waitsForHost, "no photo of it runs: \(deferral.text(now: now))",
                 "it goes on by itself; darkroom hosts shows the servers"
             )
         }

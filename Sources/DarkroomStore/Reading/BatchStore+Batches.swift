@@ -54,7 +54,10 @@ extension BatchStore {
             [RedisCommand(["ZMSCORE", keys.deferred] + ids.map(\.description))], ofAnotherType: .null)
         let known = (scores.first?.array ?? []).map { $0 != .null }
         guard known.count == ids.count, known.contains(true) else { return ids.map { _ in nil } }
-        let clock = try read(RedisCommand("HGET", keys.control, "retention.clock")).number ?? 0
+        // The clock had this value when the time of Redis was `seen`.
+        let clocks = try read(RedisCommand("HMGET", keys.control, "seen", "retention.clock")).array ?? []
+        let times = clocks.map { $0.string.flatMap { Int($0) } }
+        guard times.count == 2, let seen = times[0], let clock = times[1] else { return ids.map { _ in nil } }
         let found = zip(ids, known).filter(\.1).map(\.0)
         let from = String(Keys.deferredScore)
         let values = try read(
@@ -70,8 +73,8 @@ extension BatchStore {
                 let score = values[2 * position + 1].array?.last?.string.flatMap({ Double($0) }),
                 let due = Int(exactly: score.rounded())
             else { continue }
-            let left = min(max(0, due - Keys.deferredScore - clock), Self.longestDeferral.wholeMilliseconds)
-            deferrals[id] = Deferral(operations: operations, millisecondsLeft: left)
+            let left = min(due - Keys.deferredScore - clock, Self.longestDeferral.wholeMilliseconds)
+            deferrals[id] = Deferral(operations: operations, due: seen + left)
         }
         return ids.map { deferrals[$0] }
     }

@@ -39,10 +39,12 @@ struct HostCondition {
     private static let firstPause = Duration.milliseconds(250)
     private static let longestPause = Duration.seconds(8)
     private static let firstProbe = Duration.seconds(1)
-    /// The longest time between two probes of a host in its first minute without an answer, and later.
-    private static let longestEarlyProbe = Duration.seconds(10)
+    /// Between two probes of a host that is down, the pause grows to this one. After a minute, it grows with the time for which
+    /// the host is down, to at most ``longestProbe``.
+    private static let usualProbe = Duration.seconds(10)
     private static let longestProbe = Duration.seconds(300)
-    /// The shortest pause that counts as a standstill. Shorter ones only spread the requests.
+    /// The shortest pause that counts as a standstill. Shorter ones only spread the requests. Operations with photos of the
+    /// host are deferred if a little more than that is left, see `WorkerConfiguration.leastDeferral`.
     private static let leastStandstill = Duration.seconds(10)
 
     let rules: Rules
@@ -172,7 +174,7 @@ struct HostCondition {
         var longest = min((now - since) / 6, Self.longestProbe)
         // The last probe is not long before the patience is over.
         if let lastAnswer { longest = min(longest, lastAnswer + rules.patience - now) }
-        longest = max(longest, Self.longestEarlyProbe)
+        longest = max(longest, Self.usualProbe)
         return min(longest, Self.firstProbe * (1 << min(probes - 1, 10)))
     }
 

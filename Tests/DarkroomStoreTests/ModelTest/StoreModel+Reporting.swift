@@ -136,7 +136,7 @@ extension StoreModel {
         state.leases[operation] = nil
         state.batches[id]!.queue.insert(operation.number)
         let clock = state.retentionClock
-        if !retries.isEmpty { state.batches[id]!.retries[operation.number] = "\(clock) \(retries)" }
+        state.batches[id]!.retries[operation.number] = retries.isEmpty ? nil : "\(clock) \(retries)"
         if delay > 0 {
             state.batches[id]!.deferred[operation.number] = clock + delay
             state.deferred[id] = min(clock + delay, state.deferred[id] ?? .max)

@@ -28,7 +28,11 @@ do
                 and (not finished or final == c[1])
                 and (c[10] == 'waiting') == (redis.call('EXISTS', key .. DEPENDENCIES) == 1)
                 and (c[16] == '1' or can_run == (turn and true or false))
-                and (queued == claimable or redis.call('ZSCORE', KEY_DEFERRED, id) and true)
+        end
+        if is_sound and c[12] ~= '1' and queued > claimable then
+            local due = redis.call('ZRANGEBYSCORE', key .. QUEUE, DEFERRED, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
+            local known = redis.call('ZSCORE', KEY_DEFERRED, id)
+            is_sound = due and known and tonumber(known) <= due - DEFERRED
         end
         if finished then
             is_sound = is_sound and (redis.call('EXISTS', key .. DEPENDENTS) == 0 or redis.call('ZSCORE', KEY_RELEASES, id) and true)

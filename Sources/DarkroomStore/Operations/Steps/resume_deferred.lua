@@ -1,6 +1,7 @@
--- Included by maintenance.lua. Lets up to 50 deferred operations of each of up to 10 batches be claimed if they are due. Those that are
--- due later than is possible are from before the retention clock was set back, and are due now. Sets `more` to 1 if there may
--- be further ones. Expects `prefix`, `now`, `retention_clock` and `fields`.
+-- Included by maintenance.lua. Lets deferred operations be claimed that are due, up to 50 of each of up to 10 batches. An operation that
+-- is due later than is possible was deferred before the retention clock was set back, and is due now. Removes members that are
+-- no operation numbers. Sets `more` to 1 if there may be further operations that are due. Expects `prefix`, `now`,
+-- `retention_clock` and `fields`.
 for _, range in ipairs({{'-inf', retention_clock}, {'(' .. retention_clock + MOST_DEFERRAL, '+inf'}}) do
     local due = redis.call('ZRANGEBYSCORE', KEY_DEFERRED, range[1], range[2], 'LIMIT', 0, 10)
     if #due == 10 then more = 1 end
@@ -12,10 +13,14 @@ for _, range in ipairs({{'-inf', retention_clock}, {'(' .. retention_clock + MOS
             local to = range[1] == '-inf' and DEFERRED + retention_clock or '+inf'
             local operations, claimable = redis.call('ZRANGEBYSCORE', key .. QUEUE, from, to, 'LIMIT', 0, 50), {}
             for _, operation in ipairs(operations) do
-                claimable[#claimable + 1] = tonumber(operation) or 0  -- a member that is no number is not claimed, see Claim.lua
-                claimable[#claimable + 1] = operation
+                if string.find(operation, '^[1-9]%d*$') and tonumber(operation) <= MOST_PHOTOS then
+                    claimable[#claimable + 1] = operation
+                    claimable[#claimable + 1] = operation
+                else
+                    redis.call('ZREM', key .. QUEUE, operation)
+                end
             end
-            if #operations > 0 then
+            if #claimable > 0 then
                 redis.call('ZADD', key .. QUEUE, unpack(claimable))
 --#include ready_sync.lua
             end
