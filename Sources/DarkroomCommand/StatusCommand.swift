@@ -27,9 +27,9 @@ struct StatusCommand: ParsableCommand {
             let hosts = finder.hosts(of: named.id)
             if json {
                 let facts = JSON(named, now: now, problems: found).adding(JSON(topOf: hosts))
-                try output.document(facts.adding(JSON(finder.waited(of: named.id))))
+                try output.document(facts.adding(JSON(finder.waited(of: named))))
             } else {
-                let waited = finder.waited(of: named.id).text
+                let waited = finder.waited(of: named).text
                 try BatchSheet(named, now: now, problems: found, waiting: hosts.waitText, waited: waited).sheet
                     .write(to: output)
             }

@@ -141,7 +141,7 @@ struct SubmitCommand: ParsableCommand {
         if wait {
             // If Redis is unreachable now, the summary has no examples.
             let examples = (try? client.store.firstFailures(of: batch)) ?? [:]
-            let waited = finder?.waited(of: batch.id) ?? ResourceWaits()
+            let waited = finder?.waited(of: batch) ?? ResourceWaits()
             let summary = BatchSummary(batch, now: now, examples: examples, waited: waited)
             for line in summary.lines where !json { printToStandardError(line) }
             try finish.finish(batch, now: now, redis: redis.configuration().displayName, namespace: redis.namespace)

@@ -166,21 +166,25 @@ package final class ReportLoop: Sendable {
         let effects = worker.effects(of: .releasesDue(now: .now))
         let releases = effects.compactMap { if case .release(let release) = $0 { release } else { nil } }
         let now = ContinuousClock.now
-        let calls = releases.map { release in
+        let delays = releases.map { release in
+            release.due.map { max(.zero, $0 - now) * Double.random(in: 1...Self.longestSpread) } ?? .zero
+        }
+        let calls = zip(releases, delays).map { release, delay in
             coordination.store.release(
                 release.held, worker: coordination.id,
-                isRefused: coordination.refusals.withLock { $0.contains(release.held.batch) },
-                after: release.due.map { max(.zero, $0 - now) * Double.random(in: 1...Self.longestSpread) } ?? .zero,
+                isRefused: coordination.refusals.withLock { $0.contains(release.held.batch) }, after: delay,
                 retries: release.retries)
         }
         var isComplete = true
-        for (release, result) in zip(releases, coordination.store.results(of: calls)) {
+        let results = coordination.store.results(of: calls)
+        for ((release, delay), result) in zip(zip(releases, delays), results) {
             switch result {
             // The release is tried again. If the worker stops before a release succeeds, the lease expires.
             case .failure: isComplete = false
             case .success(let reply):
                 // Whatever the reply is, this worker no longer holds the operation.
                 worker.handle(.released(release.held))
+                if case .queued = reply, delay > .zero { worker.noteDeferral(release, until: now + delay) }
                 guard case .cancelled = reply, let resources = release.resources else { continue }
                 if release.hasPast { worker.removeOtherManifests(of: release.held, resources) }
                 worker.noteEnd(of: [release.held.batch])

@@ -90,6 +90,8 @@ public struct BatchFacts: Sendable, Equatable {
     /// The total duration of the periods of all rounds in which photos of the batch ran, in milliseconds; nil if it was
     /// not measured.
     package var worked: Int?
+    /// The total time before operations were fed to an empty queue, in milliseconds.
+    package var starved = 0
     /// The time of the last heartbeat of the feeder.
     package var feederSeen = 0
     /// The chained digest of the fed operations, in hexadecimal.
@@ -143,9 +145,11 @@ public struct BatchFacts: Sendable, Equatable {
         started = stored.optionalNumber("started")
         finished = stored.optionalNumber("finished")
         spent = stored.optionalNumber("spent") ?? 0
-        // No worker depends on these two fields, so a damaged value is not damage of the batch.
+        // No worker depends on these three fields, so a damaged value is not damage of the batch.
         pace = stored.text("pace").flatMap(BatchPace.init)
         worked = stored.text("worked").flatMap { Int($0) }.flatMap { StoredBounds.numbers.contains($0) ? $0 : nil }
+        starved =
+            stored.text("starved").flatMap { Int($0) }.flatMap { StoredBounds.numbers.contains($0) ? $0 : nil } ?? 0
         feederSeen = stored.number("feeder.seen")
         feedDigest = stored.text("feed.digest") ?? ""
         damage = found.isEmpty ? stored.damage : found

@@ -19,6 +19,8 @@ enum EngineMessage {
     /// The exchange of these hosts with other workers has ended. The shares are nil if the other workers could not be
     /// reached.
     case shared([String], [HostShare]?)
+    /// Transfers of a group that other engines may continue later wait for these hosts.
+    case deferred([String: Int], group: String, until: ContinuousClock.Instant)
     /// Publish an overview of the hosts.
     case reportHosts
     case shutdown

@@ -6,6 +6,8 @@ package struct TransferConfiguration: Sendable {
     package var usesHTTP2 = true
     /// The largest number of requests per second to one host; `nil` means no limit, except if the host refuses requests.
     package var rate: Double?
+    /// The largest number of requests per second to all hosts together; `nil` means no limit.
+    package var totalRate: Double?
     /// For each priority, the largest number of concurrent requests of this priority and higher priorities. Transfers that
     /// wait for a name, for their host or for their next attempt do not count.
     package var maxRequests = 2_000

@@ -89,6 +89,13 @@ package final class TransferEngine: Sendable {
     /// one must wait further.
     package func resume() { mailbox.post(.resume) }
 
+    /// Counts transfers of `group` that this or another engine continues later: until then they count as waiting in
+    /// ``hosts``.
+    /// - Parameter waiting: the number of transfers by host.
+    package func count(deferred waiting: [String: Int], group: String, until due: ContinuousClock.Instant) {
+        mailbox.post(.deferred(waiting, group: group, until: due))
+    }
+
     /// The hosts whose transfers wait, run or have ended. The overview is as old as the last call, and at most about a
     /// second older; before the second call it is empty. Does not wait for the engine's thread.
     package var hosts: HostOverview {

@@ -77,7 +77,10 @@ final class TransferLoop {
         let hosts = HostCondition.Rules(
             patience: configuration.patience, perHost: configuration.perHost,
             interval: configuration.rate.map { .seconds(1 / $0) })
-        book = HostBook(places: configuration.maxRequests, isShared: exchange != nil) { host in
+        book = HostBook(
+            places: configuration.maxRequests, interval: configuration.totalRate.map { .seconds(1 / $0) },
+            isShared: exchange != nil
+        ) { host in
             // Files have no host; the limit is the number of threads that read them.
             host.isEmpty ? HostCondition.Rules(perHost: FileReader.maxThreads) : hosts
         }
@@ -118,6 +121,7 @@ final class TransferLoop {
             leave(transfer, .none, since: since)
             finishRead(transfer, since: since, result)
         case .shared(let hosts, let shares): apply(shares, to: hosts)
+        case .deferred(let waiting, let group, let due): ledger.count(deferred: waiting, group: group, until: due, .now)
         case .reportHosts: board.publish(overview)
         case .shutdown: isShutDown = true
         }
@@ -485,7 +489,7 @@ final class TransferLoop {
 
     /// Costs as much as the unfinished transfers, however many hosts are remembered.
     private var overview: HostOverview {
-        var counts = ledger.counts
+        var counts = ledger.counts(.now)
         for transfer in unfinished.values {
             // Files have no host.
             guard let host = transfer.request?.hop.host else { continue }

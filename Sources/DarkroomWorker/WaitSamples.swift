@@ -61,7 +61,8 @@ final class WaitSamples: Sendable {
             let waiting = host.batches[batch]?.waiting ?? 0
             // The engine knows the limits of a host when its name is known.
             let resource: ResourceWaits.Resource =
-                host.allowed == 0 ? .names : host.state.isHeld || host.rate == nil ? .host : .rate
+                host.allowed == 0 && host.state == .unknown
+                ? .names : host.state.isHeld || host.rate == nil ? .host : .rate
             photos[resource, default: 0] += waiting
             if waiting > most[resource]?.photos ?? 0 { most[resource] = (waiting, host.host) }
         }

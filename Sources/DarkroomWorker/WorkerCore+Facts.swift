@@ -13,7 +13,11 @@ extension WorkerCore {
         }
         let hosts = hosts
         let waited = waitSamples.waits {
-            let loads = read { $0.batchLoads }
+            var loads = read { $0.batchLoads }
+            // The photos of a batch of which this worker has no operation may wait until its operations are due.
+            for batch in hosts.hosts.flatMap(\.batches) where batch.value.waiting > 0 {
+                loads[batch.key] = loads[batch.key] ?? BatchLoad()
+            }
             return loads.reduce(into: [:]) { samples, load in
                 samples[load.key] = WaitSamples.resource(
                     of: load.key, load.value, hosts.hosts, filtrations: limits.filtrations)

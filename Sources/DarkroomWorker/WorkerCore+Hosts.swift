@@ -2,6 +2,7 @@ import DarkroomExecution
 import DarkroomModel
 import DarkroomStore
 import DarkroomTransfer
+import DarkroomWorkerState
 
 extension WorkerCore {
     /// The hosts of the photos of this worker.
@@ -10,6 +11,13 @@ extension WorkerCore {
         let now = ContinuousClock.now
         return WorkerFacts.Hosts(
             hosts: overview.hosts.map { HostFacts($0, now) }, others: HostFacts.batches(overview.others))
+    }
+
+    /// The photos of the operation count as waiting for their hosts, although no worker holds the operation.
+    func noteDeferral(_ release: WorkerState.Release, until due: ContinuousClock.Instant) {
+        let hosts = release.waitingURLs.compactMap(TransferHost.name(in:))
+        let counts = hosts.reduce(into: [String: Int]()) { $0[$1, default: 0] += 1 }
+        engine.count(deferred: counts, group: release.held.batch.description, until: due)
     }
 }
 

@@ -139,6 +139,8 @@ extension WorkerState {
         package let hasPast: Bool
         /// When the operation can be claimed again; nil: at once.
         package let due: ContinuousClock.Instant?
+        /// The URLs of the photos that wait until then; empty if the operation can be claimed at once.
+        package let waitingURLs: [String]
         /// What this worker knows about the attempts to download photos, by the position of the photo in the operation.
         package let retries: [Int: RetryHistory]
     }

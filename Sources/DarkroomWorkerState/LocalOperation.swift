@@ -157,6 +157,11 @@ package struct LocalOperation: Sendable {
         return earliest
     }
 
+    /// The URLs of the photos that are not final, if the operation is released until ``due``.
+    var waitingURLs: [String] {
+        due == nil ? [] : stateCodes.indices.lazy.filter { !isFinal($0) }.map { records[$0].url }
+    }
+
     /// What is known about the attempts to download photos that are not final, by position.
     var openRetries: [Int: RetryHistory] { retries.filter { !isFinal($0.key) } }
 

@@ -159,7 +159,8 @@ package struct WorkerState: Sendable {
                 return .release(
                     Release(
                         held: held, resources: operation?.resources, hasPast: operation?.hasPast ?? false,
-                        due: operation?.due, retries: operation?.openRetries ?? [:]))
+                        due: operation?.due, waitingURLs: operation?.waitingURLs ?? [],
+                        retries: operation?.openRetries ?? [:]))
             }
 
         case .stopping:

@@ -77,6 +77,7 @@ import Testing
         ("status --namespace a/b", "--namespace \"a/b\": letters, digits"),
         ("worker --per-host some", "--per-host \"some\": write auto, or a number such as 6"),
         ("worker --rate 0/s", "--rate \"0/s\": write a number of requests and a unit, such as 10/s, 30/m or 100/h"),
+        ("worker --rate-total 100000/s", "--rate-total 100000/s: from 1 in 1,000 s to 10,000/s"),
         ("worker --rate 10", "--rate \"10\": write a number of requests and a unit, such as 10/s, 30/m or 100/h"),
         ("worker --name-servers dns.example", "--name-servers \"dns.example\": write an address"),
         ("doctor --max-download 1000000TiB", "--max-download 1024000000GiB: at most 1024GiB"),

@@ -125,4 +125,26 @@ import Testing
         #expect(try test.store.perform(test.store.seal(id, operations: 0, photos: 0)) == .gone)
         #expect(try test.state() == StoreState())
     }
+
+    /// The workers are faster than the feeder if it feeds operations to an empty queue.
+    @Test func timeInWhichTheQueueWasEmptyIsCounted() throws {
+        let test = try TestStore()
+        let id = try test.submit(operations: 1, sealed: false)
+        try test.command("HINCRBY", test.store.keys.batch(id), "feeder.seen", "-5000")
+        #expect(try test.store.perform(test.feeding(id, 2, photos: 3)) == .fed)
+        #expect(try test.store.facts(of: id)?.starved == 0, "an operation was queued")
+        _ = try test.claim()
+        for (passed, most) in [(5000, 6000), (3_600_000, 66_000)] {
+            try test.command("HINCRBY", test.store.keys.batch(id), "feeder.seen", "-\(passed)")
+            let number = try #require(try test.store.facts(of: id)).operations + 1
+            #expect(try test.store.perform(test.feeding(id, number, photos: 3)) == .fed)
+            _ = try test.claim()
+            #expect((5000...most).contains(try #require(try test.store.facts(of: id)).starved))
+        }
+        try test.heartbeat("worker")
+        let facts = try #require(try test.store.facts(of: id))
+        let finder = try test.store.problems(of: [facts], now: try test.store.time())
+        #expect(finder.waited(of: facts).samples[.feeder] == 21)
+        #expect(finder.waited(of: facts).text?.hasPrefix("the list (100 % of the time)") == true)
+    }
 }

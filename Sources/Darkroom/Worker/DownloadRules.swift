@@ -9,6 +9,8 @@ public struct DownloadRules: Sendable {
     public var usesHTTP2 = true
     /// The maximum number of requests per second to one host; nil for no limit, unless the host refuses requests.
     public var requestsPerSecond: Double?
+    /// The maximum number of requests per second to all hosts together; nil for no limit.
+    public var totalRequestsPerSecond: Double?
     /// How long a host may be silent or refuse all requests before its photos fail.
     public var patience: Duration = .seconds(60)
     /// The timeout for establishing a connection, from the name lookup to the end of the TLS handshake.
@@ -59,6 +61,7 @@ public struct DownloadRules: Sendable {
         transfer.perHost = connectionsPerHost
         transfer.usesHTTP2 = usesHTTP2
         transfer.rate = requestsPerSecond
+        transfer.totalRate = totalRequestsPerSecond
         transfer.patience = patience
         transfer.retryTime = retryTime
         transfer.connectTimeout = connectTimeout

@@ -23,9 +23,11 @@ extension DownloadRules {
         if let connectionsPerHost {
             try InvalidSetting.check(connectionsPerHost, in: WorkerBounds.slots, "downloadRules.connectionsPerHost")
         }
-        if let requestsPerSecond {
-            try InvalidSetting.check(
-                requestsPerSecond, in: WorkerBounds.requestRates, "downloadRules.requestsPerSecond")
+        for (rate, name) in [
+            (requestsPerSecond, "requestsPerSecond"), (totalRequestsPerSecond, "totalRequestsPerSecond"),
+        ] {
+            guard let rate else { continue }
+            try InvalidSetting.check(rate, in: WorkerBounds.requestRates, "downloadRules.\(name)")
         }
         for (duration, name) in [(patience, "patience"), (retryTime, "retryTime")] {
             try InvalidSetting.check(duration, in: WorkerBounds.patience, "downloadRules.\(name)")

@@ -14,6 +14,8 @@ struct FetchOptions: ParsableArguments {
     @Flag(help: "Use HTTP/1.1 also with servers that offer HTTP/2.") var http1: Bool
     @Option(help: "The most requests to one host in a time, such as 10/s or 30/m.", valueName: "count/unit")
     var rate: RequestRate?
+    @Option(help: "The most requests of the worker to all hosts together in a time.", valueName: "count/unit")
+    var rateTotal: RequestRate?
     @Option(
         help: "How long a host may be silent or refuse all requests before its photos fail.", valueName: "duration")
     var patience: Duration = .seconds(60)
@@ -74,8 +76,9 @@ struct FetchOptions: ParsableArguments {
 
     func validate() throws {
         if let count = perHost.count { try require(WorkerBounds.slots, count, "--per-host") }
-        if let rate, !WorkerBounds.requestRates.contains(rate.perSecond) {
-            throw ValidationError("--rate \(rate.argumentText): from 1 in 1,000 s to 10,000/s")
+        for (rate, option) in [(rate, "--rate"), (rateTotal, "--rate-total")] {
+            guard let rate, !WorkerBounds.requestRates.contains(rate.perSecond) else { continue }
+            throw ValidationError("\(option) \(rate.argumentText): from 1 in 1,000 s to 10,000/s")
         }
         for server in nameServers where !NameServers.isServer(server) {
             throw ValidationError(
@@ -109,6 +112,7 @@ struct FetchOptions: ParsableArguments {
         transfer.perHost = perHost.count
         transfer.usesHTTP2 = !http1
         transfer.rate = rate?.perSecond
+        transfer.totalRate = rateTotal?.perSecond
         transfer.patience = patience
         transfer.nameServers = nameServers.isEmpty ? nil : nameServers.joined(separator: ",")
         transfer.retryTime = retryFor

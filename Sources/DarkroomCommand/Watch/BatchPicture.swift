@@ -21,7 +21,7 @@ struct BatchPicture {
 
     /// The view of an unfinished batch, in at most `height` lines if possible.
     func lines(height: Int) -> [StyledLine] {
-        let lines = Self.parts([heading + warnings, bars, counts])
+        let lines = Self.parts([heading + warnings, bars, counts + waits])
         let room = height - lines.count
         let workers = WorkerRows(snapshot.workers, batches: [batch], of: batch.id, width: width)
         // The workers and the failures each need a blank line and a heading. If one list needs fewer rows, the other
@@ -157,6 +157,16 @@ struct BatchPicture {
             others.append(took)
         }
         return StyledLine.flow(photos, width: width) + StyledLine.flow(others, width: width)
+    }
+
+    /// What photos of the batch wait for now, and what they waited for most.
+    private var waits: [StyledLine] {
+        guard let finder = snapshot.finder else { return [] }
+        let texts = [
+            finder.hosts(of: batch.id).waitText, batch.deferral?.text(now: snapshot.now),
+            finder.waited(of: batch).text.map { "waited most for \($0)" },
+        ]
+        return texts.compactMap(\.self).flatMap { StyledLine.wrapped($0, .dim, width: width, most: 1) }
     }
 
     // MARK: - Failures

@@ -12,9 +12,12 @@
 -- {'FULL'} the number of operations that have not ended has reached the feed window: try again later
 -- {'CANCELLED'} the batch is cancelled
 --#include prelude.lua
+-- A longer time between two operations counts as this time, in ms.
+--#define MOST_STARVED 60000
 local id, number, photos = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local key = KEY_BATCH .. id
-local b = redis.call('HMGET', key, 'state', 'operations', 'photos', 'size', 'sealed', 'window', 'operations.ended', 'executing', 'flag.cancelled', 'focus.only')
+local b = redis.call('HMGET', key, 'state', 'operations', 'photos', 'size', 'sealed', 'window', 'operations.ended', 'executing', 'flag.cancelled', 'focus.only', 'feeder.seen',
+    'starved')
 if not b[1] then return {'GONE'} end
 if b[9] == '1' then return {'CANCELLED'} end
 if b[5] == '1' then return {'SEALED'} end
@@ -32,6 +35,10 @@ redis.call('SETRANGE', key .. STATES, operations * size, string.rep('N', photos)
 redis.call('ZADD', key .. QUEUE, number, number)
 --#include list_batch.lua
 redis.call('HSET', key, 'operations', number, 'photos', b[3] + photos, 'feed.digest', ARGV[5], 'feeder.seen', now)
+if operations > 0 and operations - b[7] - b[8] == 0 then  -- the queue was empty since the last operation was claimed
+    local passed = math.max(0, math.min(now - (tonumber(b[11]) or now), MOST_STARVED))
+    redis.call('HSET', key, 'starved', string.format('%.0f', (tonumber(b[12] or '') or 0) + passed))
+end
 if b[10] == '1' or redis.call('ZCOUNT', key .. QUEUE, CLAIMABLE) == 1 then  -- no other operation can be claimed
 --#include ready_sync.lua
 end

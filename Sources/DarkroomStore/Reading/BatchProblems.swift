@@ -18,8 +18,8 @@ package struct BatchProblems: Sendable {
     /// workers and of batches.
     private let running: [BatchID: [PhotoRanges]]
     private let waits: [BatchID: [WorkerFacts.Wait]]
-    /// The hosts that get no requests now, by the batches whose photos wait for them. Empty unless ``waits`` names a
-    /// batch.
+    /// The hosts that get no requests now, by the batches whose photos wait for them. Empty if no
+    /// batch waits.
     private let heldHosts: [BatchID: [HostFacts]]
 
     /// - Parameters:
@@ -41,7 +41,8 @@ package struct BatchProblems: Sendable {
             for (batch, photos) in worker.running { all[batch, default: []].append(photos) }
         }
         waits = Dictionary(grouping: self.workers.flatMap(\.waits), by: \.batch)
-        let hosts = waits.isEmpty ? [] : HostList(self.workers, now: now).hosts
+        let isWaiting = !waits.isEmpty || known.contains { $0.deferral != nil }
+        let hosts = isWaiting ? HostList(self.workers, now: now).hosts : []
         heldHosts = hosts.filter(\.state.isHeld).reduce(into: [:]) { all, host in
             for (batch, counts) in host.batches where counts.waiting > 0 { all[batch, default: []].append(host) }
         }
@@ -219,6 +220,7 @@ package struct BatchProblems: Sendable {
         guard let most = waits.max(by: { $0.photos < $1.photos }) else {
             let queued = batch.operations - batch.operationsEnded - batch.executing
             guard let deferral = batch.deferral, deferral.operations >= queued else { return waitForWorkers(batch) }
+            if let wait = waitForHosts(batch, of: 0) { return wait }
             return (
                 .waitsForHost, "no photo of it runs: \(deferral.text(now: now))",
                 "it goes on by itself; darkroom hosts shows the servers"

@@ -18,6 +18,8 @@ package struct ResourceWaits: Sendable, Equatable {
         case disk
         /// The reports of finished photos.
         case redis
+        /// The list: the feeder is slower than the workers.
+        case feeder
     }
 
     /// With fewer samples, nothing is said about a batch.
@@ -72,6 +74,7 @@ package struct ResourceWaits: Sendable, Equatable {
         case .filters: "filters"
         case .disk: "the disk"
         case .redis: "Redis"
+        case .feeder: "the list"
         }
     }
 
@@ -85,6 +88,7 @@ package struct ResourceWaits: Sendable, Equatable {
         case .filters: "more processors or more workers"
         case .disk: "check the output folder with: darkroom doctor --output FOLDER"
         case .redis: "a faster connection to Redis, or a larger --operation-size"
+        case .feeder: "a faster source of the list, or a smaller --operation-size"
         }
     }
 }
@@ -92,6 +96,8 @@ package struct ResourceWaits: Sendable, Equatable {
 /// The fact `waited`: `<batch> <resource>=<samples>,... <host, or ->` for each batch, separated by `;`.
 extension WorkerFacts {
     private static let mostWaitedText = 4000
+    /// The usual time between two samples, in ms.
+    fileprivate static let sampleInterval = 3000
 
     package static func text(of waits: [BatchID: ResourceWaits]) -> String {
         var text = ""
@@ -127,5 +133,11 @@ extension WorkerFacts {
 
 extension BatchProblems {
     /// For what the photos of a batch waited in the running workers.
-    package func waited(of batch: BatchID) -> ResourceWaits { ResourceWaits(workers, now: now, of: batch) }
+    package func waited(of batch: BatchFacts) -> ResourceWaits {
+        var waits = ResourceWaits(workers, now: now, of: batch.id)
+        // The workers take samples only of batches of which they have operations.
+        let samples = batch.starved / WorkerFacts.sampleInterval * workers.count
+        if samples > 0 { waits.add(.feeder, samples: samples) }
+        return waits
+    }
 }

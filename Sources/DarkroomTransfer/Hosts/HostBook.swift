@@ -81,6 +81,12 @@ struct HostBook<Element: AnyObject> {
 
     /// For each priority, how many elements of this priority and of higher priorities may run at the same time.
     let places: Int
+    /// The least time between two elements of all hosts together; nil: none. Elements without a host do not count.
+    private let interval: Duration?
+    /// When the next element with a host may begin according to ``interval``.
+    private var nextTurn: ContinuousClock.Instant?
+    /// ``nextTurn``, if the last call of ``next(_:)`` returned no element because of it.
+    private var heldUntil: ContinuousClock.Instant?
     /// Elements of lower priorities do not begin.
     var lowestPriority = Int.min
     private let rules: (String) -> HostCondition.Rules
@@ -101,8 +107,12 @@ struct HostBook<Element: AnyObject> {
     private var exchanges = Timeline<String>()
 
     /// - Parameter rules: the rules for a host.
-    init(places: Int? = nil, isShared: Bool = false, _ rules: @escaping (_ host: String) -> HostCondition.Rules) {
+    init(
+        places: Int? = nil, interval: Duration? = nil, isShared: Bool = false,
+        _ rules: @escaping (_ host: String) -> HostCondition.Rules
+    ) {
         self.places = places ?? .max
+        self.interval = interval
         self.isShared = isShared
         self.rules = rules
     }
@@ -195,14 +205,24 @@ struct HostBook<Element: AnyObject> {
             if host.timed == time { host.timed = nil }
             putBack(host, name, now)
         }
+        let isHeld = nextTurn.map { $0 > now } ?? false
+        heldUntil = isHeld ? nextTurn : nil
         for rank in ready.keys.sorted(by: >) where rank.priority >= lowestPriority && hasRoom(rank.priority) {
+            if isHeld, hosts[""]?.listed.contains(rank) != true { continue }
+            var held: ArraySlice<String> = []
+            defer { if !held.isEmpty { ready[rank] = held + (ready[rank] ?? []) } }
             while let name = ready[rank]?.popFirst() {
+                if isHeld, !name.isEmpty {
+                    held.append(name)
+                    continue
+                }
                 guard var host = take(name) else { continue }
                 host.listed.remove(rank)
                 let element = host.condition.nextBegin(now).map { $0 <= now } == true ? pop(&host, rank) : nil
                 if let element {
                     waiting[ObjectIdentifier(element)] = nil
                     host.condition.began(now)
+                    if let interval, !name.isEmpty { nextTurn = max(now, nextTurn ?? now) + interval }
                     running[rank.priority, default: 0] += 1
                 }
                 putBack(host, name, now)
@@ -214,7 +234,9 @@ struct HostBook<Element: AnyObject> {
     }
 
     /// When ``next(_:)`` may return an element even if no other method is called before; nil if never.
-    var nextTime: ContinuousClock.Instant? { timed.nextTime }
+    var nextTime: ContinuousClock.Instant? {
+        [timed.nextTime, waiting.isEmpty ? nil : heldUntil].compactMap(\.self).min()
+    }
 
     /// An element of `host` that ``next(_:)`` returned at `start` has ended.
     mutating func ended(

@@ -1,5 +1,6 @@
 /// Counts the transfers that have ended, by group and host, in bounded memory: of each group the hosts with the most
-/// transfers, and the sum of the others; of the groups those that were used last. A plain value.
+/// transfers, and the sum of the others; of the groups those that were used last. Also counts the transfers that wait, but
+/// not in this engine. A plain value.
 struct HostLedger {
     private struct Group {
         var hosts: [String: HostReport.Counts] = [:]
@@ -11,8 +12,12 @@ struct HostLedger {
     /// With more hosts in a group than this, half of them are added to the others.
     static let mostHosts = 128
 
+    static let mostDeferred = 10_000
+
     private var groups: [String: Group] = [:]
     private var uses = 0
+    /// Transfers that wait until a time, and count until then.
+    private var deferred: ArraySlice<(host: String, group: String, count: Int, due: ContinuousClock.Instant)> = []
 
     /// - Parameter failure: why the transfer failed; nil if it has downloaded a body.
     mutating func count(_ host: String, group: String, failure: TransferError.Code? = nil) {
@@ -36,11 +41,26 @@ struct HostLedger {
         }
     }
 
+    /// Counts transfers that wait until `due`, and that this or another engine continues then.
+    mutating func count(
+        deferred waiting: [String: Int], group: String, until due: ContinuousClock.Instant,
+        _ now: ContinuousClock.Instant
+    ) {
+        deferred.removeAll { $0.due <= now }
+        deferred += waiting.map { ($0.key, group, $0.value, due) }
+        deferred = deferred.suffix(Self.mostDeferred)
+    }
+
     /// The counts by host and group.
-    var counts: [String: [String: HostReport.Counts]] {
-        groups.reduce(into: [:]) { all, group in
-            for (host, counts) in group.value.hosts { all[host, default: [:]][group.key] = counts }
+    func counts(_ now: ContinuousClock.Instant) -> [String: [String: HostReport.Counts]] {
+        var all: [String: [String: HostReport.Counts]] = [:]
+        for (group, own) in groups {
+            for (host, counts) in own.hosts { all[host, default: [:]][group] = counts }
         }
+        for (host, group, count, due) in deferred where due > now {
+            all[host, default: [:]][group, default: HostReport.Counts()].waiting += count
+        }
+        return all
     }
 
     /// The counts of the hosts that are not in `counts`, by group.

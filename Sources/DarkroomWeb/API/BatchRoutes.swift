@@ -194,7 +194,7 @@ extension Call {
         let problems = try client.store.problems(of: [batch], now: now)
         let facts = JSON(batch, now: now, problems: problems.of(batch))
         let hosts = JSON(topOf: problems.hosts(of: batch.id))
-        return HTTPResponse(facts.adding(hosts).adding(JSON(problems.waited(of: batch.id))).adding(numbers))
+        return HTTPResponse(facts.adding(hosts).adding(JSON(problems.waited(of: batch))).adding(numbers))
     }
 
     func refreshed(_ batch: BatchFacts) throws -> BatchFacts { try facts(of: batch.id) }

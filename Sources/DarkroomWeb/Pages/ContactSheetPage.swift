@@ -29,7 +29,7 @@ struct ContactSheetPage {
         let finder = try call.client.store.problems(of: [batch], now: now)
         problems = finder.of(batch)
         waiting = finder.hosts(of: batch.id).waitText
-        waited = finder.waited(of: batch.id).text
+        waited = finder.waited(of: batch).text
         photos = batch.damage.isEmpty ? try PhotoPage(call, of: batch, limit: Self.photosOfTable) : nil
         showsFiles = call.site.folders.place(of: batch.options.output) != nil
         showsOriginals = call.site.folders.place(of: batch.options.originals) != nil

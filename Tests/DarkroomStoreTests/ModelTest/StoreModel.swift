@@ -109,9 +109,14 @@ struct StoreModel {
         if number != batch.operations + 1 { return .feed(.expects(batch.operations + 1)) }
         if batch.stateCodes.count != batch.operations * batch.size { return .feed(.short) }
         guard 1...batch.size ~= photos else { return .rejected }
+        let passed = max(0, min(now - batch.feederSeen, 60_000))
         batch.feederSeen = now
         let isFull = batch.queue.count + batch.executing.count >= batch.window
         if !isFull {
+            if batch.operations > 0, batch.queue.isEmpty {
+                let earlier = batch.settings["starved"].flatMap { Int($0) } ?? 0
+                batch.settings["starved"] = String(earlier + passed)
+            }
             batch.operations = number
             batch.stateCodes += Array(repeating: UInt8(ascii: "N"), count: photos)
             batch.entries[number] = Message.entry(id, number, photos)

@@ -122,6 +122,29 @@ private final class Item: Hashable, CustomStringConvertible {
         }
     }
 
+    @Test func totalRateHoldsForAllHostsTogether() throws {
+        var book = HostBook<Item>(interval: .milliseconds(100)) { _ in .init(perHost: 100) }
+        let start = ContinuousClock.now
+        for number in 0..<10 {
+            // Files have no host, and do not count.
+            let host = number < 2 ? "" : "h\(number % 4)"
+            let order = TransferOrder(priority: number % 2)
+            book.add(Item(number, host: host), host: host, order: order, start)
+        }
+        var begun: [(item: Item, after: Duration)] = []
+        var now = start
+        while true {
+            while let item = book.next(now) { begun.append((item, now - start)) }
+            guard let next = book.nextTime else { break }
+            #expect(next > now, "the loop of the engine would spin")
+            now = next
+        }
+        let web = begun.filter { !$0.item.host.isEmpty }
+        #expect(begun.count == 10 && web.map(\.after) == (0..<8).map { .milliseconds(100 * $0) })
+        #expect(begun.allSatisfy { !$0.item.host.isEmpty || $0.after == .zero })
+        #expect(web.prefix(4).allSatisfy { $0.item.description.last.map { "13579".contains($0) } == true })
+    }
+
     /// A host in steady use costs few exchanges, even if the worker wants more than its share.
     @Test func sharedHostIsExchangedAFewTimesASecond() {
         var book = HostBook<Item>(isShared: true) { _ in .init(perHost: 8) }

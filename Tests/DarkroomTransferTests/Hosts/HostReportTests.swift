@@ -44,7 +44,7 @@ import Testing
         }
         ledger.count("busy.example", group: "a", failure: .cancelled)
         ledger.count("", group: "a")
-        let counts = ledger.counts
+        let counts = ledger.counts(.now)
         #expect(counts.count <= HostLedger.mostHosts)
         #expect(counts["busy.example"]?["a"]?.downloaded == 20_000, "the busiest host is one of the others")
         let hosts = counts.values.reduce(0) { $0 + ($1["a"]?.ended ?? 0) }
@@ -58,7 +58,7 @@ import Testing
             ledger.count("a.example", group: "old but used")
             ledger.count("a.example", group: "\(number)")
         }
-        let groups = ledger.counts["a.example"] ?? [:]
+        let groups = ledger.counts(.now)["a.example"] ?? [:]
         #expect(groups.count == HostLedger.mostGroups)
         #expect(groups["old but used"]?.downloaded == 1000)
         #expect(groups["999"] != nil && groups["0"] == nil)
@@ -186,5 +186,25 @@ import Testing
         let found = try await hosts(of: engine) { _ in engine.hosts.others.values.reduce(0) { $0 + $1.ended } > 15_000 }
         #expect(ContinuousClock.now - started < .seconds(20))
         #expect(found.count == HostOverview.most)
+    }
+
+    /// Transfers that another engine continues later wait, too.
+    @Test func deferredTransfersCountUntilTheyAreDue() {
+        var ledger = HostLedger()
+        let now = ContinuousClock.now
+        ledger.count("a.example", group: "batch")
+        ledger.count(deferred: ["a.example": 3, "b.example": 1], group: "batch", until: now + .seconds(20), now)
+        ledger.count(deferred: ["a.example": 2], group: "batch", until: now + .seconds(40), now)
+        func waiting(after seconds: Int) -> [Int] {
+            let counts = ledger.counts(now + .seconds(seconds))
+            return ["a.example", "b.example"].map { counts[$0]?["batch"]?.waiting ?? 0 }
+        }
+        #expect(waiting(after: 19) == [5, 1] && waiting(after: 21) == [2, 0] && waiting(after: 41) == [0, 0])
+        #expect(ledger.counts(now)["a.example"]?["batch"]?.downloaded == 1)
+        for _ in 0..<3 {
+            let many = Dictionary(uniqueKeysWithValues: (0..<HostLedger.mostDeferred).map { ("h\($0)", 1) })
+            ledger.count(deferred: many, group: "batch", until: now + .seconds(20), now)
+        }
+        #expect(ledger.counts(now).values.reduce(0) { $0 + ($1["batch"]?.waiting ?? 0) } == HostLedger.mostDeferred)
     }
 }
