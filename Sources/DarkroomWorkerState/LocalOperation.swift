@@ -42,7 +42,7 @@ package struct LocalOperation: Sendable {
     /// What is known about the attempts to download photos, by position. May contain photos that are final.
     private var retries: [Int: RetryHistory]
     /// Since when nobody tries to download a photo of ``retries``, by position.
-    private var left: [Int: ContinuousClock.Instant] = [:]
+    private var untriedSince: [Int: ContinuousClock.Instant] = [:]
     /// Until when a photo waits at least, by position.
     private var waitEnds: [Int: ContinuousClock.Instant] = [:]
     /// When another worker can claim the operation, which is being released because all its photos wait for long; nil: at
@@ -91,7 +91,7 @@ package struct LocalOperation: Sendable {
         redactsQueries = options.redactURLs
         let past = claimed.retryHistories
         retries = past.histories.filter { claimed.stateCodes.indices.contains($0.key) }
-        left = retries.mapValues { _ in past.released }
+        untriedSince = retries.mapValues { _ in past.released }
         // The bytes of photos that are claimed with the state `D` are in the folder of originals and need no download.
         stateCodes = claimed.stateCodes.map { code in
             let state = PhotoState(stateCode: code) ?? .new
@@ -187,7 +187,7 @@ package struct LocalOperation: Sendable {
         isTaken[position] = true
         unbegun -= 1
         running += 1
-        if let time = left.removeValue(forKey: position) {
+        if let time = untriedSince.removeValue(forKey: position) {
             retries[position] = retries[position]?.resumed(at: .now, leftAt: time)
         }
         let isStored = stateCodes[position] == PhotoState.downloaded.stateCode
@@ -205,7 +205,7 @@ package struct LocalOperation: Sendable {
         guard !isFinal(position) else { return }
         isTaken[position] = false
         unbegun += 1
-        if retries[position] != nil { left[position] = .now }
+        if retries[position] != nil { untriedSince[position] = .now }
         waitEnds[position] = nil
         next = min(next, position)
         nextFocused = min(nextFocused, position)

@@ -16,8 +16,8 @@
 --#define MOST_STARVED 60000
 local id, number, photos = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local key = KEY_BATCH .. id
-local b = redis.call('HMGET', key, 'state', 'operations', 'photos', 'size', 'sealed', 'window', 'operations.ended', 'executing', 'flag.cancelled', 'focus.only', 'feeder.seen',
-    'starved')
+local b = redis.call('HMGET', key, 'state', 'operations', 'photos', 'size', 'sealed', 'window', 'operations.ended', 'executing',
+    'flag.cancelled', 'focus.only', 'feeder.seen', 'starved')
 if not b[1] then return {'GONE'} end
 if b[9] == '1' then return {'CANCELLED'} end
 if b[5] == '1' then return {'SEALED'} end

@@ -1,9 +1,9 @@
 -- Included. The maintenance that every claim and heartbeat does after it has renewed the caller's leases. Records that `worker`
 -- is running ('': no worker). Removes up to 10 workers that have sent no claim or heartbeat for an hour. Queues up to 50
--- operations whose leases have expired, and counts these leases. Does one step of releasing the dependents of a finished batch,
--- and one step of forgetting each of up to 10 batches whose retention is over. Lets
--- deferred operations be claimed (see resume_deferred.lua). Sets `more`, 1 if there is more to do. Expects
--- `prefix`, `now`, `lease_clock`, `retention_clock` and `fields`.
+-- operations whose leases have expired, and counts these leases. Lets deferred operations be claimed that are due (see
+-- resume_deferred.lua). Does one step of releasing the dependents of a finished batch, and one step of forgetting each of up to
+-- 10 batches whose retention is over. Sets `more`, 1 if there is more to do. Expects `prefix`, `now`, `lease_clock`,
+-- `retention_clock` and `fields`.
 local more = 0
 if worker ~= '' then redis.call('ZADD', KEY_WORKERS, now, worker) end
 -- A heartbeat in the future is from before the clock of the server was set back. It counts as a heartbeat of now, so that a
