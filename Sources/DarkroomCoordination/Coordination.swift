@@ -89,7 +89,7 @@ package protocol CoordinatedWorker: AnyObject, Sendable {
     func writeFiles(of reports: [WorkerState.Report]) -> (failures: [HeldOperation: String], lost: Set<HeldOperation>)
     /// Removes the manifest files that other workers wrote for an operation that has ended in this worker.
     func removeOtherManifests(of held: HeldOperation, _ resources: any OperationResources)
-    /// Redis has accepted a release of an operation that can be claimed later.
+    /// Called after Redis has accepted the release of an operation that is deferred until `due`.
     func noteDeferral(_ release: WorkerState.Release, until due: ContinuousClock.Instant)
     /// Removes the temporary files that a lost worker left for an operation. Redis asks for this only if the batch is
     /// cancelled, because then no worker claims the operation again. Does not block.

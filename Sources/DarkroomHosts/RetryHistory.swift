@@ -15,17 +15,20 @@ package struct RetryHistory: Sendable, Equatable {
 
     /// The number of all attempts.
     package var attempts = 0
-    /// The attempts that failed for reasons of this photo alone; nil if there are none.
+    /// Failed attempts in a row that the host answered, for example with status 500 or with a part of the body; nil if there
+    /// are none.
     package var failures: Failures?
-    /// The attempts that the host refused, or during which it was silent; nil if it has answered since.
+    /// Attempts in a row that the host refused or did not answer; nil if there are none.
     package var troubles: Failures?
     /// The next attempt does not begin before this time; nil if it may begin at once, or as soon as the host gets requests.
     package var next: ContinuousClock.Instant?
 
     package init() {}
 
-    /// The history of a photo that nobody has tried to download since `left`. Of the time since then, only the wait for
-    /// the next attempt counts, so that a photo does not fail because its batch was suspended or no worker was there.
+    /// Returns the history after a time in which no worker worked on the photo. Only the planned wait until ``next`` counts
+    /// for the retry time and the patience. Therefore a photo does not fail because its batch was suspended, or because no
+    /// worker was running.
+    /// - Parameter left: when the last worker stopped working on the photo.
     package func resumed(at now: ContinuousClock.Instant, leftAt left: ContinuousClock.Instant) -> RetryHistory {
         let idle = now - max(left, min(next ?? left, now))
         var history = self

@@ -45,7 +45,7 @@ package struct Keys: Sendable, Hashable {
     /// A sorted set of the numbers of the queued operations. The score is the number, or, for a deferred operation,
     /// ``deferredScore`` plus the retention clock time at which it is due.
     package func queue(_ id: BatchID) -> String { batch(id) + ":queue" }
-    /// The score of a deferred operation that is due at the time 0 of the retention clock.
+    /// The score of a deferred operation is this number plus the retention clock time at which the operation is due.
     package static let deferredScore = 1 << 40
     /// A hash that maps an operation number to the operation's worker, fencing token, bytes downloaded and bytes
     /// written.

@@ -9,41 +9,39 @@ final class EasyHandle {
     private static let maxDiscardedBytes = 256 << 10
     /// A response may have twice as many bytes as the largest allowed body, plus this number.
     private static let maxExtraBytes = 1 << 20
-    /// A year, in seconds.
-    private static let longestRetryAfter: curl_off_t = 365 * 24 * 3600
     /// The steps in which memory is asked for if a body has no known length.
     private static let bytesAtOnce = 1 << 20
     /// The limit for all header lines together. libcurl 7.88 stores header lines without a limit.
     private static let maxHeaderBytes = 256 << 10
 
     let curl: UnsafeMutableRawPointer
-    private let settings: EasySettings
+    let settings: EasySettings
     private let shares: NetworkShares
     private let held: (Attempt, _ bytes: Int, _ hasBody: Bool) -> Void
-    private let errorText: UnsafeMutablePointer<CChar>
+    let errorText: UnsafeMutablePointer<CChar>
     private(set) var attempt: Attempt?
 
     /// The server of the attempt.
     private(set) var peer: NetworkShares.Peer?
     /// The addresses of the attempt's host, as libcurl reads them. libcurl does not copy the list.
     private var addresses: UnsafeMutablePointer<curl_slist>?
-    private var body: [UInt8] = []
-    private var hasStreamed = false
-    private var received = 0
+    private(set) var body: [UInt8] = []
+    private(set) var hasStreamed = false
+    private(set) var received = 0
     /// The number of bytes of the response after its header, including the chunk framing.
     private var wireBytes = 0
     private var headerBytes = 0
-    private var status = 0
+    var status = 0
     /// Why this process ended the attempt; nil if it did not.
-    private var refusal: TransferError?
-    private var started = ContinuousClock.now
+    private(set) var refusal: TransferError?
+    private(set) var started = ContinuousClock.now
     /// Whether this attempt has already sent a request to an address of the public internet.
-    private var hasBeenPublic = false
-    private var way: [RequestStop] = []
+    private(set) var hasBeenPublic = false
+    private(set) var way: [RequestStop] = []
     /// Whether the server has sent the body too slowly.
-    private var isSlow = false
+    private(set) var isSlow = false
     /// Whether this process could not open a socket.
-    private var hasNoSocket = false
+    private(set) var hasNoSocket = false
     private(set) var isConnected = false
     private var isActive = false
     private var lastActivity = ContinuousClock.now
@@ -62,15 +60,10 @@ final class EasyHandle {
     private var heldBytes = 0
     /// Whether the rest of the body is not wanted, because the attempt ends.
     private var isUnwanted = false
-    /// How the server ended the stream of the attempt without a response; nil if it did not. Such a server is not silent: it may
-    /// answer other requests.
-    private var ended: StreamEnd?
-
-    private enum StreamEnd { case byServer, forTooManyRequests }
     /// Whether the response was received to its end.
-    private(set) var isComplete = false
+    var isComplete = false
     /// How many bytes the next attempt must be allowed to keep; nil if this attempt was not ended for lack of room.
-    private var bytesOfNextAttempt: Int?
+    private(set) var bytesOfNextAttempt: Int?
 
     /// Creates a handle. Returns nil if there is not enough memory.
     /// - Parameter held: Called with an attempt that needs memory for `bytes` of its body, and waits for
@@ -305,7 +298,7 @@ final class EasyHandle {
 
     /// Tells the other attempts of the server whether the response came over HTTP/2.
     @discardableResult
-    private func noteVersion() -> Bool? {
+    func noteVersion() -> Bool? {
         let isMultiplexed = isMultiplexed
         if let isMultiplexed { peer?.isMultiplexed = isMultiplexed }
         return isMultiplexed
@@ -449,7 +442,7 @@ final class EasyHandle {
     }
 
     /// How long the requests of the attempt have taken, without the waits of this process.
-    private func time(_ now: ContinuousClock.Instant) -> Duration {
+    func time(_ now: ContinuousClock.Instant) -> Duration {
         (attempt?.request.spent ?? .zero) + (now - started) - heldTime
     }
 
@@ -479,148 +472,5 @@ final class EasyHandle {
             code: .stalled,
             detail: "\(rate) bytes per second over \(span), less than \(least), after \(received) bytes")
         return true
-    }
-
-    // MARK: At the end
-
-    /// The header line `Location:` of the last response; nil if it is missing or empty. `CURLINFO_REDIRECT_URL` does not
-    /// resolve it as browsers do.
-    private var location: [UInt8]? {
-        var header: UnsafeMutablePointer<curl_header>?
-        guard curl_easy_header(curl, "Location", 0, UInt32(CURLH_HEADER), -1, &header) == CURLHE_OK,
-            let value = header?.pointee.value, value.pointee != 0
-        else { return nil }
-        return Array(UnsafeRawBufferPointer(start: value, count: strlen(value)))
-    }
-
-    /// The outcome of an attempt that libcurl ended with `code`.
-    func outcome(_ code: CURLcode) -> Attempt.Outcome {
-        darkroom_curl_easy_getinfo_long(curl, CURLINFO_RESPONSE_CODE, &status)
-        isComplete = code == CURLE_OK
-        let isMultiplexed = noteVersion()
-        ended = code == CURLE_HTTP2_STREAM ? Self.end(ofStream: String(cString: errorText)) : nil
-        let result = result(code)
-        let sign = sign(result)
-        return Attempt.Outcome(
-            result: result, sign: sign, countsForHost: sign != .silent || peer?.countsSilence(begun: started) != false,
-            isMultiplexed: isMultiplexed, way: way, hasBeenPublic: hasBeenPublic, spent: time(.now),
-            hasStreamed: hasStreamed)
-    }
-
-    /// - Parameter text: libcurl's text for the error of the stream. If the connection was lost, the text is another one.
-    private static func end(ofStream text: String) -> StreamEnd? {
-        if text.contains("ENHANCE_YOUR_CALM") { return .forTooManyRequests }
-        let isEnded = text.contains("was not closed cleanly: ") || text.contains("was closed cleanly, but before")
-        return isEnded ? .byServer : nil
-    }
-
-    private func result(_ code: CURLcode) -> Attempt.Outcome.Result {
-        if let bytes = bytesOfNextAttempt { return .cutOff(bytes: bytes, hasBody: received > 0) }
-        // The status determines the outcome even if the error page was not received completely.
-        if status >= 500 {
-            return .failed(TransferError(code: .httpServerError(status), detail: "HTTP status \(status)"))
-        }
-        if status >= 400 {
-            return .failed(TransferError(code: .httpClientError(status), detail: "HTTP status \(status)"))
-        }
-        guard code == CURLE_OK, refusal?.code != .tooLarge else { return .failed(failure(code)) }
-        guard let attempt else { return .failed(TransferError(code: .other, detail: "no attempt")) }
-        if (300..<400).contains(status), let location { return .redirected(location: location) }
-        guard isSuccess else {
-            return .failed(
-                TransferError(code: .other, detail: "HTTP status \(status) without a body or a redirect"))
-        }
-        return .downloaded(
-            Download(body: body, attempts: attempt.number, duration: time(.now), way: way, time: lastModified))
-    }
-
-    private func sign(_ result: Attempt.Outcome.Result) -> HostSign {
-        if status >= 400, let retryAfter { return .refused(retryAfter: retryAfter) }
-        if status == 429 { return .refused(retryAfter: nil) }
-        if status == 503 { return .unavailable }
-        guard case .failed(let error) = result, status < 400 else { return .answered(after: timeToFirstByte) }
-        switch error.code {
-        case .timeout, .stalled:
-            guard received > 0 || status > 0 else { return .silent }
-            return isSlow || error.code == .timeout ? .slow : .answered(after: timeToFirstByte)
-        case .connectFailed where hasNoSocket: return .none
-        case .connectFailed:
-            switch ended {
-            case .byServer: return .answered(after: .zero)
-            case .forTooManyRequests: return .refused(retryAfter: nil)
-            case nil: return .silent
-            }
-        case .addressDenied, .nameNotFound, .outOfMemory, .cancelled: return .none
-        default: return .answered(after: timeToFirstByte)
-        }
-    }
-
-    /// The time from the request to the first byte of the response.
-    private var timeToFirstByte: Duration {
-        var (sent, came): (curl_off_t, curl_off_t) = (0, 0)
-        darkroom_curl_easy_getinfo_offset(curl, CURLINFO_PRETRANSFER_TIME_T, &sent)
-        darkroom_curl_easy_getinfo_offset(curl, CURLINFO_STARTTRANSFER_TIME_T, &came)
-        return .microseconds(max(0, came - sent))
-    }
-
-    /// The server's `Last-Modified`; nil if there is none, or if it is not a time.
-    private var lastModified: FileTime? {
-        var seconds: curl_off_t = 0
-        darkroom_curl_easy_getinfo_offset(curl, CURLINFO_FILETIME_T, &seconds)
-        return seconds > 0 ? FileTime(seconds: Int(seconds)) : nil
-    }
-
-    /// The server's `Retry-After`; nil if there is none, or if its time has passed.
-    private var retryAfter: Duration? {
-        var seconds: curl_off_t = 0
-        darkroom_curl_easy_getinfo_offset(curl, CURLINFO_RETRY_AFTER, &seconds)
-        return seconds > 0 ? .seconds(min(seconds, Self.longestRetryAfter)) : nil
-    }
-
-    private var isSuccess: Bool { (200..<300).contains(status) }
-
-    private var tooLarge: TransferError {
-        TransferError(code: .tooLarge, detail: "more than \(settings.configuration.maxBytes) bytes")
-    }
-
-    private func failure(_ code: CURLcode) -> TransferError {
-        // If a host has several addresses, a denied address is reported only if connecting to all other addresses
-        // failed.
-        let isDenied = [CURLE_COULDNT_CONNECT, CURLE_ABORTED_BY_CALLBACK].contains(code)
-        if let refusal, refusal.code != .addressDenied || isDenied { return refusal }
-        let found = errorText.pointee == 0 ? String(cString: curl_easy_strerror(code)) : String(cString: errorText)
-        // libcurl has buffers of a fixed size for header lines. If a line is longer, versions before 8.6 report
-        // CURLE_OUT_OF_MEMORY.
-        let isInHeader = isConnected && received == 0
-        let isTooLarge = [CURLE_OUT_OF_MEMORY, darkroom_curle_too_large()].contains(code)
-        if isInHeader && isTooLarge || found.contains("Too large response headers") {
-            return TransferError(
-                code: .tooLarge, detail: "the response header is larger than libcurl's limit: \(found)")
-        }
-        return TransferError(code: Self.meaning(of: code, found, status: status), detail: found)
-    }
-
-    /// Converts libcurl's `code`. `found` is libcurl's error text. `status` is the status of the response; 0 without a
-    /// response.
-    static func meaning(of code: CURLcode, _ found: String, status: Int) -> TransferError.Code {
-        switch code {
-        case CURLE_URL_MALFORMAT: .notAURL
-        case CURLE_COULDNT_RESOLVE_HOST: .nameNotFound
-        case CURLE_COULDNT_CONNECT, CURLE_GOT_NOTHING: .connectFailed
-        case CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM:
-            (200..<300).contains(status) ? .truncated : .connectFailed
-        // With HTTP/2 also for a connection that was lost before the response.
-        case CURLE_PARTIAL_FILE where status == 0: .connectFailed
-        case CURLE_PARTIAL_FILE: .truncated
-        case CURLE_OPERATION_TIMEDOUT: .timeout
-        // OpenSSL's text for a connection that was lost during the handshake; such a failure may be temporary.
-        case CURLE_SSL_CONNECT_ERROR where found.contains("SYSCALL") || found.contains("reset"): .connectFailed
-        case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
-            CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS:
-            .tlsFailed
-        case CURLE_FILESIZE_EXCEEDED: .tooLarge
-        case CURLE_OUT_OF_MEMORY: .outOfMemory
-        default: .other
-        }
     }
 }

@@ -33,7 +33,8 @@ package final class Transfer: @unchecked Sendable {  // only the engine's thread
     var order: TransferOrder
     /// The earlier attempts, perhaps of another process.
     var history: RetryHistory
-    /// Whether the host was silent in the last attempt. After the attempts of another process: whether it may have been.
+    /// Whether the host did not answer the last attempt. If another process made the last attempt: whether the host refused
+    /// the attempt or did not answer it, because the history does not distinguish the two.
     var wasSilent: Bool
     /// Whether the held or ended attempt has received a part of its body.
     var hasBody = false

@@ -13,8 +13,8 @@ package final class TransferEngine: Sendable {
     private let thread: OwnedThread
     private let board: HostBoard
 
-    /// - Parameter exchange: tells the engines of other processes what this engine does with each host, so that all of them
-    ///   together send a host no more requests than one; nil if this engine is the only one.
+    /// - Parameter exchange: shares the limits of each host with the engines of other processes. Then all engines together
+    ///   send a host no more requests than a single engine would. Nil if there are no other engines.
     package convenience init(_ configuration: TransferConfiguration, exchange: (any HostExchange)? = nil) {
         let policy =
             configuration.allowPrivate ? .everything : AddressPolicy.publicInternet(and: configuration.allowedNetworks)

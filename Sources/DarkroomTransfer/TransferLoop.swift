@@ -22,7 +22,7 @@ final class TransferLoop {
     /// How many hosts are exchanged at once with other workers.
     private static let hostsAtOnce = 50
 
-    private let configuration: TransferConfiguration
+    let configuration: TransferConfiguration
     private let requests: Request.Settings
     private let retries: RetryPolicy
     private let mailbox: Mailbox<EngineMessage>
@@ -35,14 +35,14 @@ final class TransferLoop {
 
     private var book: HostBook<Transfer>
     private var ledger = HostLedger()
-    private var unfinished: [ObjectIdentifier: Transfer] = [:]
+    var unfinished: [ObjectIdentifier: Transfer] = [:]
     /// The transfers whose files are being read.
-    private var reading: [ObjectIdentifier: Transfer] = [:]
+    var reading: [ObjectIdentifier: Transfer] = [:]
     /// The transfers that wait for their next attempt, and transfers that no longer do.
     private var pausing = Timeline<Transfer>()
     /// The transfers that are held until their bodies may be kept, and transfers that no longer are; oldest first.
-    private var held: [Transfer] = []
-    private var nextSweep = ContinuousClock.now
+    var held: [Transfer] = []
+    var nextSweep = ContinuousClock.now
     private var generator = SystemRandomNumberGenerator()
     private var isShutDown = false
     private var isBeginningWaiting = false
@@ -159,7 +159,7 @@ final class TransferLoop {
     }
 
     /// Begins an attempt with its first request.
-    private func begin(_ transfer: Transfer) {
+    func begin(_ transfer: Transfer) {
         if case .web(let url, let host) = transfer.target {
             transfer.request = Request(url: url, host: host, requests)
         }
@@ -207,7 +207,7 @@ final class TransferLoop {
     // MARK: Attempts
 
     /// Begins an attempt of a transfer whose turn it is.
-    private func attempt(_ transfer: Transfer) {
+    func attempt(_ transfer: Transfer) {
         let now = ContinuousClock.now
         // The addresses may have expired while the transfer waited for its turn. Then the old ones are good enough.
         if let name = transfer.request?.name, case .success(let found) = names.known(name, now) {
@@ -229,7 +229,7 @@ final class TransferLoop {
         }
     }
 
-    private func send(
+    func send(
         _ request: Request, of transfer: Transfer, since: ContinuousClock.Instant, allowance: Int = 0
     ) {
         let attempt = Attempt(
@@ -240,7 +240,7 @@ final class TransferLoop {
     }
 
     /// The thread for all attempts of `host`, so that they share its connections.
-    private func networkThread(of host: String) -> NetworkThread {
+    func networkThread(of host: String) -> NetworkThread {
         networkThreads[Int(UInt(bitPattern: host.hashValue) % UInt(networkThreads.count))]
     }
 
@@ -295,7 +295,7 @@ final class TransferLoop {
     }
 
     /// Gives the place of a transfer at its host to another one.
-    private func leave(_ transfer: Transfer, _ sign: HostSign, since start: ContinuousClock.Instant) {
+    func leave(_ transfer: Transfer, _ sign: HostSign, since start: ContinuousClock.Instant) {
         reading[ObjectIdentifier(transfer)] = nil
         book.ended(transfer.host, priority: transfer.order.priority, sign, begun: start, .now)
         beginWaiting()
@@ -361,7 +361,7 @@ final class TransferLoop {
         }
     }
 
-    private func fail(_ transfer: Transfer, _ verdict: HostCondition.Verdict) {
+    func fail(_ transfer: Transfer, _ verdict: HostCondition.Verdict) {
         let host = transfer.host
         switch verdict {
         case .unreachable:
@@ -372,7 +372,7 @@ final class TransferLoop {
         }
     }
 
-    private func fail(_ transfer: Transfer, _ code: TransferError.Code, _ detail: String) {
+    func fail(_ transfer: Transfer, _ code: TransferError.Code, _ detail: String) {
         ledger.count(transfer.host, group: transfer.order.group, failure: code)
         unfinished[ObjectIdentifier(transfer)] = nil
         transfer.fail(code, detail)
@@ -397,58 +397,6 @@ final class TransferLoop {
             book.apply(shares?[index], to: host, .now)
             noteStandstill(of: host, before: before)
         }
-    }
-
-    // MARK: Memory for bodies
-
-    private func hold(_ attempt: Attempt, _ bytes: Int, hasBody: Bool) {
-        let transfer = attempt.transfer
-        // It may have been aborted in the meantime.
-        guard case .running(let running, let since) = transfer.phase, running === attempt else { return }
-        transfer.phase = .held(attempt, bytes: bytes, since: since)
-        transfer.hasBody = hasBody
-        if !held.contains(where: { $0 === transfer }) { held.append(transfer) }
-        resumeHeld()
-    }
-
-    /// Keeps the place of a transfer whose attempt was ended, until there is room for its body. So its host gets no further
-    /// request for which there is no room, either.
-    private func cutOff(_ transfer: Transfer, _ bytes: Int, since: ContinuousClock.Instant) {
-        transfer.phase = .cutOff(bytes: bytes, since: since)
-        if !held.contains(where: { $0 === transfer }) { held.append(transfer) }
-        resumeHeld()
-    }
-
-    /// Asks for the held bodies: first for all that have begun, because one of them always may go on, then for the others in
-    /// the order of their priorities until one may not begin.
-    private func resumeHeld() {
-        held.removeAll { transfer in
-            switch transfer.phase {
-            case .held, .cutOff: false
-            default: true
-            }
-        }
-        for transfer in held where transfer.hasBody { _ = resume(transfer) }
-        // Stable: of one priority, the oldest is first.
-        let others = held.filter { !$0.hasBody }.enumerated().sorted {
-            ($1.element.order.priority, $0.offset) < ($0.element.order.priority, $1.offset)
-        }
-        for (_, transfer) in others { guard resume(transfer) else { break } }
-    }
-
-    private func resume(_ transfer: Transfer) -> Bool {
-        switch transfer.phase {
-        case .held(let attempt, let bytes, let since):
-            guard transfer.steps.mayCarry?(bytes) ?? true else { return false }
-            transfer.phase = .running(attempt, since: since)
-            networkThread(of: attempt.host).proceed(attempt, mayKeep: bytes)
-        case .cutOff(let bytes, let since):
-            guard let request = transfer.request, transfer.steps.mayCarry?(bytes) ?? true else { return false }
-            send(request, of: transfer, since: since, allowance: bytes)
-        default: return false
-        }
-        transfer.hasBody = true
-        return true
     }
 
     // MARK: Control
@@ -504,38 +452,7 @@ final class TransferLoop {
             counts.map { HostReport($0.key, book.condition(of: $0.key), $0.value) }, others: ledger.others)
     }
 
-    // MARK: Files
-
-    private func finishRead(
-        _ transfer: Transfer, since: ContinuousClock.Instant,
-        _ result: Result<(bytes: [UInt8], time: FileTime?), TransferError>
-    ) {
-        unfinished[ObjectIdentifier(transfer)] = nil
-        switch result {
-        case .success((let bytes, let time)):
-            if let onChunk = transfer.onChunk { bytes.withUnsafeBytes(onChunk) }
-            transfer.finish(
-                .success(
-                    Download(
-                        body: transfer.onChunk == nil ? bytes : [], attempts: transfer.history.attempts,
-                        duration: .now - since,
-                        way: [], time: time)))
-        case .failure(let error): transfer.fail(error.code, error.detail)
-        }
-    }
-
-    /// Ends hanging reads.
-    private func sweepReads(_ now: ContinuousClock.Instant) {
-        guard now >= nextSweep else { return }
-        nextSweep = now + configuration.sweepInterval
-        guard let timeout = configuration.timeout else { return }
-        for transfer in Array(reading.values) {
-            guard case .reading(let since) = transfer.phase, now - since >= timeout else { continue }
-            let error = TransferError(code: .timeout, detail: "reading the file took longer than \(timeout)")
-            leave(transfer, .none, since: since)
-            finishRead(transfer, since: since, .failure(error))
-        }
-    }
+    // MARK: Waiting for messages
 
     /// When the loop must run even if no message arrives; nil if never.
     private var nextWake: ContinuousClock.Instant? {

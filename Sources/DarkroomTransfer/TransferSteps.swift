@@ -30,7 +30,7 @@ package struct TransferSteps: Sendable {
             if case .turn = self { false } else { true }
         }
 
-        /// Until when the transfer waits at least; nil if nobody knows.
+        /// The earliest time at which the wait can end; nil if it is not known.
         package var end: ContinuousClock.Instant? {
             switch self {
             case .name, .turn: nil

@@ -37,7 +37,8 @@ extension WorkerState {
         /// Start photos and filtrations if there is room. If not `urgently`, photos may start later, several at a time.
         case schedule(urgently: Bool)
         /// A download waits for a name, for the turn of its host or for its next attempt. `isIdle` is true if other photos
-        /// do not compete for that. The download waits at least until `end`; nil if nobody knows.
+        /// do not compete for that. `until` is the earliest time at which the wait can end; nil if it
+        /// is not known.
         case downloadWaits(PhotoTask, isIdle: Bool, until: ContinuousClock.Instant?, RetryHistory)
         /// Asks whether a download may send a request. Granted if the effects contain ``Effect/proceed(isFirst:)``.
         case downloadBegins(PhotoTask)

@@ -41,9 +41,9 @@ package struct LocalOperation: Sendable {
     var idle = 0
     /// What is known about the attempts to download photos, by position. May contain photos that are final.
     private var retries: [Int: RetryHistory]
-    /// Since when nobody tries to download a photo of ``retries``, by position.
+    /// When a worker stopped working on a photo that is in ``retries`` and not in progress, by position.
     private var untriedSince: [Int: ContinuousClock.Instant] = [:]
-    /// Until when a photo waits at least, by position.
+    /// The earliest time at which the wait of a photo can end, by position.
     private var waitEnds: [Int: ContinuousClock.Instant] = [:]
     /// When another worker can claim the operation, which is being released because all its photos wait for long; nil: at
     /// once, if it is being released.
@@ -146,7 +146,8 @@ package struct LocalOperation: Sendable {
         self.due = due
     }
 
-    /// Until when all unfinished photos wait; nil if one of them does not wait, or if nobody knows for how long it does.
+    /// The earliest time at which an unfinished photo can continue; nil if one of them does not wait, or if the end of its wait
+    /// is not known.
     var waitsUntil: ContinuousClock.Instant? {
         guard isIdling else { return nil }
         var earliest: ContinuousClock.Instant?
@@ -216,7 +217,7 @@ package struct LocalOperation: Sendable {
     }
 
     /// Records that a photo waits for its next request.
-    /// - Parameter end: until when it waits at least; nil if nobody knows.
+    /// - Parameter end: the earliest time at which the wait can end; nil if it is not known.
     mutating func waits(index: Int, until end: ContinuousClock.Instant?, _ history: RetryHistory) {
         retries[position(of: index)] = history.attempts > 0 ? history : nil
         waitEnds[position(of: index)] = end

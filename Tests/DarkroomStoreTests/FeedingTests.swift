@@ -126,7 +126,7 @@ import Testing
         #expect(try test.state() == StoreState())
     }
 
-    /// The workers are faster than the feeder if it feeds operations to an empty queue.
+    /// If operations are fed to an empty queue, the workers are faster than the feeder.
     @Test func timeInWhichTheQueueWasEmptyIsCounted() throws {
         let test = try TestStore()
         let id = try test.submit(operations: 1, sealed: false)

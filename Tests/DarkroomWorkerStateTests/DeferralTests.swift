@@ -9,7 +9,7 @@ import Testing
 @Suite struct DeferralTests {
     private let batch: BatchID = "waits"
 
-    /// Claims an operation of photos that all wait.
+    /// Claims an operation, starts its photos, and lets each photo wait. A wait of nil has no known end.
     private func bench(_ waits: [Duration?], isIdle: Bool = true, leaseExpiries: Int = 0) -> (StateBench, HeldOperation)
     {
         var bench = StateBench(downloads: 8, filtrations: 2)
@@ -88,7 +88,7 @@ import Testing
         #expect(isClose(now - history.troubles!.since, .seconds(12)))
         #expect(isClose(history.next! - now, .milliseconds(10_500)))
         #expect(photos[1].history == RetryHistory() && photos[2].history.attempts == 1)
-        // A photo that is started again in this worker keeps its attempts, too.
+        // If this worker starts a photo again, the count of its attempts continues.
         bench.downloadWaits(photos[1], for: nil)
         bench.downloadEnded(photos[1], nil)
         #expect(bench.beginDownloads(urgently: true).first?.history.attempts == 1)
@@ -132,7 +132,7 @@ import Testing
     }
 }
 
-/// Whether a duration that was measured a little later is the expected one.
+/// Whether a measured duration is within 8 s of the expected one. A busy machine may pause the test for seconds.
 private func isClose(_ measured: Duration, _ expected: Duration) -> Bool {
     measured > expected - .seconds(8) && measured < expected + .seconds(8)
 }

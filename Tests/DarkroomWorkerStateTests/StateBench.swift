@@ -198,7 +198,7 @@ struct StateBench {
 
     enum Permission { case no, yes, again }
 
-    /// - Parameter wait: for how long the photo waits; nil if nobody knows.
+    /// - Parameter wait: the shortest time for which the photo waits; nil if it is not known.
     mutating func downloadWaits(_ photo: Photo, isIdle: Bool = false, for wait: Duration? = nil) {
         var history = RetryHistory()
         history.attempts = photo.history.attempts + 1

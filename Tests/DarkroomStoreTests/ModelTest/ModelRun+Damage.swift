@@ -139,7 +139,7 @@ extension ModelRun {
         ])
     }
 
-    /// A deferred operation of which nobody knows when it is due.
+    /// A deferred operation whose batch is missing in `deferred`, so that the operation would never become due.
     private func halfDeferral(_ id: BatchID, _ batch: BatchContent) -> [[String]] {
         guard !batch.isCancelled, let number = random.pick(batch.queue.sorted()) else { return [] }
         // The second score is neither that of an operation that can be claimed nor that of a deferred one.
