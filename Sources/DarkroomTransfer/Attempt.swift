@@ -47,12 +47,11 @@ final class Attempt: Sendable {
     let mayCarry: (@Sendable (Int) -> Bool)?
 
     init(
-        _ transfer: Transfer, number: Int, _ request: Request, addresses: [IPAddress], sharesConnection: Bool,
-        allowance: Int = 0
+        _ transfer: Transfer, number: Int, _ request: Request, addresses: [IPAddress], sharesConnection: Bool
     ) {
         self.transfer = transfer
         self.sharesConnection = sharesConnection
-        self.allowance = allowance
+        allowance = transfer.allowance
         priority = transfer.order.priority
         self.number = number
         self.request = request

@@ -8,8 +8,8 @@ struct Request: Sendable {
     private(set) var way: [RequestStop] = []
     /// Whether one of them went to an address of the public internet.
     private(set) var hasBeenPublic = false
-    /// How long they took.
-    private(set) var spent = Duration.zero
+    /// How long they took, with an earlier try of this request that was ended for lack of room.
+    var spent = Duration.zero
 
     /// The first request of a transfer.
     init(url: String, host: String, _ settings: Settings) {

@@ -38,6 +38,8 @@ package final class Transfer: @unchecked Sendable {  // only the engine's thread
     var wasSilent: Bool
     /// Whether the held or ended attempt has received a part of its body.
     var hasBody = false
+    /// How many bytes of its body the next request may keep without asking, because the last one was ended for lack of room.
+    var allowance = 0
 
     init(
         url: String, mailbox: Mailbox<EngineMessage>, order: TransferOrder = TransferOrder(),

@@ -42,8 +42,11 @@ extension TransferLoop {
             transfer.phase = .running(attempt, since: since)
             networkThread(of: attempt.host).proceed(attempt, mayKeep: bytes)
         case .cutOff(let bytes, let since):
-            guard let request = transfer.request, transfer.steps.mayCarry?(bytes) ?? true else { return false }
-            send(request, of: transfer, since: since, allowance: bytes)
+            guard transfer.steps.mayCarry?(bytes) ?? true else { return false }
+            transfer.allowance = bytes
+            // It comes before the other transfers of the host, but waits until the host may get a request.
+            enter(transfer)
+            leave(transfer, .none, since: since)
         default: return false
         }
         transfer.hasBody = true

@@ -63,9 +63,11 @@ final class TransferLoop {
         files = FileReader(ReadableFolders(folders: configuration.fileFolders, maxBytes: configuration.maxBytes))
         let processors = ProcessInfo.processInfo.activeProcessorCount
         let count = max(1, min(processors, Self.maxNetworkThreads))
+        // An idle connection costs about 50 kB; opening it again costs a millisecond of the processor.
+        let maxConnections = max(8, configuration.maxRequests / 2 / count)
         networkThreads = (0..<count).map { _ in
             NetworkThread(
-                configuration, NetworkShares(threads: count), maxConnections: max(8, configuration.maxRequests / count),
+                configuration, NetworkShares(threads: count), maxConnections: maxConnections,
                 allows: allows
             ) {
                 mailbox.post(.ended($0, $1))
@@ -167,7 +169,7 @@ final class TransferLoop {
     }
 
     /// Takes the steps before the next request of a transfer.
-    private func enter(_ transfer: Transfer) {
+    func enter(_ transfer: Transfer) {
         guard let name = transfer.request?.name else { return enter(transfer, .success([])) }
         transfer.phase = .naming
         if let answer = names.ask(name, for: transfer, .now) {
@@ -217,7 +219,8 @@ final class TransferLoop {
             fail(transfer, .cancelled, "withdrawn before it began")
             return leave(transfer, .none, since: now)
         }
-        if transfer.request?.way.isEmpty ?? true { transfer.history.attempts += 1 }
+        let continues = transfer.allowance > 0 || transfer.request?.way.isEmpty == false
+        if !continues { transfer.history.attempts += 1 }
         if let request = transfer.request {
             send(request, of: transfer, since: now)
         } else if case .file(let path) = transfer.target {
@@ -229,12 +232,11 @@ final class TransferLoop {
         }
     }
 
-    func send(
-        _ request: Request, of transfer: Transfer, since: ContinuousClock.Instant, allowance: Int = 0
-    ) {
+    private func send(_ request: Request, of transfer: Transfer, since: ContinuousClock.Instant) {
         let attempt = Attempt(
             transfer, number: transfer.history.attempts, request, addresses: transfer.addresses,
-            sharesConnection: book.condition(of: transfer.host)?.isMultiplexed == true, allowance: allowance)
+            sharesConnection: book.condition(of: transfer.host)?.isMultiplexed == true)
+        transfer.allowance = 0
         transfer.phase = .running(attempt, since: since)
         networkThread(of: attempt.host).begin(attempt)
     }
@@ -253,6 +255,7 @@ final class TransferLoop {
         case .running(_, let since), .held(_, _, let since):
             if case .cutOff(let bytes, let hasBody) = outcome.result {
                 transfer.hasBody = hasBody
+                transfer.request?.spent = outcome.spent
                 return cutOff(transfer, bytes, since: since)
             }
             leave(transfer, outcome.countsForHost ? outcome.sign : .none, since: since)

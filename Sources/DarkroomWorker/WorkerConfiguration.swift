@@ -39,7 +39,7 @@ package struct WorkerConfiguration: Sendable {
     /// A custom operation in the worker process fails only when it has returned.
     package var photoTimeout: Duration = .seconds(60)
     /// Downloads pause while more than this number of downloaded bytes wait for their filtration.
-    package var maxBytesHeld = 128 << 20
+    package var maxBytesHeld = Self.usualBytesHeld
     /// An operation of which all photos wait for less time than this stays in the worker. It is released if they wait longer.
     package var leastDeferral: Duration = .seconds(10)
     /// What happens to photos whose files do not fit on the disk: they wait or they fail.
@@ -92,6 +92,10 @@ package struct WorkerConfiguration: Sendable {
     /// Slow servers must not keep the processors waiting, and more downloads cost only memory, which is bounded by
     /// ``maxBytesHeld``.
     package static let usualDownloads = min(1024, 128 * ProcessInfo.processInfo.activeProcessorCount)
+
+    /// Enough photos for about a second of filtration, 64 to 128 MiB. More memory would not make a batch faster.
+    package static let usualBytesHeld = min(
+        128 << 20, max(64 << 20, ProcessInfo.processInfo.activeProcessorCount << 25))
 
     /// Registers a custom operation for batches with the filter `x:<name>`. An operation already registered under this
     /// name is replaced. `make` is called for each photo, on the thread that runs the operation, and must be quick.

@@ -395,6 +395,37 @@ import Testing
         #expect(all.allSatisfy { $0.body?.count == 1 || $0.error?.code == .cancelled }, "\(all)")
     }
 
+    /// At most two of these bodies are held, see above. The others are requested again, at the rate of the host.
+    @Test func requestsThatAreSentAgainKeepTheRate() async throws {
+        let times = Collected<ContinuousClock.Instant>()
+        let server = try HTTP2Server(certificates) { request, connection in
+            times.add(.now)
+            guard request.number <= 4 else { return Self.answer(request, connection) }
+            let head = Frame.head(request.stream, [("content-length", "\(40 << 20)")])
+            connection.send(head, .body(request.stream, [1, 2, 3], isLast: false))
+        }
+        defer { server.stop() }
+        let engine = TransferEngine(configuration { $0.rate = 2.5 })
+        let hasRoom = Locked(false)
+        let asked = Collected<Int>()
+        let steps = TransferSteps(mayCarry: { bytes in
+            asked.add(bytes)
+            return hasRoom.withLock { $0 }
+        })
+        let results = Collected<Outcome>()
+        let transfers = (0..<4).map { _ in engine.start(server.url("/"), steps: steps, completion: results.add) }
+        _ = await asked.wait(for: 8)
+        hasRoom.withLock { $0 = true }
+        engine.resume()
+        let ended = await results.wait(for: 2).prefix(2).compactMap { try? $0.get() }
+        #expect(ended.map(\.body.count) == [1, 1] && ended.map(\.attempts) == [1, 1], "\(results.values)")
+        let again = times.values.dropFirst(4)
+        let pauses = zip(again.dropFirst(), again).map { $0 - $1 }
+        #expect(!pauses.isEmpty && pauses.allSatisfy { $0 > .milliseconds(200) }, "\(times.values)")
+        for transfer in transfers { transfer.cancel() }
+        _ = await results.wait(for: 4)
+    }
+
     @Test func transferThatWaitsForRoomCanBeCancelled() async throws {
         let server = try HTTP2Server(certificates) { request, connection in
             let head = Frame.head(request.stream, [("content-length", "\(40 << 20)")])

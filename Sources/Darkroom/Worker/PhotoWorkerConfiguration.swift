@@ -27,8 +27,9 @@ public struct PhotoWorkerConfiguration: Sendable {
     /// which are ended at the limit. Without helpers, these photos fail only after the call of the image library has
     /// returned.
     public var photoTimeout: Duration = .seconds(60)
-    /// The maximum number of downloaded bytes that wait for filtration. Downloads pause while it is exceeded.
-    public var maxWaitingBytes = 128 << 20
+    /// The maximum number of downloaded bytes that wait for filtration. Downloads pause while it is exceeded. By
+    /// default 32 MiB for each core, at least 64 MiB and at most 128 MiB.
+    public var maxWaitingBytes = WorkerConfiguration.usualBytesHeld
     /// Whether the worker waits for free space if the disk is full. If false, photos fail with the reason
     /// ``FailureReason/diskFull``.
     public var waitsForDiskSpace = true
