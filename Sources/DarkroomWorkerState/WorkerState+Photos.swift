@@ -17,6 +17,8 @@ extension WorkerState {
     static let leastWaiting = 4
     /// For each running download, this many photos may wait for their first byte.
     private static let requestsPerDownload = 16
+    /// While bodies use little memory, one of this many requested photos is expected to arrive soon.
+    private static let requestsPerArrival = 4
     /// A batch with suspended filtrations starts no downloads while it has this many downloaded photos in memory.
     private static let maxParked = 4096
 
@@ -94,7 +96,7 @@ extension WorkerState {
     /// Whether the downloaded bytes in memory leave room for a download of a batch.
     private mutating func hasRoom(for id: BatchID, isMoreUrgent: Bool) -> Bool {
         let maxBytes = configuration.maxBytesHeld
-        let expected = expectedBytes
+        let expected = expectedBytes(from: batches[id]?.rank ?? 0)
         if let batch = batches[id], !batch.hold.allowsFilters {
             // If other photos may be filtered, photos that must not be filtered now may use only half of the memory.
             let isAlone = !queues.batchesToBegin().contains { batches[$0]?.hold.allowsFilters == true }
@@ -178,7 +180,7 @@ extension WorkerState {
         guard let entry = photos.entry(of: task), !entry.isAborting, entry.stage.isDownload else {
             return effects.append(.proceed(isFirst: false))  // it is about to be aborted
         }
-        let expected = expectedBytes
+        let expected = expectedBytes()
         if mayCarry(entry, bytes) {
             move(entry, to: .downloading)
             photos.reserve(max(bytes, entry.reserved), for: task)
@@ -192,7 +194,7 @@ extension WorkerState {
             if entry.stage != .downloading { move(entry, to: .arrived) }
         }
         // A body that is smaller than expected may leave room for another one.
-        if expected >= configuration.maxBytesHeld / 2, expectedBytes < expected {
+        if expected >= configuration.maxBytesHeld / 2, expectedBytes() < expected {
             effects.append(.schedule(urgently: false))
         }
     }
@@ -251,13 +253,17 @@ extension WorkerState {
             let maxRequests = Self.requestsPerDownload * limits.downloads
             return queues.total(\.arrived, from: rank) == 0
                 && queues.total(\.requested, from: rank) < (isOpen ? maxRequests : maxRequests / 8 * 7)
-                && expectedBytes < (isOpen ? maxBytes(rank) : maxBytes(rank) / 8 * 7)
+                && expectedBytes(from: rank) < (isOpen ? maxBytes(rank) : maxBytes(rank) / 8 * 7)
         } ?? BatchPriority.allCases.count
     }
 
-    /// The bytes in memory if all requested photos arrive.
-    private var expectedBytes: Int {
-        photos.bytesHeld + photos.bytesReserved + queues.total(\.requested) * photos.typicalBytes
+    /// The bytes in memory if the requested photos of a rank and all higher ranks arrive. The bodies of lower ranks would have
+    /// to wait. While bodies use little memory, most requested photos wait for slow or silent hosts, so only a part of them
+    /// will arrive soon.
+    private func expectedBytes(from rank: Int = 0) -> Int {
+        let bytes = photos.bytesHeld + photos.bytesReserved
+        let requested = queues.total(\.requested, from: rank) * photos.typicalBytes
+        return bytes + (bytes < configuration.maxBytesHeld / 4 ? requested / Self.requestsPerArrival : requested)
     }
 
     mutating func downloaded(_ task: PhotoTask, _ bytes: Int, _ effects: inout [Effect]) {

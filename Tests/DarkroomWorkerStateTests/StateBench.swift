@@ -356,6 +356,9 @@ struct StateBench {
         }.map(\.element)
     }
 
+    /// The lowest rank of which downloads may send requests.
+    var lowestOpen: Int { state.lowestOpen }
+
     var photosWanted: Int { state.photosWanted(from: .veryLow) }
     var demand: ClaimDemand { state.demand }
     var excluded: [BatchID] { state.excludedFromClaims(isForDrained: false) }

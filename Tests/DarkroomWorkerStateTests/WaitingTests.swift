@@ -93,6 +93,26 @@ import Testing
         bench.check()
     }
 
+    /// A photo is expected to have 256 KiB, and a quarter of the requested photos to arrive soon.
+    @Test func requestsToSilentHostsDoNotDelayUrgentPhotos() {
+        var bench = StateBench(downloads: 500, filtrations: 1, maxBytesHeld: 64 << 20)
+        var (number, requested) = (0, 0)
+        while bench.lowestOpen <= BatchPriority.normal.rank, number < 1000 {
+            number += 1
+            bench.claim(BatchID("slow\(number)")!, priority: .normal)
+            for photo in bench.beginDownloads(urgently: true) {
+                _ = bench.downloadBegins(photo)
+                requested += 1
+            }
+        }
+        #expect((1024..<1100).contains(requested))
+        #expect(bench.lowestOpen == BatchPriority.high.rank)
+        bench.claim(other, priority: .veryHigh)
+        #expect(!bench.begin().isEmpty)
+        #expect(bench.lowestOpen == BatchPriority.high.rank)
+        bench.check()
+    }
+
     @Test func batchContinuesWhenItsHostResponds() throws {
         var bench = StateBench(downloads: 2, filtrations: 1)
         for number in 1...250 { bench.claim(slow, number) }
