@@ -69,7 +69,9 @@ extension EasyHandle {
         guard case .failed(let error) = result, status < 400 else { return .answered(after: timeToFirstByte) }
         switch error.code {
         case .timeout, .stalled:
-            guard received > 0 || status > 0 else { return .silent }
+            // If earlier requests have used most of the time, the last host had too little to answer.
+            let hadTime = error.code == .stalled || attempt?.request.spent == .zero
+            guard received > 0 || status > 0 else { return hadTime ? .silent : .none }
             return isSlow || error.code == .timeout ? .slow : .answered(after: timeToFirstByte)
         case .connectFailed where hasNoSocket: return .none
         case .connectFailed:

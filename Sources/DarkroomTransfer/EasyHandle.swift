@@ -11,6 +11,9 @@ final class EasyHandle {
     private static let maxExtraBytes = 1 << 20
     /// The steps in which memory is asked for if a body has no known length.
     private static let bytesAtOnce = 1 << 20
+    /// The steps in which memory is asked for otherwise, so that a server that announces a large body and sends it slowly does
+    /// not take the memory of many others.
+    private static let knownBytesAtOnce = 8 << 20
     /// The limit for all header lines together. libcurl 7.88 stores header lines without a limit.
     private static let maxHeaderBytes = 256 << 10
 
@@ -267,7 +270,8 @@ final class EasyHandle {
             guard mayCarry(wanted) else {
                 guard mayBeHeld() else {
                     // The next attempt gets so much more that there are only a few.
-                    bytesOfNextAttempt = min(max(wanted, 2 * received), settings.configuration.maxBytes)
+                    let more = max(contentLength ?? wanted, 2 * received, allowance + Self.bytesAtOnce)
+                    bytesOfNextAttempt = min(more, settings.configuration.maxBytes)
                     return 0
                 }
                 heldSince = .now
@@ -288,9 +292,7 @@ final class EasyHandle {
     /// With HTTP/2, libcurl must read on for the other attempts of the connection, and keeps what it receives of this body.
     private func mayBeHeld() -> Bool {
         guard isMultiplexed == true else { return true }
-        var length: curl_off_t = 0
-        darkroom_curl_easy_getinfo_offset(curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length)
-        let bytes = min(length > 0 ? Int(length) - received : .max, NetworkShares.streamWindow)
+        let bytes = min(contentLength.map { max(0, $0 - received) } ?? .max, NetworkShares.streamWindow)
         guard shares.hold(bytes) else { return false }
         heldBytes = bytes
         return true
@@ -311,12 +313,18 @@ final class EasyHandle {
         return version == Int(CURL_HTTP_VERSION_NONE) ? nil : version == Int(CURL_HTTP_VERSION_2_0)
     }
 
-    /// How many bytes of the body to ask for, so that at least `count` can be kept: all of them if their number is known.
+    /// How many bytes of the body to ask for, so that at least `count` can be kept.
     private func bytesWanted(_ count: Int) -> Int {
+        let length = contentLength.flatMap { $0 >= count ? $0 : nil }
+        let step = length == nil ? Self.bytesAtOnce : Self.knownBytesAtOnce
+        return min(max(count, allowance + step), length ?? .max, settings.configuration.maxBytes)
+    }
+
+    /// The length of the body according to the header; nil if there is none.
+    private var contentLength: Int? {
         var length: curl_off_t = 0
         darkroom_curl_easy_getinfo_offset(curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length)
-        let isKnown = length >= count
-        return min(isKnown ? Int(length) : max(count, allowance + Self.bytesAtOnce), settings.configuration.maxBytes)
+        return length > 0 ? Int(length) : nil
     }
 
     /// Lets a held attempt go on.
@@ -377,10 +385,7 @@ final class EasyHandle {
 
     private func beginBody() {
         darkroom_curl_easy_getinfo_long(curl, CURLINFO_RESPONSE_CODE, &status)
-        guard attempt?.mayCarry == nil else { return }
-        var length: curl_off_t = 0
-        darkroom_curl_easy_getinfo_offset(curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length)
-        allowance = max(0, Int(length))
+        if attempt?.mayCarry == nil { allowance = contentLength ?? 0 }
     }
 
     private func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {

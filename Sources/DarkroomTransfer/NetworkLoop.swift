@@ -29,6 +29,10 @@ final class NetworkLoop {
     private var nextTimeout: ContinuousClock.Instant?
     private var nextSweep = ContinuousClock.now
     private var isShutDown = false
+    private let maxConnections: Int
+    /// How many connections libcurl may keep, with those in use. With more, it closes the one that has been idle for the
+    /// longest time.
+    private var connectionLimit = 0
 
     init(
         _ settings: EasySettings, _ shares: NetworkShares, maxConnections: Int, mailbox: Mailbox<NetworkMessage>,
@@ -45,8 +49,7 @@ final class NetworkLoop {
         self.ended = ended
         self.held = held
         self.multi = multi
-        // With more connections, the one that has been idle for the longest time is closed.
-        darkroom_curl_multi_setopt_long(multi, CURLMOPT_MAXCONNECTS, maxConnections)
+        self.maxConnections = maxConnections
         darkroom_curl_multi_setopt_long(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, ConnectionLimit.mostStreams)
     }
 
@@ -131,6 +134,16 @@ final class NetworkLoop {
         }
         running[ObjectIdentifier(attempt)] = handle
         handles[handle.curl] = handle
+        limitConnections()
+    }
+
+    /// Allows the connections in use and some idle ones. An idle connection with TLS costs about 50 kB, and opening it again
+    /// about a millisecond of the processor.
+    private func limitConnections() {
+        let limit = min(maxConnections, running.count + maxConnections / 4)
+        guard limit != connectionLimit else { return }
+        connectionLimit = limit
+        darkroom_curl_multi_setopt_long(multi, CURLMOPT_MAXCONNECTS, limit)
     }
 
     private func refuse(_ attempt: Attempt, _ detail: String) {

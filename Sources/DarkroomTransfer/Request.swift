@@ -8,7 +8,7 @@ struct Request: Sendable {
     private(set) var way: [RequestStop] = []
     /// Whether one of them went to an address of the public internet.
     private(set) var hasBeenPublic = false
-    /// How long they took, with an earlier try of this request that was ended for lack of room.
+    /// How long these requests took, and earlier tries of this request that were ended for lack of room.
     var spent = Duration.zero
 
     /// The first request of a transfer.

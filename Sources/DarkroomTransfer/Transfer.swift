@@ -10,7 +10,8 @@ package final class Transfer: @unchecked Sendable {  // only the engine's thread
         case running(Attempt, since: ContinuousClock.Instant)
         case aborting(since: ContinuousClock.Instant)  // an attempt, which ends soon
         case held(Attempt, bytes: Int, since: ContinuousClock.Instant)  // until `bytes` of the body may be kept
-        case cutOff(bytes: Int, since: ContinuousClock.Instant)  // like `held`, but the attempt has ended
+        /// Like `held`, but the attempt has ended. `sign` is what it told about its host.
+        case cutOff(bytes: Int, sign: HostSign, since: ContinuousClock.Instant)
         case reading(since: ContinuousClock.Instant)  // a file
         case pausing(until: ContinuousClock.Instant)  // before the next attempt
         case finished
@@ -38,7 +39,7 @@ package final class Transfer: @unchecked Sendable {  // only the engine's thread
     var wasSilent: Bool
     /// Whether the held or ended attempt has received a part of its body.
     var hasBody = false
-    /// How many bytes of its body the next request may keep without asking, because the last one was ended for lack of room.
+    /// How much room the next request needs, because the last one was ended for lack of room; otherwise 0.
     var allowance = 0
 
     init(

@@ -6,47 +6,69 @@ extension TransferLoop {
         guard case .running(let running, let since) = transfer.phase, running === attempt else { return }
         transfer.phase = .held(attempt, bytes: bytes, since: since)
         transfer.hasBody = hasBody
-        if !held.contains(where: { $0 === transfer }) { held.append(transfer) }
+        addHeld(transfer)
         resumeHeld()
     }
 
     /// Keeps the place of a transfer whose attempt was ended, until there is room for its body. So its host gets no further
     /// request for which there is no room, either.
-    func cutOff(_ transfer: Transfer, _ bytes: Int, since: ContinuousClock.Instant) {
-        transfer.phase = .cutOff(bytes: bytes, since: since)
-        if !held.contains(where: { $0 === transfer }) { held.append(transfer) }
-        resumeHeld()
+    /// - Parameter sign: what the attempt told about its host.
+    func cutOff(_ transfer: Transfer, _ bytes: Int, _ sign: HostSign, since: ContinuousClock.Instant) {
+        transfer.phase = .cutOff(bytes: bytes, sign: sign, since: since)
+        transfer.allowance = 0
+        addHeld(transfer)
+    }
+
+    /// Adds a held transfer behind the others.
+    func addHeld(_ transfer: Transfer) {
+        if transfer.hasBody {
+            begun.append(transfer)
+        } else {
+            arrived[transfer.order.priority, default: []].append(transfer)
+        }
+    }
+
+    /// Returns false if the transfer is not held.
+    @discardableResult
+    func removeHeld(_ transfer: Transfer) -> Bool {
+        switch transfer.phase {
+        case .held, .cutOff: break
+        default: return false
+        }
+        begun.removeAll { $0 === transfer }
+        arrived[transfer.order.priority]?.removeAll { $0 === transfer }
+        return true
     }
 
     /// Asks for the held bodies: first for all that have begun, because one of them always may go on, then for the others in
     /// the order of their priorities until one may not begin.
     func resumeHeld() {
-        held.removeAll { transfer in
-            switch transfer.phase {
-            case .held, .cutOff: false
-            default: true
-            }
+        for transfer in begun { _ = resume(transfer) }
+        for priority in arrived.keys.sorted(by: >) {
+            while let transfer = arrived[priority]?.first { guard resume(transfer) else { return } }
+            arrived[priority] = nil
         }
-        for transfer in held where transfer.hasBody { _ = resume(transfer) }
-        // Stable: of one priority, the oldest is first.
-        let others = held.filter { !$0.hasBody }.enumerated().sorted {
-            ($1.element.order.priority, $0.offset) < ($0.element.order.priority, $1.offset)
-        }
-        for (_, transfer) in others { guard resume(transfer) else { break } }
     }
 
+    /// Lets a held transfer go on if there is room.
     private func resume(_ transfer: Transfer) -> Bool {
         switch transfer.phase {
         case .held(let attempt, let bytes, let since):
             guard transfer.steps.mayCarry?(bytes) ?? true else { return false }
+            removeHeld(transfer)
             transfer.phase = .running(attempt, since: since)
             networkThread(of: attempt.host).proceed(attempt, mayKeep: bytes)
-        case .cutOff(let bytes, let since):
+        case .cutOff(let bytes, let sign, let since):
             guard transfer.steps.mayCarry?(bytes) ?? true else { return false }
+            removeHeld(transfer)
             transfer.allowance = bytes
-            // It comes before the other transfers of the host, but waits until the host may get a request.
-            enter(transfer)
-            leave(transfer, .none, since: since)
+            if let timeout = configuration.timeout, transfer.request.map({ $0.spent >= timeout }) ?? false {
+                fail(transfer, .timeout, "the download took longer than \(timeout)")
+            } else {
+                // It waits for its turn again, before the transfers of its priority that have not begun.
+                enter(transfer)
+            }
+            leave(transfer, sign, since: since)
         default: return false
         }
         transfer.hasBody = true

@@ -40,8 +40,10 @@ final class TransferLoop {
     var reading: [ObjectIdentifier: Transfer] = [:]
     /// The transfers that wait for their next attempt, and transfers that no longer do.
     private var pausing = Timeline<Transfer>()
-    /// The transfers that are held until their bodies may be kept, and transfers that no longer are; oldest first.
-    var held: [Transfer] = []
+    /// The held transfers without a part of their bodies, by priority and oldest first.
+    var arrived: [Int: ArraySlice<Transfer>] = [:]
+    /// The held transfers that have a part of their bodies, oldest first.
+    var begun: [Transfer] = []
     var nextSweep = ContinuousClock.now
     private var generator = SystemRandomNumberGenerator()
     private var isShutDown = false
@@ -63,8 +65,7 @@ final class TransferLoop {
         files = FileReader(ReadableFolders(folders: configuration.fileFolders, maxBytes: configuration.maxBytes))
         let processors = ProcessInfo.processInfo.activeProcessorCount
         let count = max(1, min(processors, Self.maxNetworkThreads))
-        // An idle connection costs about 50 kB; opening it again costs a millisecond of the processor.
-        let maxConnections = max(8, configuration.maxRequests / 2 / count)
+        let maxConnections = max(8, configuration.maxRequests / count)
         networkThreads = (0..<count).map { _ in
             NetworkThread(
                 configuration, NetworkShares(threads: count), maxConnections: maxConnections,
@@ -219,8 +220,14 @@ final class TransferLoop {
             fail(transfer, .cancelled, "withdrawn before it began")
             return leave(transfer, .none, since: now)
         }
-        let continues = transfer.allowance > 0 || transfer.request?.way.isEmpty == false
-        if !continues { transfer.history.attempts += 1 }
+        if transfer.allowance > 0 {
+            // The room may have been used while the transfer waited for its turn.
+            guard transfer.steps.mayCarry?(transfer.allowance) ?? true else {
+                return cutOff(transfer, transfer.allowance, .none, since: now)
+            }
+        } else if transfer.request?.way.isEmpty ?? true {
+            transfer.history.attempts += 1
+        }
         if let request = transfer.request {
             send(request, of: transfer, since: now)
         } else if case .file(let path) = transfer.target {
@@ -250,13 +257,15 @@ final class TransferLoop {
     private func end(_ attempt: Attempt, _ outcome: Attempt.Outcome) {
         let transfer = attempt.transfer
         let before = book.standstill(of: attempt.host)
+        removeHeld(transfer)
         if let isMultiplexed = outcome.isMultiplexed { book.answered(attempt.host, isMultiplexed: isMultiplexed) }
         switch transfer.phase {
         case .running(_, let since), .held(_, _, let since):
             if case .cutOff(let bytes, let hasBody) = outcome.result {
                 transfer.hasBody = hasBody
                 transfer.request?.spent = outcome.spent
-                return cutOff(transfer, bytes, since: since)
+                cutOff(transfer, bytes, outcome.countsForHost ? outcome.sign : .none, since: since)
+                return resumeHeld()
             }
             leave(transfer, outcome.countsForHost ? outcome.sign : .none, since: since)
             switch outcome.result {
@@ -407,9 +416,11 @@ final class TransferLoop {
     private func cancel(_ transfer: Transfer, _ detail: String) {
         switch transfer.phase {
         case .running(let attempt, let since), .held(let attempt, _, let since):
+            removeHeld(transfer)
             transfer.phase = .aborting(since: since)
             networkThread(of: attempt.host).abort(attempt)
-        case .reading(let since), .cutOff(_, let since):
+        case .reading(let since), .cutOff(_, _, let since):
+            removeHeld(transfer)
             fail(transfer, .cancelled, detail)
             leave(transfer, .none, since: since)
         case .naming:
@@ -425,7 +436,9 @@ final class TransferLoop {
 
     private func reorder(_ transfer: Transfer, _ order: TransferOrder) {
         let old = transfer.order
+        let isHeld = removeHeld(transfer)
         transfer.order = order
+        if isHeld { addHeld(transfer) }
         switch transfer.phase {
         case .naming: if let name = transfer.request?.name { names.hurry(name, order, .now) }
         case .waiting:

@@ -1,7 +1,7 @@
 /// The order in which waiting transfers get slots.
 package struct TransferOrder: Sendable, Hashable {
     /// Transfers with a larger value get slots first. They do not wait for slots of transfers with a smaller value, see
-    /// ``TransferConfiguration/maxRunning``.
+    /// ``TransferConfiguration/maxRequests``.
     package var priority: Int
     /// Within a priority, transfers with `true` get slots first.
     package var isFirst: Bool

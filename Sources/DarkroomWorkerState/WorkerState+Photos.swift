@@ -257,13 +257,13 @@ extension WorkerState {
         } ?? BatchPriority.allCases.count
     }
 
-    /// The bytes in memory if the requested photos of a rank and all higher ranks arrive. The bodies of lower ranks would have
-    /// to wait. While bodies use little memory, most requested photos wait for slow or silent hosts, so only a part of them
-    /// will arrive soon.
+    /// The bytes in memory if the requested photos of a rank and all higher ranks arrive. Requests of lower ranks do not
+    /// count, because an urgent photo does not wait for them. While bodies use little memory, most requested photos wait for
+    /// slow or silent hosts, so only a part of them will arrive soon.
     private func expectedBytes(from rank: Int = 0) -> Int {
         let bytes = photos.bytesHeld + photos.bytesReserved
         let requested = queues.total(\.requested, from: rank) * photos.typicalBytes
-        return bytes + (bytes < configuration.maxBytesHeld / 4 ? requested / Self.requestsPerArrival : requested)
+        return bytes + min(requested, max(requested / Self.requestsPerArrival, 3 * bytes))
     }
 
     mutating func downloaded(_ task: PhotoTask, _ bytes: Int, _ effects: inout [Effect]) {

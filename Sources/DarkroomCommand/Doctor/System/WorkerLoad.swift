@@ -26,6 +26,8 @@ struct WorkerLoad {
     /// The memory per pixel while libvips filters a photo, in bytes, measured with photos of 12 megapixels.
     private static let bytesPerPixel = 5
     private static let usualPixels = 12_000_000
+    /// The memory of a connection with TLS and HTTP/2, in bytes, measured with 2,000 connections.
+    private static let bytesPerConnection = 50_000
 
     /// The memory that the worker needs for photos of 12 megapixels, in bytes.
     var usualBytes: Int {
@@ -35,6 +37,7 @@ struct WorkerLoad {
     /// The memory that the worker needs if every photo has the largest allowed size, in bytes.
     var mostBytes: Int {
         Self.ownBytes + maxBytesHeld / 2 * 3 + maxDownloadBytes + filtrations * maxPixels * Self.bytesPerPixel
+            + openFiles * Self.bytesPerConnection
     }
 
     /// The largest number of open files and sockets: one for each request, and others.
