@@ -29,7 +29,7 @@ import Testing
         while run.goesOn(after: outcome.stops) {
             try workload.keepUp()
             Signal().wait(timeout: .milliseconds(run.random.number(in: 0..<500)))
-            try stop(run.random.pick(cluster.workers), of: cluster, &outcome)
+            try stop(of: cluster, &run.random, &outcome)
             #expect(try cluster.mostLeaseExpiries() == 0, "a lease expiry was counted")
             try cluster.startWorker()
         }
@@ -46,17 +46,22 @@ import Testing
         #expect(first < .seconds(1), "operations without running photos are not released at once")
     }
 
-    private func stop(_ victim: TortureWorker, of cluster: TortureCluster, _ outcome: inout Outcome) throws {
-        // Waits until the worker holds two operations: one of them may have no running photos, so it is released at
-        // once.
-        var held: [HeldOperation] = []
+    private func stop(
+        of cluster: TortureCluster, _ random: inout SeededGenerator, _ outcome: inout Outcome
+    ) throws {
+        // Waits until a worker holds two operations: one of them may have no running photos, so it is released at once.
+        var busy: [(worker: TortureWorker, held: [HeldOperation])] = []
         let deadline = ContinuousClock.now + .seconds(30)
         repeat {
             guard .now < deadline else {
-                throw TortureFailure("the worker to stop held fewer than two operations for 30 s")
+                throw TortureFailure("every worker held fewer than two operations for 30 s")
             }
-            held = try cluster.heldOperations().filter { victim.isCalled($0.worker) }.map(\.held)
-        } while held.count < 2
+            let all = try cluster.heldOperations()
+            busy = cluster.workers.map { worker in
+                (worker, all.filter { worker.isCalled($0.worker) }.map(\.held))
+            }.filter { $0.held.count > 1 }
+        } while busy.isEmpty
+        var (victim, held) = random.pick(busy)
         let began = ContinuousClock.now
         victim.stop()
         var first: Duration?
