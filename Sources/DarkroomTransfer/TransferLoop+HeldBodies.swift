@@ -1,5 +1,6 @@
 /// Transfers that must wait before they may keep more of their bodies in memory.
 extension TransferLoop {
+    /// Handles the message of a network thread that `attempt` waits until `bytes` of its body may be kept.
     func hold(_ attempt: Attempt, _ bytes: Int, hasBody: Bool) {
         let transfer = attempt.transfer
         // It may have been aborted in the meantime.
@@ -50,17 +51,20 @@ extension TransferLoop {
         }
     }
 
-    /// Lets a held transfer go on if there is room.
+    /// Asks whether a held transfer may keep its body now. If so, the transfer goes on, and is no longer held.
+    /// - Returns: whether the transfer goes on.
     private func resume(_ transfer: Transfer) -> Bool {
         switch transfer.phase {
         case .held(let attempt, let bytes, let since):
             guard transfer.steps.mayCarry?(bytes) ?? true else { return false }
             removeHeld(transfer)
+            transfer.hasBody = true
             transfer.phase = .running(attempt, since: since)
             networkThread(of: attempt.host).proceed(attempt, mayKeep: bytes)
         case .cutOff(let bytes, let sign, let since):
             guard transfer.steps.mayCarry?(bytes) ?? true else { return false }
             removeHeld(transfer)
+            transfer.hasBody = false
             transfer.allowance = bytes
             if let timeout = configuration.timeout, transfer.request.map({ $0.spent >= timeout }) ?? false {
                 fail(transfer, .timeout, "the download took longer than \(timeout)")
@@ -71,7 +75,6 @@ extension TransferLoop {
             leave(transfer, sign, since: since)
         default: return false
         }
-        transfer.hasBody = true
         return true
     }
 }

@@ -65,10 +65,9 @@ final class TransferLoop {
         files = FileReader(ReadableFolders(folders: configuration.fileFolders, maxBytes: configuration.maxBytes))
         let processors = ProcessInfo.processInfo.activeProcessorCount
         let count = max(1, min(processors, Self.maxNetworkThreads))
-        let maxConnections = max(8, configuration.maxRequests / count)
         networkThreads = (0..<count).map { _ in
             NetworkThread(
-                configuration, NetworkShares(threads: count), maxConnections: maxConnections,
+                configuration, NetworkShares(threads: count), maxConnections: max(8, configuration.maxRequests / count),
                 allows: allows
             ) {
                 mailbox.post(.ended($0, $1))

@@ -88,7 +88,7 @@ import Testing
         #expect(isClose(now - history.troubles!.since, .seconds(12)))
         #expect(isClose(history.next! - now, .milliseconds(10_500)))
         #expect(photos[1].history == RetryHistory() && photos[2].history.attempts == 1)
-        // If this worker starts a photo again, the count of its attempts continues.
+        // The photo has had one attempt. If this worker begins it again, it still counts this attempt.
         bench.downloadWaits(photos[1], for: nil)
         bench.downloadEnded(photos[1], nil)
         #expect(bench.beginDownloads(urgently: true).first?.history.attempts == 1)
