@@ -25,7 +25,7 @@ package final class ClaimLoop: Sendable {
             if !cluster.isSuspended, !cluster.areDownloadsSuspended {
                 coordination.expectWork(.veryHigh, workers: workers.withLock { $0 })
             }
-        case .batch, .photos:
+        case .idle, .batch, .photos:
             return
         }
     }
@@ -87,7 +87,8 @@ package final class ClaimLoop: Sendable {
         let isSuspended = claimed.cluster.isSuspended || claimed.cluster.areDownloadsSuspended
         coordination.plan.withLock {
             $0.claimed(
-                claim, priorities, next: claimed.next, turn: claimed.turn, sawAll: excluded.isEmpty && !isSuspended)
+                claim, priorities, next: claimed.next, turn: claimed.turn, sawAll: excluded.isEmpty && !isSuspended,
+                again: claimed.again)
         }
         worker.handle(.claimAnswered(scope, Set(claimed.operations.map(\.held.batch))))
         worker.prepare(claimed.operations)

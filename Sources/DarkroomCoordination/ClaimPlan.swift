@@ -40,6 +40,8 @@ struct ClaimPlan {
     /// The turn counter at the time at which the ready queues had no operation for this worker; nil if they may have
     /// one. The counter grows whenever a batch enters a ready queue.
     private var emptyTurn: Int?
+    /// Whether the worker held no operation at the last call of ``next(_:_:)``.
+    private var wasIdle = true
 
     /// The interval between the claims of a worker that can take more operations, if no notice arrives and the turn
     /// counter does not change.
@@ -71,6 +73,9 @@ struct ClaimPlan {
 
     /// Returns the claim to send now; nil if no claim is due.
     mutating func next(_ now: ContinuousClock.Instant, _ wants: ClaimDemand) -> Claim? {
+        // The claim of an idle worker tells the others that it is idle, even if the ready queues are known to be empty.
+        if wants.isIdle, !wasIdle { nextAttempt = min(nextAttempt, now) }
+        wasIdle = wants.isIdle
         let announced = notices.filter { $0.due <= now }.map(\.priority).max()
         if wants.lowest != nil || wants.takesOthers {
             notices.removeAll { $0.due <= now }
@@ -102,8 +107,12 @@ struct ClaimPlan {
     ///   - next: the position to continue from; "" if the claim reached the end of the ready queues.
     ///   - sawAll: whether the claim skipped only refused batches, and the cluster is not suspended. Only then does a
     ///     pass without operations mean that there are none until the turn counter changes.
-    mutating func claimed(_ claim: Claim, _ priorities: [BatchPriority], next: String, turn: Int, sawAll: Bool) {
+    ///   - again: the time until the next claim if nothing changes; nil: ``idleInterval``.
+    mutating func claimed(
+        _ claim: Claim, _ priorities: [BatchPriority], next: String, turn: Int, sawAll: Bool, again: Duration? = nil
+    ) {
         guard claim.isOrdinary else { return }
+        if let again { nextAttempt = min(nextAttempt, lastClaim + again) }
         var current =
             claim.next.isEmpty ? Pass(next: "", turn: turn, isFruitless: true, began: lastClaim) : pass
         if !priorities.isEmpty || !sawAll { current?.isFruitless = false }

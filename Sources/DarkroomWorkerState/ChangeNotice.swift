@@ -1,10 +1,13 @@
 import DarkroomModel
 import Foundation
 
-/// A message on the control channel: controls have changed, or operations can be claimed.
+/// A message on the control channel: controls have changed, operations can be claimed, or a worker is idle.
 package enum ChangeNotice: Equatable, Sendable {
     /// Operations can be claimed.
     case work(Work)
+    /// A worker has no operations, and none can be claimed. `share` is the number of operations for each running worker,
+    /// rounded up.
+    case idle(share: Int)
     /// Flags, priority or focus of a batch have changed.
     case batch(BatchID, BatchControls, version: Int)
     /// Photos of a batch were cancelled one by one.
@@ -29,6 +32,8 @@ package enum ChangeNotice: Equatable, Sendable {
             self.priority = priority
             self.operations = max(0, min(operations, Self.most))
         }
+
+        fileprivate var share: Int { max(1, (operations + workers - 1) / workers) }
 
         /// How many workers should claim, on average. Limited by the number of operations, so that a notice has a
         /// bounded cost in a large cluster. The other workers learn from their next heartbeat that the ready queues
@@ -60,6 +65,9 @@ package enum ChangeNotice: Equatable, Sendable {
             let priority = message.priority.flatMap(BatchPriority.init(rawValue:)) ?? .normal
             let workers = message.workers ?? 1
             self = .work(Work(workers: workers, priority: priority, operations: message.operations ?? workers))
+        case ("idle", _, _):
+            guard let workers = message.workers, let operations = message.operations else { return nil }
+            self = .idle(share: Work(workers: workers, priority: .normal, operations: operations).share)
         case ("batch", let batch?, let version?):
             guard let controls = message.controls.flatMap({ BatchControls($0) }) else { return nil }
             self = .batch(batch, controls, version: version)

@@ -12,6 +12,8 @@ struct Leases {
 
     var all: [HeldOperation] { local + preparing.keys + pendingRelease }
 
+    var isEmpty: Bool { local.isEmpty && preparing.isEmpty && pendingRelease.isEmpty }
+
     func isPreparing(_ held: HeldOperation) -> Bool { preparing.keys.contains(held) }
 
     /// Whether the worker is preparing an operation for which `isMeant` returns true.

@@ -11,6 +11,8 @@ package struct ClaimDemand: Sendable {
     package var drained: BatchPriority?
     /// Whether the worker claims a few operations of drained batches, even if it is full of other batches.
     package var takesOthers = false
+    /// Whether the worker holds no operation.
+    package var isIdle = false
 
     package init(lowest: BatchPriority? = nil) { self.lowest = lowest }
 }
@@ -42,6 +44,7 @@ extension WorkerState {
         var demand = ClaimDemand(lowest: BatchPriority.allCases.first { photosWanted(from: $0) > 0 })
         demand.focused = focusedWanted
         demand.takesOthers = takesOthers
+        demand.isIdle = leases.isEmpty
         if demand.takesOthers {
             let ranks = claimableDrained.compactMap { batches[$0] }.filter(\.hold.allowsDownloads).map(\.rank)
             demand.drained = ranks.min().map { BatchPriority.allCases[$0] }
@@ -90,7 +93,7 @@ extension WorkerState {
     }
 
     private func mayClaim(from priority: BatchPriority) -> Bool {
-        guard mayClaim else { return false }
+        guard mayClaim, !hasItsShare(of: priority) else { return false }
         let all = leases.all
         guard all.count >= Self.maxHeld else { return true }
         let counted = all.filter { controls.controls(of: $0.batch).priority >= priority }

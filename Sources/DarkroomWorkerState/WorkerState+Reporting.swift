@@ -62,6 +62,7 @@ extension WorkerState {
     /// - Idle operations whose output has not been writable for some time, even if they have unreported changes.
     ///   Another worker runs their photos again and replaces the files.
     /// - Operations of which all photos wait for long, once all changes are reported (``deferrals(_:)``).
+    /// - Once for each notice of an idle worker, operations that exceed the share of this worker (``surplus``).
     /// - All operations of an aborting worker. Files that are being renamed may still get their final names.
     mutating func releases(_ now: ContinuousClock.Instant) -> [HeldOperation] {
         guard !isAborting else { return held }
@@ -81,6 +82,11 @@ extension WorkerState {
         if needsRoom { leaving += makeRoom(idle) }
         needsRoom = false
         for held in leaving { beginRelease(held, until: nil) }
+        for held in mustShare ? surplus : [] {
+            beginRelease(held, until: nil)
+            leaving.append(held)
+        }
+        mustShare = false
         for (held, due) in deferrals(now) {
             beginRelease(held, until: due)
             leaving.append(held)

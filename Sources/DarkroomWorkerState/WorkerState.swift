@@ -24,6 +24,10 @@ package struct WorkerState: Sendable {
     var doneOperations = 0
     /// Batches that have no photo left to start in this worker, and may have more operations to claim.
     var drained: Set<BatchID> = []
+    /// The number of operations that this worker keeps, because another worker is idle; nil: as many as it can use.
+    var share: Int?
+    /// Whether operations that exceed the share must be released now.
+    var mustShare = false
     /// If this batch has a new focus, even a full worker may have to claim an operation in the focus.
     var focusToClaim: BatchID?
     /// Whether downloads were not started because downloaded photos that must not be filtered now fill the memory.

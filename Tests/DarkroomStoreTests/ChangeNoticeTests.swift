@@ -97,6 +97,49 @@ import Testing
         }
     }
 
+    @Test func fruitlessClaimOfAnIdleWorkerSendsANotice() throws {
+        let test = try TestStore()
+        let id = try test.submit(operations: 2)
+        let listener = try Listener(test.store)
+        defer { listener.close() }
+        var number = 0
+        /// Claims for another worker, and returns the time after which it claims again, and the notices.
+        func idle(
+            refusals: RefusalChanges = .init(), without: [BatchID] = [], focus: BatchID? = nil,
+            held: [HeldOperation] = []
+        ) throws -> (again: Duration?, notices: [String]) {
+            number += 1
+            try test.command("HDEL", test.store.keys.control, "notified.idle")
+            _ = try listener.upToNow()
+            let call = test.store.claim(
+                worker: "idle", number: number, focus: focus, refusals: refusals, without: without, held: held)
+            guard case .claimed(let claimed) = try test.store.perform(call) else {
+                throw TestFailure(description: "the reply to the claim is OLD")
+            }
+            return (claimed.again, try listener.upToNow().notices.map(\.text))
+        }
+        let held = try test.claim("busy", operations: 1).map(\.held)
+        _ = try test.claim("busy", operations: 1, held: held)
+        let notice = #"{"change":"idle","workers":2,"operations":2}"#
+        #expect(try idle() == (.milliseconds(520), [notice]))
+        #expect(try test.claim("third").isEmpty)
+        #expect(try listener.upToNow().notices.isEmpty, "there was a notice just before")
+
+        // This worker may be unable to run what others release, or it is not idle.
+        #expect(try idle(refusals: RefusalChanges(added: [id])) == (nil, []))
+        #expect(try idle(refusals: RefusalChanges(replacesAll: true), without: [id]) == (nil, []))
+        #expect(try idle(focus: id) == (nil, []))
+        #expect(try idle(held: held) == (nil, []))
+        #expect(try idle().notices.count == 1)
+        _ = try test.store.perform(test.store.suspend(nil, .downloads, true))
+        #expect(try idle() == (nil, []))
+        _ = try test.store.perform(test.store.suspend(nil, .downloads, false))
+        // One operation cannot be shared.
+        try test.report(held[0], "FFF", worker: "busy")
+        #expect(try idle() == (nil, []))
+        _ = try test.state()
+    }
+
     @Test func doesNotCountSilentWorkers() throws {
         let test = try TestStore()
         for worker in ["one", "two", "lost"] { try test.heartbeat(worker) }

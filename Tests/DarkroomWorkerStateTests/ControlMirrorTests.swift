@@ -138,6 +138,10 @@ import Testing
         #expect(
             notice(#"{"change":"batch","batch":"one","controls":"2,s,,","version":9}"#)
                 == .batch(batch, suspended(), version: 9))
+        #expect(notice(#"{"change":"idle","workers":3,"operations":7}"#) == .idle(share: 3))
+        #expect(notice(#"{"change":"idle","workers":0,"operations":-9}"#) == .idle(share: 1))
+        #expect(notice(#"{"change":"idle","workers":9007199254740992,"operations":1}"#) == .idle(share: 1))
+        #expect(notice(#"{"change":"idle","workers":3}"#) == nil)
         #expect(notice(#"{"change":"photos","batch":"one","version":9}"#) == .photos(batch, version: 9))
         var cluster = ClusterControls()
         cluster.isSuspended = true

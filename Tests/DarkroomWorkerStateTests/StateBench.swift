@@ -144,6 +144,10 @@ struct StateBench {
         return handle(.noticed(.cluster(controls, version: version)))
     }
 
+    /// Another worker is idle.
+    @discardableResult
+    mutating func idleWorker(share: Int) -> Effects { handle(.noticed(.idle(share: share))) }
+
     // MARK: Storage
 
     /// The output of a batch cannot be written. If `device` is given, the outputs of `others` cannot be written either.

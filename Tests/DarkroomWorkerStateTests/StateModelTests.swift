@@ -48,7 +48,8 @@ import Testing
             case 12..<55: endDownload()
             case 55..<60 where !bench.schedules: queued += bench.queueFilters()
             case 55..<80: filter()
-            case 80..<90: control()
+            case 80..<89: control()
+            case 89..<90: bench.idleWorker(share: .random(in: 1...6, using: &random))
             case 90..<92: mergeStateCodes()
             case 92..<97:
                 // The thread that an effect wakes first reports, and then releases.

@@ -95,6 +95,40 @@ import Testing
         #expect(drained == ClaimPlan.Claim(lowest: .low, isForDrained: true))
     }
 
+    @Test func idleWorkerClaimsAgainWhenOthersMayReleaseOperations() throws {
+        var plan = ClaimPlan(now: start)
+        let claim = try #require(next(&plan, lowest: .veryLow))
+        plan.claimed(claim, [], next: "", turn: 1, sawAll: true, again: .milliseconds(540))
+        let early = next(&plan, after: 539, lowest: .veryLow)
+        #expect(early == nil)
+        #expect(plan.wake(start, ClaimDemand(lowest: .veryLow)) == start + .milliseconds(540))
+        let second = next(&plan, after: 540, lowest: .veryLow)
+        #expect(second == ClaimPlan.Claim(lowest: .veryLow))
+        try record(&plan, second)
+        let third = next(&plan, after: 1080, lowest: .veryLow)
+        #expect(third == nil, "nobody can release operations")
+    }
+
+    @Test func workerThatBecomesIdleClaims() throws {
+        var plan = ClaimPlan(now: start)
+        var wants = demand(lowest: .veryLow)
+        for _ in 1...2 {
+            try record(&plan, plan.next(start, wants))
+            let more = plan.next(start, wants)
+            #expect(more == nil)
+            wants.isIdle = true
+            let claim = plan.next(start, wants)
+            #expect(claim == ClaimPlan.Claim(lowest: .veryLow))
+            try record(&plan, claim)
+            let again = plan.next(start, wants)
+            #expect(again == nil, "the worker was idle before")
+            wants.isIdle = false
+            let busy = plan.next(start, wants)
+            #expect(busy == nil)
+            plan.noticed(.veryHigh, due: start)
+        }
+    }
+
     @Test func limitsClaimsForAFastMovingFocus() throws {
         var plan = ClaimPlan(now: start)
         try record(&plan, next(&plan, lowest: .veryLow))

@@ -74,6 +74,40 @@ import Testing
         end(first + late)
     }
 
+    /// The first worker has claimed all operations before the other two join.
+    @Test func laterWorkersGetOperationsThatWaitForTheirTurn() async throws {
+        let server = try HostileServer(["/photo": .drip(body: [1, 2, 3], pause: .milliseconds(100))])
+        defer { server.stop() }
+        let first = try workers(1, server)
+        let batch = try darkroom.submit(
+            (0..<400).map { _ in "http://photos.example/photo" }, darkroom.options { $0.operationSize = 10 })
+        try darkroom.wait(batch, "claimed") { $0.executing == 40 }
+        let late = try workers(2, server)
+        // All workers have operations until few are left.
+        var (allBusy, longest, executing) = (0, 0, 40)
+        while executing > 6 {
+            // Polls, because no event says which workers have operations.
+            try await Task.sleep(for: .milliseconds(20))
+            let held = try operationsHeld(of: batch)
+            executing = held.values.reduce(0, +)
+            let requests = server.log.requests["/photo"] ?? 0
+            if held.count == 3 { allBusy = requests }
+            longest = max(longest, requests - allBusy)
+        }
+        #expect(longest < 100, "so many of the 400 photos were requested while a worker was idle")
+        #expect(server.log.mostRunning <= Self.mostCounted)
+        _ = try darkroom.store.perform(darkroom.store.cancel(batch))
+        try darkroom.wait(batch)
+        end(first + late)
+    }
+
+    /// The number of operations that each worker holds.
+    private func operationsHeld(of batch: BatchID) throws -> [String: Int] {
+        let key = darkroom.keys.executing(batch)
+        let holders = try darkroom.store.connection.call(RedisCommand("HVALS", key)).array?.compactMap(\.string) ?? []
+        return Dictionary(grouping: holders) { String($0.prefix { $0 != " " }) }.mapValues(\.count)
+    }
+
     @Test func refusalToOneWorkerHoldsAllWorkers() async throws {
         let server = try HostileServer([
             "/photo": .inTurn([.answer(status: 429, headers: ["Retry-After: 2"]), .answer(body: [1])])

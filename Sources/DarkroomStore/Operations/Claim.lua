@@ -11,13 +11,14 @@
 --     refuses (1,000), their ids; number of batches that only this claim skips (1,000), their ids; then the operations that the
 --     worker holds (see renew_leases.lua)
 -- {'OLD'} a later claim was answered before this one; nothing was done
--- {'OK', token, lost, next, version, cluster, turn, refusals, batch, ...}
+-- {'OK', token, lost, next, version, cluster, turn, refusals, again, batch, ...}
 --     token: the fencing token of the claimed operations
 --     lost: see renew_leases.lua
 --     next: where the next claim continues, '' if this claim looked at all ready batches
 --     version, cluster: see cluster_controls.lua
 --     turn: a counter that grows whenever a batch enters a ready queue
 --     refusals: the number of batches that the worker refuses
+--     again: see notify_idle.lua
 --     batch: a list of its id, its controls (see batch_controls.lua), and for each claimed operation: number, state codes,
 --     lease expiries, entry, retries. `retries` is '', or what an earlier worker knew about retries when it released the
 --     operation: the ms since then, a space, and the text that Release.lua was given
@@ -178,7 +179,13 @@ else
     redis.call('HSET', worker_key, 'claim.number', claim, 'claim.answer', table.concat(answer, ' '))
 end
 
-local reply = {'OK', token, lost, next_at, version, cluster, tonumber(redis.call('HGET', KEY_CONTROL, 'entered') or 0), refusals}
+local again = 0
+-- A worker that skips batches may be unable to run what other workers release.
+if #still_held == 0 and #claimed == 0 and not suspended and ARGV[7] == '' and next_at == '' and refusals == 0 and not next(left_out) then
+--#include notify_idle.lua
+end
+
+local reply = {'OK', token, lost, next_at, version, cluster, tonumber(redis.call('HGET', KEY_CONTROL, 'entered') or 0), refusals, again}
 for _, h in ipairs(claimed) do
     local id, key, size, photos, numbers = h[1], h[2], h[3], h[4], h[5]
     local entries = redis.call('HMGET', key .. OPERATIONS, unpack(numbers))

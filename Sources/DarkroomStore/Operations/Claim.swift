@@ -93,6 +93,9 @@ package struct Claimed: Sendable, Equatable {
     package var turn: Int
     /// The number of batches in the worker's set of refused batches in Redis.
     package var refusals: Int
+    /// A worker that holds no operation and has found none claims again after this time, because other workers hold
+    /// several operations and may release some; nil if the worker waits until a batch enters a ready queue.
+    package var again: Duration?
     /// The controls of each batch with claimed operations.
     package var controls: [BatchID: BatchControls]
     /// The invalid batch ids in the reply. The worker does not run operations of these batches.
@@ -108,7 +111,9 @@ extension Claimed {
         self.init(
             operations: [], lost: try reply.operations(2), next: try reply.string(3), version: try reply.int(4),
             cluster: cluster, turn: try reply.int(6), refusals: try reply.int(7), controls: [:])
-        for element in reply.elements.dropFirst(8) {
+        let milliseconds = try reply.int(8)
+        if milliseconds > 0 { again = .milliseconds(milliseconds) }
+        for element in reply.elements.dropFirst(9) {
             guard let list = element.array, list.count > 1, let name = list[0].bytes,
                 let text = list[1].string, let controls = BatchControls(text)
             else { throw reply.unexpected }

@@ -52,6 +52,7 @@ enum StoreScripts {
         "list_batch.lua": PackageResources.list_batch_lua,
         "maintenance.lua": PackageResources.maintenance_lua,
         "mark_ready.lua": PackageResources.mark_ready_lua,
+        "notify_idle.lua": PackageResources.notify_idle_lua,
         "notify_work.lua": PackageResources.notify_work_lua,
         "now.lua": PackageResources.now_lua,
         "prelude.lua": PackageResources.prelude_lua,

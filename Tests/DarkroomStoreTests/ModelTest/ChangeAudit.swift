@@ -174,7 +174,7 @@ struct ChangeAudit {
 
     private func noticeDifferences() -> [String] {
         var found: [String] = []
-        let changes = notices.filter { $0.name != "work" }
+        let changes = notices.filter { $0.name != "work" && $0.name != "idle" }
         let versions = changes.compactMap { $0.int("version") }
         if versions != Array(before.version..<after.version).map({ $0 + 1 }) {
             found.append("notices of the versions \(versions), went from \(before.version) to \(after.version)")
@@ -195,16 +195,19 @@ struct ChangeAudit {
             default: found.append("a notice without a subject: \(notice)")
             }
         }
+        for notice in notices where notice.name == "idle" {
+            found += workersDifference(notice)
+            if events.contains(where: { $0.name == "claimed" }) { found.append("\(notice), but a worker has claimed") }
+            if after.leases.count < 2 || notice.int("operations") != after.leases.count {
+                found.append("\(notice), but workers hold \(after.leases.count) operations")
+            }
+        }
         for notice in notices where notice.name == "work" {
             guard let priority = notice.string("priority").flatMap(BatchPriority.init(rawValue:)) else {
                 found.append("\(notice) names no priority")
                 continue
             }
-            // Redis counts the workers that sent a heartbeat in the last 10 s before the step.
-            let latest = after.workers.values.filter { $0 >= now - 10_000 }.count
-            if !(latest...after.workers.count).contains(notice.int("workers") ?? -1) {
-                found.append("\(notice), but there are \(latest) to \(after.workers.count) workers")
-            }
+            found += workersDifference(notice)
             if notice.int("operations") ?? 0 < 1 { found.append("\(notice) has no operations") }
             // A claim by an idle worker publishes a notice about the operations that remain in the queue.
             if after.readyQueues[priority] != nil, events.contains(where: { $0.name == "claimed" }) { continue }
@@ -220,5 +223,12 @@ struct ChangeAudit {
             }
         }
         return found
+    }
+
+    /// Redis counts the workers that sent a heartbeat in the last 10 s before the step.
+    private func workersDifference(_ notice: Listener.Message) -> [String] {
+        let latest = after.workers.values.filter { $0 >= now - 10_000 }.count
+        guard !(latest...after.workers.count).contains(notice.int("workers") ?? -1) else { return [] }
+        return ["\(notice), but there are \(latest) to \(after.workers.count) workers"]
     }
 }

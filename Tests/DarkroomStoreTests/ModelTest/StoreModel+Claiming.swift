@@ -40,7 +40,16 @@ extension StoreModel {
             Claimed(
                 operations: operations, lost: lost, next: next, version: state.version, cluster: state.cluster,
                 turn: state.turn, refusals: state.refusals[claim.worker]?.count ?? 0,
-                controls: controls(of: claimed.map(\.batch))))
+                again: again(claim, claimed, next), controls: controls(of: claimed.map(\.batch))))
+    }
+
+    /// When a worker without operations claims again, because other workers hold several operations.
+    private func again(_ claim: Message.Claim, _ claimed: [OperationID], _ next: String) -> Duration? {
+        guard claim.held.isEmpty, claimed.isEmpty, !state.cluster.isSuspended, !state.cluster.areDownloadsSuspended,
+            claim.focus == nil, next.isEmpty, (state.refusals[claim.worker] ?? []).isEmpty, claim.without.isEmpty
+        else { return nil }
+        let running = state.workers.values.count { $0 >= now - 10_000 }
+        return running > 1 && state.leases.count > 1 ? .milliseconds(500 + 10 * running) : nil
     }
 
     /// Replaces the retention clock time of the release by the time since then.
