@@ -23,7 +23,7 @@ class Paths:
 
 class Darkroom:
     name = "darkroom"
-    settings = "defaults; `--filter resize=256x256,fit:outside`"
+    settings = "defaults; `--filter resize=256x256,fit:outside --format jpeg`, since the others write JPEG"
 
     def __init__(self, paths):
         self.paths = paths
@@ -37,7 +37,7 @@ class Darkroom:
 
     def command(self, urls, _, output):
         size = "resize=256x256,fit:outside"
-        return [self.paths.darkroom, "run", urls, "-o", output, "--allow-private", "--filter", size]
+        return [self.paths.darkroom, "run", urls, "-o", output, "--allow-private", "--filter", size, "--format", "jpeg"]
 
     def files(self, output, _):
         """Pairs of a file and the index of its URL."""
