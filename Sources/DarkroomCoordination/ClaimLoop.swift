@@ -105,9 +105,10 @@ package final class ClaimLoop: Sendable {
         while !coordination.leaving.isSet, !coordination.claimsEnd.isSet {
             let highest = worker.read { $0.controlsVersion }
             let refusals = coordination.refusals.withLock { $0.changes }
+            let size = worker.claimSize(from: claim.lowest)
             let call = coordination.store.claim(
-                worker: coordination.id, number: number, operations: claim.focus == nil ? 16 : 1,
-                photos: max(1, min(worker.photosToClaim(from: claim.lowest), 4000)), lowest: claim.lowest,
+                worker: coordination.id, number: number, operations: claim.focus == nil ? size.operations : 1,
+                photos: size.photos, lowest: claim.lowest,
                 next: claim.next, focus: claim.focus, refusals: refusals, without: excluded,
                 held: Array(worker.renewed.operations.prefix(64)))
             do {

@@ -68,8 +68,8 @@ package protocol CoordinatedWorker: AnyObject, Sendable {
     func effects(of event: WorkerState.Event) -> [WorkerState.Effect]
 
     var demand: ClaimDemand { get }
-    /// The maximum number of photos of this priority or higher in a claim.
-    func photosToClaim(from priority: BatchPriority) -> Int
+    /// How much a claim for this priority and all higher priorities requests.
+    func claimSize(from priority: BatchPriority) -> ClaimSize
 
     /// The operations whose leases are renewed; `stuck` is the number of operations whose file system does not answer.
     var renewed: (operations: [HeldOperation], stuck: Int) { get }

@@ -133,8 +133,8 @@ final class WorkerCore: CoordinatedWorker {
         return read { $0.demand }
     }
 
-    func photosToClaim(from priority: BatchPriority) -> Int {
-        configuration.work == .photos ? read { $0.photosToClaim(from: priority) } : .max
+    func claimSize(from priority: BatchPriority) -> ClaimSize {
+        configuration.work == .photos ? read { $0.claimSize(from: priority) } : .most
     }
 
     var hanging: FileCalls.Hanging { fileCalls.hanging(.now, limits: read { $0.limits }) }

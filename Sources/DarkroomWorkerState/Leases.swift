@@ -12,7 +12,7 @@ struct Leases {
 
     var all: [HeldOperation] { local + preparing.keys + pendingRelease }
 
-    var isEmpty: Bool { local.isEmpty && preparing.isEmpty && pendingRelease.isEmpty }
+    var count: Int { local.count + preparing.count + pendingRelease.count }
 
     func isPreparing(_ held: HeldOperation) -> Bool { preparing.keys.contains(held) }
 

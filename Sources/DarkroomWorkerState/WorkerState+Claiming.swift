@@ -17,6 +17,15 @@ package struct ClaimDemand: Sendable {
     package init(lowest: BatchPriority? = nil) { self.lowest = lowest }
 }
 
+/// The largest numbers of operations and photos that a claim returns.
+package struct ClaimSize: Sendable, Equatable {
+    package let operations: Int
+    package let photos: Int
+
+    /// The limits of `Claim.lua`.
+    package static let most = ClaimSize(operations: 16, photos: 4000)
+}
+
 /// Which operations a claim has requested.
 package enum ClaimScope: Sendable, Equatable {
     case all
@@ -44,7 +53,7 @@ extension WorkerState {
         var demand = ClaimDemand(lowest: BatchPriority.allCases.first { photosWanted(from: $0) > 0 })
         demand.focused = focusedWanted
         demand.takesOthers = takesOthers
-        demand.isIdle = leases.isEmpty
+        demand.isIdle = leases.count == 0
         if demand.takesOthers {
             let ranks = claimableDrained.compactMap { batches[$0] }.filter(\.hold.allowsDownloads).map(\.rank)
             demand.drained = ranks.min().map { BatchPriority.allCases[$0] }
@@ -52,9 +61,13 @@ extension WorkerState {
         return demand
     }
 
-    /// The number of photos that a claim for a priority and all higher priorities requests. If the operations are
-    /// small, the claim returns several operations, and takes them from the batches in turn.
-    package func photosToClaim(from priority: BatchPriority) -> Int { max(photosWanted(from: priority), window / 2) }
+    /// How much a claim for a priority and all higher priorities requests. If the operations are small, the claim returns
+    /// several operations, and takes them from the batches in turn.
+    package func claimSize(from priority: BatchPriority) -> ClaimSize {
+        ClaimSize(
+            operations: max(1, min(ClaimSize.most.operations, Self.maxHeld - occupying(from: priority))),
+            photos: max(1, min(ClaimSize.most.photos, max(photosWanted(from: priority), window / 2))))
+    }
 
     /// The drained batches that are not stalled, so that more of their photos could start.
     package var claimableDrained: Set<BatchID> { drained.filter { batches[$0]?.isStalled != true } }
@@ -94,10 +107,16 @@ extension WorkerState {
 
     private func mayClaim(from priority: BatchPriority) -> Bool {
         guard mayClaim, !hasItsShare(of: priority) else { return false }
-        let all = leases.all
-        guard all.count >= Self.maxHeld else { return true }
-        let counted = all.filter { controls.controls(of: $0.batch).priority >= priority }
-        return counted.count < Self.maxIdle && counted.count { operations[$0]?.isIdling != true } < Self.maxHeld
+        guard leases.count >= Self.maxHeld else { return true }
+        return leases.all.count { controls.controls(of: $0.batch).priority >= priority } < Self.maxIdle
+            && occupying(from: priority) < Self.maxHeld
+    }
+
+    /// The number of operations of a priority and all higher priorities that count for ``maxHeld``.
+    private func occupying(from priority: BatchPriority) -> Int {
+        leases.all.count {
+            operations[$0]?.isIdling != true && controls.controls(of: $0.batch).priority >= priority
+        }
     }
 
     private var mayClaim: Bool { !isStopping && doneOperations < Self.maxUnreported }

@@ -365,6 +365,7 @@ struct StateBench {
 
     var photosWanted: Int { state.photosWanted(from: .veryLow) }
     var demand: ClaimDemand { state.demand }
+    func claimSize(from priority: BatchPriority) -> ClaimSize { state.claimSize(from: priority) }
     var excluded: [BatchID] { state.excludedFromClaims(isForDrained: false) }
     var transfers: Int { state.activity.downloading }
     var window: Int { state.window }

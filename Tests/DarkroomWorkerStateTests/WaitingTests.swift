@@ -71,6 +71,7 @@ import Testing
         var bench = StateBench(downloads: 2, filtrations: 1)
         for number in 1...64 {
             #expect(bench.demand.lowest == .veryLow && bench.demand.takesOthers)
+            #expect(bench.claimSize(from: .veryLow).operations == min(16, 65 - number))
             bench.claim(BatchID("slow\(number)")!, priority: .normal)
             _ = begin(&bench, waiting: nil)
         }
