@@ -40,6 +40,8 @@ struct ClaimPlan {
     /// The turn counter at the time at which the ready queues had no operation for this worker; nil if they may have
     /// one. The counter grows whenever a batch enters a ready queue.
     private var emptyTurn: Int?
+    /// Until this time the worker claims no operations of this priority and lower ones.
+    private var heldBack: (priority: BatchPriority, end: ContinuousClock.Instant)?
     /// Whether the worker held no operation at the last call of ``next(_:_:)``.
     private var wasIdle = true
 
@@ -71,8 +73,26 @@ struct ClaimPlan {
         if turn != emptyTurn { nextAttempt = min(nextAttempt, now) }
     }
 
+    /// Leaves operations of a priority and all lower ones to an idle worker for which this worker has released some.
+    mutating func hold(back priority: BatchPriority, until end: ContinuousClock.Instant) {
+        heldBack = (priority, end)
+    }
+
+    /// The demand without the operations that are left to another worker, unless this worker is idle itself.
+    private func allowed(_ wants: ClaimDemand, _ now: ContinuousClock.Instant) -> ClaimDemand {
+        guard let heldBack, now < heldBack.end, !wants.isIdle else { return wants }
+        var allowed = wants
+        allowed.lowest = wants.lowest.flatMap { lowest in
+            BatchPriority.allCases.first { $0 >= lowest && $0 > heldBack.priority }
+        }
+        allowed.drained = nil
+        allowed.takesOthers = false
+        return allowed
+    }
+
     /// Returns the claim to send now; nil if no claim is due.
     mutating func next(_ now: ContinuousClock.Instant, _ wants: ClaimDemand) -> Claim? {
+        let wants = allowed(wants, now)
         // The claim of an idle worker tells the others that it is idle, even if the ready queues are known to be empty.
         if wants.isIdle, !wasIdle { nextAttempt = min(nextAttempt, now) }
         wasIdle = wants.isIdle
@@ -138,6 +158,8 @@ struct ClaimPlan {
     /// The time at which to call ``next(_:_:)`` again.
     func wake(_ now: ContinuousClock.Instant, _ wants: ClaimDemand) -> ContinuousClock.Instant {
         var times = [wants.lowest == nil ? now + Self.idleInterval : nextAttempt]
+        if let heldBack, now < heldBack.end { times.append(heldBack.end) }
+        let wants = allowed(wants, now)
         if wants.lowest != nil || wants.takesOthers { times += notices.map(\.due) }
         if wants.focused != nil { times.append(nextFocused) }
         return max(times.min() ?? nextAttempt, now)

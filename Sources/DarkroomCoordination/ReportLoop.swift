@@ -14,6 +14,8 @@ package final class ReportLoop: Sendable {
     private static let patience = Duration.seconds(1)
     /// Deferrals are longer by a random part, up to this factor, so that all operations of a host are not due at the same time.
     private static let longestSpread = 1.1
+    /// How long an idle worker has to claim the operations that were released for it.
+    private static let shareTime = Duration.milliseconds(500)
 
     package init(_ worker: any CoordinatedWorker) { self.worker = worker }
 
@@ -166,6 +168,9 @@ package final class ReportLoop: Sendable {
         let effects = worker.effects(of: .releasesDue(now: .now))
         let releases = effects.compactMap { if case .release(let release) = $0 { release } else { nil } }
         let now = ContinuousClock.now
+        if let shared = releases.compactMap(\.shared).max() {
+            coordination.plan.withLock { $0.hold(back: shared, until: now + Self.shareTime) }
+        }
         let delays = releases.map { release in
             release.due.map { max(.zero, $0 - now) * Double.random(in: 1...Self.longestSpread) } ?? .zero
         }

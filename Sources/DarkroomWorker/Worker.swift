@@ -91,6 +91,7 @@ package final class Worker: Sendable {
             switch event {
             case .message(_, let text):
                 guard let notice = ChangeNotice(text) else { return }
+                if case .idle(let idle) = notice, !idle.isFor(draw: .random(in: 0..<1)) { return }
                 core.handle(.noticed(notice))
                 claims.noticed(notice)
             case .subscribed:  // earlier notices were not received

@@ -5,9 +5,8 @@ import Foundation
 package enum ChangeNotice: Equatable, Sendable {
     /// Operations can be claimed.
     case work(Work)
-    /// A worker has no operations, and none can be claimed. `share` is the number of operations for each running worker,
-    /// rounded up.
-    case idle(share: Int)
+    /// A worker holds no operation, and has found none to claim.
+    case idle(Idle)
     /// Flags, priority or focus of a batch have changed.
     case batch(BatchID, BatchControls, version: Int)
     /// Photos of a batch were cancelled one by one.
@@ -25,15 +24,13 @@ package enum ChangeNotice: Equatable, Sendable {
         /// and others refuse the batch.
         private static let leastClaimants = 16
         /// Larger numbers in a message are replaced with this number.
-        private static let most = 1_000_000
+        fileprivate static let most = 1_000_000
 
         init(workers: Int, priority: BatchPriority, operations: Int) {
             self.workers = max(1, min(workers, Self.most))
             self.priority = priority
             self.operations = max(0, min(operations, Self.most))
         }
-
-        fileprivate var share: Int { max(1, (operations + workers - 1) / workers) }
 
         /// How many workers should claim, on average. Limited by the number of operations, so that a notice has a
         /// bounded cost in a large cluster. The other workers learn from their next heartbeat that the ready queues
@@ -42,6 +39,22 @@ package enum ChangeNotice: Equatable, Sendable {
 
         /// Whether this worker should claim. Each worker passes a random number, at least 0 and below 1.
         package func isFor(draw: Double) -> Bool { draw * Double(workers) < Double(claimants) }
+    }
+
+    /// How many workers receive the notice of an idle worker.
+    package struct Idle: Equatable, Sendable {
+        package let workers: Int
+
+        /// How many operations all workers together should release: enough for two claims.
+        private static let wanted = 32
+
+        init(workers: Int) { self.workers = max(2, min(workers, Work.most)) }
+
+        /// The largest number of operations that this worker should release.
+        package var most: Int { max(1, Self.wanted / (workers - 1)) }
+
+        /// Whether this worker should release operations. Each worker passes a random number, at least 0 and below 1.
+        package func isFor(draw: Double) -> Bool { draw * Double(workers - 1) < Double(Self.wanted) }
     }
 
     private struct Message: Decodable {
@@ -66,8 +79,8 @@ package enum ChangeNotice: Equatable, Sendable {
             let workers = message.workers ?? 1
             self = .work(Work(workers: workers, priority: priority, operations: message.operations ?? workers))
         case ("idle", _, _):
-            guard let workers = message.workers, let operations = message.operations else { return nil }
-            self = .idle(share: Work(workers: workers, priority: .normal, operations: operations).share)
+            guard let workers = message.workers else { return nil }
+            self = .idle(Idle(workers: workers))
         case ("batch", let batch?, let version?):
             guard let controls = message.controls.flatMap({ BatchControls($0) }) else { return nil }
             self = .batch(batch, controls, version: version)

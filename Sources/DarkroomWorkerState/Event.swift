@@ -134,6 +134,8 @@ extension WorkerState {
 
     package struct Release: Sendable {
         package let held: HeldOperation
+        /// The priority of the batch if the operation is released for an idle worker; otherwise nil.
+        package let shared: BatchPriority?
         /// The driver's data; nil if the operation did not run in this worker.
         package let resources: (any OperationResources)?
         /// Whether other workers may have left manifest files of the operation.

@@ -106,7 +106,7 @@ extension WorkerState {
     }
 
     private func mayClaim(from priority: BatchPriority) -> Bool {
-        guard mayClaim, !hasItsShare(of: priority) else { return false }
+        guard mayClaim else { return false }
         guard leases.count >= Self.maxHeld else { return true }
         return leases.all.count { controls.controls(of: $0.batch).priority >= priority } < Self.maxIdle
             && occupying(from: priority) < Self.maxHeld
@@ -143,8 +143,9 @@ extension WorkerState {
     }
 
     /// Handles that no claim can be sent, for example because Redis is unreachable: the worker does not wait for
-    /// operations in the focus. Ordinary claims take these operations first.
+    /// operations in the focus. Ordinary claims take these operations first. A worker that was idle may no longer be.
     mutating func claimsPaused(_ effects: inout [Effect]) {
+        operationsWanted = 0
         guard focusToClaim != nil else { return }
         focusToClaim = nil
         effects.append(.schedule(urgently: true))

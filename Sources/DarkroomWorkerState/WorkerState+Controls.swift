@@ -6,9 +6,8 @@ extension WorkerState {
     mutating func apply(_ notice: ChangeNotice, _ effects: inout [Effect]) {
         switch notice {
         case .work: return
-        case .idle(let share):
-            self.share = share
-            mustShare = true
+        case .idle(let idle):
+            operationsWanted = idle.most
             effects.append(.wakeReports)
         case .batch(let id, let controls, let version):
             apply(&effects) { $0.noticed(version, batch: (id, controls)) }

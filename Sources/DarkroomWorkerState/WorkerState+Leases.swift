@@ -77,7 +77,6 @@ extension WorkerState {
         leases.remove(held)
         guard let operation = operations.removeValue(forKey: held) else { return }
         if operation.isDone { doneOperations -= 1 }
-        if let share, contending(from: .veryLow) < share { self.share = nil }
         if let place = batches[held.batch]?.operations.firstIndex(of: held) {
             batches[held.batch]?.operations.remove(at: place)
         }

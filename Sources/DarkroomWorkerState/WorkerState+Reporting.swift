@@ -62,7 +62,7 @@ extension WorkerState {
     /// - Idle operations whose output has not been writable for some time, even if they have unreported changes.
     ///   Another worker runs their photos again and replaces the files.
     /// - Operations of which all photos wait for long, once all changes are reported (``deferrals(_:)``).
-    /// - Once for each notice of an idle worker, operations that exceed the share of this worker (``surplus``).
+    /// - Operations that an idle worker can take (``shareOperations()``).
     /// - All operations of an aborting worker. Files that are being renamed may still get their final names.
     mutating func releases(_ now: ContinuousClock.Instant) -> [HeldOperation] {
         guard !isAborting else { return held }
@@ -82,11 +82,6 @@ extension WorkerState {
         if needsRoom { leaving += makeRoom(idle) }
         needsRoom = false
         for held in leaving { beginRelease(held, until: nil) }
-        for held in mustShare ? surplus : [] {
-            beginRelease(held, until: nil)
-            leaving.append(held)
-        }
-        mustShare = false
         for (held, due) in deferrals(now) {
             beginRelease(held, until: due)
             leaving.append(held)
@@ -94,7 +89,7 @@ extension WorkerState {
         return leaving
     }
 
-    private mutating func beginRelease(_ held: HeldOperation, until due: ContinuousClock.Instant?) {
+    mutating func beginRelease(_ held: HeldOperation, until due: ContinuousClock.Instant?) {
         guard operations[held].map({ $0.hold != .releasing }) ?? false else { return }
         operations[held]?.beginRelease(until: due)
         rebuild(held.batch)

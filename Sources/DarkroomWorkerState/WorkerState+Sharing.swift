@@ -3,46 +3,38 @@ import DarkroomStore
 
 /// Shares operations with idle workers.
 ///
-/// DESIGN. A worker takes as many operations as it can use, because Redis cannot know which workers will join later. If a
-/// worker finds no operation to claim, it asks the others (``ChangeNotice/idle(share:)``), and each of them releases
-/// operations that exceed its share. A worker that has released operations claims no others until one of those that it
-/// kept has left it. So it does not take back what the idle worker is about to claim. The idle worker asks again while it
-/// is idle.
+/// DESIGN. A worker takes as many operations as it can use, because Redis cannot know which workers will join later. A
+/// worker without operations that finds none to claim asks the others (``ChangeNotice/idle(_:)``), and each of them
+/// releases up to half of its operations. For a short time it does not claim operations of their priority, so that the
+/// idle worker can take them (`ClaimPlan.hold(back:until:)`). The idle worker asks again while it is idle.
 extension WorkerState {
-    /// The latest claimed operations that exceed this worker's share. Operations stay if one of their photos is being
-    /// downloaded or filtered, or is not reported yet. Operations that wait only for servers also stay: another worker
-    /// could do no more for them.
-    var surplus: [HeldOperation] {
-        guard let share, !isStopping else { return [] }
-        let surplus = contending(from: .veryLow) - share
-        guard surplus > 0 else { return [] }
+    /// Marks for release the operations that an idle worker can take: those of the lowest priority first, and of a priority
+    /// the latest. Operations stay if one of their photos has sent a request, is being filtered, or is not reported yet.
+    mutating func shareOperations() -> [HeldOperation] {
+        let wanted = operationsWanted
+        operationsWanted = 0
+        guard wanted > 0, !isStopping else { return [] }
+        let useful = leases.local.filter(canProgress)
         let busy = Set(
             photos.all.lazy.filter { $0.stage != .queued && $0.stage != .waiting }.map(\.task.operation))
-        let latestFirst = leases.local.reversed()
-        return Array(latestFirst.lazy.filter { !busy.contains($0) && mayBeShared($0) }.prefix(surplus))
+        let shared = useful.filter { !busy.contains($0) && mayBeShared($0) }
+            .map { (held: $0, priority: controls.controls(of: $0.batch).priority) }
+            .reversed().sorted { $0.priority < $1.priority }  // keeps the order within a priority
+            .prefix(min(wanted, useful.count / 2)).map(\.held)
+        for held in shared { beginRelease(held, until: nil) }
+        return shared
     }
 
     private func mayBeShared(_ held: HeldOperation) -> Bool {
-        guard contends(held), let operation = operations[held] else { return false }
+        guard let operation = operations[held] else { return false }
         return !operation.isQuarantined && !operation.hasNews && operation.focus == nil
     }
 
-    /// Whether another worker is idle, and this worker holds its share of operations of a priority and all higher
-    /// priorities.
-    func hasItsShare(of priority: BatchPriority) -> Bool {
-        share.map { contending(from: priority) >= $0 } ?? false
-    }
-
-    /// The number of operations of a priority and all higher priorities that compete for the worker's downloads and
-    /// filtrations.
-    func contending(from priority: BatchPriority) -> Int {
-        leases.all.count { held in
-            (contends(held) || leases.isPreparing(held)) && controls.controls(of: held.batch).priority >= priority
-        }
-    }
-
-    private func contends(_ held: HeldOperation) -> Bool {
+    /// Whether this worker or another one could do something for an operation now. False if all its photos wait for
+    /// servers, or for a user who has suspended their filtration.
+    private func canProgress(_ held: HeldOperation) -> Bool {
         guard let operation = operations[held] else { return false }
-        return !operation.isDone && !operation.isIdling && hold(of: held)?.allowsDownloads == true
+        return !operation.isDone && !operation.isIdling && (operation.photosToBegin > 0 || !operation.isIdle)
+            && hold(of: held)?.allowsDownloads == true
     }
 }

@@ -24,10 +24,8 @@ package struct WorkerState: Sendable {
     var doneOperations = 0
     /// Batches that have no photo left to start in this worker, and may have more operations to claim.
     var drained: Set<BatchID> = []
-    /// The number of operations that this worker keeps, because another worker is idle; nil: as many as it can use.
-    var share: Int?
-    /// Whether operations that exceed the share must be released now.
-    var mustShare = false
+    /// How many operations the worker should release, because another worker is idle.
+    var operationsWanted = 0
     /// If this batch has a new focus, even a full worker may have to claim an operation in the focus.
     var focusToClaim: BatchID?
     /// Whether downloads were not started because downloaded photos that must not be filtered now fill the memory.
@@ -158,11 +156,13 @@ package struct WorkerState: Sendable {
         case .reported(let report, let now):
             update(report.held) { $0.reported(report, now: now) }
         case .releasesDue(let now):
+            let shared = Set(shareOperations())
             effects += releases(now).map { held in
                 let operation = operations[held]
                 return .release(
                     Release(
-                        held: held, resources: operation?.resources, hasPast: operation?.hasPast ?? false,
+                        held: held, shared: shared.contains(held) ? controls.controls(of: held.batch).priority : nil,
+                        resources: operation?.resources, hasPast: operation?.hasPast ?? false,
                         due: operation?.due, waitingURLs: operation?.waitingURLs ?? [],
                         retries: operation?.openRetries ?? [:]))
             }

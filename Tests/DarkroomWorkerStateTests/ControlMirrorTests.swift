@@ -138,10 +138,11 @@ import Testing
         #expect(
             notice(#"{"change":"batch","batch":"one","controls":"2,s,,","version":9}"#)
                 == .batch(batch, suspended(), version: 9))
-        #expect(notice(#"{"change":"idle","workers":3,"operations":7}"#) == .idle(share: 3))
-        #expect(notice(#"{"change":"idle","workers":0,"operations":-9}"#) == .idle(share: 1))
-        #expect(notice(#"{"change":"idle","workers":9007199254740992,"operations":1}"#) == .idle(share: 1))
-        #expect(notice(#"{"change":"idle","workers":3}"#) == nil)
+        #expect(notice(#"{"change":"idle","workers":3}"#) == .idle(ChangeNotice.Idle(workers: 3)))
+        #expect(notice(#"{"change":"idle","workers":-1}"#) == .idle(ChangeNotice.Idle(workers: 2)))
+        #expect(
+            notice(#"{"change":"idle","workers":9007199254740992}"#) == .idle(ChangeNotice.Idle(workers: 1_000_000)))
+        #expect(notice(#"{"change":"idle"}"#) == nil)
         #expect(notice(#"{"change":"photos","batch":"one","version":9}"#) == .photos(batch, version: 9))
         var cluster = ClusterControls()
         cluster.isSuspended = true
@@ -168,5 +169,12 @@ import Testing
 
     @Test func allWorkersOfASmallClusterClaim() {
         for workers in 1...16 { #expect(claimants(workers, 0) == workers) }
+    }
+
+    /// One idle worker can take about two claims, whatever the number of the others.
+    @Test(arguments: [2, 3, 34, 1000]) func aNoticeOfAnIdleWorkerIsForAFewWorkers(workers: Int) {
+        let idle = ChangeNotice.Idle(workers: workers)
+        let asked = (0..<(workers - 1)).count { idle.isFor(draw: Double($0) / Double(workers - 1)) }
+        #expect((20...40).contains(asked * idle.most))
     }
 }

@@ -9,7 +9,7 @@ import Testing
     private let batch: BatchID = "shared"
 
     /// The numbers of the operations that the worker releases.
-    private func released(_ bench: inout StateBench) -> [Int] { bench.releases(now: .now).map(\.held.number) }
+    private func released(_ bench: inout StateBench) -> [Int] { bench.releases(now: .now).map(\.held.number).sorted() }
 
     /// Claims operations of 10 photos. The photos of the first 5 operations have begun and wait for their turn.
     private func bench(operations: Int) -> StateBench {
@@ -19,18 +19,19 @@ import Testing
         return bench
     }
 
-    @Test func latestOperationsAreReleasedAtOnce() {
-        var bench = bench(operations: 12)
+    @Test func theLatestHalfIsReleasedOnce() {
+        var bench = bench(operations: 8)
         let before = released(&bench)
         #expect(before.isEmpty)
-        bench.idleWorker(share: 4)
+        bench.idleWorker()
         let releases = bench.releases(now: .now)
-        #expect(releases.map(\.held.number) == [12, 11, 10, 9, 8, 7, 6, 5])
-        #expect(releases.allSatisfy { $0.due == nil && $0.waitingURLs.isEmpty })
+        #expect(releases.map(\.held.number).sorted() == [5, 6, 7, 8])
+        #expect(releases.allSatisfy { $0.shared == .normal && $0.due == nil && $0.waitingURLs.isEmpty })
+        #expect(releases.contains { $0.retries.count == 10 }, "the next worker must know the attempts")
         bench.check()
-        // The reply may be lost.
-        let again = released(&bench)
-        #expect(again.sorted() == Array(5...12))
+        let again = bench.releases(now: .now)
+        #expect(again.map(\.held.number).sorted() == [5, 6, 7, 8], "the reply may be lost")
+        #expect(again.allSatisfy { $0.shared == nil })
         for release in releases { bench.lost(release.held) }
         #expect(bench.localOperations.map(\.number) == [1, 2, 3, 4])
         let rest = released(&bench)
@@ -38,25 +39,57 @@ import Testing
         bench.check()
     }
 
-    @Test func workerDoesNotTakeBackWhatItHasReleased() {
-        var bench = bench(operations: 6)
-        bench.idleWorker(share: 3)
-        for release in bench.releases(now: .now) { bench.lost(release.held) }
-        #expect(bench.demand.lowest == .high && !bench.demand.takesOthers, "the operations have the priority normal")
-        bench.ended(bench.localOperations[0])
-        #expect(bench.demand.lowest == .veryLow, "an operation that has ended leaves its place to another one")
+    @Test func oneOperationStays() {
+        var bench = bench(operations: 1)
+        bench.idleWorker()
+        let numbers = released(&bench)
+        #expect(numbers.isEmpty)
     }
 
-    @Test func operationsWithPhotosUnderWayStay() throws {
-        var bench = StateBench(downloads: 8, filtrations: 2)
-        for number in 1...3 { bench.claim(batch, number, photos: 1) }
-        let photos = bench.beginDownloads(urgently: true)
-        try #require(photos.count == 3)
-        _ = bench.downloadBegins(photos[1])
-        _ = bench.downloadCarries(photos[2])
-        bench.idleWorker(share: 1)
+    @Test func manyWorkersReleaseFewEach() {
+        var bench = bench(operations: 40)
+        bench.idleWorker(of: 17)
         let numbers = released(&bench)
-        #expect(numbers == [1])
+        #expect(numbers == [39, 40])
+    }
+
+    @Test func lowestPriorityIsReleasedFirst() {
+        var bench = StateBench(downloads: 50, filtrations: 1)
+        for number in 1...2 { bench.claim("slow", number, priority: .low) }
+        for number in 3...6 { bench.claim("fast", number, priority: .veryHigh) }
+        bench.idleWorker()
+        let releases = bench.releases(now: .now)
+        #expect(releases.map(\.held.number).sorted() == [1, 2, 6])
+        #expect(Set(releases.map(\.shared)) == [.low, .veryHigh])
+    }
+
+    /// Each photo is the only one of its operation, and further photos of the operation may start.
+    @Test func operationsWithPhotosUnderWayStay() throws {
+        var bench = StateBench(downloads: 2, filtrations: 1)
+        for number in 1...20 { bench.claim(batch, number, photos: 1) }
+        var photos = bench.beginDownloads(urgently: true)
+        try #require(photos.count == 2)
+        bench.download(photos[0])
+        bench.download(photos[1])
+        let jobs = bench.queueFilters()
+        let filtering = try #require(jobs.first)
+        _ = bench.filterBegins(filtering)
+        photos += bench.beginDownloads(urgently: true)
+        try #require(photos.count == 4)
+        _ = bench.downloadBegins(photos[2])
+        _ = bench.downloadBegins(photos[3])
+        _ = bench.downloadCarries(photos[3])
+        // The downloaded state of the first two photos is reported.
+        for report in bench.reportsDue(now: .now, olderThan: .zero) { bench.reported(report, now: .now) }
+        let busy = Set(photos.map(\.operation.number))
+        for _ in 1...5 {
+            bench.idleWorker()
+            for release in bench.releases(now: .now) {
+                #expect(!busy.contains(release.held.number))
+                bench.lost(release.held)
+            }
+        }
+        #expect(busy.isSubset(of: bench.localOperations.map(\.number)))
         bench.check()
     }
 
@@ -66,7 +99,7 @@ import Testing
         let photos = bench.beginDownloads(urgently: true)
         for photo in photos.dropLast() { bench.downloadWaits(photo) }
         bench.downloadEnded(photos[3], StateBench.failure(photos[3]))
-        bench.idleWorker(share: 1)
+        bench.idleWorker()
         let numbers = released(&bench)
         #expect(numbers == [1], "the latest operation has an outcome to report")
         bench.check()
@@ -75,12 +108,13 @@ import Testing
     /// Another worker could do no more for them than wait.
     @Test func operationsThatWaitOnlyForServersStay() {
         var bench = StateBench(downloads: 8, filtrations: 2)
-        for number in 1...3 { bench.claim(batch, number, photos: 1) }
-        for photo in bench.beginDownloads(urgently: true) { bench.downloadWaits(photo, isIdle: true) }
-        bench.idleWorker(share: 1)
+        for number in 1...4 { bench.claim(batch, number, photos: 1) }
+        for photo in bench.beginDownloads(urgently: true) {
+            bench.downloadWaits(photo, isIdle: photo.operation.number < 4)
+        }
+        bench.idleWorker()
         let numbers = released(&bench)
-        #expect(numbers.isEmpty)
-        #expect(bench.demand.lowest == .veryLow, "they do not count as its share")
+        #expect(numbers.isEmpty, "only one of the operations competes for downloads")
         bench.check()
     }
 
@@ -90,9 +124,26 @@ import Testing
         bench.claim(batch, 2)
         bench.control(batch) { $0.focus = .init(10...19) }
         bench.claim(batch, 3)
-        bench.idleWorker(share: 1)
+        bench.claim(batch, 4)
+        bench.idleWorker()
         let numbers = released(&bench)
-        #expect(numbers == [3])
+        #expect(numbers == [3, 4])
         bench.check()
+    }
+
+    @Test func aNoticeIsForgottenWhenRedisIsAway() {
+        var bench = bench(operations: 8)
+        bench.idleWorker()
+        bench.handle(.claimsPaused)
+        let numbers = released(&bench)
+        #expect(numbers.isEmpty)
+    }
+
+    @Test func stoppingWorkerSharesNothing() {
+        var bench = bench(operations: 8)
+        bench.idleWorker()
+        _ = bench.stop()
+        let releases = bench.releases(now: .now)
+        #expect(releases.allSatisfy { $0.shared == nil })
     }
 }

@@ -146,7 +146,7 @@ struct StateBench {
 
     /// Another worker is idle.
     @discardableResult
-    mutating func idleWorker(share: Int) -> Effects { handle(.noticed(.idle(share: share))) }
+    mutating func idleWorker(of workers: Int = 2) -> Effects { handle(.noticed(.idle(.init(workers: workers)))) }
 
     // MARK: Storage
 
@@ -332,6 +332,10 @@ struct StateBench {
 
     /// The operations whose leases the worker renews.
     var held: [HeldOperation] { state.held }
+    /// Whether a photo of an operation has sent a request, or is downloaded.
+    func isBusy(_ held: HeldOperation) -> Bool {
+        state.photos.all.contains { $0.task.operation == held && $0.stage != .queued && $0.stage != .waiting }
+    }
     /// The started operations, in the order of their claims.
     var localOperations: [HeldOperation] { state.localOperations.map(\.held) }
     var batchCount: Int { state.batches.count }

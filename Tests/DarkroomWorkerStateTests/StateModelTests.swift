@@ -49,7 +49,7 @@ import Testing
             case 55..<60 where !bench.schedules: queued += bench.queueFilters()
             case 55..<80: filter()
             case 80..<89: control()
-            case 89..<90: bench.idleWorker(share: .random(in: 1...6, using: &random))
+            case 89..<90: bench.idleWorker()
             case 90..<92: mergeStateCodes()
             case 92..<97:
                 // The thread that an effect wakes first reports, and then releases.
@@ -201,7 +201,11 @@ import Testing
         }
 
         mutating func release() {
-            for held in bench.releasesDue(now: .now + .seconds(chance(10) ? 1000 : 0)) {
+            let releases = bench.releases(now: .now + .seconds(chance(10) ? 1000 : 0))
+            for release in releases where release.shared != nil {
+                #expect(!bench.isBusy(release.held), "a photo of \(release.held) is under way")
+            }
+            for held in releases.map(\.held) {
                 if chance(80) {
                     bench.lost(held)
                 } else {

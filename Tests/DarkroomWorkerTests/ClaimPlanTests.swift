@@ -109,6 +109,29 @@ import Testing
         #expect(third == nil, "nobody can release operations")
     }
 
+    @Test func leavesReleasedOperationsToTheIdleWorker() throws {
+        var plan = ClaimPlan(now: start)
+        plan.hold(back: .normal, until: start + .milliseconds(500))
+        var wants = demand(lowest: .veryLow, focused: ("focused", .low), drained: .veryLow, takesOthers: true)
+        let urgent = plan.next(start, wants)
+        #expect(urgent == ClaimPlan.Claim(lowest: .high), "higher priorities are not held back")
+        try record(&plan, urgent)
+        let focused = plan.next(start, wants)
+        #expect(focused == ClaimPlan.Claim(lowest: .low, focus: "focused"))
+        wants.focused = nil
+        plan.noticed(.normal, due: start)
+        let noticed = plan.next(start + .milliseconds(499), wants)
+        #expect(noticed == nil)
+        #expect(plan.wake(start, wants) <= start + .milliseconds(500))
+        var idle = wants
+        idle.isIdle = true
+        var copy = plan
+        let ofIdle = copy.next(start, idle)
+        #expect(ofIdle == ClaimPlan.Claim(lowest: .veryLow), "the worker is idle itself")
+        let later = plan.next(start + .milliseconds(500), wants)
+        #expect(later == ClaimPlan.Claim(lowest: .veryLow))
+    }
+
     @Test func workerThatBecomesIdleClaims() throws {
         var plan = ClaimPlan(now: start)
         var wants = demand(lowest: .veryLow)
