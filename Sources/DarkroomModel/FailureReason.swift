@@ -59,7 +59,7 @@ public enum FailureReason: UInt8, Sendable, CaseIterable, Hashable {
     case hostUnreachable = 128
     /// The host refused all requests for longer than the patience of the worker, or asked for a longer pause.
     case hostRefuses
-    /// The host sent several photos too slowly.
+    /// The host sent several photos too slowly or not completely.
     case hostTooSlow
     /// The server says that the photo must not be used for AI or for an index, and the worker skips such photos.
     case optedOut

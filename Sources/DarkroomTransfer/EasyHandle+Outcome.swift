@@ -72,7 +72,7 @@ extension EasyHandle {
             // If earlier requests have used most of the time, the last host had too little to answer.
             let hadTime = error.code == .stalled || attempt?.request.spent == .zero
             guard received > 0 || status > 0 else { return hadTime ? .silent : .none }
-            return isSlow || error.code == .timeout ? .slow : .answered(after: timeToFirstByte)
+            return isSlow || error.code == .timeout ? .slow : .stalled
         case .connectFailed where hasNoSocket: return .none
         case .connectFailed:
             switch end {

@@ -258,6 +258,7 @@ final class TransferLoop {
         let before = book.standstill(of: attempt.host)
         removeHeld(transfer)
         if let isMultiplexed = outcome.isMultiplexed { book.answered(attempt.host, isMultiplexed: isMultiplexed) }
+        if case .downloaded = outcome.result { book.delivered(attempt.host) }
         switch transfer.phase {
         case .running(_, let since), .held(_, _, let since):
             if case .cutOff(let bytes, let hasBody) = outcome.result {
@@ -343,7 +344,7 @@ final class TransferLoop {
             case .unavailable: pause(transfer, for: retries.pause(after: count, using: &generator))
             default: pause(transfer, for: Self.silencePause)
             }
-        case .answered, .slow, .none:
+        case .answered, .slow, .stalled, .none:
             transfer.history.troubles = nil
             let since = transfer.history.failures?.since ?? now
             let count = (transfer.history.failures?.count ?? 0) + 1
@@ -379,7 +380,7 @@ final class TransferLoop {
             fail(transfer, .hostUnreachable, "\(host) has not answered for \(configuration.patience)")
         case .refuses:
             fail(transfer, .hostRefuses, "\(host) has refused requests for \(configuration.patience) or for longer")
-        case .tooSlow: fail(transfer, .hostTooSlow, "\(host) has sent several photos too slowly")
+        case .tooSlow: fail(transfer, .hostTooSlow, "\(host) has sent several photos too slowly or not completely")
         }
     }
 

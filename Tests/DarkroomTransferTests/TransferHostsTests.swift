@@ -69,6 +69,23 @@ import Testing
         #expect(server.log.requests["/stall"] == before)
     }
 
+    @Test func photosOfAHostThatCompletesNoneFailTogether() async throws {
+        let server = try HostileServer(["/half": .stallHalfWay(body: [1, 2, 3], declared: 9)])
+        defer { server.stop() }
+        let engine = TransferEngine(
+            .local {
+                $0.stallTimeout = .milliseconds(200)
+                $0.patience = .seconds(2)
+                $0.retries = 1
+                $0.retryPauses = [.seconds(8)]
+            })
+        let results = Collected<Result<Download, TransferError>>()
+        for _ in 0..<200 { engine.start(server.url("/half"), completion: results.add) }
+        let codes = await results.wait(for: 200).map(\.error?.code)
+        #expect(codes.allSatisfy { $0 == .hostTooSlow })
+        #expect(try #require(server.log.requests["/half"]) < 150)
+    }
+
     /// The probes of a host that is down must not always be the same photos.
     @Test func photosThatAreNeverAnsweredDoNotHinderOthers() async throws {
         let server = try HostileServer(["/stall": .stall, "/b": .answer(body: [2])])

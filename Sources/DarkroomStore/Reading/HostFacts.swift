@@ -7,7 +7,7 @@ package struct HostFacts: Sendable, Equatable {
         case up
         /// The host has not answered yet.
         case unknown
-        /// The host has sent several photos too slowly, so its photos fail.
+        /// The host has sent several photos too slowly or not completely, so its photos fail.
         case slow
         /// The host has refused requests.
         case paused

@@ -249,6 +249,9 @@ struct HostBook<Element: AnyObject> {
         putBack(state, host, now)
     }
 
+    /// `host` has sent a body completely.
+    mutating func delivered(_ host: String) { hosts[host]?.condition.delivered() }
+
     /// `host` has answered a request, whose element still runs.
     mutating func answered(_ host: String, isMultiplexed: Bool) {
         hosts[host]?.condition.answered(isMultiplexed: isMultiplexed)

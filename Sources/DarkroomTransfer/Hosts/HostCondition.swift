@@ -8,7 +8,7 @@ struct HostCondition {
         case paused(until: ContinuousClock.Instant)
         /// The host has not answered several times in a row. At `next`, a single request tries whether it does.
         case down(since: ContinuousClock.Instant, next: ContinuousClock.Instant)
-        /// The host has sent several bodies in a row too slowly. At `next`, a single request tries whether it still does.
+        /// The host has sent several bodies in a row too slowly, or did not complete any. At `next`, a single request tries whether it still does.
         case slow(next: ContinuousClock.Instant)
     }
 
@@ -61,6 +61,8 @@ struct HostCondition {
     var lastAnswer: ContinuousClock.Instant?
     var silences = 0
     var slows = 0
+    /// The bodies that the host began and did not complete, since the last one that it completed.
+    private var stalls: (count: Int, since: ContinuousClock.Instant)?
     /// The requests that were refused (503) though they were the only ones, at a low rate.
     private var lonelyRefusals = 0
     private var lonelySince: ContinuousClock.Instant?
@@ -159,6 +161,15 @@ struct HostCondition {
             silences = 0
             slows += 1
             if slows >= Self.mostSlow, !isPaused(now) { state = .slow(next: now + Self.slowPause) }
+        case .stalled:
+            hasAnswered = true
+            lastAnswer = now
+            (silences, probes) = (0, 0)
+            let (count, since) = stalls ?? (0, start)
+            stalls = (count + 1, since)
+            guard !isPaused(now) else { return }
+            let isSlow = count + 1 >= Self.mostSilences && now - since >= rules.patience
+            state = isSlow ? .slow(next: now + Self.slowPause) : .up
         case .silent:
             silences += 1
             connections.halve()
@@ -178,6 +189,9 @@ struct HostCondition {
         return min(longest, Self.firstProbe * (1 << min(probes - 1, 10)))
     }
 
+    /// Handles that the host has sent a body completely.
+    mutating func delivered() { stalls = nil }
+
     mutating func answered(isMultiplexed: Bool) {
         self.isMultiplexed = isMultiplexed
         connections.use(isMultiplexed: isMultiplexed)
@@ -186,7 +200,7 @@ struct HostCondition {
     private func isTrouble(_ sign: HostSign) -> Bool {
         switch sign {
         case .refused, .unavailable, .silent: true
-        case .answered, .slow, .none: false
+        case .answered, .slow, .stalled, .none: false
         }
     }
 

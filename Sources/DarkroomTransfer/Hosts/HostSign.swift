@@ -11,6 +11,8 @@ enum HostSign: Equatable {
     case silent
     /// The host sent the body too slowly.
     case slow
+    /// The host began to send a body, then sent nothing more.
+    case stalled
     /// Nothing, for example because the attempt was cancelled.
     case none
 }

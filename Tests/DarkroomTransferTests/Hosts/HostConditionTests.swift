@@ -128,6 +128,44 @@ import Testing
         #expect(result.end != nil)
     }
 
+    // MARK: Bodies that stall
+
+    /// Each tenth photo is missing. The answers about them do not show that the host can send a photo.
+    @Test func hostThatCompletesNoBodyIsGivenUp() throws {
+        var number = 0
+        let (result, _) = SimulatedHost.get(600) { _, _ in
+            number += 1
+            return number % 10 == 0 ? (.answered(after: .milliseconds(10)), 0.01) : (.stalled, 30)
+        }
+        #expect(result.verdict == .tooSlow)
+        #expect(try (60...91).contains(#require(result.verdictAt)))
+    }
+
+    @Test func hostThatCompletesOneBodyInAWhileIsNotGivenUp() {
+        var condition = HostCondition(.init())
+        let start = ContinuousClock.now
+        for number in 1...20 {
+            let now = start + .seconds(30 * number)
+            condition.began(now - .seconds(30))
+            if number.isMultiple(of: 2) {
+                condition.ended(.answered(after: .milliseconds(10)), begun: now - .seconds(30), now)
+                condition.delivered()
+            } else {
+                condition.ended(.stalled, begun: now - .seconds(30), now)
+            }
+            #expect(condition.verdict(now) == nil && condition.state == .up)
+        }
+    }
+
+    @Test func stalledBodyDoesNotEndAPause() {
+        var condition = HostCondition(.init())
+        let start = ContinuousClock.now
+        for _ in 0..<5 { condition.began(start) }
+        condition.ended(.refused(retryAfter: .seconds(3600)), begun: start, start + .seconds(1))
+        for number in 1...4 { condition.ended(.stalled, begun: start, start + .seconds(30 * number)) }
+        #expect(condition.verdict(start + .seconds(120)) == .refuses)
+    }
+
     /// What happened before a quiet time does not count.
     @Test(arguments: [HostSign.refused(retryAfter: nil), .unavailable, .silent])
     func patienceBeginsWithTheTrouble(sign: HostSign) {

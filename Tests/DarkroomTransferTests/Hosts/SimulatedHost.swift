@@ -49,7 +49,7 @@ struct SimulatedHost {
                 switch first.sign {
                 case .answered: missing -= 1
                 case .refused, .unavailable: result.refused += 1
-                case .silent, .slow, .none: break
+                case .silent, .slow, .stalled, .none: break
                 }
             }
         }
