@@ -48,14 +48,17 @@ import Testing
             decoder(store.seal(id, operations: 1, photos: 1), [text("DIFFERS"), .integer(8), .integer(9)]),
             decoder(
                 store.claim(worker: "w", number: 1),
-                [ok, .integer(7), lost, text("2:5"), .integer(9), text("d,,8"), .integer(4), .integer(2), batch]
+                [
+                    ok, .integer(7), lost, text("2:5"), .integer(9), text("d,,8"), .integer(4), .integer(2),
+                    .integer(520), batch,
+                ]
             ) { reply in
                 guard case .claimed(let claimed) = reply else { return }
                 for operation in claimed.operations { compute(operation.held) }
                 for held in claimed.lost { compute(held) }
                 for controls in claimed.controls.values { compute(controls) }
                 compute(claimed.cluster)
-                _ = claimed.version + 1
+                _ = (claimed.version + 1, ContinuousClock.now + (claimed.again ?? .zero))
             },
             decoder(
                 store.heartbeat(worker: "w"),
