@@ -75,7 +75,9 @@ struct ClaimPlan {
 
     /// Leaves operations of a priority and all lower ones to an idle worker for which this worker has released some.
     mutating func hold(back priority: BatchPriority, until end: ContinuousClock.Instant) {
-        heldBack = (priority, end)
+        let highest = heldBack.map { max($0.priority, priority) } ?? priority
+        heldBack = (highest, end)
+        more = max(more ?? priority, priority)  // a claim follows the end, in case the other worker has left some
     }
 
     /// The demand without the operations that are left to another worker, unless this worker is idle itself.
@@ -157,9 +159,9 @@ struct ClaimPlan {
 
     /// The time at which to call ``next(_:_:)`` again.
     func wake(_ now: ContinuousClock.Instant, _ wants: ClaimDemand) -> ContinuousClock.Instant {
+        let wants = allowed(wants, now)
         var times = [wants.lowest == nil ? now + Self.idleInterval : nextAttempt]
         if let heldBack, now < heldBack.end { times.append(heldBack.end) }
-        let wants = allowed(wants, now)
         if wants.lowest != nil || wants.takesOthers { times += notices.map(\.due) }
         if wants.focused != nil { times.append(nextFocused) }
         return max(times.min() ?? nextAttempt, now)

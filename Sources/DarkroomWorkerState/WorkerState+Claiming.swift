@@ -143,7 +143,8 @@ extension WorkerState {
     }
 
     /// Handles that no claim can be sent, for example because Redis is unreachable: the worker does not wait for
-    /// operations in the focus. Ordinary claims take these operations first. A worker that was idle may no longer be.
+    /// operations in the focus. Ordinary claims take these operations first. Notices of idle
+    /// workers are dropped, because these workers may have operations by then.
     mutating func claimsPaused(_ effects: inout [Effect]) {
         operationsWanted = 0
         guard focusToClaim != nil else { return }

@@ -7,7 +7,7 @@ extension WorkerState {
         switch notice {
         case .work: return
         case .idle(let idle):
-            operationsWanted = idle.most
+            operationsWanted = leases.local.count > 1 ? idle.most : 0  // the idle worker gets its own notice, too
             effects.append(.wakeReports)
         case .batch(let id, let controls, let version):
             apply(&effects) { $0.noticed(version, batch: (id, controls)) }

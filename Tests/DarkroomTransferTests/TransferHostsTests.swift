@@ -74,10 +74,10 @@ import Testing
         defer { server.stop() }
         let engine = TransferEngine(
             .local {
-                $0.stallTimeout = .milliseconds(200)
+                $0.stallTimeout = .milliseconds(500)
                 $0.patience = .seconds(2)
                 $0.retries = 1
-                $0.retryPauses = [.seconds(8)]
+                $0.retryPauses = [.seconds(10)]
             })
         let results = Collected<Result<Download, TransferError>>()
         for _ in 0..<200 { engine.start(server.url("/half"), completion: results.add) }

@@ -139,7 +139,7 @@ import Testing
             notice(#"{"change":"batch","batch":"one","controls":"2,s,,","version":9}"#)
                 == .batch(batch, suspended(), version: 9))
         #expect(notice(#"{"change":"idle","workers":3}"#) == .idle(ChangeNotice.Idle(workers: 3)))
-        #expect(notice(#"{"change":"idle","workers":-1}"#) == .idle(ChangeNotice.Idle(workers: 2)))
+        #expect(notice(#"{"change":"idle","workers":0}"#) == .idle(ChangeNotice.Idle(workers: 2)))
         #expect(
             notice(#"{"change":"idle","workers":9007199254740992}"#) == .idle(ChangeNotice.Idle(workers: 1_000_000)))
         #expect(notice(#"{"change":"idle"}"#) == nil)

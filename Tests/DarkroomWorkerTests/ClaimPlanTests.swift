@@ -132,6 +132,29 @@ import Testing
         #expect(later == ClaimPlan.Claim(lowest: .veryLow))
     }
 
+    /// More than a few workers: this one gets no notice of what it has released itself.
+    @Test func claimsOnceAfterTheHold() throws {
+        var plan = ClaimPlan(now: start)
+        let wants = demand(lowest: .veryLow)
+        try record(&plan, plan.next(start, wants))
+        plan.hold(back: .normal, until: start + .milliseconds(500))
+        plan.observed(turn: 2, start)
+        try record(&plan, plan.next(start, wants), turn: 2)
+        let early = plan.next(start + .milliseconds(499), wants)
+        #expect(early == nil)
+        let late = plan.next(start + .milliseconds(500), wants)
+        #expect(late == ClaimPlan.Claim(lowest: .veryLow))
+    }
+
+    @Test func waitsForTheEndOfAHold() {
+        var plan = ClaimPlan(now: start)
+        plan.hold(back: .veryHigh, until: start + .milliseconds(500))
+        plan.hold(back: .low, until: start + .milliseconds(600))
+        let claim = plan.next(start, demand(lowest: .veryLow))
+        #expect(claim == nil)
+        #expect(plan.wake(start, demand(lowest: .veryLow)) == start + .milliseconds(600))
+    }
+
     @Test func workerThatBecomesIdleClaims() throws {
         var plan = ClaimPlan(now: start)
         var wants = demand(lowest: .veryLow)

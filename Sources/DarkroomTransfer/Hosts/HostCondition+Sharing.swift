@@ -45,6 +45,7 @@ extension HostCondition {
     /// may be slow.
     private func isNews(_ state: State, _ known: State) -> Bool {
         switch (state, known) {
+        case (.slow, .down), (.slow, .paused): true  // the others must learn that the host answers
         case (.unknown, _), (.slow, _), (.up, .unknown), (.up, .slow), (.up, .up): false
         default: state != known
         }

@@ -8,7 +8,8 @@ struct HostCondition {
         case paused(until: ContinuousClock.Instant)
         /// The host has not answered several times in a row. At `next`, a single request tries whether it does.
         case down(since: ContinuousClock.Instant, next: ContinuousClock.Instant)
-        /// The host has sent several bodies in a row too slowly, or did not complete any. At `next`, a single request tries whether it still does.
+        /// The host has sent several bodies in a row too slowly, or several have stalled and none was completed. At `next`, a
+        /// single request tries again.
         case slow(next: ContinuousClock.Instant)
     }
 
@@ -61,8 +62,8 @@ struct HostCondition {
     var lastAnswer: ContinuousClock.Instant?
     var silences = 0
     var slows = 0
-    /// The bodies that the host began and did not complete, since the last one that it completed.
-    private var stalls: (count: Int, since: ContinuousClock.Instant)?
+    /// The responses that stalled since the last body that the host completed, and when the first and the last one did.
+    private var stalls: (count: Int, first: ContinuousClock.Instant, last: ContinuousClock.Instant)?
     /// The requests that were refused (503) though they were the only ones, at a low rate.
     private var lonelyRefusals = 0
     private var lonelySince: ContinuousClock.Instant?
@@ -164,11 +165,15 @@ struct HostCondition {
         case .stalled:
             hasAnswered = true
             lastAnswer = now
-            (silences, probes) = (0, 0)
-            let (count, since) = stalls ?? (0, start)
-            stalls = (count + 1, since)
-            guard !isPaused(now) else { return }
-            let isSlow = count + 1 >= Self.mostSilences && now - since >= rules.patience
+            // As with an answer, a request that was under way when the host refused others does not end the pause.
+            if case .paused(let until) = state, until > now || lastRefusal.map({ start < $0 }) == true { return }
+            (silences, probes, refusals) = (0, 0, 0)
+            // After a quiet time, earlier stalls do not count.
+            let earlier = stalls.flatMap { start > $0.last + rules.patience * 2 ? nil : $0 }
+            let (count, first) = ((earlier?.count ?? 0) + 1, earlier?.first ?? now)
+            stalls = (count, first, now)
+            // Requests that are still under way may be fast.
+            let isSlow = count >= max(Self.mostSilences, running) && now - first >= rules.patience
             state = isSlow ? .slow(next: now + Self.slowPause) : .up
         case .silent:
             silences += 1

@@ -11,7 +11,7 @@ enum HostSign: Equatable {
     case silent
     /// The host sent the body too slowly.
     case slow
-    /// The host began to send a body, then sent nothing more.
+    /// The host began a response, then sent nothing more.
     case stalled
     /// Nothing, for example because the attempt was cancelled.
     case none

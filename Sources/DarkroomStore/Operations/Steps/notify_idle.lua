@@ -1,7 +1,8 @@
 -- Included. A worker that holds no operation has found none to claim. If other workers hold several operations, publishes a change
--- notice, so that they release some, see WorkerState+Sharing.swift. `workers` is the number of running workers. The time between
--- two notices grows with this number, because each notice reaches all of them. Sets `again`: the worker claims again after this
--- number of ms, even if nothing enters a ready queue; 0 if other workers cannot release any. Expects `prefix` and `now`.
+-- notice, so that they release some, see WorkerState+Sharing.swift. `workers` is the number of running workers. At most
+-- one notice is sent in 100 ms and 2 ms for each worker, because each notice reaches all of them. Sets `again`: the worker claims
+-- again after this number of ms, even if nothing enters a ready queue; 0 if other workers cannot release any. Expects `prefix` and
+-- `now`.
 do
     local workers = RUNNING_WORKERS
     if workers > 1 and redis.call('ZCARD', KEY_LEASES) > 1 then
