@@ -73,7 +73,8 @@ struct ClaimPlan {
         if turn != emptyTurn { nextAttempt = min(nextAttempt, now) }
     }
 
-    /// Leaves operations of a priority and all lower ones to an idle worker for which this worker has released some.
+    /// Until `end`, claims no operations of `priority` and lower ones, because this worker has released some of them for an
+    /// idle worker.
     mutating func hold(back priority: BatchPriority, until end: ContinuousClock.Instant) {
         let highest = heldBack.map { max($0.priority, priority) } ?? priority
         heldBack = (highest, end)

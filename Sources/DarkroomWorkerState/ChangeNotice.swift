@@ -5,7 +5,7 @@ import Foundation
 package enum ChangeNotice: Equatable, Sendable {
     /// Operations can be claimed.
     case work(Work)
-    /// A worker holds no operation, and has found none to claim.
+    /// A worker without operations has found none to claim. It asks the others to release some.
     case idle(Idle)
     /// Flags, priority or focus of a batch have changed.
     case batch(BatchID, BatchControls, version: Int)

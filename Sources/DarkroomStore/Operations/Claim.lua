@@ -180,7 +180,7 @@ else
 end
 
 local again = 0
--- A worker that skips batches may be unable to run what other workers release.
+-- Only a worker that skips no batch asks others for operations: it can run whatever they release.
 if #still_held == 0 and #claimed == 0 and not suspended and ARGV[7] == '' and next_at == '' and refusals == 0 and not next(left_out) then
 --#include notify_idle.lua
 end

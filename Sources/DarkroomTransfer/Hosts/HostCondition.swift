@@ -194,7 +194,7 @@ struct HostCondition {
         return min(longest, Self.firstProbe * (1 << min(probes - 1, 10)))
     }
 
-    /// Handles that the host has sent a body completely.
+    /// Call this when the host has sent a complete body: earlier stalls no longer count.
     mutating func delivered() { stalls = nil }
 
     mutating func answered(isMultiplexed: Bool) {
