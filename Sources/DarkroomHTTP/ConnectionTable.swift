@@ -20,50 +20,94 @@ final class ConnectionTable: Sendable {
         case sending(bytes: Int?, ResponseStream?)
     }
 
-    private struct Connection {
+    struct Connection {
         let socket: Int32
+        /// The network of the client; nil if it is not known.
+        var network: ClientNetwork?
+        let opened: ContinuousClock.Instant
         var phase = Phase.waiting
-        var since = ContinuousClock.now
+        /// When the phase began.
+        var since: ContinuousClock.Instant
         var received = 0
+        /// Whether the service knows the client of the last request.
+        var isKnown = false
+        /// Whether the socket is shut down; libmicrohttpd then removes the connection.
+        var isClosed = false
+
+        init(socket: Int32, network: ClientNetwork?, opened: ContinuousClock.Instant = .now) {
+            self.socket = socket
+            self.network = network
+            self.opened = opened
+            since = opened
+        }
     }
 
-    private let connections = Locked<[OpaquePointer: Connection]>([:])
+    private struct State {
+        var connections: [OpaquePointer: Connection] = [:]
+        /// The number of connections that are not shut down.
+        var open = 0
+
+        mutating func close(_ connection: OpaquePointer) {
+            guard let known = connections[connection], !known.isClosed else { return }
+            connections[connection]?.isClosed = true
+            open -= 1
+            shutdown(known.socket, Int32(SHUT_RDWR))
+        }
+    }
+
+    private let state = Locked(State())
     /// When room was last made for new connections; nil if never.
     private let madeRoom = Locked<ContinuousClock.Instant?>(nil)
     private let limits: HTTPServerLimits
+    private let room: ConnectionRoom
 
-    /// If more connections are open, those without a request are closed.
-    private var comfortable: Int { limits.connections * 3 / 4 }
+    init(_ limits: HTTPServerLimits) {
+        self.limits = limits
+        room = ConnectionRoom(limits)
+    }
 
-    init(_ limits: HTTPServerLimits) { self.limits = limits }
-
-    var count: Int { connections.withLock { $0.count } }
+    var count: Int { state.withLock { $0.connections.count } }
 
     // MARK: - On the server's thread
 
     func add(_ connection: OpaquePointer) {
-        let socket = darkroom_mhd_socket(connection)
-        let count = connections.withLock { connections in
-            connections[connection] = Connection(socket: socket)
-            return connections.count
+        let added = Connection(
+            socket: darkroom_mhd_socket(connection),
+            network: darkroom_mhd_client(connection).flatMap(ClientNetwork.init).flatMap { network in
+                limits.proxies.contains(network) ? nil : network
+            })
+        let open = state.withLock { state in
+            state.connections[connection] = added
+            state.open += 1
+            return state.open
         }
-        guard count > comfortable else { return }
+        guard open > room.comfortable else { return }
         // If clients connect faster than the thread of deadlines makes room, new clients would wait for it.
         let isDue = madeRoom.withLock { last in
-            if let last, .now - last < .milliseconds(20), count < limits.connections { return false }
+            if let last, .now - last < .milliseconds(20), open <= room.nearlyFull { return false }
             last = .now
             return true
         }
         if isDue { enforce() }
     }
 
-    func remove(_ connection: OpaquePointer) { connections.withLock { $0[connection] = nil } }
+    func remove(_ connection: OpaquePointer) {
+        state.withLock { state in
+            guard let removed = state.connections.removeValue(forKey: connection) else { return }
+            if !removed.isClosed { state.open -= 1 }
+        }
+    }
+
+    /// Notes whether the service knows the client of the request that has arrived.
+    func identified(_ isKnown: Bool, _ connection: OpaquePointer) {
+        state.withLock { $0.connections[connection]?.isKnown = isKnown }
+    }
 
     func began(_ phase: Phase, _ connection: OpaquePointer) {
-        connections.withLock { connections in
-            connections[connection]?.phase = phase
-            connections[connection]?.since = .now
-            connections[connection]?.received = 0
+        state.withLock { state in
+            state.connections[connection]?.phase = phase
+            state.connections[connection]?.since = .now
+            state.connections[connection]?.received = 0
         }
         if case .sending(_, .some) = phase { Self.limitSilence(of: darkroom_mhd_socket(connection)) }
     }
@@ -78,36 +122,27 @@ final class ConnectionTable: Sendable {
     }
 
     func noteReceived(_ bytes: Int, _ connection: OpaquePointer) {
-        connections.withLock { $0[connection]?.received += bytes }
+        state.withLock { $0.connections[connection]?.received += bytes }
     }
 
     // MARK: - On any thread
 
-    /// Shuts down the sockets of clients that are too slow. If the server is nearly full, also those of the clients that
-    /// have waited longest without a request. Ends the streams of clients that have closed their connection.
+    /// Shuts down the sockets of clients that are too slow, and of those that ``ConnectionRoom`` chooses. Ends the streams
+    /// of clients that have closed their connection.
     func enforce() {
-        let left = connections.withLock { connections in
+        let left = state.withLock { state in
             let now = ContinuousClock.now
-            var waiting: [(since: ContinuousClock.Instant, socket: Int32)] = []
-            for connection in connections.values {
-                if isOverdue(connection, now) {
-                    shutdown(connection.socket, Int32(SHUT_RDWR))
-                } else if case .waiting = connection.phase {
-                    waiting.append((connection.since, connection.socket))
-                }
-            }
-            let surplus = max(0, connections.count - comfortable)
-            for (_, socket) in waiting.sorted(by: { $0.since < $1.since }).prefix(surplus) {
-                shutdown(socket, Int32(SHUT_RDWR))
-            }
-            return Self.left(connections.values)
+            let overdue = state.connections.filter { !$0.value.isClosed && isOverdue($0.value, now) }
+            for connection in overdue.keys { state.close(connection) }
+            for connection in room.surplus(of: state.connections, now) { state.close(connection) }
+            return Self.left(state.connections.values)
         }
         for stream in left { stream.finish() }
     }
 
     /// Whether the client of an open connection has closed it.
     func hasLeft(_ connection: OpaquePointer) -> Bool {
-        guard let socket = connections.withLock({ $0[connection]?.socket }) else { return false }
+        guard let socket = state.withLock({ $0.connections[connection]?.socket }) else { return false }
         var polled = pollfd(fd: socket, events: Self.hangUp, revents: 0)
         return poll(&polled, 1, 0) > 0
     }
@@ -127,7 +162,8 @@ final class ConnectionTable: Sendable {
 
     private func isOverdue(_ connection: Connection, _ now: ContinuousClock.Instant) -> Bool {
         let time = now - connection.since
-        func allowance(_ bytes: Int) -> Duration { limits.patience + .seconds(bytes / limits.slowestBytesPerSecond) }
+        let patience = connection.isKnown ? limits.patience : min(limits.patience, limits.patienceWithStrangers)
+        func allowance(_ bytes: Int) -> Duration { patience + .seconds(bytes / limits.slowestBytesPerSecond) }
         switch connection.phase {
         case .waiting: return time > limits.patience
         case .receiving: return time > allowance(connection.received)

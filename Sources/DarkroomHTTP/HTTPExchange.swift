@@ -38,6 +38,7 @@ final class Transaction: @unchecked Sendable {
     }
 
     private let target: RequestTarget?
+    private var gaps: HeadGaps
     private let core: ServerCore
     private var phase = Phase.target
     private var request: HTTPRequest?
@@ -47,6 +48,8 @@ final class Transaction: @unchecked Sendable {
     private var stream: ResponseStream?
     /// The bytes of the body that count against ``HTTPServerLimits/bodyBytes``.
     private var reserved = 0
+    /// Whether the connection is closed after the response.
+    private var closes = false
     /// Whether the body counts against ``HTTPServerLimits/bodyFiles``.
     private var hasBodyFile = false
     /// The bytes of a body that cannot be stored. They are read, because libmicrohttpd cannot respond before the end of
@@ -56,19 +59,24 @@ final class Transaction: @unchecked Sendable {
 
     init(target: UnsafeBufferPointer<UInt8>, _ core: ServerCore) {
         self.target = RequestTarget(target)
+        gaps = HeadGaps(target)
         self.core = core
     }
 
     // MARK: - On the server's thread
 
     /// Handles a call of libmicrohttpd's access handler.
-    func handle(_ connection: OpaquePointer, _ method: String, _ data: UnsafePointer<CChar>?, _ size: inout Int)
-        -> MHD_Result
-    {
+    func handle(
+        _ connection: OpaquePointer, method: UnsafePointer<CChar>, version: UnsafePointer<CChar>,
+        _ data: UnsafePointer<CChar>?,
+        _ size: inout Int
+    ) -> MHD_Result {
         switch phase {
         case .target:
             phase = .body
-            accept(connection, method)
+            gaps.add(method: method)
+            gaps.add(version)
+            accept(connection, String(cString: method))
             let hasBody = Self.hasBody(connection)
             // A response to this call closes the connection, so that a refused body is not read. Without a body, the
             // response can wait for the next call, and the connection stays open.
@@ -113,17 +121,21 @@ final class Transaction: @unchecked Sendable {
     private var refusal: HTTPResponse? { if case .refused(let response) = rule { response } else { nil } }
 
     private func accept(_ connection: OpaquePointer, _ method: String) {
-        let headers = Headers(of: connection)
-        // A proxy may see another end of this request than libmicrohttpd does, so what follows is not read.
-        if headers.isContradictory { return refuse(400, "a header field is repeated\n", closes: true) }
-        if headers.hasInvalidName { return refuse(400, "a header field has an invalid name\n", closes: true) }
+        let headers = RequestHeaders(of: connection, &gaps)
+        // A proxy may see another end of such a request than libmicrohttpd does, so what follows is not read.
+        closes = true
+        if headers.isContradictory { return refuse(400, "a header field is repeated\n") }
+        if headers.hasInvalidName { return refuse(400, "a header field has an invalid name\n") }
+        if gaps.haveText { return refuse(400, "the head of the request contains a NUL\n") }
         if let coding = headers.fields["transfer-encoding"] {
             guard coding.lowercased() == "chunked" else {
-                return refuse(501, "the transfer coding is not supported; it can be chunked\n", closes: true)
+                return refuse(501, "the transfer coding is not supported; it can be chunked\n")
             }
             guard headers.fields["content-length"] == nil else {
-                return refuse(400, "the request has Content-Length and Transfer-Encoding\n", closes: true)
+                return refuse(400, "the request has Content-Length and Transfer-Encoding\n")
             }
+        } else {
+            closes = false
         }
         guard let target else { return refuse(400, "the request target is not valid\n") }
         guard let method = HTTPMethod(rawValue: method) else { return refuse(501, "the method is not supported\n") }
@@ -131,6 +143,7 @@ final class Transaction: @unchecked Sendable {
             method: method, target: target, headers: headers.fields, repeatedHeaders: headers.repeated,
             client: Self.client(of: connection))
         self.request = request
+        core.connections.identified(core.service.knows(request), connection)
         rule = core.service.accept(request)
         if case .refused = rule { return }
         let length = headers.fields["content-length"].flatMap { Int($0) }
@@ -157,11 +170,7 @@ final class Transaction: @unchecked Sendable {
         }
     }
 
-    private func refuse(_ status: Int, _ text: String, closes: Bool = false) {
-        var response = core.service.error(status, text)
-        if closes { response["Connection"] = "close" }
-        rule = .refused(response)
-    }
+    private func refuse(_ status: Int, _ text: String) { rule = .refused(core.service.error(status, text)) }
 
     /// Returns false if the connection must be closed.
     private func take(_ data: UnsafeRawBufferPointer) -> Bool {
@@ -215,6 +224,8 @@ final class Transaction: @unchecked Sendable {
             core.add(stream)
         }
         core.connections.began(.sending(bytes: response.body.size, stream), connection)
+        var response = response
+        if closes { response["Connection"] = "close" }
         return response.queue(on: connection)
     }
 
@@ -251,45 +262,5 @@ final class Transaction: @unchecked Sendable {
     private static func client(of connection: OpaquePointer) -> String {
         guard let address = darkroom_mhd_client(connection) else { return "" }
         return IPAddress.canonical(SocketAddress.text(of: address)) ?? ""
-    }
-}
-
-/// The header fields of a request.
-private struct Headers {
-    private(set) var fields: [String: String] = [:]
-    private(set) var repeated: Set<String> = []
-    /// Whether a field that must occur once is repeated.
-    private(set) var isContradictory = false
-    /// Whether a field has a name that is none, such as `Host ` (RFC 9110, section 5.6.2).
-    private(set) var hasInvalidName = false
-
-    private static let single: Set = [
-        "host", "content-length", "content-type", "authorization", "origin", "transfer-encoding",
-    ]
-
-    init(of connection: OpaquePointer) {
-        withUnsafeMutablePointer(to: &self) { headers in
-            _ = MHD_get_connection_values(
-                connection, .HEADER_KIND,
-                { context, _, name, value in
-                    guard let context, let name else { return .YES }
-                    context.assumingMemoryBound(to: Headers.self).pointee.add(
-                        String(cString: name).lowercased(), value.map { String(cString: $0) } ?? "")
-                    return .YES
-                }, headers)
-        }
-    }
-
-    private static let nameCharacters = Set("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz".utf8)
-
-    private mutating func add(_ name: String, _ value: String) {
-        if name.isEmpty || !name.utf8.allSatisfy(Self.nameCharacters.contains) { hasInvalidName = true }
-        if let earlier = fields[name] {
-            repeated.insert(name)
-            if Self.single.contains(name) { isContradictory = true }
-            fields[name] = earlier + (name == "cookie" ? "; " : ", ") + value
-        } else {
-            fields[name] = value
-        }
     }
 }

@@ -11,6 +11,8 @@ package struct HTTPResponse: Sendable {
 
     package enum Body: Sendable {
         case bytes([UInt8])
+        /// Bytes that all responses share.
+        case shared(SharedBytes)
         /// The first `size` bytes of a file. The server closes the descriptor.
         case file(FileBody)
         /// Bytes that are sent while they are made.
@@ -56,6 +58,17 @@ package struct HTTPResponse: Sendable {
     }
 }
 
+/// Bytes of many responses, which are not copied for each of them. They stay in memory until the process ends.
+package struct SharedBytes: Sendable {
+    fileprivate nonisolated(unsafe) let buffer: UnsafeRawBufferPointer  // never changed or freed
+
+    package init(_ bytes: [UInt8]) {
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
+        copy.copyBytes(from: bytes)
+        buffer = UnsafeRawBufferPointer(copy)
+    }
+}
+
 /// An open file in a response.
 package final class FileBody: @unchecked Sendable {  // `descriptor` is taken on the server's thread or in `deinit`
     private var descriptor: Int32
@@ -80,6 +93,7 @@ extension HTTPResponse.Body {
     var size: Int? {
         switch self {
         case .bytes(let bytes): bytes.count
+        case .shared(let shared): shared.buffer.count
         case .file(let file): file.size
         case .stream: nil
         }
@@ -92,6 +106,9 @@ extension HTTPResponse.Body {
                 MHD_create_response_from_buffer(
                     bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress), .RESPMEM_MUST_COPY)
             }
+        case .shared(let shared):
+            return MHD_create_response_from_buffer(
+                shared.buffer.count, UnsafeMutableRawPointer(mutating: shared.buffer.baseAddress), .RESPMEM_PERSISTENT)
         case .file(let file):
             let descriptor = file.take()
             let response = MHD_create_response_from_fd64(UInt64(file.size), descriptor)

@@ -6,10 +6,13 @@ internal import Glibc
 
 /// What a server answers.
 ///
-/// Both methods are called on the server's thread, which serves all clients, so they must return quickly.
+/// All methods are called on the server's thread, which serves all clients, so they must return quickly.
 package protocol HTTPService: Sendable {
     /// Called when the head of a request has arrived. `request.body` is empty.
     func accept(_ request: HTTPRequest) -> BodyRule
+    /// Whether the client may use more than what is public. If there are too many connections, those of other clients are
+    /// closed first. Called before ``accept(_:)``.
+    func knows(_ request: HTTPRequest) -> Bool
     /// Called when the request is complete. The response may be given later, by any thread.
     func answer(_ exchange: HTTPExchange)
     /// The response to a request that cannot be handled.
@@ -18,14 +21,18 @@ package protocol HTTPService: Sendable {
 
 /// The limits that protect a server against its clients.
 package struct HTTPServerLimits: Sendable {
-    /// The most open connections. If three quarters of them are open, those without a request are closed. The limit is
-    /// lower if this process may not open so many files.
+    /// The most open connections. If three quarters of them are open, connections of clients that the service does not
+    /// know, and those without a request, are closed. The limit is lower if this process may not open so many files.
     package var connections = 4096
     /// The most bytes of the head of a request.
     package var headBytes = 32_768
     /// How long a client may take for the head of a request or for the next message of a stream, and for a body or a
     /// response in addition to the time at the slowest rate.
     package var patience = Duration.seconds(20)
+    /// The same for clients that the service does not know, if it is shorter; they may send no more than a login.
+    package var patienceWithStrangers = Duration.seconds(5)
+    /// The networks of proxies, whose connections are those of many clients.
+    package var proxies: Set<ClientNetwork> = []
     /// The slowest rate at which a client may send a body or receive a response.
     package var slowestBytesPerSecond = 4096
     /// The most bytes of all request bodies that are held in memory.
@@ -111,11 +118,11 @@ package final class HTTPServer: Sendable {
                 start: UnsafeRawPointer(target!).assumingMemoryBound(to: UInt8.self), count: strlen(target!))
             return Unmanaged.passRetained(Transaction(target: bytes, core)).toOpaque()
         }
-        settings.handler = { _, connection, _, method, _, data, size, transaction in
+        settings.handler = { _, connection, _, method, version, data, size, transaction in
             let transaction = Unmanaged<Transaction>.fromOpaque(transaction!.pointee!).takeUnretainedValue()
             var count = size!.pointee
             defer { size!.pointee = count }
-            return transaction.handle(connection!, String(cString: method!), data, &count)
+            return transaction.handle(connection!, method: method!, version: version!, data, &count)
         }
         settings.completed = { context, connection, transaction, _ in
             let core = Unmanaged<ServerCore>.fromOpaque(context!).takeUnretainedValue()

@@ -77,6 +77,34 @@ package enum IPAddress {
     }
 }
 
+/// The network of a client: its IPv4 address, or the first 64 bits of its IPv6 address, which one client usually has.
+package struct ClientNetwork: Hashable, Sendable {
+    private let bytes: [UInt8]
+
+    /// Returns nil if the text is not an IP address.
+    package init?(_ text: String) {
+        guard var address = SocketAddress(host: text, port: 0),
+            let network = address.withPointer({ address, _ in ClientNetwork(address) })
+        else { return nil }
+        self = network
+    }
+
+    init?(_ address: UnsafePointer<sockaddr>) {
+        let storage = UnsafeRawPointer(address)
+        switch Int32(address.pointee.sa_family) {
+        case AF_INET:
+            let four = storage.load(as: sockaddr_in.self).sin_addr
+            bytes = withUnsafeBytes(of: four) { Array($0) }
+        case AF_INET6:
+            let all = withUnsafeBytes(of: storage.load(as: sockaddr_in6.self).sin6_addr) { Array($0) }
+            // An IPv4 address in the form for IPv6 sockets, such as ::ffff:192.0.2.1.
+            let isMapped = all.prefix(10).allSatisfy { $0 == 0 } && all[10] == 255 && all[11] == 255
+            bytes = isMapped ? Array(all[12...]) : Array(all[..<8])
+        default: return nil
+        }
+    }
+}
+
 /// A socket address of the system.
 struct SocketAddress {
     private var storage = sockaddr_storage()

@@ -16,6 +16,8 @@ package struct MetricsService: HTTPService {
         self.canWork = canWork
     }
 
+    package func knows(_ request: HTTPRequest) -> Bool { true }
+
     package func accept(_ request: HTTPRequest) -> BodyRule {
         guard page(request) != nil else {
             return .refused(error(404, "not found; there are /metrics, /healthz and /readyz\n"))

@@ -13,7 +13,12 @@ package final class WebServer: Sendable {
     package init(_ client: DarkroomClient, _ configuration: WebConfiguration) throws {
         site = try Site(client, configuration)
         service = WebService(site, Self.routes)
-        server = try HTTPServer(service, at: configuration.address, certificate: configuration.certificate)
+        var limits = HTTPServerLimits()
+        if case .header(_, let proxies) = configuration.access {
+            limits.proxies = Set(proxies.compactMap(ClientNetwork.init))
+        }
+        server = try HTTPServer(
+            service, at: configuration.address, certificate: configuration.certificate, limits: limits)
     }
 
     /// The address to open in a browser.

@@ -33,6 +33,8 @@ private final class TestService: HTTPService {
         return true
     }
 
+    func knows(_ request: HTTPRequest) -> Bool { request.headers["authorization"] != nil }
+
     func accept(_ request: HTTPRequest) -> BodyRule {
         switch request.target.path.first {
         case "denied": .refused(HTTPResponse(status: 403, text: "denied\n"))
@@ -370,6 +372,65 @@ struct HTTPServerTests {
             "GET /echo HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", port: server.address.port)
         #expect(response.hasPrefix("HTTP/1.1 200"))
         withExtendedLifetime(idle) {}
+    }
+
+    /// Clients that the service does not know, and that do not end their requests or do not read.
+    @Test(arguments: [
+        ("", 4096), ("POST /memory HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nab", 4096),
+        ("GET /large HTTP/1.1\r\nHost: a\r\n\r\n", 4096),
+    ])
+    func strangersMakeRoomForOthers(beginning: String, receiveBuffer: Int32) throws {
+        var limits = HTTPServerLimits()
+        limits.connections = 100
+        limits.patience = .seconds(60)
+        limits.patienceWithStrangers = .seconds(60)
+        let server = try HTTPServer(service, at: ListenAddress(host: "127.0.0.1", port: 0), limits: limits)
+        var strangers: [RawClient] = []
+        for _ in 0..<130 {
+            strangers.append(try RawClient(port: server.address.port, receiveBuffer: receiveBuffer))
+            strangers.last?.send(beginning)
+        }
+        let response = try RawClient.fetch(
+            "GET /echo HTTP/1.1\r\nHost: a\r\nAuthorization: b\r\nConnection: close\r\n\r\n",
+            port: server.address.port)
+        #expect(response.hasPrefix("HTTP/1.1 200"))
+        withExtendedLifetime(strangers) {}
+    }
+
+    @Test func strangersHaveLessTimeThanKnownClients() throws {
+        var limits = HTTPServerLimits()
+        limits.patience = .seconds(60)
+        limits.patienceWithStrangers = .seconds(1)
+        let server = try HTTPServer(service, at: ListenAddress(host: "127.0.0.1", port: 0), limits: limits)
+        let known = try RawClient(port: server.address.port)
+        known.send("POST /memory HTTP/1.1\r\nHost: a\r\nAuthorization: b\r\nContent-Length: 3\r\n\r\na")
+        let stranger = try RawClient(port: server.address.port)
+        stranger.send("POST /memory HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\na")
+        #expect(stranger.waitForClose(timeout: 50))
+        known.send("bc")
+        known.read(until: "3 bytes\n")
+    }
+
+    // MARK: - Heads that a proxy could read otherwise
+
+    @Test func connectionIsClosedAfterAChunkedBody() throws {
+        let client = try RawClient(port: server.address.port)
+        client.send("POST /memory HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3;a=\"b\r\nabc\r\n0\r\n\r\n")
+        client.send("GET /echo HTTP/1.1\r\nHost: a\r\n\r\n")
+        let response = client.read()
+        #expect(response.contains("Connection: close"))
+        #expect(response.components(separatedBy: "HTTP/1.1 ").count == 2)
+    }
+
+    @Test(arguments: [
+        "GET /echo HTTP/1.1\r\nHost: a\u{0}b", "GET /echo HTTP/1.1\r\nHost: a\r\nX: \u{0}a",
+        "GET /echo HTTP/1.1\r\nHost: a\r\nX\u{0}Y: 1", "GET /echo\u{0}a HTTP/1.1\r\nHost: a",
+        "GET /echo?a\u{0}b=1 HTTP/1.1\r\nHost: a", "GET\u{0}a /echo HTTP/1.1\r\nHost: a",
+        "GET /echo HTTP/1.1\u{0}a\r\nHost: a", "GET /echo HTTP/1.1\r\nHost: a\r\nCookie: a=b\u{0}\u{0}; c=d",
+    ])
+    func nulInAHeadIsRefused(head: String) throws {
+        let response = try fetch(head + "\r\nConnection: close\r\n\r\n")
+        #expect(!response.hasPrefix("HTTP/1.1 2"), "\(response)")
     }
 
     // MARK: - Start and stop

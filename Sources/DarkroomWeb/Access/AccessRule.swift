@@ -66,6 +66,13 @@ struct AccessControl: Sendable {
         hasTLS || request.headers["x-forwarded-proto"]?.lowercased() == "https"
     }
 
+    /// Whether browsers may be told to use this host over TLS only. A proxy decides this for itself, and on a loopback name
+    /// the user's other servers listen on other ports without TLS.
+    func mayRequireTLS(_ request: HTTPRequest) -> Bool {
+        let name = HostHeader(request.headers["host"] ?? "").name
+        return hasTLS && name != "localhost" && !name.hasSuffix(".localhost")
+    }
+
     /// Whether clients log in with a token.
     var hasToken: Bool { if case .token = rule { true } else { false } }
 

@@ -6,11 +6,13 @@ struct StaticFile: Sendable {
     let name: String
     let type: String
     let bytes: [UInt8]
+    private let shared: SharedBytes
 
     private init(_ name: String, type: String, _ bytes: [UInt8]) {
         self.name = name
         self.type = type
         self.bytes = bytes
+        shared = SharedBytes(bytes)
     }
 
     static let style = StaticFile("style.css", type: "text/css; charset=utf-8", PackageResources.style_css)
@@ -42,7 +44,7 @@ struct StaticFile: Sendable {
             throw Problem(404, "noSuchPage", "there is no file \"\(name)\"")
         }
         var response = try call.cached(version) {
-            HTTPResponse(headers: [("Content-Type", file.type)], body: .bytes(file.bytes))
+            HTTPResponse(headers: [("Content-Type", file.type)], body: .shared(file.shared))
         }
         if call.parameter("version") == version {
             response["Cache-Control"] = "public, max-age=31536000, immutable"

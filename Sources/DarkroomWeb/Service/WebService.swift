@@ -40,13 +40,15 @@ final class WebService: HTTPService {
         }
     }
 
+    func knows(_ request: HTTPRequest) -> Bool { site.access.decision(on: request) == .allowed }
+
     func answer(_ exchange: HTTPExchange) {
         let request = exchange.request
         do throws(Problem) {
             let (route, parameters) = try route(of: request)
             let job: @Sendable () -> Void = { [self] in
                 let call = Call(site, request, parameters) { exchange.clientHasLeft }
-                exchange.respond(secured(answer(route, call)))
+                exchange.respond(secured(answer(route, call), for: request))
             }
             let isTaken =
                 switch route.pool {
@@ -114,14 +116,16 @@ final class WebService: HTTPService {
         do {
             return try route.answer(call)
         } catch let failure as FormFailure {
-            return answer(to: failure.problem) { wantsPage(call.request) ? failure.page : $0.response }
+            return answer(to: failure.problem, of: call.request) {
+                wantsPage(call.request) ? failure.page : $0.response
+            }
         } catch {
             return response(Problem(error, "answer \(route.method.rawValue) \(route.pattern.text)"), to: call.request)
         }
     }
 
     private func response(_ problem: Problem, to request: HTTPRequest) -> HTTPResponse {
-        answer(to: problem) { problem in
+        answer(to: problem, of: request) { problem in
             guard wantsPage(request) else { return problem.response }
             if problem.status == 401, site.access.hasToken { return LoginPage(site, request).response() }
             return ProblemPage(site: site, problem: problem, isPublic: site.access.decision(on: request) != .allowed)
@@ -129,10 +133,12 @@ final class WebService: HTTPService {
         }
     }
 
-    private func answer(to problem: Problem, _ make: (Problem) -> HTTPResponse) -> HTTPResponse {
+    private func answer(
+        to problem: Problem, of request: HTTPRequest? = nil, _ make: (Problem) -> HTTPResponse
+    ) -> HTTPResponse {
         var response = make(problem)
         response.headers += problem.headers
-        return secured(response)
+        return secured(response, for: request)
     }
 
     /// Whether a person reads the answer.
@@ -145,8 +151,12 @@ final class WebService: HTTPService {
     }
 
     /// Adds the header fields that protect browsers.
-    private func secured(_ response: HTTPResponse) -> HTTPResponse {
+    /// - Parameter request: nil if it was not read.
+    private func secured(_ response: HTTPResponse, for request: HTTPRequest? = nil) -> HTTPResponse {
         var response = response
+        if let request, site.access.mayRequireTLS(request) {
+            response["Strict-Transport-Security"] = "max-age=15552000"  // half a year
+        }
         for (name, value) in Self.protection where response[name] == nil { response[name] = value }
         return response
     }

@@ -1,0 +1,69 @@
+/// Decides which connections are closed so that new clients find room.
+///
+/// A stranger is a client that the service does not know: nobody needs a token to open a connection, to send a part of a
+/// login, or to read a public page slowly. Therefore strangers make room first, those that came first before the others:
+/// a user who logs in is a stranger only for a moment. Connections that are younger than this moment are closed only if the
+/// server is nearly full.
+struct ConnectionRoom {
+    typealias Connection = ConnectionTable.Connection
+
+    /// If more connections are open, some are closed.
+    let comfortable: Int
+    /// If more connections are open, also young ones are closed.
+    let nearlyFull: Int
+    /// The most connections of strangers from one network that are not young.
+    let strangersOfANetwork: Int
+    private let patience: Duration
+
+    /// A client that is let in logs in within this time.
+    static let youth = Duration.seconds(2)
+
+    init(_ limits: HTTPServerLimits) {
+        comfortable = limits.connections * 3 / 4
+        nearlyFull = limits.connections * 15 / 16
+        strangersOfANetwork = max(1, limits.connections / 16)
+        patience = limits.patience
+    }
+
+    /// The connections to close, of those that are not closed yet.
+    func surplus<Key: Hashable>(of connections: [Key: Connection], _ now: ContinuousClock.Instant) -> [Key] {
+        let open = connections.filter { !$0.value.isClosed }
+        let crowding = crowding(in: open)
+        var chosen = crowding.filter { now - open[$0]!.opened > Self.youth }  // its elements are keys of `open`
+        let surplus = open.count - chosen.count - comfortable
+        guard surplus > 0 else { return Array(chosen) }
+        let isNearlyFull = open.count - chosen.count > nearlyFull
+        let candidates = open.filter { !chosen.contains($0.key) }.compactMap { key, connection in
+            rank(connection, isCrowding: crowding.contains(key), isNearlyFull, now).map { (key: key, rank: $0) }
+        }
+        chosen.formUnion(candidates.sorted { $0.rank < $1.rank }.prefix(surplus).map(\.key))
+        return Array(chosen)
+    }
+
+    /// The connections of strangers that are more than their network may have: those that were opened first.
+    private func crowding<Key: Hashable>(in open: [Key: Connection]) -> Set<Key> {
+        let strangers = open.filter { !$0.value.isKnown && $0.value.network != nil }
+        return Dictionary(grouping: strangers, by: { $0.value.network }).values.reduce(into: []) { crowding, group in
+            guard group.count > strangersOfANetwork else { return }
+            let oldest = group.sorted { $0.value.opened < $1.value.opened }.dropLast(strangersOfANetwork)
+            crowding.formUnion(oldest.map(\.key))
+        }
+    }
+
+    /// The place of a connection in the order in which connections are closed; nil if it is kept.
+    private func rank(
+        _ connection: Connection, isCrowding: Bool, _ isNearlyFull: Bool, _ now: ContinuousClock.Instant
+    ) -> (Int, ContinuousClock.Instant)? {
+        switch (connection.phase, connection.isKnown) {
+        case (.handling, _): return nil
+        case (_, false):
+            if now - connection.opened > Self.youth { return (0, connection.opened) }
+            return isNearlyFull ? (isCrowding ? 3 : 5, connection.opened) : nil
+        case (.waiting, true): return (1, connection.since)
+        case (.sending(_, nil), true):
+            if now - connection.since > patience { return (2, connection.since) }
+            return isNearlyFull && now - connection.since > Self.youth ? (4, connection.since) : nil
+        case (.receiving, true), (.sending(_, .some), true): return nil
+        }
+    }
+}

@@ -1,0 +1,104 @@
+internal import CMicrohttpd
+
+/// The header fields of a request.
+struct RequestHeaders {
+    private(set) var fields: [String: String] = [:]
+    private(set) var repeated: Set<String> = []
+    /// Whether a field that must occur once is repeated.
+    private(set) var isContradictory = false
+    /// Whether a field has a name that is not valid, such as `Host ` (RFC 9110, section 5.6.2).
+    private(set) var hasInvalidName = false
+
+    private static let single: Set = [
+        "host", "content-length", "content-type", "authorization", "origin", "transfer-encoding",
+    ]
+
+    /// - Parameter gaps: the gaps before the fields; those between them are added.
+    init(of connection: OpaquePointer, _ gaps: inout HeadGaps) {
+        var reading = (headers: self, gaps: gaps)
+        withUnsafeMutablePointer(to: &reading) { reading in
+            _ = MHD_get_connection_values(
+                connection, .HEADER_KIND,
+                { context, _, name, value in
+                    guard let context, let name else { return .YES }
+                    let reading = context.assumingMemoryBound(to: (headers: RequestHeaders, gaps: HeadGaps).self)
+                    reading.pointee.gaps.add(name)
+                    if let value { reading.pointee.gaps.add(value) }
+                    reading.pointee.headers.add(
+                        String(cString: name).lowercased(), value.map { String(cString: $0) } ?? "")
+                    return .YES
+                }, reading)
+        }
+        self = reading.headers
+        gaps = reading.gaps
+        gaps.end()
+    }
+
+    private static let nameCharacters = Set("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz".utf8)
+
+    private mutating func add(_ name: String, _ value: String) {
+        if name.isEmpty || !name.utf8.allSatisfy(Self.nameCharacters.contains) { hasInvalidName = true }
+        if let earlier = fields[name] {
+            repeated.insert(name)
+            if Self.single.contains(name) { isContradictory = true }
+            fields[name] = earlier + (name == "cookie" ? "; " : ", ") + value
+        } else {
+            fields[name] = value
+        }
+    }
+}
+
+/// Finds text of a request's head that libmicrohttpd does not report.
+///
+/// libmicrohttpd 0.9 returns C strings, so it hides what a client sends after a NUL; a proxy may read such a head otherwise.
+/// The strings are parts of one buffer, in which libmicrohttpd has replaced the separators with NULs. So text between two
+/// strings has followed a NUL.
+struct HeadGaps {
+    private(set) var haveText = false
+    /// The NUL after the last string.
+    private var last: UnsafePointer<UInt8>
+
+    private let target: UnsafePointer<UInt8>
+
+    /// - Parameter target: the target of the request, which is the second string of the head.
+    init(_ target: UnsafeBufferPointer<UInt8>) {
+        self.target = target.baseAddress!  // a C string has an address
+        last = self.target + target.count
+    }
+
+    /// - Parameter method: the first string of the head, before the target.
+    mutating func add(method: UnsafePointer<CChar>) {
+        method.withMemoryRebound(to: UInt8.self, capacity: 1) { check(from: Self.end(of: $0), to: target) }
+    }
+
+    /// - Parameter text: the next string of the head.
+    mutating func add(_ text: UnsafePointer<CChar>) {
+        text.withMemoryRebound(to: UInt8.self, capacity: 1) { text in
+            check(from: last, to: text)
+            last = Self.end(of: text)
+        }
+    }
+
+    /// The last string is followed by the line ends of its own line and of the empty line.
+    mutating func end() { check(from: last, to: last + 2) }
+
+    private static func end(of text: UnsafePointer<UInt8>) -> UnsafePointer<UInt8> {
+        var end = text
+        while end.pointee != 0 { end += 1 }
+        return end
+    }
+
+    private static let most = 65_536
+
+    private mutating func check(from end: UnsafePointer<UInt8>, to start: UnsafePointer<UInt8>) {
+        let gap = UnsafeRawPointer(start) - UnsafeRawPointer(end)
+        // Other versions of libmicrohttpd may return copies, which are somewhere else.
+        guard (1...Self.most).contains(gap) else { return }
+        check(UnsafeBufferPointer(start: end, count: gap))
+    }
+
+    private mutating func check(_ gap: UnsafeBufferPointer<UInt8>) {
+        let separators: [UInt8] = [0, 9, 10, 13, 32, UInt8(ascii: ":")]
+        if !gap.allSatisfy(separators.contains) { haveText = true }
+    }
+}
