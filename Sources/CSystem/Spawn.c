@@ -165,11 +165,12 @@ pid_t csystem_spawn_command(char *const arguments[], char *const environment[], 
     return spawn(&child);
 }
 
-static pid_t spawn_self(
-    char *const arguments[], char *const environment[], int socket, int signal, bool in_group, int open_files) {
+static pid_t spawn_program(
+    const char *program, char *const arguments[], char *const environment[], int socket, int signal, bool in_group,
+    int open_files) {
     int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (null < 0) return -1;
-    struct child child = {"/proc/self/exe", arguments, environment, socket, null, signal, in_group, open_files, -1};
+    struct child child = {program, arguments, environment, socket, null, signal, in_group, open_files, -1};
     pid_t id = spawn(&child);
     int failure = errno;
     close(null);
@@ -177,10 +178,11 @@ static pid_t spawn_self(
     return id;
 }
 
-pid_t csystem_spawn_self(char *const arguments[], char *const environment[], int socket, int open_files) {
-    return spawn_self(arguments, environment, socket, SIGKILL, false, open_files);
+pid_t csystem_spawn_confined(
+    const char *program, char *const arguments[], char *const environment[], int socket, int open_files) {
+    return spawn_program(program, arguments, environment, socket, SIGKILL, false, open_files);
 }
 
 pid_t csystem_spawn_again(char *const arguments[], char *const environment[], int socket) {
-    return spawn_self(arguments, environment, socket, 0, true, -1);
+    return spawn_program("/proc/self/exe", arguments, environment, socket, 0, true, -1);
 }

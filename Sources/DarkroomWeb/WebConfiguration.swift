@@ -19,9 +19,9 @@ package struct WebConfiguration: Sendable {
     package var scratchFolder: String
     /// The most bytes of the cached thumbnails.
     package var cacheBytes = 1 << 30
-    /// The processes that make thumbnails of photos whose decoder could crash or block this process; nil if the thumbnails
-    /// are made in this process.
-    package var helpers: PhotoHelpers?
+    /// The processes that make thumbnails. The hosts of the photos choose what is decoded, so it is never decoded in this
+    /// process, which has the token and the password of Redis.
+    package var helpers: PhotoHelpers
     /// Submits lists; nil if clients cannot submit lists.
     package var submission: ListSubmission?
     /// The most bytes of an uploaded list.
@@ -32,8 +32,9 @@ package struct WebConfiguration: Sendable {
     /// Photos with more pixels have no thumbnail.
     package static let maxPixels = 100_000_000
 
-    package init(access: AccessRule, scratchFolder: String) {
+    package init(access: AccessRule, scratchFolder: String, helpers: PhotoHelpers) {
         self.access = access
+        self.helpers = helpers
         self.scratchFolder = scratchFolder
     }
 }

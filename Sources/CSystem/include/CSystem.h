@@ -17,12 +17,13 @@ pid_t csystem_spawn_bound(char *const arguments[], char *const environment[], in
 /// The child has no other open files. Returns the process id, or -1 with errno.
 pid_t csystem_spawn_command(char *const arguments[], char *const environment[], int input);
 
-/// Starts this program again, as a confined child that is killed when the calling *thread* ends. The child may have at
+/// Starts a program, usually this one (`/proc/self/exe`), as a confined child that is killed when the calling *thread* ends. The child may have at
 /// most `open_files` open files. It has no core file, an empty signal mask, its own process group and no new
 /// privileges, and it cannot write to files. If the system allows it, the child has its own user and network
 /// namespaces. `socket` is its standard input; its standard output and error are /dev/null. It has no other open files.
 /// Returns the process id, or -1 with errno.
-pid_t csystem_spawn_self(char *const arguments[], char *const environment[], int socket, int open_files);
+pid_t csystem_spawn_confined(
+    const char *program, char *const arguments[], char *const environment[], int socket, int open_files);
 
 /// Starts this program again, as a child with an empty signal mask. `socket` is its standard input; its standard output
 /// and error are /dev/null. It has no other open files. Returns the process id, or -1 with errno.

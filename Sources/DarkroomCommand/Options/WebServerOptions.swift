@@ -106,7 +106,7 @@ struct WebServerOptions: ParsableArguments {
     /// The configuration of the server.
     /// - Parameter scratch: The folder for thumbnails and uploads.
     func configuration(scratch: String) throws -> WebConfiguration {
-        var configuration = WebConfiguration(access: try access, scratchFolder: scratch)
+        var configuration = WebConfiguration(access: try access, scratchFolder: scratch, helpers: Self.helpers())
         configuration.address = listen
         configuration.hosts = host
         configuration.prefix = prefix
@@ -114,7 +114,6 @@ struct WebServerOptions: ParsableArguments {
         configuration.photosUnder = try photosUnder.map { try existingFolder($0, "--photos-under") }
         if let outputs = try outputs() { configuration.photosUnder.append(outputs) }
         configuration.cacheBytes = cacheSize.bytes
-        configuration.helpers = Self.helpers()
         if let tlsCert, let tlsKey {
             configuration.certificate = ServerCertificate(
                 chain: try linesOfFile(tlsCert, "--tls-cert").joined(separator: "\n"),
@@ -123,10 +122,12 @@ struct WebServerOptions: ParsableArguments {
         return configuration
     }
 
-    /// The helper processes for thumbnails. This program is their program.
-    static func helpers() -> PhotoHelpers {
+    /// The helper processes for thumbnails.
+    /// - Parameter program: the path of this program.
+    static func helpers(program: String = "/proc/self/exe") -> PhotoHelpers {
         PhotoHelpers(
-            arguments: ["darkroom-photo-helper"], variables: HelperEnvironment.names, photoTimeout: .seconds(20),
+            program: program, arguments: ["darkroom-photo-helper"], variables: HelperEnvironment.names,
+            photoTimeout: .seconds(20),
             maxPixels: WebConfiguration.maxPixels)
     }
 

@@ -20,10 +20,10 @@ final class RunServer {
             throw CommandError("--serve: no folder for thumbnails in \(NSTemporaryDirectory()): \(systemErrorText())")
         }
         self.scratch = scratch
-        var configuration = WebConfiguration(access: .token(AccessRule.newToken()), scratchFolder: scratch)
+        var configuration = WebConfiguration(
+            access: .token(AccessRule.newToken()), scratchFolder: scratch, helpers: WebServerOptions.helpers())
         configuration.photosUnder = [options.output, options.originals].filter { !$0.isEmpty }
         configuration.cacheBytes = Self.cacheBytes
-        configuration.helpers = WebServerOptions.helpers()
         do {
             server = try Self.start(client, configuration)
         } catch {

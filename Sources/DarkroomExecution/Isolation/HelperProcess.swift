@@ -3,8 +3,9 @@ import DarkroomConcurrency
 import DarkroomText
 import Foundation
 
-/// The command with which this program is started as a helper.
+/// The command with which a helper is started.
 struct HelperProgram {
+    let path: String
     /// The arguments of the process, beginning with its name.
     let arguments: [String]
     let environment: [String: String]
@@ -44,7 +45,7 @@ final class HelperProcess: Sendable {
         /// unknown.
         let time: (_ pixels: Int) -> (processor: Duration, clock: Duration)
         /// The largest number of bytes of all files for a photo of `pixels` pixels; `pixels` is 0 while the size is unknown.
-        let bytes: (_ pixels: Int) -> Int
+        var bytes: (_ pixels: Int) -> Int
         /// The largest number of pixels of a photo.
         let maxPixels: Int
     }
@@ -238,7 +239,8 @@ final class HelperProcess: Sendable {
         var arguments = program.arguments.map { strdup($0) } + [nil]
         var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
         defer { for text in arguments + variables { free(text) } }
-        let identifier = csystem_spawn_self(&arguments, &variables, socket, Int32(clamping: program.openFiles))
+        let identifier = csystem_spawn_confined(
+            program.path, &arguments, &variables, socket, Int32(clamping: program.openFiles))
         return (identifier, errno)
     }
 

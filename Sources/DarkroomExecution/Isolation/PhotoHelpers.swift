@@ -18,11 +18,13 @@ package final class PhotoHelpers: Sendable {
     private static let margin = Duration.seconds(2)
 
     /// - Parameters:
+    ///   - program: the path of the program of the helpers, by default this program.
     ///   - arguments: the arguments of a helper; the first is its name.
     ///   - variables: the names of the environment variables that a helper receives.
     ///   - photoTimeout: the CPU time limit for a photo of up to 20 million pixels.
     package init(
-        arguments: [String], variables: Set<String>, photoTimeout: Duration, maxPixels: Int
+        program path: String = "/proc/self/exe", arguments: [String], variables: Set<String>, photoTimeout: Duration,
+        maxPixels: Int
     ) {
         // Other processes of the user, such as helpers, must not read this process's environment and memory.
         csystem_hide_process()
@@ -30,7 +32,7 @@ package final class PhotoHelpers: Sendable {
         var largest = DevelopOptions()
         largest.processorTime = .seconds(seconds)
         program = HelperProgram(
-            arguments: arguments,
+            path: path, arguments: arguments,
             environment: ProcessInfo.processInfo.environment.filter { variables.contains($0.key) },
             openFiles: HelperLimits.openFiles,
             maxMemory: HelperLimits.maxMemory(maxPixels: maxPixels),
@@ -38,14 +40,19 @@ package final class PhotoHelpers: Sendable {
     }
 
     /// Develops a photo in a helper. Blocks.
-    /// - Parameter isCancelled: called often.
+    /// - Parameters:
+    ///   - maxBytes: the largest number of bytes of all files together.
+    ///   - isCancelled: called often.
     /// - Returns: a file for each output of the options.
     package func develop(
-        _ options: DevelopOptions, _ bytes: [UInt8], isCancelled: @escaping () -> Bool
+        _ options: DevelopOptions, _ bytes: [UInt8], maxBytes: Int = .max, isCancelled: @escaping () -> Bool
     ) throws(PhotoProduct.Failure) -> [PhotoProduct] {
-        let job = HelperJob(options, seconds: seconds, maxBytes: Self.maxBytes(options, bytes))
-        let (answer, files) = try ask(
-            job, HelperJob.bytes(bytes, job, options), allowance(for: options, bytes), isCancelled)
+        let maxBytes = min(maxBytes, Self.maxBytes(options, bytes))
+        let job = HelperJob(options, seconds: seconds, maxBytes: maxBytes)
+        var allowance = allowance(for: options, bytes)
+        let allowed = allowance.bytes
+        allowance.bytes = { min(allowed($0), maxBytes) }
+        let (answer, files) = try ask(job, HelperJob.bytes(bytes, job, options), allowance, isCancelled)
         guard let products = answer.products(files, count: options.outputs.count) else {
             throw PhotoProduct.Failure(reason: .crashed, detail: "the answer of the helper process was invalid")
         }

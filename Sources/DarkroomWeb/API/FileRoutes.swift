@@ -23,14 +23,21 @@ enum FileRoutes {
     private static let ofThumbnail: [QueryParameter] = ["width", "v"]
 
     /// `?width=256`: a JPEG whose sides are at most this long.
-    private static func thumbnail(_ call: Call, of photo: OpenPhoto) throws -> HTTPResponse {
+    private static func thumbnail(
+        _ call: Call, of photo: OpenPhoto, _ turn: ThumbnailMaker.Turn = .together
+    ) throws -> HTTPResponse {
         let width = try call.number("width", in: 1...2048, default: 256)
         let allowed = ThumbnailMaker.widths.first { $0 >= width } ?? 2048
-        let key = ThumbnailMaker.key(try photo.version(), width: allowed)
-        return try call.cached(key) {
-            HTTPResponse(
-                headers: [("Content-Type", "image/jpeg")],
-                body: .bytes(try call.site.thumbnails.thumbnail(of: photo, width: allowed, key: key)))
+        let version = try photo.version()
+        do {
+            return try call.cached(ThumbnailMaker.key(version, width: allowed)) {
+                HTTPResponse(
+                    headers: [("Content-Type", "image/jpeg")],
+                    body: .bytes(
+                        try call.site.thumbnails.thumbnail(of: photo, width: allowed, version: version, turn)))
+            }
+        } catch is ThumbnailMaker.NeedsMuchMemory {
+            throw LargeAnswer { try thumbnail(call, of: photo, .alone) }
         }
     }
 

@@ -63,6 +63,11 @@ struct Route: Sendable {
     }
 }
 
+/// Thrown by a route whose answer needs so much memory that such answers are made one at a time.
+struct LargeAnswer: Error {
+    let make: @Sendable () throws -> HTTPResponse
+}
+
 /// The routes of a server.
 struct RouteTable: Sendable {
     enum Match {

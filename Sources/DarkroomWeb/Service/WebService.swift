@@ -9,11 +9,12 @@ final class WebService: HTTPService {
     private let routes: RouteTable
     private let calls = BoundedPool("web", maxThreads: 16, maxWaiting: 500)
     private let thumbnails: BoundedPool
+    private let largeAnswers = BoundedPool("large-answers", maxThreads: 1, maxWaiting: 500)
 
     init(_ site: Site, _ routes: [Route]) {
         self.site = site
         self.routes = RouteTable(routes: routes)
-        // Each thread can hold a photo of 256 MiB, so there are not more of them on a large machine.
+        // Each thread keeps a helper process busy, whose memory counts, so there are not more on a large machine.
         let threads = min(ProcessInfo.processInfo.activeProcessorCount, 8)
         thumbnails = BoundedPool("thumbnails", maxThreads: threads, maxWaiting: 2000)
     }
@@ -22,6 +23,7 @@ final class WebService: HTTPService {
     func close() {
         calls.close()
         thumbnails.close()
+        largeAnswers.close()
     }
 
     // MARK: - On the server's thread
@@ -48,7 +50,7 @@ final class WebService: HTTPService {
             let (route, parameters) = try route(of: request)
             let job: @Sendable () -> Void = { [self] in
                 let call = Call(site, request, parameters) { exchange.clientHasLeft }
-                exchange.respond(secured(answer(route, call), for: request))
+                respond(to: exchange, route, call) { try route.answer(call) }
             }
             let isTaken =
                 switch route.pool {
@@ -60,7 +62,7 @@ final class WebService: HTTPService {
                 case .calls: calls.perform(job)
                 case .thumbnails: thumbnails.perform(job)
                 }
-            if !isTaken { throw Problem(503, "busy", "the server has too many requests; try again in a moment") }
+            if !isTaken { throw Self.busy }
         } catch {
             exchange.respond(response(error, to: request))
         }
@@ -82,6 +84,8 @@ final class WebService: HTTPService {
         case .nothing: throw Self.noPage(request)
         }
     }
+
+    private static let busy = Problem(503, "busy", "the server has too many requests; try again in a moment")
 
     private static func noPage(_ request: HTTPRequest) -> Problem {
         Problem(404, "noSuchPage", "there is no /" + request.target.path.joined(separator: "/"))
@@ -112,16 +116,26 @@ final class WebService: HTTPService {
 
     // MARK: - On the threads of the pools, or on the server's thread
 
-    private func answer(_ route: Route, _ call: Call) -> HTTPResponse {
+    private func respond(
+        to exchange: HTTPExchange, _ route: Route, _ call: Call, _ make: () throws -> HTTPResponse
+    ) {
         do {
-            return try route.answer(call)
-        } catch let failure as FormFailure {
+            exchange.respond(secured(try make(), for: call.request))
+        } catch let large as LargeAnswer {
+            let isTaken = largeAnswers.perform { [self] in respond(to: exchange, route, call, large.make) }
+            if !isTaken { exchange.respond(response(Self.busy, to: call.request)) }
+        } catch {
+            exchange.respond(response(error, of: route, call))
+        }
+    }
+
+    private func response(_ error: any Error, of route: Route, _ call: Call) -> HTTPResponse {
+        if let failure = error as? FormFailure {
             return answer(to: failure.problem, of: call.request) {
                 wantsPage(call.request) ? failure.page : $0.response
             }
-        } catch {
-            return response(Problem(error, "answer \(route.method.rawValue) \(route.pattern.text)"), to: call.request)
         }
+        return response(Problem(error, "answer \(route.method.rawValue) \(route.pattern.text)"), to: call.request)
     }
 
     private func response(_ problem: Problem, to request: HTTPRequest) -> HTTPResponse {

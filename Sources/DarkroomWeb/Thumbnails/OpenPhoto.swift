@@ -3,8 +3,8 @@ import DarkroomFiles
 import DarkroomHTTP
 import Foundation
 
-/// An open file of a photo.
-final class OpenPhoto {
+/// An open file of a photo. Used by one thread at a time.
+final class OpenPhoto: @unchecked Sendable {
     /// The path in its folder.
     let path: String
     /// In bytes.
@@ -28,9 +28,10 @@ final class OpenPhoto {
         return Hexadecimal.text(SHA256Digest.hash(of: Array(facts.utf8)).prefix(16).map(\.self))
     }
 
-    /// Reads the file, which must have at most `maxBytes` bytes.
+    /// Reads the file from its beginning; it must have at most `maxBytes` bytes.
     func bytes(maxBytes: Int) throws(SystemFailure) -> [UInt8] {
         guard size <= maxBytes else { throw SystemFailure("read", EFBIG) }
+        guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw SystemFailure("read", errno) }
         return try readAll(from: descriptor, size: size)
     }
 

@@ -71,28 +71,11 @@ struct ServeLoadTests {
 
     /// Requests for many large photos at once use the memory of a few.
     @Test func manyThumbnailsAtOnceNeedTheMemoryOfAFew() throws {
-        let queue = try Queue()
-        let server = try ServingProgram(queue)
-        let folder = server.outputs + "/batch"
-        let id = try queue.submit((0..<24).map { "http://photos.example/\($0)" }) {
-            $0.output = folder
-            $0.operationSize = 24
-        }
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        try queue.develop("F")
-        try FileManager.default.copyItem(atPath: queue.folder + "/manifest", toPath: folder + "/manifest")
+        let server = try ServingProgram(Queue())
         // A photo of 10 MB. Each copy has another version, so each thumbnail is made.
         let photo = try largePhoto()
-        for index in 0..<24 { try photo.write(to: URL(fileURLWithPath: folder + "/photo \(index).jpg")) }
-        let clients = try (0..<24).map { index in
-            let client = try RawClient(port: server.port)
-            client.send(
-                "GET /api/v1/batches/\(id)/photos/\(index)/thumbnail HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"
-                    + "Authorization: Bearer \(ServingProgram.token)\r\n\r\n")
-            return client
-        }
-        for client in clients {
-            let reply = try #require(HTTPReply(client.readBytes(timeout: 30)))
+        let id = try server.show(Array(repeating: photo, count: 24))
+        for reply in try server.thumbnails(24, of: id) {
             #expect(reply.status == 200, "\(reply.text.prefix(200))")
         }
         let used = try server.mostMemory()

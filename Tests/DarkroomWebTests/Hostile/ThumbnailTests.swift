@@ -5,6 +5,7 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
+@testable import DarkroomCommand
 @testable import DarkroomWeb
 
 /// Thumbnails of files that other users have written.
@@ -64,6 +65,32 @@ struct HostileThumbnailTests {
             }
         }
         #expect(.now - began < .seconds(30))
+    }
+
+    /// A photo without a thumbnail costs one decoding, also if it is asked for again in another size.
+    @Test func failuresAreRemembered() throws {
+        let scratch = try ScratchFolder()
+        // A helper is replaced after a failed photo, so each decoding starts the program.
+        let program = try scratch.write(
+            "helper", "#!/bin/sh\nmkdir '\(scratch.path)'/start.$$\nexec '\(TestSite.program)'\n")
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: program)
+        let site = try TestSite { $0.helpers = WebServerOptions.helpers(program: program) }
+        let folder = site.outputs + "/batch"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        func write(_ bytes: [UInt8]) throws { try Data(bytes).write(to: URL(fileURLWithPath: folder + "/0.jpg")) }
+        func starts() throws -> Int { try scratch.contents(".").count { $0.hasPrefix("start.") } }
+        try write(Array("GIF89a".utf8))
+        let id = try site.submit(photos: 1) { $0.output = folder }
+        try site.report(id, files: ["0.jpg"])
+        for width in [128, 128, 512] {
+            let reply = try site.call("GET", "/batches/\(id)/photos/0/thumbnail?width=\(width)")
+            #expect(reply.status == 422)
+        }
+        #expect(try starts() == 1)
+        // Another file is another photo.
+        try write(try sample("flower.jpg"))
+        #expect(try site.call("GET", "/batches/\(id)/photos/0/thumbnail?width=128").status == 200)
+        #expect(try starts() == 2)
     }
 
     // MARK: - The cache

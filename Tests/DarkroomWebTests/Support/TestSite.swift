@@ -20,6 +20,9 @@ final class TestSite: Sendable {
     private static let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
     static let samples = tests.appendingPathComponent("Samples").path
+    /// The program `darkroom`, which is the program of the helpers.
+    static let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+        .appendingPathComponent("darkroom").path
     static let contract: APIContract = {
         let path = tests.deletingLastPathComponent().appendingPathComponent("Sources/DarkroomWeb/Assets/openapi.json")
         guard let text = try? Data(contentsOf: path), let document = try? JSONValue(text) else {
@@ -66,7 +69,9 @@ final class TestSite: Sendable {
         feeds = try ListFeeds(
             client, in: folders.path("server"), outputs: folders.path("outputs"), mayBePrivate: fetchesPrivateLists,
             logger: .silent)
-        var configuration = WebConfiguration(access: .token(Self.token), scratchFolder: folders.path("server"))
+        var configuration = WebConfiguration(
+            access: .token(Self.token), scratchFolder: folders.path("server"),
+            helpers: WebServerOptions.helpers(program: Self.program))
         configuration.address = ListenAddress(host: "127.0.0.1", port: 0)
         configuration.photosUnder = [folders.path("outputs")]
         configuration.submission = feeds.submission

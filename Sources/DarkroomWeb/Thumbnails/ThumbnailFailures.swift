@@ -1,0 +1,41 @@
+import DarkroomConcurrency
+import DarkroomModel
+
+/// The photos that have no thumbnail, so that a page with such photos does not cost a decoding at each visit.
+final class ThumbnailFailures: Sendable {
+    private struct State {
+        var problems: [String: (problem: Problem, until: ContinuousClock.Instant?)] = [:]
+        /// The versions in the order in which they were noted.
+        var order: [String] = []
+    }
+
+    private static let most = 10_000
+    /// How long a failure counts that may have had another cause than the photo.
+    private static let doubt = Duration.seconds(600)
+
+    private let state = Locked(State())
+
+    /// The failure of this version of a photo; nil if there is none.
+    subscript(version: String) -> Problem? {
+        state.withLock { state in
+            guard let known = state.problems[version] else { return nil }
+            if let until = known.until, .now > until { return nil }
+            return known.problem
+        }
+    }
+
+    /// - Parameter reason: why the photo was not decoded; nil if it was cancelled.
+    func note(_ problem: Problem, of version: String, _ reason: FailureReason?) {
+        // `other`: no helper process starts, for example.
+        guard let reason, reason != .other else { return }
+        let isCertain = [.notAnImage, .unsupportedFormat, .damaged, .tooManyPixels].contains(reason)
+        state.withLock { state in
+            if state.problems[version] == nil { state.order.append(version) }
+            state.problems[version] = (problem, isCertain ? nil : .now + Self.doubt)
+            guard state.order.count > Self.most else { return }
+            // Removes a tenth at a time, since removing the first elements moves all others.
+            for old in state.order.prefix(Self.most / 10) { state.problems[old] = nil }
+            state.order.removeFirst(Self.most / 10)
+        }
+    }
+}
