@@ -67,6 +67,7 @@ package final class ClaimLoop: Sendable {
             return
         }
         worker.handle(.claimed(claimed.operations.map(\.held)))
+        if !claimed.operations.isEmpty { coordination.endRest() }
         worker.lost(claimed.lost)
         for name in claimed.invalid {
             coordination.logger.error(

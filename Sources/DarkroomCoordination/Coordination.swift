@@ -27,6 +27,8 @@ package final class Coordination: Sendable {
     let readyTurn = Locked<Int?>(nil)
     package let refusals = Locked(Refusals())
     let leaseGuard = LeaseGuard()
+    /// Whether the heartbeat loop waits longer than usual, because the worker holds no operation.
+    let isResting = Locked(false)
     package let events: PhotoEvents
     /// Why the last heartbeat failed; nil if it succeeded.
     package let redisProblem = Locked<String?>("Redis has not replied yet")
@@ -46,6 +48,11 @@ package final class Coordination: Sendable {
         let spread = Duration.microseconds(workers > 1 ? Int.random(in: 0...min(20_000, 100 * workers)) : 0)
         plan.withLock { $0.noticed(priority, due: .now + spread) }
         claimSignal.raise()
+    }
+
+    /// Handles a claim that got operations: their leases must be renewed at the usual interval from now on.
+    func endRest() {
+        if isResting.withLock({ $0 }) { heartbeatSignal.raise() }
     }
 
     /// Handles a failed call to Redis. The next call is a heartbeat, which detects whether Redis is reachable.

@@ -9,6 +9,7 @@ package final class HeartbeatLoop: Sendable {
     private let stopped = Latch()
     private let loggedStuck = Locked(0)
     private let loggedError = Locked("")
+    private let told = Locked(ToldFacts())
 
     package init(_ worker: any CoordinatedWorker) { self.worker = worker }
 
@@ -23,12 +24,13 @@ package final class HeartbeatLoop: Sendable {
     package func run() {
         var isAway = false
         var isRepairing = false
+        var rest: Duration?
         defer { coordination.leaseGuard.end() }
         while !stopped.isSet {
             let began = ContinuousClock.now
             var hasMore = false
             do {
-                hasMore = try beat(&isRepairing)
+                (hasMore, rest) = try beat(&isRepairing)
                 if isAway {
                     coordination.logger.info("Redis is back")
                     // -1 differs from every turn counter, so an idle worker claims at once.
@@ -41,6 +43,8 @@ package final class HeartbeatLoop: Sendable {
                 coordination.reportSignal.raise()
                 coordination.claimSignal.raise()
             } catch {
+                rest = nil
+                told.withLock { $0.forget() }
                 if !isAway {
                     coordination.logger.warning("Redis cannot be used, waiting until it can", ["detail": .text(error)])
                 }
@@ -52,9 +56,13 @@ package final class HeartbeatLoop: Sendable {
             coordination.leaseGuard.asked(at: began)
             coordination.logger.writeDue()
             if hasMore { continue }
-            let lease = worker.read { $0.shortestLease }
+            // Before the worker is asked: a claim that gets operations after that ends the rest.
+            let wasResting = coordination.isResting.withLock { $0 }
+            coordination.isResting.withLock { $0 = rest != nil }
+            let (lease, isIdle) = worker.read { ($0.shortestLease, $0.held.isEmpty) }
+            let usual = Self.interval(shortestLease: lease)
             coordination.heartbeatSignal.wait(
-                timeout: isAway ? Self.retryInterval : Self.interval(shortestLease: lease))
+                timeout: isAway ? Self.retryInterval : isIdle ? max(usual, (rest ?? .zero) * Self.phase(wasResting)) : usual)
             // Change notices within 20 ms cause only one heartbeat.
             while !stopped.isSet, .now < began + Self.shortestInterval {
                 coordination.heartbeatSignal.wait(timeout: began + Self.shortestInterval - .now)
@@ -73,6 +81,15 @@ package final class HeartbeatLoop: Sendable {
         shortestLease.map { min(.seconds(3), $0 / 5) } ?? .seconds(3)
     }
 
+    /// The time until the next heartbeat of a worker that holds no operation and whose facts do not change: 12 s, less if there
+    /// are few workers, since each heartbeat does a step of the maintenance in Redis, and all of them together must do one
+    /// nearly every second.
+    static func rest(workers: Int) -> Duration { min(.seconds(12), max(.seconds(3), .milliseconds(500) * workers)) }
+
+    /// The part of its rest that a worker waits, at random: workers that become idle at the same time would otherwise send
+    /// their heartbeats at the same time, and do no maintenance in between.
+    private static func phase(_ isResting: Bool) -> Double { Double.random(in: isResting ? 0.85...1 : 0...1) }
+
     /// How long the connection waits for a reply. If the connection is lost without an error, the leases must still be
     /// renewed before the shortest possible lease (6 s) expires. So the sum of the time since the last renewal, this
     /// timeout and the time for a new connection must be less than 6 s.
@@ -83,8 +100,9 @@ package final class HeartbeatLoop: Sendable {
 
     /// Sends a heartbeat and applies the reply. Then checks batches if it is this worker's task.
     /// - Parameter isRepairing: whether this worker continues a check of batches.
-    /// - Returns: true if the next heartbeat should follow at once.
-    private func beat(_ isRepairing: inout Bool) throws(StoreError) -> Bool {
+    /// - Returns: whether the next heartbeat should follow at once; and how long it may wait if the worker stays idle, nil if it
+    ///   is not idle.
+    private func beat(_ isRepairing: inout Bool) throws(StoreError) -> (hasMore: Bool, rest: Duration?) {
         let highest = worker.read { $0.controlsVersion }
         let (held, stuck) = worker.renewed
         if stuck > 0, stuck != loggedStuck.withLock({ $0 }) {
@@ -92,12 +110,15 @@ package final class HeartbeatLoop: Sendable {
                 "a file system does not answer, leases of operations are not renewed", ["operations": .number(stuck)])
         }
         loggedStuck.withLock { $0 = stuck }
+        let telling = told.withLock { $0.telling(worker.facts, isIdle: held.isEmpty && stuck == 0) }
         var calls: [ScriptCall<HeartbeatReply>] = []
         for start in stride(from: 0, through: max(0, held.count - 1), by: 64) {
             let part = Array(held[start..<min(start + 64, held.count)])
-            calls.append(coordination.store.heartbeat(worker: coordination.id, facts: worker.facts, held: part))
+            calls.append(
+                coordination.store.heartbeat(worker: coordination.id, facts: start == 0 ? telling.facts : [], held: part))
         }
         let replies = try coordination.store.perform(calls)
+        told.withLock { $0.told(telling, workers: replies.last?.workers ?? 0) }
         worker.lost(replies.flatMap(\.lost))
         let parts = replies.enumerated().map { place, reply in
             // The first reply may lack a change that was made between two parts of the heartbeat.
@@ -133,6 +154,6 @@ package final class HeartbeatLoop: Sendable {
             // The next heartbeat continues after the shortest interval, so that repairs use only a part of Redis.
             if isRepairing { coordination.heartbeatSignal.raise() }
         }
-        return replies.contains { $0.hasMore }
+        return (replies.contains { $0.hasMore }, isRepairing ? nil : telling.rest)
     }
 }

@@ -162,7 +162,7 @@ import Testing
     @Test func doesNotCountSilentWorkers() throws {
         let test = try TestStore()
         for worker in ["one", "two", "lost"] { try test.heartbeat(worker) }
-        try test.command("ZINCRBY", test.store.keys.workers, "-20000", "lost")
+        try test.command("ZINCRBY", test.store.keys.workers, "-31000", "lost")
         let listener = try Listener(test.store)
         defer { listener.close() }
         try test.submit(operations: 1)

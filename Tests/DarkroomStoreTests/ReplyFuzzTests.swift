@@ -62,7 +62,7 @@ import Testing
             },
             decoder(
                 store.heartbeat(worker: "w"),
-                [ok, lost, steerings, stateCodes, due, .integer(1), .integer(4), lost, .integer(1)]
+                [ok, lost, steerings, stateCodes, due, .integer(1), .integer(4), lost, .integer(1), .integer(1000)]
             ) { reply in
                 for held in reply.lost { compute(held) }
                 if let held = reply.staleFiles { compute(held) }

@@ -55,6 +55,50 @@ struct HeartbeatLoopTests {
         worker.wait()
     }
 
+    @Test(arguments: [(0, 3), (1, 3), (6, 3), (10, 5), (24, 12), (1000, 12)])
+    func idleWorkersRestLongerTheMoreThereAre(workers: Int, seconds: Int) {
+        #expect(HeartbeatLoop.rest(workers: workers) == .seconds(seconds))
+    }
+
+    // MARK: - Facts
+
+    private let facts = [(field: "host", value: "a"), (field: "rate", value: "5")]
+
+    @Test func onlyChangedFactsAreSent() {
+        var told = ToldFacts()
+        let first = told.telling(facts, isIdle: false)
+        #expect(first.facts.map(\.field) == ["host", "rate", "interval"])
+        told.told(first, workers: 100)
+        #expect(told.telling(facts, isIdle: false).facts.isEmpty)
+        let changed = told.telling([facts[0], (field: "rate", value: "6")], isIdle: false)
+        #expect(changed.facts.map(\.field) == ["rate"])
+        // A lost reply: the same facts are sent again.
+        #expect(told.telling([facts[0], (field: "rate", value: "6")], isIdle: false).facts.map(\.field) == ["rate"])
+        told.forget()
+        #expect(told.telling(facts, isIdle: false).facts.count == 3)
+    }
+
+    @Test func allFactsAreSentAgainAfterAMinute() {
+        var told = ToldFacts()
+        let now = ContinuousClock.now
+        told.told(told.telling(facts, isIdle: true, now), workers: 100, now)
+        told.told(told.telling(facts, isIdle: true, now + .seconds(30)), workers: 100, now + .seconds(30))
+        #expect(told.telling(facts, isIdle: true, now + .seconds(59)).facts.isEmpty)
+        #expect(told.telling(facts, isIdle: true, now + .seconds(60)).facts.count == 3)
+    }
+
+    @Test func aWorkerTellsThatItRestsWhenItsFactsNoLongerChange() {
+        var told = ToldFacts()
+        told.told(told.telling(facts, isIdle: true), workers: 100)
+        let resting = told.telling(facts, isIdle: true)
+        #expect(resting.rest == .seconds(12))
+        #expect(resting.facts.map(\.value) == ["12000"])
+        told.told(resting, workers: 100)
+        #expect(told.telling(facts, isIdle: false).rest == nil)
+        #expect(told.telling(facts, isIdle: false).facts.map(\.value) == ["3000"])
+        #expect(told.telling([facts[0], (field: "rate", value: "6")], isIdle: true).rest == nil)
+    }
+
     @Test func sendsAHeartbeatEvery3SecondsWithTheDefaultLeaseAndWithoutOperations() {
         #expect(HeartbeatLoop.interval(shortestLease: nil) == .seconds(3))
         #expect(HeartbeatLoop.interval(shortestLease: .seconds(15)) == .seconds(3))

@@ -2,9 +2,9 @@
 -- Records that a worker is running, renews the worker's leases, does one step of maintenance, and samples the history. If no
 -- worker is given, it does only the latter two.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
--- ARGV[1] worker id, '' for none  [2] number of facts  [3...] field and value of each fact, then the operations that the worker
---     holds (see renew_leases.lua)
--- {'OK', lost, controls, codes, webhooks, more, turn, stale_files, repair}
+-- ARGV[1] worker id, '' for none  [2] number of facts  [3...] field and value of each fact that has changed, then the operations that
+--     the worker holds (see renew_leases.lua)
+-- {'OK', lost, controls, codes, webhooks, more, turn, stale_files, repair, workers}
 --     lost: see renew_leases.lua
 --     controls: version and controls of the cluster (see cluster_controls.lua), then id and controls (see batch_controls.lua)
 --     of each batch that the worker named and that exists
@@ -16,23 +16,20 @@
 --     stale_files: batch id, operation number, fencing token: the worker must try to remove the temporary files of this
 --     operation that have this fencing token or a lower one in their names. Empty if there are none. The replies to nine
 --     heartbeats, a minute apart, name the same operation, because not every worker sees the folder.
+--     workers: the number of running workers
 --     repair: 1 if the caller must call Repair.lua: every 10 s, and if no caller has continued a check for 1 s
 --#include prelude.lua
 local worker = ARGV[1]
 --#include read_batch.lua
 --#include clocks.lua
 local at = 3 + 2 * ARGV[2]
-local at_facts = at - 1
 if worker ~= '' and at > 3 then redis.call('HSET', KEY_WORKER .. worker, unpack(ARGV, 3, at - 1)) end
 --#include renew_leases.lua
 --#include maintenance.lua
 --#include sample_history.lua
 
 -- The fact `running` names the batches of which the worker runs photos now: `<batch>:<indexes> <batch>:<indexes> ...`.
-local running = ''
-for i = 3, at_facts, 2 do
-    if ARGV[i] == 'running' then running = ' ' .. ARGV[i + 1] end
-end
+local running = #still_held > 0 and ' ' .. (redis.call('HGET', KEY_WORKER .. worker, 'running') or '') or ''
 local version, cluster
 --#include cluster_controls.lua
 local controls_of, codes, webhooks = {version, cluster}, {}, {}
@@ -89,4 +86,4 @@ if redis.call('EXISTS', KEY_REPAIR, KEY_REPAIR_WANTED) > 0 then
     local step = tonumber(redis.call('HGET', KEY_REPAIR, 'step') or '')
     repair = repair or not (step and math.abs(now - step) < 1000)
 end
-return {'OK', lost, controls_of, codes, webhooks, more, tonumber(redis.call('HGET', KEY_CONTROL, 'entered') or 0), stale_files, repair and 1 or 0}
+return {'OK', lost, controls_of, codes, webhooks, more, tonumber(redis.call('HGET', KEY_CONTROL, 'entered') or 0), stale_files, repair and 1 or 0, RUNNING_WORKERS}

@@ -2,7 +2,7 @@ import DarkroomModel
 import DarkroomRedis
 
 extension BatchStore {
-    /// Records that a worker is running, together with facts about it. Renews the leases of the operations that it
+    /// Records that a worker is running, together with those facts about it that have changed. Renews the leases of the operations that it
     /// holds, and does one step of maintenance. If no worker is given, the call does only the maintenance.
     package func heartbeat(
         worker: String?, facts: [(field: String, value: String)] = [], held: [HeldOperation] = []
@@ -58,6 +58,8 @@ package struct HeartbeatReply: Sendable, Equatable {
     package var staleFiles: HeldOperation?
     /// True if the caller must check batches with ``BatchStore/repair(_:steps:)``.
     package var isRepairDue = false
+    /// The number of running workers.
+    package var workers = 0
 }
 
 extension HeartbeatReply: ScriptReplyDecodable {
@@ -96,5 +98,6 @@ extension HeartbeatReply: ScriptReplyDecodable {
             staleFiles = HeldOperation(batch: batch, number: number, fencingToken: fencingToken)
         }
         isRepairDue = try reply.int(8) == 1
+        workers = try reply.int(9)
     }
 }

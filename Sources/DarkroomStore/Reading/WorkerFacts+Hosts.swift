@@ -86,7 +86,7 @@ extension WorkerFacts {
         guard let text = fields["hosts"], text.utf8.count <= Self.mostHostsText else { return Hosts() }
         var entries = text.split(separator: ";", omittingEmptySubsequences: false)[...]
         let batches = entries.popFirst().map { $0.split(separator: " ").map { BatchID(String($0)) } } ?? []
-        let age = min(max(0, now - seen), Self.livesFor.wholeMilliseconds)
+        let age = min(max(0, now - seen), livesFor.wholeMilliseconds)
         var found = Hosts()
         for entry in entries {
             let words = entry.split(separator: " ").map(String.init)

@@ -20,17 +20,21 @@ package struct WorkerFacts: Sendable, Equatable {
 }
 
 extension WorkerFacts {
-    /// The time without a claim or heartbeat after which a worker counts as lost: three heartbeat intervals and 1 s.
-    package static let livesFor = Duration.seconds(10)
+    /// The time without a claim or heartbeat after which a worker counts as lost: three times the usual interval of 3 s and
+    /// 1 s, or 2.5 times the interval that the worker reports, at most a minute.
+    package var livesFor: Duration {
+        let interval = Duration.milliseconds(min(max(0, fields["interval"].flatMap { Int($0) } ?? 0), 24_000))
+        return max(.seconds(10), interval * 5 / 2)
+    }
 
     /// Whether the worker counts as running. `now` is Redis time, in milliseconds. A heartbeat in the future is from
     /// before the clock of Redis was set back, and shows nothing.
-    package func isLiving(now: Int) -> Bool { abs(now - seen) <= Self.livesFor.wholeMilliseconds }
+    package func isLiving(now: Int) -> Bool { abs(now - seen) <= livesFor.wholeMilliseconds }
 
     /// The time since the last claim or heartbeat, for people.
     package func seenText(now: Int) -> String {
         let silent = Double(max(0, now - seen)) / 1000
-        let isEarly = seen - now > Self.livesFor.wholeMilliseconds
+        let isEarly = seen - now > livesFor.wholeMilliseconds
         let text = isEarly ? "seen before the clock of Redis was set back" : "\(HumanText.duration(silent)) ago"
         return isLiving(now: now) ? text : "lost, \(text)"
     }

@@ -7,7 +7,7 @@ import DarkroomStore
 /// Sends the changes of batches to all pages that watch them, as server-sent events.
 ///
 /// DESIGN. One thread reads Redis for all viewers, at most ten times a second: the facts of each watched batch once, and
-/// the states of the photos that any viewer sees. Viewers that see the same photos get the same bytes. A viewer that has
+/// the states of the photos that any viewer sees. The workers are read once a second for all batches. Viewers that see the same photos get the same bytes. A viewer that has
 /// not received its last message gets nothing; its next message contains all changes since then. So the load of Redis
 /// and the memory do not depend on the speed of the viewers.
 ///
@@ -222,18 +222,16 @@ final class LiveHub: Sendable {
             if let focus, facts.state != .finished, facts.controls.focus?.photos != focus {
                 noteOtherFocus(of: id, instead: focus)
             }
-            func problems() throws(StoreError) -> BatchProblems {
-                try client.store.problems(of: [facts], now: now)
-            }
-            var watched = try turns.watched[id] ?? WatchedBatch(facts, now: now, problems: problems())
-            try watched.update(facts, now: now, problems: problems)
+            let problems = try turns.problems(in: client.store, and: id)
+            var watched = turns.watched[id] ?? WatchedBatch(facts, now: now, problems: problems)
+            watched.update(facts, now: now, problems: problems)
             try watched.read(Set(viewers.map(\.window)), in: client.store)
             for viewer in viewers { viewer.send(&watched) }
             turns.watched[id] = watched
             return nil
         } catch {
             let message = LiveMessage("away", ["detail": .string(DarkroomError(error, "watch batch \(id)").message)])
-            if (error as? StoreError)?.isPassing == true { return message }
+            if error.isPassing { return message }
             // Only this batch cannot be read, for example because of an unexpected reply.
             for viewer in viewers { viewer.sendAway(message) }
             return nil
@@ -248,6 +246,18 @@ private struct HubTurns {
     /// When each batch may be read again, and when it must be.
     private var times: [BatchID: (earliest: ContinuousClock.Instant, latest: ContinuousClock.Instant)] = [:]
     private var changed: Set<BatchID> = []
+    /// The problems of all watched batches, and when they were read.
+    private var problems: (found: BatchProblems, at: ContinuousClock.Instant)?
+
+    /// The problems of the watched batches, at most a second old: to find them, all workers are read.
+    /// - Parameter id: a batch that is being watched from now on.
+    mutating func problems(in store: BatchStore, and id: BatchID) throws(StoreError) -> BatchProblems {
+        if let problems, .now - problems.at < .seconds(1) { return problems.found }
+        let batches = try store.facts(of: Set(watched.keys).union([id]).sorted())
+        let found = try store.problems(of: batches, now: store.time())
+        problems = (found, .now)
+        return found
+    }
 
     /// - Parameter batches: nil for all batches.
     mutating func note(_ batches: Set<BatchID>?) { changed.formUnion(batches ?? Set(times.keys)) }

@@ -28,10 +28,7 @@ struct WatchedBatch {
     }
 
     /// Takes newer facts.
-    /// - Parameter problems: called if a message is due.
-    mutating func update(_ newer: BatchFacts, now: Int, problems: () throws(StoreError) -> BatchProblems)
-        throws(StoreError)
-    {
+    mutating func update(_ newer: BatchFacts, now: Int, problems: BatchProblems) {
         let isUrgent =
             newer.state != facts.state || newer.controls != facts.controls || newer.counts.final == newer.photos
         let isDue = ContinuousClock.now - since >= Self.shortest
@@ -40,7 +37,6 @@ struct WatchedBatch {
             return
         }
         facts = newer
-        let problems = try problems()
         message = LiveMessage("batch", JSON(newer, now: now, problems: problems.of(newer)))
         running = problems.running(of: newer.id)
         since = .now

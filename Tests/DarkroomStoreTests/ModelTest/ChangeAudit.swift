@@ -223,9 +223,9 @@ struct ChangeAudit {
         return found
     }
 
-    /// Redis counts the workers that sent a heartbeat in the last 10 s before the step.
+    /// Redis counts the workers that sent a heartbeat in the last 30 s before the step.
     private func workersDifference(_ notice: Listener.Message) -> [String] {
-        let latest = after.workers.values.filter { $0 >= now - 10_000 }.count
+        let latest = after.workers.values.filter { $0 >= now - 30_000 }.count
         guard !(latest...after.workers.count).contains(notice.int("workers") ?? -1) else { return [] }
         return ["\(notice), but there are \(latest) to \(after.workers.count) workers"]
     }

@@ -48,7 +48,7 @@ extension StoreModel {
         guard claim.held.isEmpty, claimed.isEmpty, !state.cluster.isSuspended, !state.cluster.areDownloadsSuspended,
             claim.focus == nil, next.isEmpty, (state.refusals[claim.worker] ?? []).isEmpty, claim.without.isEmpty
         else { return nil }
-        let running = state.workers.values.count { $0 >= now - 10_000 }
+        let running = runningWorkers
         return running > 1 && state.leases.count > 1 ? .milliseconds(500 + 10 * running) : nil
     }
 
@@ -137,7 +137,7 @@ extension StoreModel {
         let lost = renew(worker ?? "", held)
         let hasMore = performMaintenance(worker)
         sampleHistory()
-        let running = Message.pairs(facts).first { $0.field == "running" }?.value ?? ""
+        let running = worker.flatMap { state.workerHashes[$0]?.facts["running"] } ?? ""
         for id in Set(held.map(\.batch)) { samplePace(id, isRunning: " \(running)".contains(" \(id):")) }
         let due = state.webhooks.filter { $0.value <= now }.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.prefix(
             10)
@@ -148,7 +148,7 @@ extension StoreModel {
             webhooks: due.map { member, score in
                 let batch = DueWebhook(member: member, score: score, url: "")!.batch
                 return DueWebhook(member: member, score: score, url: state.batches[batch]!.webhook)!
-            }, hasMore: hasMore, turn: state.turn, staleFiles: staleFiles)
+            }, hasMore: hasMore, turn: state.turn, staleFiles: staleFiles, workers: runningWorkers)
     }
 
     /// Adds a period of work to the recent progress of an executing batch.
@@ -212,6 +212,9 @@ extension StoreModel {
             if let batch = state.batches[id], batch.state != nil { controls[id] = batch.controls }
         }
     }
+
+    /// The workers that have sent a heartbeat or a claim in the last 30 s.
+    private var runningWorkers: Int { state.workers.values.count { $0 >= now - 30_000 } }
 
     /// Advances the lease clock and the retention clock.
     mutating func tick() {

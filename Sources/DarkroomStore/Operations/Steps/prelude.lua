@@ -60,8 +60,8 @@ local prefix = KEYS[1]
 -- Lowest priority first.
 --#define PRIORITIES 'veryLow', 'low', 'normal', 'high', 'veryHigh'
 
--- The number of workers with a heartbeat or a claim in the last 10 s.
---#define RUNNING_WORKERS redis.call('ZCOUNT', KEY_WORKERS, now - 10000, '+inf')
+-- The number of workers with a heartbeat or a claim in the last 30 s: an idle worker sends a heartbeat every 12 s.
+--#define RUNNING_WORKERS redis.call('ZCOUNT', KEY_WORKERS, now - 30000, '+inf')
 
 -- The maximum number of photos of a batch, and so of operations (see StoredBounds.swift).
 --#define MOST_PHOTOS 536870912

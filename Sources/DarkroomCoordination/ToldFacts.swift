@@ -1,0 +1,51 @@
+import DarkroomText
+
+/// The facts about a worker that Redis has, so that a heartbeat sends only those that have changed.
+struct ToldFacts {
+    private var values: [String: String] = [:]
+    /// When all facts were last sent; nil if they must be sent.
+    private var complete: ContinuousClock.Instant?
+    /// The number of running workers.
+    private var workers = 0
+
+    /// All facts are sent at least so often, because another program may have changed them in Redis.
+    private static let longest = Duration.seconds(60)
+
+    /// What a heartbeat tells about the worker.
+    struct Telling {
+        let facts: [(field: String, value: String)]
+        /// Whether these are all facts.
+        let isComplete: Bool
+        /// The time until the next heartbeat if the worker is idle and its facts have not changed; else nil.
+        let rest: Duration?
+    }
+
+    /// The facts to send with the next heartbeat, among them the interval until the one after it.
+    /// - Parameters:
+    ///   - facts: all facts about the worker.
+    ///   - isIdle: whether the worker holds no operation.
+    func telling(
+        _ facts: [(field: String, value: String)], isIdle: Bool, _ now: ContinuousClock.Instant = .now
+    ) -> Telling {
+        let isDue = complete.map { now - $0 >= Self.longest } ?? true
+        let changed = facts.filter { values[$0.field] != $0.value }
+        let rest = isIdle && changed.isEmpty ? HeartbeatLoop.rest(workers: workers) : nil
+        let interval = (field: "interval", value: String((rest ?? .seconds(3)).wholeMilliseconds))
+        if isDue { return Telling(facts: facts + [interval], isComplete: true, rest: rest) }
+        let all = values["interval"] == interval.value ? changed : changed + [interval]
+        return Telling(facts: all, isComplete: false, rest: rest)
+    }
+
+    /// Redis has answered a heartbeat.
+    mutating func told(_ telling: Telling, workers: Int, _ now: ContinuousClock.Instant = .now) {
+        if telling.isComplete { complete = now }
+        for (field, value) in telling.facts { values[field] = value }
+        self.workers = workers
+    }
+
+    /// Redis may have lost the facts.
+    mutating func forget() {
+        values = [:]
+        complete = nil
+    }
+}
