@@ -138,7 +138,7 @@ let package = Package(
                 "Darkroom", "DarkroomHTTP", "DarkroomStore", "DarkroomRedis", "DarkroomCoordinator", "DarkroomModel",
                 "DarkroomOutput", "DarkroomExecution", "DarkroomImaging", "DarkroomMetrics", "DarkroomRecipes",
                 "DarkroomFiles",
-                "DarkroomCoding", "DarkroomConcurrency", "DarkroomText",
+                "DarkroomCoding", "DarkroomConcurrency", "DarkroomLogging", "DarkroomText",
             ],
             resources: [
                 .embedInCode("Assets/style.css"), .embedInCode("Assets/page.js"), .embedInCode("Assets/sheet.js"),

@@ -46,6 +46,7 @@ struct ServeCommand: ParsableCommand {
         let folder = try ServerFolder(server.cache)
         defer { withExtendedLifetime(folder) {} }  // it holds the lock of the folder
         var configuration = try server.configuration(scratch: folder.path)
+        configuration.logger = logger
         let feeds = try server.outputs().map { outputs in
             try ListFeeds(
                 client, in: folder.path, outputs: outputs, mayBePrivate: server.allowPrivate, logger: logger)

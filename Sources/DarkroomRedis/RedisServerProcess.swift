@@ -116,13 +116,15 @@ private final class ChildProcess: Sendable {
     private let isRunning: Locked<Bool>
     private let thread: OwnedThread
 
+    private static let inherited: Set = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "LD_LIBRARY_PATH"]
+
     init(_ arguments: [String], log: Int32, folder: Folder, _ attempted: String) throws(RedisError) {
         let isRunning = Locked(true)
         let started = DispatchSemaphore(value: 0)
         let outcome = Locked((identifier: pid_t(-1), error: Int32(0)))
         thread = OwnedThread("child") {
-            // Variables of Darkroom may contain passwords of other servers, so the child does not get them.
-            let environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("DARKROOM_") }
+            // Other variables may contain passwords, so the child does not get them.
+            let environment = ProcessInfo.processInfo.environment.filter { Self.inherited.contains($0.key) }
             var pointers = arguments.map { strdup($0) } + [nil]
             var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
             let identifier = csystem_spawn_bound(&pointers, &variables, log, folder.descriptor)

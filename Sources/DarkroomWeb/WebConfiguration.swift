@@ -1,11 +1,16 @@
 import DarkroomExecution
 import DarkroomHTTP
+import DarkroomLogging
 
 /// What a web server shows, and to whom.
 package struct WebConfiguration: Sendable {
     /// The address and port to listen on.
     package var address = ListenAddress(host: "127.0.0.1", port: 8080)
     package var access: AccessRule
+    /// A token with which programs read `/metrics` and nothing else.
+    package var metricsToken: String?
+    /// Logs the changes that clients make.
+    package var logger = Logger.silent
     /// Host names by which clients call the server, in addition to its address.
     package var hosts: [String] = []
     package var certificate: ServerCertificate?

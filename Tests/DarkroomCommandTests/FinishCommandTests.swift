@@ -129,8 +129,13 @@ import Testing
         }
         let command = ["--redis", secret, "--on-finish", "env > \(scratch.path("command"))"]
         try check(
-            Program(["run", list, "-o", scratch.path("out")] + command, environment: ["DARKROOM_REDIS": secret])
-                .outcome())
+            Program(
+                ["run", list, "-o", scratch.path("out")] + command,
+                environment: [
+                    "DARKROOM_REDIS": secret, "OTEL_EXPORTER_OTLP_HEADERS": "authorization=hush", "MY_TOKEN": "hush",
+                ]
+            )
+            .outcome())
         let worker = try Program(["worker"], environment: ["DARKROOM_REDIS": secret])
         defer { worker.send(SIGTERM) }
         try check(Program(["submit", list, "-o", scratch.path("more"), "--wait"] + command).outcome())

@@ -67,7 +67,7 @@ class ComposeCluster:
             "darkroom-serve": [f"127.0.0.1:{self.serve_port}"],
             "darkroom-worker": [f"127.0.0.1:{port}" for port in ports],
         }
-        self.prometheus = Prometheus(self.folder, addresses, self.secrets / "web")
+        self.prometheus = Prometheus(self.folder, addresses, self.secrets / "metrics")
         self._closing.append(self.prometheus.stop)
         self.photos = PhotoServer()
         self._closing.append(self.photos.close)

@@ -16,10 +16,14 @@ struct ShellCommand {
         }
     }
 
-    /// The environment variables that are not passed to the command, because they contain passwords. A command that
-    /// needs the Redis password reads it from the file that `DARKROOM_REDIS_PASSWORD_FILE` names.
-    private static let secrets: Set = [
-        "DARKROOM_REDIS_PASSWORD", "DARKROOM_REDIS_SENTINEL_PASSWORD", "DARKROOM_WEBHOOK_SECRET",
+    /// The environment variables that are passed to the command, besides those that begin with `LC_` or `XDG_`. Others may
+    /// contain passwords, such as `OTEL_EXPORTER_OTLP_HEADERS`. A command that needs the Redis password reads it from the file
+    /// that `DARKROOM_REDIS_PASSWORD_FILE` names.
+    private static let inherited: Set = [
+        "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TERM", "DISPLAY",
+        "WAYLAND_DISPLAY",
+        "DBUS_SESSION_BUS_ADDRESS", "DARKROOM_REDIS_PASSWORD_FILE", "DARKROOM_REDIS_CA", "DARKROOM_REDIS_CERT",
+        "DARKROOM_REDIS_KEY",
     ]
 
     private let text: String
@@ -27,7 +31,7 @@ struct ShellCommand {
     private let input: String
 
     /// - Parameters:
-    ///   - environment: Variables for the command, in addition to the environment of this process.
+    ///   - environment: Variables for the command, in addition to those of this process that are passed on.
     ///   - input: The standard input of the command.
     init(_ text: String, environment: [String: String], input: String) {
         self.text = text
@@ -55,7 +59,9 @@ struct ShellCommand {
     }
 
     private func spawn(input: Int32) throws(CommandError) -> pid_t {
-        let inherited = ProcessInfo.processInfo.environment.filter { !Self.secrets.contains($0.key) }
+        let inherited = ProcessInfo.processInfo.environment.filter { name, _ in
+            Self.inherited.contains(name) || name.hasPrefix("LC_") || name.hasPrefix("XDG_")
+        }
         let variables = inherited.merging(environment) { _, own in own }
         let words = ["/bin/sh", "-c", text]
         var arguments = words.map { strdup($0) } + [nil]

@@ -31,6 +31,9 @@ struct WebServerOptions: ParsableArguments {
             the address.
             """, valueName: "file")
     var tokenFile: String?
+    @Option(
+        help: "Programs with the token in this file can read /metrics and nothing else.", valueName: "file")
+    var metricsTokenFile: String?
     @Flag(help: "Let every user of this machine use the server; only for a loopback address.") var noToken: Bool
     @Option(
         help: "Instead of the token: users for whom an authenticating proxy sets this header field.", valueName: "name")
@@ -63,7 +66,10 @@ struct WebServerOptions: ParsableArguments {
         if (tlsCert == nil) != (tlsKey == nil) {
             throw ValidationError("--tls-cert and --tls-key: give both, or none of them")
         }
-        for (file, option) in [(tlsCert, "--tls-cert"), (tlsKey, "--tls-key"), (tokenFile, "--token-file")] {
+        for (file, option) in [
+            (tlsCert, "--tls-cert"), (tlsKey, "--tls-key"), (tokenFile, "--token-file"),
+            (metricsTokenFile, "--metrics-token-file"),
+        ] {
             if let file { try mustBeReadable(file, option) }
         }
         let given = [tokenFile != nil, noToken, trustHeader != nil].count { $0 }
@@ -109,6 +115,15 @@ struct WebServerOptions: ParsableArguments {
         var configuration = WebConfiguration(access: try access, scratchFolder: scratch, helpers: Self.helpers())
         configuration.address = listen
         configuration.hosts = host
+        if let metricsTokenFile {
+            let token = try Self.token(in: metricsTokenFile, "--metrics-token-file")
+            if case .token(let other) = configuration.access, other == token {
+                throw ValidationError(
+                    "--metrics-token-file \(metricsTokenFile): it contains the token of --token-file, which can do everything; "
+                        + "write another one, for example from: openssl rand -hex 16")
+            }
+            configuration.metricsToken = token
+        }
         configuration.prefix = prefix
         configuration.isReadOnly = readOnly
         configuration.photosUnder = try photosUnder.map { try existingFolder($0, "--photos-under") }
@@ -136,14 +151,18 @@ struct WebServerOptions: ParsableArguments {
             if noToken { return .everybody }
             if let trustHeader { return .header(trustHeader, from: Set(trustProxy)) }
             guard let tokenFile else { return .token(AccessRule.newToken()) }
-            let token = try linesOfFile(tokenFile, "--token-file").first { !$0.isEmpty } ?? ""
-            guard token.utf8.count >= AccessRule.leastTokenLength, token.utf8.allSatisfy({ (33...126).contains($0) })
-            else {
-                throw ValidationError(
-                    "--token-file \(tokenFile): the first line must be a token of at least \(AccessRule.leastTokenLength) "
-                        + "printable characters without spaces; for example from: openssl rand -hex 16")
-            }
-            return .token(token)
+            return .token(try Self.token(in: tokenFile, "--token-file"))
         }
+    }
+
+    private static func token(in file: String, _ option: String) throws -> String {
+        let token = try linesOfFile(file, option).first { !$0.isEmpty } ?? ""
+        guard token.utf8.count >= AccessRule.leastTokenLength, token.utf8.allSatisfy({ (33...126).contains($0) })
+        else {
+            throw ValidationError(
+                "\(option) \(file): the first line must be a token of at least \(AccessRule.leastTokenLength) "
+                    + "printable characters without spaces; for example from: openssl rand -hex 16")
+        }
+        return token
     }
 }

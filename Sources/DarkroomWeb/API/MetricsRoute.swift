@@ -7,7 +7,7 @@ import DarkroomStore
 /// The metrics of the cluster and of this server, in the text format of Prometheus.
 enum MetricsRoute {
     static let all: [Route] = [
-        Route(.get, "/metrics") { call in
+        Route(.get, "/metrics", access: .metrics) { call in
             var text = MetricsText()
             let status = try ClusterStatus(call.client)
             addCluster(status, try call.client.store.totals(), to: &text)
@@ -53,7 +53,10 @@ enum MetricsRoute {
         text.gauge(
             "darkroom_operations", "Operations of batches that have not finished, by state.",
             [.init(status.queued, ["state": "queued"]), .init(status.executing, ["state": "executing"])])
-        text.gauge("darkroom_workers", "Running workers: those that sent a heartbeat in the last 10 s, or 30 s if they are idle.", status.workers.count)
+        text.gauge(
+            "darkroom_workers",
+            "Running workers: those that sent a heartbeat in the last 10 s, or 30 s if they are idle.",
+            status.workers.count)
         let hosts = Dictionary(grouping: status.hosts.hosts, by: \.state)
         text.gauge(
             "darkroom_cluster_hosts", "Hosts of photos in running workers by state, at most 64 of each worker.",

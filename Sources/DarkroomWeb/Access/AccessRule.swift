@@ -32,6 +32,8 @@ struct AccessControl: Sendable {
     }
 
     private let rule: AccessRule
+    /// The token with which programs read the metrics and nothing else; nil if there is none.
+    private let metricsToken: String?
     /// The value of the session cookie.
     private let session: String
     /// Names by which clients may call the server, in lower case and without a port.
@@ -40,8 +42,9 @@ struct AccessControl: Sendable {
     private let hasTLS: Bool
 
     /// - Parameter hosts: host names in addition to the loopback names and the listening address.
-    init(_ rule: AccessRule, address: ListenAddress, hosts: [String], hasTLS: Bool) {
+    init(_ rule: AccessRule, metricsToken: String? = nil, address: ListenAddress, hosts: [String], hasTLS: Bool) {
         self.hasTLS = hasTLS
+        self.metricsToken = metricsToken
         self.hosts = Set(
             ["localhost", "127.0.0.1", "[::1]", HostHeader(address.description).name] + hosts.map { $0.lowercased() })
         session = if case .token(let token) = rule { Self.session(of: token) } else { "" }
@@ -85,6 +88,21 @@ struct AccessControl: Sendable {
     /// The value of the cookie for clients that have logged in. It is the same after a restart with the same token.
     var sessionCookie: String { session }
 
+    /// Whether a request has the token for the metrics.
+    func mayReadMetrics(_ request: HTTPRequest) -> Bool {
+        guard let metricsToken, let given = Self.bearer(request) else { return false }
+        return Self.areEqual(given, metricsToken)
+    }
+
+    /// Who makes an allowed request, as far as this is known.
+    func user(of request: HTTPRequest) -> String {
+        switch rule {
+        case .everybody: "anybody"
+        case .token: "holder of the token"
+        case .header(let name, _): request.headers[name] ?? ""
+        }
+    }
+
     func decision(on request: HTTPRequest) -> Decision {
         guard let host = request.headers["host"].map(HostHeader.init) else {
             return .refused("the Host field is missing")
@@ -125,11 +143,7 @@ struct AccessControl: Sendable {
         switch rule {
         case .everybody: return .allowed
         case .token(let token):
-            // Other schemes are for a proxy.
-            let parts = (request.headers["authorization"] ?? "").split(separator: " ", maxSplits: 1)
-            if parts.first?.lowercased() == "bearer" {
-                return parts.count == 2 && Self.areEqual(String(parts[1]), token) ? .allowed : .unknownClient
-            }
+            if let given = Self.bearer(request) { return Self.areEqual(given, token) ? .allowed : .unknownClient }
             return Self.areEqual(request.cookie(cookie(of: request)) ?? "", session) ? .allowed : .unknownClient
         case .header(let name, let proxies):
             guard proxies.contains(request.client) else { return .refused("the request does not come from the proxy") }
@@ -137,6 +151,13 @@ struct AccessControl: Sendable {
             guard !request.repeatedHeaders.contains(name) else { return .refused("the field \(name) is repeated") }
             return request.headers[name]?.isEmpty == false ? .allowed : .unknownClient
         }
+    }
+
+    /// The token in `Authorization: Bearer`, possibly empty; nil for other schemes, which are for a proxy.
+    private static func bearer(_ request: HTTPRequest) -> String? {
+        let parts = (request.headers["authorization"] ?? "").split(separator: " ", maxSplits: 1)
+        guard parts.first?.lowercased() == "bearer" else { return nil }
+        return parts.count == 2 ? String(parts[1]) : ""
     }
 
     private static func session(of token: String) -> String {

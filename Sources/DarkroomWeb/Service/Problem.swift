@@ -45,6 +45,8 @@ struct Problem: Error, Sendable {
             return try body()
         } catch {
             let problem = Problem(error, attempted)
+            // Messages quote values of clients, and a regular expression takes a time that depends on the text.
+            guard problem.detail.utf8.count <= mostNamedBytes else { throw problem }
             // The options in a command that the message advises stay as they are.
             let options = #/darkroom [a-z]+ [^;]*|--(?<name>[a-z]+(-[a-z]+)*)/#
             let detail = problem.detail.replacing(options) { match in
@@ -55,6 +57,8 @@ struct Problem: Error, Sendable {
             throw Problem(problem.status, problem.code, detail)
         }
     }
+
+    private static let mostNamedBytes = 4096
 
     private static let statuses: [DarkroomError.Code: Int] = [
         .invalidConfiguration: 400, .invalidOptions: 400, .photosOutsideList: 400, .listEmpty: 400,

@@ -9,6 +9,8 @@ struct Route: Sendable {
         case everybody
         /// Clients that have logged in.
         case clients
+        /// The same, and programs with the token for the metrics.
+        case metrics
     }
 
     /// Whether a request changes batches or the cluster, or asks whether to change them, which

@@ -20,7 +20,8 @@ final class Site: Sendable {
         self.configuration = configuration
         readiness = Readiness(client)
         access = AccessControl(
-            configuration.access, address: configuration.address, hosts: configuration.hosts,
+            configuration.access, metricsToken: configuration.metricsToken, address: configuration.address,
+            hosts: configuration.hosts,
             hasTLS: configuration.certificate != nil)
         hub = LiveHub(client, mostViewers: configuration.mostViewers)
         folders = PhotoFolders(configuration.photosUnder)

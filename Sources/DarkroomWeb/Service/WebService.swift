@@ -42,7 +42,9 @@ final class WebService: HTTPService {
         }
     }
 
-    func knows(_ request: HTTPRequest) -> Bool { site.access.decision(on: request) == .allowed }
+    func knows(_ request: HTTPRequest) -> Bool {
+        site.access.decision(on: request) == .allowed || site.access.mayReadMetrics(request)
+    }
 
     func answer(_ exchange: HTTPExchange) {
         let request = exchange.request
@@ -93,9 +95,10 @@ final class WebService: HTTPService {
 
     private func check(_ request: HTTPRequest, _ route: Route) throws(Problem) {
         guard route.access != .probes else { return }
+        if route.access == .metrics, site.access.mayReadMetrics(request) { return }
         switch site.access.decision(on: request) {
         case .refused(let why): throw Problem(403, "forbidden", why)
-        case .unknownClient where route.access == .clients:
+        case .unknownClient where route.access != .everybody:
             throw Problem(
                 401, "notLoggedIn",
                 site.access.hasToken
@@ -120,13 +123,26 @@ final class WebService: HTTPService {
         to exchange: HTTPExchange, _ route: Route, _ call: Call, _ make: () throws -> HTTPResponse
     ) {
         do {
-            exchange.respond(secured(try make(), for: call.request))
+            let made = try make()
+            if route.effect == .changes, !route.method.isSafe { log(call.request, made) }
+            exchange.respond(secured(made, for: call.request))
         } catch let large as LargeAnswer {
             let isTaken = largeAnswers.perform { [self] in respond(to: exchange, route, call, large.make) }
             if !isTaken { exchange.respond(response(Self.busy, to: call.request)) }
         } catch {
             exchange.respond(response(error, of: route, call))
         }
+    }
+
+    /// Logs that a client has changed something.
+    private func log(_ request: HTTPRequest, _ response: HTTPResponse) {
+        site.configuration.logger.info(
+            "changed through the web server",
+            [
+                "request": .text("\(request.method.rawValue) /" + request.target.path.joined(separator: "/")),
+                "user": .text(site.access.user(of: request)), "client": .text(request.client),
+                "forwarded": .text(request.headers["x-forwarded-for"] ?? ""), "status": .number(response.status),
+            ])
     }
 
     private func response(_ error: any Error, of route: Route, _ call: Call) -> HTTPResponse {

@@ -1,3 +1,4 @@
+import DarkroomLogging
 import DarkroomTestSupport
 import Foundation
 import Testing
@@ -20,7 +21,7 @@ struct LoginTests {
 
     /// Every route but the open ones needs a login, and a token in the query is none.
     @Test func everyRouteNeedsALogin() throws {
-        for route in WebServer.routes where route.access == .clients {
+        for route in WebServer.routes where [.clients, .metrics].contains(route.access) {
             let path = route.pattern.text.replacing("{index}", with: "0")
             for query in ["", "?token=\(TestSite.token)", "?access_token=\(TestSite.token)"] {
                 let reply = try site.fetch(route.method.rawValue, path + query)
@@ -29,9 +30,61 @@ struct LoginTests {
                 #expect(reply.headers["set-cookie"] == nil)
             }
         }
-        let open = WebServer.routes.filter { $0.access != .clients }.map(\.pattern.text)
+        let open = WebServer.routes.filter { ![.clients, .metrics].contains($0.access) }.map(\.pattern.text)
         #expect(
             Set(open) == ["/api/v1/openapi.json", "/healthz", "/readyz", "/login", "/static/{version}/{file}"])
+    }
+
+    @Test func tokenForMetricsReadsNothingElse() throws {
+        let token = "0123456789abcdef-metrics"
+        let site = try TestSite { $0.metricsToken = token }
+        let login = ["Authorization": "Bearer \(token)"]
+        for route in WebServer.routes where [.clients, .metrics].contains(route.access) {
+            let path = route.pattern.text.replacing("{index}", with: "0")
+            let reply = try site.fetch(route.method.rawValue, path, headers: login)
+            #expect(reply.status == (path == "/metrics" ? 200 : 401), "\(route.method) \(path)")
+        }
+        #expect(try site.fetch("GET", "/metrics", headers: ["Authorization": "Bearer \(token)x"]).status == 401)
+        // The token is no login.
+        #expect(try site.fetch("GET", "/login?token=\(token)").status == 403)
+    }
+
+    @Test func tokenForMetricsNeedsNoProxy() throws {
+        let token = "0123456789abcdef-metrics"
+        let site = try TestSite {
+            $0.access = .header("X-User", from: ["192.0.2.1"])
+            $0.metricsToken = token
+        }
+        #expect(try site.fetch("GET", "/metrics", headers: ["Authorization": "Bearer \(token)"]).status == 200)
+        #expect(try site.fetch("GET", "/api/v1/status", headers: ["Authorization": "Bearer \(token)"]).status == 403)
+    }
+
+    /// Who has changed what, and from where.
+    @Test func changesAreLogged() throws {
+        let scratch = try ScratchFolder()
+        let path = try scratch.write("log", "")
+        let descriptor = open(path, O_WRONLY | O_APPEND)
+        defer { close(descriptor) }
+        let site = try TestSite {
+            $0.access = .header("X-User", from: ["127.0.0.1"])
+            $0.logger = Logger(label: "serve", handler: StreamLog(descriptor: descriptor))
+        }
+        let id = try site.submit()
+        let user = ["X-User": "ada \u{1b}[31m", "X-Forwarded-For": "192.0.2.7", "Content-Type": "application/json"]
+        func lines() throws -> [Substring] {
+            try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
+        }
+        #expect(try site.fetch("GET", "/api/v1/batches/\(id)", headers: user).status == 200)
+        #expect(
+            try site.fetch("POST", "/api/v1/batches/\(id)/priority", headers: user, body: Array("{}".utf8)).status
+                == 400)
+        #expect(try lines().isEmpty)
+        #expect(try site.fetch("POST", "/api/v1/batches/\(id)/suspend", headers: user).status == 200)
+        let line = try #require(try lines().first)
+        for part in ["POST /api/v1/batches/\(id)/suspend", "ada ", "127.0.0.1", "192.0.2.7"] {
+            #expect(line.contains(part), "\(line)")
+        }
+        #expect(!line.contains("\u{1b}"))
     }
 
     @Test func probesNeedNeitherLoginNorName() throws {
