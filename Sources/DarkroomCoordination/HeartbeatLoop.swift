@@ -61,8 +61,8 @@ package final class HeartbeatLoop: Sendable {
             coordination.isResting.withLock { $0 = rest != nil }
             let (lease, isIdle) = worker.read { ($0.shortestLease, $0.held.isEmpty) }
             let usual = Self.interval(shortestLease: lease)
-            coordination.heartbeatSignal.wait(
-                timeout: isAway ? Self.retryInterval : isIdle ? max(usual, (rest ?? .zero) * Self.phase(wasResting)) : usual)
+            let resting = isIdle ? (rest ?? .zero) * Self.phase(wasResting) : .zero
+            coordination.heartbeatSignal.wait(timeout: isAway ? Self.retryInterval : max(usual, resting))
             // Change notices within 20 ms cause only one heartbeat.
             while !stopped.isSet, .now < began + Self.shortestInterval {
                 coordination.heartbeatSignal.wait(timeout: began + Self.shortestInterval - .now)
@@ -114,8 +114,8 @@ package final class HeartbeatLoop: Sendable {
         var calls: [ScriptCall<HeartbeatReply>] = []
         for start in stride(from: 0, through: max(0, held.count - 1), by: 64) {
             let part = Array(held[start..<min(start + 64, held.count)])
-            calls.append(
-                coordination.store.heartbeat(worker: coordination.id, facts: start == 0 ? telling.facts : [], held: part))
+            let facts = start == 0 ? telling.facts : []
+            calls.append(coordination.store.heartbeat(worker: coordination.id, facts: facts, held: part))
         }
         let replies = try coordination.store.perform(calls)
         told.withLock { $0.told(telling, workers: replies.last?.workers ?? 0) }

@@ -4,9 +4,19 @@ internal import CHiredis
 final class ReplyReader {
     private let reader: UnsafeMutablePointer<redisReader>
     private let server: String
+    private let mostBytes: Int
+    /// The bytes that have arrived since the last complete reply.
+    private var bytes = 0
 
-    /// - Parameter server: the name of the server for errors.
-    init(of server: String) {
+    /// The most bytes of a reply. The largest replies of Darkroom's scripts, to claims, have about 20 MB; whoever can write to
+    /// Redis could otherwise fill the memory of every process that reads there.
+    static let mostBytes = 128 << 20
+
+    /// - Parameters:
+    ///   - server: the name of the server for errors.
+    ///   - mostBytes: the most bytes of a reply.
+    init(of server: String, mostBytes: Int = ReplyReader.mostBytes) {
+        self.mostBytes = mostBytes
         guard let reader = redisReaderCreate() else { fatalError("out of memory for a reader of Redis replies") }
         self.reader = reader
         self.server = server
@@ -17,13 +27,22 @@ final class ReplyReader {
     func feed(_ bytes: UnsafeRawBufferPointer) throws(RedisError) {
         let fed = redisReaderFeed(reader, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
         if fed != REDIS_OK { throw failure }
+        self.bytes += bytes.count
     }
 
     /// Returns the next complete reply; nil if more bytes are needed.
     func next() throws(RedisError) -> RedisValue? {
         var found: UnsafeMutableRawPointer?
         guard redisReaderGetReply(reader, &found) == REDIS_OK else { throw failure }
-        guard let found else { return nil }
+        guard let found else {
+            guard bytes <= mostBytes else {
+                throw RedisError(
+                    .protocolError, "read a reply of \(server)",
+                    "it has more than \(mostBytes >> 20) MiB; another program may have written large values")
+            }
+            return nil
+        }
+        bytes = reader.pointee.len - reader.pointee.pos
         defer { freeReplyObject(found) }
         return Self.value(found.assumingMemoryBound(to: redisReply.self).pointee)
     }

@@ -134,13 +134,17 @@ export class Grid {
         this.#element.classList.toggle("is-dense", this.isDense);
         this.#element.classList.toggle("is-single", this.#isSingle);
         const shape = `${this.#columns} ${this.#cellWidth} ${this.#cellHeight}`;
-        if (shape !== this.#shape) {
+        const isSame = shape === this.#shape;
+        if (!isSame) {
             this.#shape = shape;
             this.#rows.replaceChildren();
             this.#lines.clear();
             this.#spare = [];
         }
-        const top = Math.floor(first / this.#columns) * this.#rowHeight;
+        // If only the height has changed, for example because a notice above has gone, the photos stay where they are.
+        const top = isSame
+            ? Math.max(0, Math.min(this.#top, this.#total - this.#height))
+            : Math.floor(first / this.#columns) * this.#rowHeight;
         if (top !== this.#top) this.#moveTo(top);
         this.#schedule();
         this.#rest();
