@@ -1,7 +1,7 @@
 import ArgumentParsing
 import Darkroom
 
-/// `darkroom batches`: lists all batches in the order of their submission.
+/// `darkroom batches`: lists the newest batches in the order of their submission.
 struct BatchesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         name: "batches", abstract: "List the batches.", group: "Monitor", synonyms: ["ls", "list", "jobs"],
@@ -13,7 +13,8 @@ struct BatchesCommand: ParsableCommand {
     func run() throws {
         let client = try redis.connect()
         let now = try client.store.time()
-        let batches = try client.store.facts(of: try client.store.batchIDs())
+        let ids = try client.store.batchIDs()
+        let batches = try client.store.facts(of: ids.suffix(limit.number))
         let problems = try client.store.problems(of: batches, now: now)
         let output = StandardOutput()
         if json {

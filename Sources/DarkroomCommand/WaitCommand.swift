@@ -44,7 +44,7 @@ struct WaitCommand: ParsableCommand {
     /// The named batches without duplicates; without names, all batches that have not finished.
     private func batches(_ names: [String], _ client: DarkroomClient) throws -> [BatchFacts] {
         if names.isEmpty {
-            return try client.store.facts(of: try client.store.batchIDs()).filter { $0.state != .finished }
+            return try client.store.facts(of: try client.store.openBatchIDs()).filter { $0.state != .finished }
         }
         return try client.batches(named: names)
     }

@@ -67,6 +67,8 @@ package struct Keys: Sendable, Hashable {
     package var outputs: String { prefix + "outputs" }
     /// A hash that maps a name to the newest batch with this name.
     package var names: String { prefix + "names" }
+    /// A sorted set of the batches that have not finished. The score is the time of submission.
+    package var open: String { prefix + "open" }
     /// A sorted set of finished batches. The score is the earliest time at which the batch may be forgotten.
     package var expiring: String { prefix + "expiring" }
     /// A sorted set of the last 10,000 forgotten batches. The score is the time at which the batch was forgotten. Their

@@ -23,7 +23,7 @@ import Testing
         let keys = try Keys()
         let id = BatchID("batch")
         let ofCluster = [
-            keys.control, keys.batches, keys.batch(id), keys.ready(.high), keys.leases, keys.deferred,
+            keys.control, keys.batches, keys.open, keys.batch(id), keys.ready(.high), keys.leases, keys.deferred,
             keys.workers, keys.worker("w"),
             keys.outputs, keys.names, keys.expiring, keys.forgotten, keys.releases, keys.webhooks, keys.staleFiles,
             keys.totals, keys.history, keys.repair, keys.repairWanted, keys.repairRound, keys.repairStates,

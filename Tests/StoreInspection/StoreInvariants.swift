@@ -16,6 +16,8 @@ extension StoreState {
             }
             let expires = batch.state == nil || batch.state == .finished && batch.retain >= 0
             if (expiring[id] != nil) != expires { broken.append("batch \(id): expiring \(expiring[id] as Int?)") }
+            let isOpen = batch.state != nil && batch.state != .finished
+            if (open[id] != nil) != isOpen { broken.append("batch \(id): open \(open[id] as Int?)") }
             if submissions[id] != batch.submitted { broken.append("batch \(id): submitted \(submissions[id] as Int?)") }
             broken += waitingViolations(of: id, batch).map { "batch \(id): \($0)" }
             if let due = batch.deferred.values.min(), batch.state != nil, !batch.isCancelled,
@@ -31,6 +33,7 @@ extension StoreState {
         }
         let there = Set(batches.keys)
         if !Set(submissions.keys).isSubset(of: there) { broken.append("batches has forgotten batches") }
+        if !Set(open.keys).isSubset(of: there) { broken.append("open has forgotten batches") }
         if !Set(expiring.keys).isSubset(of: there) { broken.append("expiring has forgotten batches") }
         if !Set(deferred.keys).isSubset(of: there) { broken.append("deferred has forgotten batches") }
         if !Set(leases.keys.map(\.batch)).isSubset(of: there) { broken.append("leases has forgotten batches") }

@@ -59,7 +59,7 @@ final class StoreReader {
     ]
     private static let globalKeys =
         Set([
-            "control", "batches", "leases", "deferred", "workers", "outputs", "names", "expiring", "releases",
+            "control", "batches", "open", "leases", "deferred", "workers", "outputs", "names", "expiring", "releases",
             "webhooks",
             "forgotten", "stale.files", "totals", "history", "repair", "repair.wanted", "repair.round", "repair.states",
         ])
@@ -231,6 +231,7 @@ final class StoreReader {
         state.totals = integers("totals", &state.problems)
         for (sample, time) in integers("history", &state.problems) { state.history[time] = sample }
         state.submissions = byBatch("batches", &state.problems)
+        state.open = byBatch("open", &state.problems)
         state.expiring = byBatch("expiring", &state.problems)
         state.forgotten = byBatch("forgotten", &state.problems)
         state.releases = byBatch("releases", &state.problems)

@@ -18,6 +18,8 @@ struct StoreState: Equatable {
     var dependencies = 0
     var batches: [BatchID: BatchContent] = [:]
     var submissions: [BatchID: Int] = [:]
+    /// The batches that have not finished, by the time of their submission.
+    var open: [BatchID: Int] = [:]
     /// The ready queue of each priority.
     var readyQueues: [BatchPriority: ReadyQueue] = [:]
     var leases: [OperationID: Int] = [:]
@@ -265,6 +267,7 @@ extension StoreState {
         compare("version", version, expected.version)
         compare("dependencies", dependencies, expected.dependencies)
         compare("batches", submissions, expected.submissions)
+        compare("open", open, expected.open)
         compare("readyQueues", readyQueues, expected.readyQueues)
         compare("leases", leases, expected.leases)
         compare("deferred", deferred, expected.deferred)

@@ -5,6 +5,7 @@ package struct ClusterStatus: Sendable {
     package static let states: [BatchState] = [.waiting, .ready, .executing, .finished]
 
     package let location: RedisLocation
+    /// The batches that have not finished.
     package let batches: [BatchFacts]
     /// The running workers.
     package let workers: [WorkerFacts]
@@ -12,32 +13,33 @@ package struct ClusterStatus: Sendable {
     package let problems: BatchProblems
     /// Redis time, in milliseconds since 1970.
     package let now: Int
-    /// The numbers of batches by the state that users see.
+    /// The numbers of batches by the state that users see, also of those that have finished.
     private let counted: [BatchState: Int]
 
+    /// - Parameter finished: the number of batches that have finished.
     package init(
-        location: RedisLocation, batches: [BatchFacts], workers: [WorkerFacts], controls: ClusterControls,
-        problems: BatchProblems, now: Int
+        location: RedisLocation, batches: [BatchFacts], finished: Int, workers: [WorkerFacts],
+        controls: ClusterControls, problems: BatchProblems, now: Int
     ) {
         self.location = location
-        self.batches = batches
+        self.batches = batches.filter { $0.state != .finished }
         self.workers = workers
         self.controls = controls
         self.problems = problems
         self.now = now
-        counted = Self.counted(batches, problems, now)
+        counted = Self.counted(self.batches, problems, now).merging([.finished: finished]) { $1 }
     }
 
-    /// Reads the state. Blocks.
+    /// Reads the state. The cost does not depend on the number of finished batches. Blocks.
     package init(_ client: DarkroomClient) throws {
         let now = try client.store.time()
-        self.now = now
-        location = client.location
-        batches = try client.store.facts(of: client.store.batchIDs())
-        workers = try client.store.workers().filter { $0.isLiving(now: now) }
-        controls = try client.store.clusterControls()
-        problems = try client.store.problems(of: batches, now: now)
-        counted = Self.counted(batches, problems, now)
+        let open = try client.store.openBatchIDs()
+        let all = try client.store.batchCount()
+        let batches = try client.store.facts(of: open)
+        let problems = try client.store.problems(of: batches, now: now)
+        self.init(
+            location: client.location, batches: batches, finished: max(0, all - open.count),
+            workers: problems.workers, controls: problems.cluster, problems: problems, now: now)
     }
 
     package var json: JSON {
@@ -45,7 +47,7 @@ package struct ClusterStatus: Sendable {
         let facts: JSON = [
             "redis": .string(location.description), "namespace": .string(location.keys.namespace),
             "batches": .object(states),
-            "photos": .int(open.reduce(0) { $0 + $1.photos }), "counts": JSON(counts),
+            "photos": .int(batches.reduce(0) { $0 + $1.photos }), "counts": JSON(counts),
             "operations": ["queued": .int(queued), "executing": .int(executing)], "workers": .int(workers.count),
             "downloading": .int(total("downloading")), "filtering": .int(total("filtering")),
             "photosPerSecond": .int(total("rate")), "suspended": .bool(controls.isSuspended),
@@ -64,13 +66,12 @@ package struct ClusterStatus: Sendable {
     /// The hosts of all running workers.
     package var hosts: HostList { problems.hosts(of: nil) }
 
-    private var open: [BatchFacts] { batches.filter { $0.state != .finished } }
-    package var queued: Int { open.reduce(0) { $0 + $1.operations - $1.operationsEnded - $1.executing } }
-    package var executing: Int { open.reduce(0) { $0 + $1.executing } }
+    package var queued: Int { batches.reduce(0) { $0 + $1.operations - $1.operationsEnded - $1.executing } }
+    package var executing: Int { batches.reduce(0) { $0 + $1.executing } }
 
     /// The photos of batches that have not finished.
     package var counts: PhotoCounts {
-        open.reduce(into: PhotoCounts()) { sum, batch in
+        batches.reduce(into: PhotoCounts()) { sum, batch in
             sum.new += batch.counts.new
             sum.downloaded += batch.counts.downloaded
             sum.filtered += batch.counts.filtered

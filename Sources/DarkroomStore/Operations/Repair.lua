@@ -364,7 +364,10 @@ local function complete(id, key)
     elseif redis.call('HEXISTS', key, 'pace') == 0 then
 --#include begin_pace.lua
     end
-    if state_now == 'finished' then
+    if state_now ~= 'finished' then
+        correct(redis.call('ZADD', KEY_OPEN, 'NX', tonumber(redis.call('HGET', key, 'submitted')) or 0, id))
+    else
+        correct(redis.call('ZREM', KEY_OPEN, id))
         correct(redis.call('HDEL', key, FOCUS_FIELDS))
         if cancelled then correct(redis.call('UNLINK', key .. QUEUE, key .. OPERATIONS, key .. LEASE_EXPIRIES, key .. RETRIES)) end
         if redis.call('EXISTS', key .. DEPENDENTS) == 1 then correct(redis.call('ZADD', KEY_RELEASES, 'NX', now, id)) end

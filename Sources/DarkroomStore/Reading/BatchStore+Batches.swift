@@ -8,6 +8,15 @@ extension BatchStore {
         try read(RedisCommand("ZRANGE", keys.batches, "0", "-1")).array?.compactMap(\.batch) ?? []
     }
 
+    /// The ids of the batches that have not finished, earliest submission first. Members that are not valid ids are skipped.
+    /// After a crash of Redis, batches can be missing or finished until a worker has repaired the set.
+    package func openBatchIDs() throws(StoreError) -> [BatchID] {
+        try read(RedisCommand("ZRANGE", keys.open, "0", "-1")).array?.compactMap(\.batch) ?? []
+    }
+
+    /// The number of all batches.
+    package func batchCount() throws(StoreError) -> Int { try read(RedisCommand("ZCARD", keys.batches)).number ?? 0 }
+
     /// Returns those of the ids whose batches are not finished, cancelled or forgotten. Accepts at most 1,000 ids.
     package func unfinished(_ ids: [BatchID]) throws(StoreError) -> Set<BatchID> {
         let values = try read(
@@ -125,8 +134,13 @@ extension BatchStore {
     /// The batch with this id, name, or unique prefix of its id. If several batches have the name, returns the newest.
     /// - Throws: ``StoreError`` with the code `noSuchBatch` or `ambiguousBatch`. Its text names similar batches.
     package func batch(named name: String) throws(StoreError) -> BatchFacts {
+        if let exact = BatchID(name), let facts = try facts(of: exact) { return facts }
+        if let newest = try read(RedisCommand("HGET", keys.names, name)).batch, let facts = try facts(of: newest),
+            facts.options.name == name, !name.isEmpty
+        {
+            return facts
+        }
         let ids = try batchIDs()
-        if let exact = ids.first(where: { $0.description == name }), let facts = try facts(of: exact) { return facts }
         let all = try facts(of: ids)
         if !name.isEmpty, let newest = all.last(where: { $0.options.name == name }) { return newest }
         let found = name.isEmpty ? [] : all.filter { $0.id.description.hasPrefix(name) }

@@ -163,7 +163,8 @@ struct BatchPage {
         let limit = try call.number("limit", in: 1...200, default: 50)
         let store = call.client.store
         // Sorted, so that pages continue at the same place if the last batch of a page was forgotten.
-        var ids = try store.batchIDs().sorted(by: >)[...]
+        let isOpen = state.map { $0 != .finished } ?? false
+        var ids = try (isOpen ? store.openBatchIDs() : store.batchIDs()).sorted(by: >)[...]
         if let after = call.text("after") {
             // The batch may be forgotten, so its id must only look like one.
             guard let last = BatchID(after), last.hasTimeOfSubmission || ids.contains(last) else {

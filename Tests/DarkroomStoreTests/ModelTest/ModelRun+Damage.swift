@@ -119,9 +119,9 @@ extension ModelRun {
 
     private func halfFinish(_ id: BatchID, _ batch: BatchContent) -> [[String]] {
         switch batch.state {
-        case .finished: [["ZREM", random.pick(["expiring", "releases"])!, "\(id)"]]
-        case .waiting: []
-        default: [["HSET", "batch:\(id)", "state", "finished", "finished", "\(batch.submitted)"]]
+        case .finished: [["ZREM", random.pick(["expiring", "releases"])!, "\(id)"], ["ZADD", "open", "1", "\(id)"]]
+        case .waiting: [["ZREM", "open", "\(id)"]]
+        default: [["ZREM", "open", "\(id)"], ["HSET", "batch:\(id)", "state", "finished", "finished", "\(batch.submitted)"]]
         }
     }
 

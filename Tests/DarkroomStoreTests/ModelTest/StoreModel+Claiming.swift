@@ -303,6 +303,7 @@ extension StoreModel {
         state.releases[id] = nil
         state.deferred[id] = nil
         state.submissions[id] = nil
+        state.open[id] = nil
         state.expiring[id] = nil
         state.forgotten[id] = now
         state.batches[id] = nil

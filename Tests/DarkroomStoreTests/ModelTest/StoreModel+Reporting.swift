@@ -164,6 +164,7 @@ extension StoreModel {
         guard batch.state != .finished, batch.executing.isEmpty else { return }
         guard batch.isCancelled || batch.sealed && batch.state != .waiting && batch.queue.isEmpty else { return }
         state.batches[id]!.state = .finished
+        state.open[id] = nil
         state.batches[id]!.finished = now
         state.batches[id]!.focus = nil
         if let passed = batch.pace.map({ now - $0.time }), 1...10_000 ~= passed {

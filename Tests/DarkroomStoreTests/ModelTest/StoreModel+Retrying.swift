@@ -72,6 +72,7 @@ extension StoreModel {
         state.batches[id]!.started = nil
         state.batches[id]!.finished = nil
         state.expiring[id] = nil
+        state.open[id] = batch.submitted
         if let name = batch.settings["name"], !name.isEmpty, state.names[name] == nil { state.names[name] = id }
     }
 

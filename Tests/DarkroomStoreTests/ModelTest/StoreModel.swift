@@ -94,6 +94,7 @@ struct StoreModel {
         if !options.output.isEmpty { batch.settings["output.taken"] = "\(state.taken)" }
         state.batches[id] = batch
         state.submissions[id] = now
+        state.open[id] = now
         let waits = after.filter { state.batches[$0]!.state != .finished }
         for other in waits { wait(id, for: other) }
         if !waits.isEmpty { state.dependencies += 1 }

@@ -1,4 +1,8 @@
--- Included. Adds the batch `id` with the hash `key` to the set of all batches, if a torn file lacks it there. Expects `prefix`.
+-- Included. Adds the batch `id` with the hash `key` to the set of all batches, and to that of the open ones if it has not finished, if a
+-- torn file lacks it there. Expects `prefix`.
 if not redis.call('ZSCORE', KEY_BATCHES, id) then
     redis.call('ZADD', KEY_BATCHES, tonumber(redis.call('HGET', key, 'submitted')) or 0, id)
+end
+if not redis.call('ZSCORE', KEY_OPEN, id) and redis.call('HGET', key, 'state') ~= 'finished' then
+    redis.call('ZADD', KEY_OPEN, tonumber(redis.call('HGET', key, 'submitted')) or 0, id)
 end

@@ -9,6 +9,7 @@ local prefix = KEYS[1]
 -- priority or a worker id.
 --#define KEY_CONTROL prefix .. 'control'
 --#define KEY_BATCHES prefix .. 'batches'
+--#define KEY_OPEN prefix .. 'open'
 --#define KEY_BATCH prefix .. 'batch:'
 --#define KEY_READY prefix .. 'ready:'
 --#define KEY_LEASES prefix .. 'leases'
