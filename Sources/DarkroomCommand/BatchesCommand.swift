@@ -8,7 +8,10 @@ struct BatchesCommand: ParsableCommand {
         examples: ["darkroom batches", "darkroom batches --json"])
 
     @Flag(help: "Print the facts of all batches as a JSON array.") var json: Bool
+    @OptionGroup var tableOptions: TableOptions
     @OptionGroup(title: "Redis options") var redis: RedisOptions
+
+    func validate() throws { try tableOptions.require(isTable: !json) }
 
     func run() throws {
         let client = try redis.connect()
@@ -25,7 +28,7 @@ struct BatchesCommand: ParsableCommand {
                 Table.Column("filtered", rank: 6),
                 Table.Column("failed", rank: 5), Table.Column("cancelled", rank: 2), Table.Column("rate", rank: 3),
                 Table.Column("priority", rank: 1), "name", Table.Column("notes", rank: 4),
-            ], to: output)
+            ], tableOptions, to: output)
         for batch in batches {
             try table.add([
                 .text(batch.id.description), .text(batch.stateText(now: now, problems: problems.of(batch))),

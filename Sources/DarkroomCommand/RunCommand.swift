@@ -26,26 +26,35 @@ struct RunCommand: ParsableCommand {
             "darkroom run photos.csv -o developed --filter sepia",
             "darkroom run holidays/ -o developed --filter tilt-shift=radius:3 --format webp",
             "darkroom run photos.csv -o developed --retry",
+        ],
+        mainOptions: [
+            "output", "filter", "rendition", "format", "quality", "recursive", "limit",
+            "rate", "retry", "again", "dry-run", "serve",
         ])
 
     @Argument(help: "The photo list: a file, a URL, a folder of photos, or - for standard input.") var list: String
     @Option(
         name: .customLong("output", short: "o"), help: "The folder that the photos are written to.",
-        valueName: "folder")
+        valueName: "folder",
+        synonyms: Mistakes.namesOfOutput)
     var output: String
     @Flag(
         help: """
             Forget the earlier run in the output folder, develop all photos again and replace their files. Files of \
             photos that are no longer in the list stay; the command prints their names.
-            """) var again: Bool
+            """,
+        synonyms: ["force", "f", "restart", "fresh", "replace"]) var again: Bool
     @Flag(help: "When all photos are done, run the failed photos once more.") var retry: Bool
-    @Flag(help: "Print what the command would do, and store nothing.") var dryRun: Bool
+    @Flag(
+        help: "Print what the command would do, and store nothing.",
+        synonyms: ["n", "simulate", "check", "pretend"]) var dryRun: Bool
     @Flag(help: "Print the facts of the batch as JSON.") var json: Bool
     @Flag(
         help: """
             Show the photos in the browser while the command runs, and print the address. On a terminal, the command then \
             runs until Ctrl-C.
-            """)
+            """,
+        synonyms: ["web", "browser"])
     var serve: Bool
     @OptionGroup(title: "When it has finished") var finish: FinishOptions
     @OptionGroup(title: "List options") var reading: ListReadingOptions
@@ -67,7 +76,17 @@ struct RunCommand: ParsableCommand {
     @OptionGroup(title: "Redis options") var access: RedisAccessOptions
     @Option(help: "With --redis: the prefix of the keys.", valueName: "name") var namespace: String = "darkroom"
 
+    static func advice(onTooManyValues values: [String], options: [String]) -> String? {
+        Mistakes.advice(onPhotos: values, options: options)
+    }
+
+    func advice(onUnknownOption name: String, value: String?) -> OptionAdvice? {
+        guard ["port", "p", "listen", "address", "addr", "bind"].contains(name) else { return nil }
+        return OptionAdvice("--serve shows the photos in the browser, on a free port", usesValue: true)
+    }
+
     func validate() throws {
+        try Mistakes.refusePhoto(list, output: output)
         if output.isEmpty { throw ValidationError("--output \"\": the folder's path is empty") }
         if let redis { _ = try access.configuration(url: redis) }
         try requireAtLeast(0, replicas ?? 0, "--replicas")
