@@ -106,11 +106,7 @@ struct RunCommand: ParsableCommand {
         let interruption = RunInterruption()
         StopSignals.handle { interruption.signal($0) }
         let progress = LiveProgress()
-        if geteuid() == 0, !dryRun {
-            progress.note(
-                "warning: this run works as root: an attacker who takes over this process controls the whole machine; use a "
-                    + "user who can write the output folder")
-        }
+        if geteuid() == 0, !dryRun, RootWarning.isDue() { progress.note(RootWarning.text) }
         let selection = reading.selection(earlier: RunFolder.earlier(inOutput: absolutePath(output))?.identity.sample)
         let photos = try reading.open(list, output: output, selection) { progress.note($0) }
         var options = BatchOptions()
@@ -123,6 +119,7 @@ struct RunCommand: ParsableCommand {
         if redis == nil, photos.list.format != .folder { options.photosFolder = "" }
         if dryRun { return try describe(photos, options, progress) }
         if redis == nil { options.retain = nil }
+        SocketFolder.removeAbandoned()
 
         var worker = try workerConfiguration(photos.list)
         let folder = try RunFolder(output: options.output, overwrite: files.overwrite)

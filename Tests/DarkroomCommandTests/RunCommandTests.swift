@@ -15,15 +15,20 @@ import Testing
     /// Starts `run` with its socket folders below the scratch folder, so that the test can check that no folder is
     /// left.
     func start(_ arguments: String...) throws -> Program {
-        try FileManager.default.createDirectory(atPath: scratch.path("run"), withIntermediateDirectories: true)
-        return try Program(["run"] + arguments, environment: ["XDG_RUNTIME_DIR": scratch.path("run")])
+        return try Program(["run"] + arguments, environment: environment())
     }
 
     func run(_ list: String, _ more: String..., out: String = "out") throws -> Program.Outcome {
-        try FileManager.default.createDirectory(atPath: scratch.path("run"), withIntermediateDirectories: true)
         return try Program(
-            ["run", list, "-o", scratch.path(out)] + more, environment: ["XDG_RUNTIME_DIR": scratch.path("run")]
+            ["run", list, "-o", scratch.path(out)] + more, environment: environment()
         ).outcome()
+    }
+
+    private func environment() throws -> [String: String] {
+        for name in ["run", "tmp"] {
+            try FileManager.default.createDirectory(atPath: scratch.path(name), withIntermediateDirectories: true)
+        }
+        return ["XDG_RUNTIME_DIR": scratch.path("run"), "TMPDIR": scratch.path("tmp")]
     }
 
     /// Starts a server of `count` photos, and writes their list. The server delays all photos from index `held` on
