@@ -156,14 +156,20 @@ struct ArgumentParser {
         }
         let options = definitions.filter { $0.kind != .positional }
         var meant = options.filter { $0.synonyms.contains(name) }
+        if meant.isEmpty, name.count == 1 {
+            // `-j` may be `--json`, but `-j 8` is not.
+            let isNumber = (attached ?? next).map { Double($0) != nil } ?? false
+            let begun = options.filter { $0.longName.hasPrefix(name) && (!isNumber || $0.kind == .option) }
+            if begun.count <= 2 { meant = begun }
+        }
         if meant.isEmpty, name.count > 1 {
             let near = NearMiss.find("--\(name)", in: options.map(\.displayName))
             meant = options.filter { $0.displayName == near }
         }
-        if let last = meant.last {
+        if !meant.isEmpty {
             let names = ChoiceText.joined(meant.map(\.displayName))
             problems.append("unknown option \(shown); did you mean \(names)?")
-            if next != nil, last.kind == .option { rest.removeFirst() }
+            if next != nil, meant.contains(where: { $0.kind == .option }) { rest.removeFirst() }
         } else {
             problems.append("unknown option \(shown)" + (advice.onOptionOfOthers(name).map { "; \($0)" } ?? ""))
         }

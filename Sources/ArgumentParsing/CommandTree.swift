@@ -59,8 +59,14 @@ struct CommandTree {
     ) throws(CommandExit) -> any ParsableCommand {
         let help = HelpScreen(path: path)
         let command = help.type.init()
+        let definitions = command.sections().flatMap(\.definitions)
+        if arguments.prefix(while: { $0 != "--" }).contains("--version"), let version = root.configuration.version,
+            !definitions.contains(where: { $0.longName == "version" })
+        {
+            throw CommandExit(answer: "\(root.configuration.name) \(version)\n")
+        }
         var parser = ArgumentParser(
-            command.sections().flatMap(\.definitions), advice: advice(for: command, path.dropLast().last))
+            definitions, advice: advice(for: command, path.dropLast().last))
         var problems: [String]
         do {
             problems = try parser.parse(arguments, environment: environment)

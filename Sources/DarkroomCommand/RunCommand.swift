@@ -77,7 +77,7 @@ struct RunCommand: ParsableCommand {
     @Option(help: "With --redis: the prefix of the keys.", valueName: "name") var namespace: String = "darkroom"
 
     static func advice(onTooManyValues values: [String], options: [String]) -> String? {
-        Mistakes.advice(onPhotos: values, options: options)
+        Mistakes.advice(onLists: values, options: options)
     }
 
     func advice(onUnknownOption name: String, value: String?) -> OptionAdvice? {

@@ -74,7 +74,7 @@ struct SubmitCommand: ParsableCommand {
     ]
 
     static func advice(onTooManyValues values: [String], options: [String]) -> String? {
-        Mistakes.advice(onPhotos: values, options: options)
+        Mistakes.advice(onLists: values, options: options)
     }
 
     func validate() throws {

@@ -96,7 +96,7 @@ import Testing
         #expect(outcome(of: ["cancel", "-h"])?.standardOutput.contains("Usage: darkroom cancel [<batch>...]") == true)
     }
 
-    @Test(arguments: [["--version"], ["-V"], ["-v"], ["version"], ["help", "version"]])
+    @Test(arguments: [["--version"], ["-V"], ["-v"], ["version"], ["help", "version"], ["submit", "x", "--version"]])
     func version(words: [String]) {
         #expect(outcome(of: words)?.standardOutput == "darkroom 1.2.3\n")
         #expect(outcome(of: words)?.code == .success)

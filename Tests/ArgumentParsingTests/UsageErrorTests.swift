@@ -33,6 +33,7 @@ import Testing
         }
         #expect(try problem("-q", "3") == ["unknown option -q; did you mean --intensity?"])
         #expect(try problem("-q3") == ["unknown option -q3; did you mean --intensity?"])
+        #expect(try problem("-n", "x") == ["unknown option -n; did you mean --namespace?"])
         #expect(try problem("--strength=3") == ["unknown option --strength; did you mean --intensity?"])
         #expect(try problem("-intensity", "3") == ["unknown option -intensity; did you mean --intensity?"])
         #expect(try problem("--sepia", "3") == ["unknown option --sepia; use --filter sepia=3"])

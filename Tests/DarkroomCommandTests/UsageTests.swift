@@ -188,6 +188,13 @@ import Testing
         ("worker --port 8080", "unknown option --port; did you mean --metrics?\n"),
         ("run l -o d --port 8080", "unknown option --port; --serve shows the photos in the browser, on a free port\n"),
         ("run l -o d --force", "unknown option --force; did you mean --again or --overwrite?\n"),
+        ("status -j", "unknown option -j; did you mean --json?\n"),
+        ("run l out", "unexpected argument \"out\"; to name the output folder: -o out\n"),
+        (
+            "run a.jpg b.jpg",
+            "unexpected argument \"b.jpg\"; the command takes one list or one folder; to develop these "
+        ),
+        ("run l -o d -f sepia", "unknown option -f; did you mean --again, --filter or --overwrite?\nUsage"),
         ("batches --wait", "unknown option --wait; it is an option of submit or cancel\n"),
         (
             "run a.jpg b.jpg --filter sepia -o out",

@@ -71,9 +71,12 @@ enum Mistakes {
 
     private static func isChain(_ text: String) -> Bool { (try? FilterChain(parsing: text)) != nil }
 
-    /// Advice for a command line with several photos or folders in place of a photo list: the command that develops
-    /// them. Nil if one of the values is something else.
-    static func advice(onPhotos values: [String], options: [String]) -> String? {
+    /// Advice for a command line with several values in place of a photo list: for photos and folders, the command that
+    /// develops them; for a list and a folder without `-o`, the option. Otherwise nil.
+    static func advice(onLists values: [String], options: [String]) -> String? {
+        if values.count == 2, !isPhoto(values[0]), !isPhoto(values[1]), output(of: options) == nil {
+            return "to name the output folder: -o \(ShellWord.quoted(values[1]))"
+        }
         guard values.allSatisfy({ isPhoto($0) || isFolder($0) }) else { return nil }
         return
             "the command takes one list or one folder; to develop these photos: \(developCommand(values, options: options))"
