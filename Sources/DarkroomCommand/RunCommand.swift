@@ -86,7 +86,6 @@ struct RunCommand: ParsableCommand {
     }
 
     func validate() throws {
-        try Mistakes.refusePhoto(list, output: output)
         if output.isEmpty { throw ValidationError("--output \"\": the folder's path is empty") }
         if let redis { _ = try access.configuration(url: redis) }
         try requireAtLeast(0, replicas ?? 0, "--replicas")
@@ -103,6 +102,7 @@ struct RunCommand: ParsableCommand {
     }
 
     func run() throws {
+        try Mistakes.refusePhoto(list, output: output)
         let interruption = RunInterruption()
         StopSignals.handle { interruption.signal($0) }
         let progress = LiveProgress()

@@ -78,7 +78,6 @@ struct SubmitCommand: ParsableCommand {
     }
 
     func validate() throws {
-        if let output { try Mistakes.refusePhoto(list, output: output) }
         guard output != nil || resume != nil else {
             throw ValidationError(
                 "name the output folder with -o <folder>, or the batch to continue with --resume <batch>")
@@ -107,6 +106,7 @@ struct SubmitCommand: ParsableCommand {
     }
 
     func run() throws {
+        if let output { try Mistakes.refusePhoto(list, output: output) }
         let selection = reading.selection()
         let interruption = FeedInterruption(list: listName, selection)
         StopSignals.handle { _ in interruption.leave() }

@@ -58,6 +58,22 @@ import Testing
         #expect(try scratch.contents("run") == [])
     }
 
+    @Test func photoInPlaceOfAListGetsTheCommandThatDevelopsIt() throws {
+        let photo = Self.samples + "/coffee.jpg"
+        let first = try run(photo, "--filter", "sepia")
+        let command = "darkroom develop \(photo) -o \(scratch.path("out"))"
+        #expect(first.status == 1, "\(first)")
+        #expect(
+            first.standardError
+                == "error: photo list \(photo): it is a picture, not a photo list; to develop it: \(command) --filter sepia\n"
+        )
+        // `develop` does not have this option.
+        #expect(try run(photo, "--limit", "3").standardError.hasSuffix("to develop it: \(command)\n"))
+        // A list may have any name.
+        let list = try scratch.write("list.jpg", "file://\(photo)\n")
+        #expect(try run(list).status == 0)
+    }
+
     @Test func printsReasonsOfFailuresAndDevelopsNothingTwice() throws {
         let near = try scratch.write("near.jpg", Self.photo)
         let list = try scratch.write(

@@ -1,6 +1,7 @@
 import ArgumentParsing
 import Darkroom
 import DarkroomFiles
+import DarkroomImaging
 import DarkroomRecipes
 import DarkroomText
 import Foundation
@@ -83,15 +84,13 @@ enum Mistakes {
     }
 
     /// Throws if the file of a list is a photo.
-    static func refusePhoto(_ list: String, output: String) throws(ValidationError) {
-        guard !list.contains("://"), isPhoto(list), FileManager.default.fileExists(atPath: list), !isFolder(list) else {
-            return
-        }
-        // In the web server and in tests, the arguments of the process are others.
+    static func refusePhoto(_ list: String, output: String) throws(CommandError) {
+        guard !list.contains("://"), hasPicture(list) else { return }
+        // In tests, the arguments of the process are others.
         let isOwn = ["run", "submit"].contains(CommandLine.arguments.dropFirst().first)
         let options = isOwn ? CommandLine.arguments.dropFirst(2).filter { $0 != list } : []
-        throw ValidationError(
-            "\(list) is a photo and not a photo list; to develop it: "
+        throw CommandError(
+            "photo list \(list): it is a picture, not a photo list; to develop it: "
                 + developCommand([list], options: options.isEmpty ? ["-o", output] : options, output: output))
     }
 
@@ -133,6 +132,15 @@ enum Mistakes {
     /// Whether the ending of a name is that of a picture.
     private static func isPhoto(_ name: String) -> Bool {
         ImageFormat(ending: URL(fileURLWithPath: name).pathExtension) != nil
+    }
+
+    /// Whether a regular file begins as a picture. A photo list may have any name, and reading a pipe would change it.
+    private static func hasPicture(_ path: String) -> Bool {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            let file = FileHandle(forReadingAtPath: path), let start = try? file.read(upToCount: 64)
+        else { return false }
+        return start.withUnsafeBytes { ImageFormat(contentOf: $0) } != nil
     }
 
     private static func isFolder(_ path: String) -> Bool {
