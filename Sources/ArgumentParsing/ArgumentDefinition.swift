@@ -15,6 +15,8 @@ struct ArgumentDefinition {
     var shortName: Character?
     let valueName: String
     let help: String
+    /// Other names that users may try, without dashes. If a user gives such a name, the error suggests this option.
+    var synonyms: [String] = []
     /// The environment variable that gives the value if the command line does not.
     var environment: String?
     /// The default value as text.

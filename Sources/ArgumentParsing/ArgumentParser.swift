@@ -4,9 +4,23 @@ import DarkroomText
 /// are shown together.
 struct ArgumentParser {
     /// The command line contains a request for help. The other arguments are ignored.
-    struct HelpRequest: Error {}
+    struct HelpRequest: Error {
+        /// Whether all options are to be listed, as by `--help all`.
+        let isComplete: Bool
+    }
+
+    /// Advice about mistakes, by the command and by the program.
+    struct Advice {
+        /// For an option that the command does not have: its name without dashes, and the word after it.
+        var onUnknownOption: (_ name: String, _ value: String?) -> OptionAdvice? = { _, _ in nil }
+        /// For an option that only other commands have. Asked last.
+        var onOptionOfOthers: (_ name: String) -> String? = { _ in nil }
+        /// For more values than arguments: all values, and the given options with their values.
+        var onTooManyValues: (_ values: [String], _ options: [String]) -> String? = { _, _ in nil }
+    }
 
     private let definitions: [ArgumentDefinition]
+    private let advice: Advice
     private var given: Set<String> = []
     private var problems: [String] = []
     /// The option whose value is the word before the current word; nil if that word is no value of an option.
@@ -19,7 +33,10 @@ struct ArgumentParser {
         let optionBefore: String?
     }
 
-    init(_ definitions: [ArgumentDefinition]) { self.definitions = definitions }
+    init(_ definitions: [ArgumentDefinition], advice: Advice = Advice()) {
+        self.definitions = definitions
+        self.advice = advice
+    }
 
     /// Parses and stores all values.
     ///
@@ -29,9 +46,11 @@ struct ArgumentParser {
     ) throws(HelpRequest) -> [String] {
         var rest = arguments[...]
         var values: [PositionalValue] = []
+        var options: [String] = []
         while let word = rest.popFirst() {
             let before = optionBefore
             optionBefore = nil
+            let start = rest.startIndex
             if word == "--" {
                 values += rest.map { PositionalValue(text: $0, optionBefore: nil) }
                 break
@@ -41,9 +60,11 @@ struct ArgumentParser {
                 try parseShort(word, &rest)
             } else {
                 values.append(PositionalValue(text: word, optionBefore: before))
+                continue
             }
+            options += [word] + arguments[start..<rest.startIndex]
         }
-        place(values)
+        place(values, options: options)
         fillIn(from: environment)
         return problems
     }
@@ -53,9 +74,9 @@ struct ArgumentParser {
         let parts = word.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let name = String(parts[0])
         let attached = parts.count == 2 ? String(parts[1]) : nil
-        if name == "help" { throw HelpRequest() }
+        if name == "help" { throw HelpRequest(isComplete: (attached ?? rest.first) == HelpScreen.wordForAll) }
         guard let definition = named({ $0.longName == name }) else {
-            problems.append(unknown("--\(name)"))
+            refuse("--\(name)", name, attached, &rest)
             return
         }
         if definition.kind == .option {
@@ -71,9 +92,9 @@ struct ArgumentParser {
     private mutating func parseShort(_ word: String, _ rest: inout ArraySlice<String>) throws(HelpRequest) {
         var letters = word.dropFirst()
         while let letter = letters.popFirst() {
-            if letter == "h" { throw HelpRequest() }
+            if letter == "h" { throw HelpRequest(isComplete: rest.first == HelpScreen.wordForAll) }
             guard let definition = named({ $0.shortName == letter }) else {
-                problems.append(unknown(letters.isEmpty ? "-\(letter)" : word))
+                refuseShort(word, letter, letters, &rest)
                 return
             }
             if definition.kind == .option {
@@ -83,6 +104,18 @@ struct ArgumentParser {
             }
             store("", in: definition, from: "-\(letter)")
         }
+    }
+
+    /// Reports a word with one dash that is not an option: `-r`, `-r5`, or a long name as in `-resize=5`.
+    private mutating func refuseShort(
+        _ word: String, _ letter: Character, _ letters: Substring, _ rest: inout ArraySlice<String>
+    ) {
+        if letters.isEmpty { return refuse("-\(letter)", String(letter), nil, &rest) }
+        if let next = letters.first, !next.isLetter {
+            return refuse(word, String(letter), String(next == "=" ? letters.dropFirst() : letters), &rest)
+        }
+        let parts = word.dropFirst().split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        refuse(word, String(parts[0]), parts.count == 2 ? String(parts[1]) : nil, &rest)
     }
 
     /// Stores the value of an option: the attached value, or the next word unless the next word is an option.
@@ -110,14 +143,40 @@ struct ArgumentParser {
         definitions.first { $0.kind != .positional && matches($0) }
     }
 
-    private func unknown(_ option: String) -> String {
-        let names = definitions.filter { $0.kind != .positional }.map(\.displayName)
-        let meant = NearMiss.find(option, in: names).map { "; did you mean \($0)?" } ?? ""
-        return "unknown option \(option)\(meant)"
+    /// Reports an option that the command does not have, with the option that the user may have meant.
+    private mutating func refuse(
+        _ shown: String, _ name: String, _ attached: String?, _ rest: inout ArraySlice<String>
+    ) {
+        let next = attached == nil ? rest.first.flatMap { isValue($0) ? $0 : nil } : nil
+        if let advice = advice.onUnknownOption(name, attached ?? next) {
+            problems.append("unknown option \(shown); \(advice.text)")
+            // Otherwise the value would be reported as an unexpected argument.
+            if next != nil, advice.usesValue { rest.removeFirst() }
+            return
+        }
+        let options = definitions.filter { $0.kind != .positional }
+        var meant = options.filter { $0.synonyms.contains(name) }
+        if meant.isEmpty, name.count == 1 {
+            // `-j` may be `--json`, but `-j 8` is not.
+            let isNumber = (attached ?? next).map { Double($0) != nil } ?? false
+            let begun = options.filter { $0.longName.hasPrefix(name) && (!isNumber || $0.kind == .option) }
+            if begun.count <= 2 { meant = begun }
+        }
+        if meant.isEmpty, name.count > 1 {
+            let near = NearMiss.find("--\(name)", in: options.map(\.displayName))
+            meant = options.filter { $0.displayName == near }
+        }
+        if !meant.isEmpty {
+            let names = ChoiceText.joined(meant.map(\.displayName))
+            problems.append("unknown option \(shown); did you mean \(names)?")
+            if next != nil, meant.contains(where: { $0.kind == .option }) { rest.removeFirst() }
+        } else {
+            problems.append("unknown option \(shown)" + (advice.onOptionOfOthers(name).map { "; \($0)" } ?? ""))
+        }
     }
 
     /// Assigns the values to the positional arguments in order.
-    private mutating func place(_ values: [PositionalValue]) {
+    private mutating func place(_ values: [PositionalValue], options: [String]) {
         var rest = values[...]
         for definition in definitions where definition.kind == .positional {
             repeat {
@@ -126,10 +185,11 @@ struct ArgumentParser {
             } while definition.isRepeating
         }
         if let extra = rest.first {
-            let advice = extra.optionBefore.map {
-                "; if it is part of the value of \($0), put the whole value in quotes"
+            let ofOption = extra.optionBefore.map {
+                "if it is part of the value of \($0), put the whole value in quotes"
             }
-            problems.append("unexpected argument \"\(extra.text)\"\(advice ?? "")")
+            let text = advice.onTooManyValues(values.map(\.text), options) ?? ofOption
+            problems.append("unexpected argument \"\(extra.text)\"" + (text.map { "; \($0)" } ?? ""))
         }
     }
 
@@ -150,5 +210,14 @@ struct ArgumentParser {
         } catch {
             problems.append("\(source) \"\(value)\": \(error)")
         }
+    }
+}
+
+/// A list of choices in a sentence.
+enum ChoiceText {
+    /// `a`, `a or b`, `a, b or c`.
+    static func joined(_ choices: [String]) -> String {
+        guard choices.count > 1 else { return choices.first ?? "" }
+        return choices.dropLast().joined(separator: ", ") + " or " + choices[choices.count - 1]
     }
 }

@@ -12,6 +12,9 @@ package struct CommandConfiguration: Sendable {
     package var synonyms: [String]
     /// Example command lines, shown at the end of the help.
     package var examples: [String]
+    /// The names of the options that `--help` lists if the complete help does not fit on a screen, without dashes and in
+    /// the order of the list. `--help all` lists all options.
+    package var mainOptions: [String]
     /// The version of the program, printed by `--version`; only for the root command.
     package var version: String?
     /// Whether the parent's help lists the command; `false` for the commands of helper processes.
@@ -21,7 +24,7 @@ package struct CommandConfiguration: Sendable {
 
     package init(
         name: String, abstract: String, discussion: String = "", group: String = "Commands", synonyms: [String] = [],
-        examples: [String] = [], version: String? = nil, shouldDisplay: Bool = true,
+        examples: [String] = [], mainOptions: [String] = [], version: String? = nil, shouldDisplay: Bool = true,
         subcommands: [any ParsableCommand.Type] = []
     ) {
         self.name = name
@@ -30,6 +33,7 @@ package struct CommandConfiguration: Sendable {
         self.group = group
         self.synonyms = synonyms
         self.examples = examples
+        self.mainOptions = mainOptions
         self.version = version
         self.shouldDisplay = shouldDisplay
         self.subcommands = subcommands

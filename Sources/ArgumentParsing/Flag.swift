@@ -4,6 +4,7 @@ package struct Flag: DeclaredArgument, Sendable {
     private let parsed = ParsedValue(false)
     private let name: NameSpecification
     private let help: String
+    private let synonyms: [String]
 
     package var wrappedValue: Bool { parsed.current }
 
@@ -12,15 +13,18 @@ package struct Flag: DeclaredArgument, Sendable {
     /// - Parameters:
     ///   - name: The name of the flag.
     ///   - help: A sentence that says what the flag does.
-    package init(name: NameSpecification = .long, help: String) {
+    ///   - synonyms: Other names that users may try, without dashes.
+    package init(name: NameSpecification = .long, help: String, synonyms: [String] = []) {
         self.name = name
         self.help = help
+        self.synonyms = synonyms
     }
 
     func definition(property: String) -> ArgumentDefinition {
         let (long, short) = name.names(ofProperty: property)
         return ArgumentDefinition(
-            kind: .flag, longName: long, shortName: short, valueName: "", help: help, isRequired: false,
+            kind: .flag, longName: long, shortName: short, valueName: "", help: help, synonyms: synonyms,
+            isRequired: false,
             isRepeating: false, store: { [parsed] _ in parsed.current = true },
             isGiven: { [parsed] in parsed.isGiven })
     }

@@ -3,6 +3,10 @@ struct HelpScreen {
     /// The types of the parent commands and of the command, the root first.
     let path: [any ParsableCommand.Type]
 
+    /// The word after `--help` that asks for all options.
+    static let wordForAll = "all"
+    /// The lines that the help may have without ``wordForAll``.
+    private static let screenLines = 45
     private static let width = 80
     private static let column = 26
 
@@ -11,12 +15,38 @@ struct HelpScreen {
     /// The full name of the command, with its parents.
     var commandName: String { path.map { $0.configuration.name }.joined(separator: " ") }
 
+    /// The complete help if it fits on a screen, otherwise the help with the most important parts.
     var text: String {
+        let complete = completeText
+        return complete.count { $0 == "\n" } <= Self.screenLines ? complete : shortText
+    }
+
+    /// The help with all options and the whole description.
+    var completeText: String {
         var paragraphs = [wrapped(configuration.abstract), usage]
         if !configuration.discussion.isEmpty { paragraphs.append(discussion) }
         paragraphs += configuration.subcommands.isEmpty ? arguments : commands
         paragraphs += examples
         return paragraphs.joined(separator: "\n\n") + "\n"
+    }
+
+    /// The help with the main options, or with all subcommands but without the description.
+    private var shortText: String {
+        let rest = "'\(commandName) --help \(Self.wordForAll)' shows "
+        if !configuration.subcommands.isEmpty {
+            let paragraphs = [wrapped(configuration.abstract), usage] + commands + examples
+            return paragraphs.joined(separator: "\n\n") + "\n\n" + wrapped(rest + "more.") + "\n"
+        }
+        let definitions = type.init().sections().flatMap(\.definitions)
+        let options = definitions.filter { $0.kind != .positional }
+        let shown = configuration.mainOptions.compactMap { name in options.first { $0.longName == name } }
+        let positional = definitions.filter { $0.kind == .positional }.map { row($0.displayName, details($0)) }
+        var paragraphs = [wrapped(configuration.abstract), usage]
+        if !positional.isEmpty { paragraphs.append(section("Arguments", positional)) }
+        let rows = shown.map { row(names($0), details($0, isShort: true)) }
+        paragraphs.append(section("Main options", rows + [row("-h, --help", "Show this help.")]))
+        paragraphs += examples
+        return paragraphs.joined(separator: "\n\n") + "\n\n" + wrapped(rest + "all \(options.count) options.") + "\n"
     }
 
     /// A usage error of this command.
@@ -50,10 +80,11 @@ struct HelpScreen {
         for command in shown where !groups.contains(command.group) {
             groups.append(command.group)
         }
-        var options = [row("-h, --help", "Show this help or the help of a command.")]
-        if configuration.version != nil { options.append(row("--version", "Show the version.")) }
+        let column = 2 + 2 + max(shown.map(\.name.count).max() ?? 0, "-V, --version".count)
+        var options = [row("-h, --help", "Show this help, or with a command its help.", column)]
+        if configuration.version != nil { options.append(row("-V, --version", "Show the version.", column)) }
         return groups.map { group in
-            section(group, shown.filter { $0.group == group }.map { row($0.name, $0.abstract) })
+            section(group, shown.filter { $0.group == group }.map { row($0.name, $0.abstract, column) })
         } + [section("Options", options)]
     }
 
@@ -90,14 +121,21 @@ struct HelpScreen {
         return short + definition.displayName + value
     }
 
-    private func details(_ definition: ArgumentDefinition) -> String {
+    /// - Parameter isShort: Only the first sentence of the help, and a sentence about the default.
+    private func details(_ definition: ArgumentDefinition, isShort: Bool = false) -> String {
         var text = definition.help
+        if isShort {
+            let sentences = text.split(separator: ". ", omittingEmptySubsequences: false)
+            let shown = sentences.enumerated().filter { $0.offset == 0 || $0.element.hasPrefix("By default") }
+            text = shown.map(\.element).joined(separator: ". ")
+            if !text.hasSuffix(".") { text += "." }
+        }
         var notes: [String] = []
         let allowed = definition.allowedTexts
         if !allowed.isEmpty { notes.append("one of " + allowed.joined(separator: ", ")) }
         if let value = definition.defaultText, !value.isEmpty { notes.append("default: \(value)") }
         if let variable = definition.environment { notes.append("or by \(variable)") }
-        if definition.isRepeating, definition.kind == .option { notes.append("may be repeated") }
+        if definition.isRepeating, definition.kind == .option, !isShort { notes.append("may be repeated") }
         if !notes.isEmpty { text += " (\(notes.joined(separator: "; ")))" }
         return text
     }
@@ -107,15 +145,15 @@ struct HelpScreen {
     }
 
     /// A row of the help: a name and its description, which starts on the next line if the name is long.
-    private func row(_ name: String, _ text: String) -> String {
-        let margin = String(repeating: " ", count: Self.column)
+    private func row(_ name: String, _ text: String, _ column: Int = Self.column) -> String {
+        let margin = String(repeating: " ", count: column)
         let words = text.split(separator: " ").map(String.init)
         let start = "  " + name
-        guard start.count + 2 <= Self.column else {
-            return start + "\n" + filled(words, first: String(margin.dropLast()), indent: Self.column - 1)
+        guard start.count + 2 <= column else {
+            return start + "\n" + filled(words, first: String(margin.dropLast()), indent: column - 1)
         }
-        let padded = start + String(repeating: " ", count: Self.column - 1 - start.count)
-        return filled(words, first: padded, indent: Self.column - 1)
+        let padded = start + String(repeating: " ", count: column - 1 - start.count)
+        return filled(words, first: padded, indent: column - 1)
     }
 
     private func wrapped(_ text: String) -> String {

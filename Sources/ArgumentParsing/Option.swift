@@ -26,6 +26,7 @@ package struct Option<Value: Sendable>: DeclaredArgument, Sendable {
     private let declaration: Declaration<Value>
     private let name: NameSpecification
     private let environment: String?
+    private let synonyms: [String]
 
     package var wrappedValue: Value { declaration.parsed.current }
 
@@ -36,37 +37,44 @@ package struct Option<Value: Sendable>: DeclaredArgument, Sendable {
     ///   - help: A sentence that says what the option does.
     ///   - valueName: The name of the value in the help.
     ///   - environment: The environment variable that is read if the option is not given.
+    ///   - synonyms: Other names that users may try, without dashes.
     package init(
-        name: NameSpecification = .long, help: String, valueName: String = "value", environment: String? = nil
+        name: NameSpecification = .long, help: String, valueName: String = "value", environment: String? = nil,
+        synonyms: [String] = []
     ) where Value: ExpressibleByArgument {
-        self.init(name, environment, .required(help: help, valueName: valueName))
+        self.init(name, environment, synonyms, .required(help: help, valueName: valueName))
     }
 
     /// Declares an option with a default.
     package init(
         wrappedValue: Value, name: NameSpecification = .long, help: String, valueName: String = "value",
-        environment: String? = nil
+        environment: String? = nil,
+        synonyms: [String] = []
     ) where Value: ExpressibleByArgument {
-        self.init(name, environment, .defaulted(wrappedValue, help: help, valueName: valueName))
+        self.init(name, environment, synonyms, .defaulted(wrappedValue, help: help, valueName: valueName))
     }
 
     /// Declares an option that may be left out.
     package init<T: ExpressibleByArgument>(
-        name: NameSpecification = .long, help: String, valueName: String = "value", environment: String? = nil
+        name: NameSpecification = .long, help: String, valueName: String = "value", environment: String? = nil,
+        synonyms: [String] = []
     ) where Value == T? {
-        self.init(name, environment, .optional(help: help, valueName: valueName))
+        self.init(name, environment, synonyms, .optional(help: help, valueName: valueName))
     }
 
     /// Declares an option that may be given any number of times.
     package init<T: ExpressibleByArgument>(
-        name: NameSpecification = .long, help: String, valueName: String = "value"
+        name: NameSpecification = .long, help: String, valueName: String = "value", synonyms: [String] = []
     ) where Value == [T] {
-        self.init(name, nil, .repeating(isRequired: false, help: help, valueName: valueName))
+        self.init(name, nil, synonyms, .repeating(isRequired: false, help: help, valueName: valueName))
     }
 
-    private init(_ name: NameSpecification, _ environment: String?, _ declaration: Declaration<Value>) {
+    private init(
+        _ name: NameSpecification, _ environment: String?, _ synonyms: [String], _ declaration: Declaration<Value>
+    ) {
         self.name = name
         self.environment = environment
+        self.synonyms = synonyms
         self.declaration = declaration
     }
 
@@ -75,6 +83,7 @@ package struct Option<Value: Sendable>: DeclaredArgument, Sendable {
         var definition = declaration.definition(.option, longName: long)
         definition.shortName = short
         definition.environment = environment
+        definition.synonyms = synonyms
         return definition
     }
 }

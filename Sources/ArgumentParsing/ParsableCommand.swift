@@ -13,10 +13,37 @@ package protocol ParsableArguments: Sendable {
     /// The parser calls this method after it has parsed all values. If a value is wrong, throw a ``ValidationError``;
     /// the errors of all groups of a command are shown together.
     func validate() throws
+
+    /// Advice for an option that the command does not have; nil for none.
+    ///
+    /// - Parameters:
+    ///   - name: The name without dashes.
+    ///   - value: The word after the option, or after its `=`; nil if there is none.
+    func advice(onUnknownOption name: String, value: String?) -> OptionAdvice?
+}
+
+/// Advice for an option that a command does not have.
+package struct OptionAdvice: Sendable {
+    /// What to write instead, without a full stop.
+    let text: String
+    /// Whether the word after the option is its value.
+    let usesValue: Bool
+
+    package init(_ text: String, usesValue: Bool) {
+        self.text = text
+        self.usesValue = usesValue
+    }
 }
 
 extension ParsableArguments {
     package func validate() throws {}
+
+    package func advice(onUnknownOption name: String, value: String?) -> OptionAdvice? { nil }
+
+    /// The long names of all options and flags, including the options of groups: `--quality`.
+    package func optionNames() -> [String] {
+        sections().flatMap(\.definitions).filter { $0.kind != .positional }.map(\.displayName)
+    }
 
     /// The long names of the given options and flags, including the options of groups: `--quality`. An option also
     /// counts as given if an environment variable sets it, or if the given value equals the default.
@@ -48,11 +75,27 @@ package protocol ParsableCommand: ParsableArguments {
     /// Throw an ``ExitCode`` to end with that status and no further message. Any other error is printed; the program
     /// then ends with status 1, or 2 for a ``ValidationError``.
     func run() throws
+
+    /// Advice for a word that is not the name of a subcommand; nil for none.
+    ///
+    /// - Parameter arguments: The words after it.
+    static func advice(onUnknownCommand word: String, arguments: [String]) -> String?
+
+    /// Advice for a command line with more values than the command has arguments; nil for none.
+    ///
+    /// - Parameters:
+    ///   - values: All values that are not values of options.
+    ///   - options: The given options with their values, as in the command line.
+    static func advice(onTooManyValues values: [String], options: [String]) -> String?
 }
 
 extension ParsableCommand {
     /// Does nothing, because a command with subcommands is never run.
     package func run() throws {}
+
+    package static func advice(onUnknownCommand word: String, arguments: [String]) -> String? { nil }
+
+    package static func advice(onTooManyValues values: [String], options: [String]) -> String? { nil }
 
     /// Parses the arguments of this command, without the name of the program.
     ///

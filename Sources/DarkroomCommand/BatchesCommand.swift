@@ -4,19 +4,31 @@ import Darkroom
 /// `darkroom batches`: lists the newest batches in the order of their submission.
 struct BatchesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        name: "batches", abstract: "List the batches.", group: "Monitor", synonyms: ["ls", "list", "jobs"],
+        name: "batches", abstract: "List the newest batches.", group: "Monitor", synonyms: ["ls", "list", "jobs"],
         examples: ["darkroom batches", "darkroom batches --json"])
 
-    @Flag(help: "Print the facts of all batches as a JSON array.") var json: Bool
+    @Option(help: "The most batches that are listed.", valueName: "count") var limit: Quantity = 200
+    @Flag(help: "Print the facts of the batches as a JSON array.") var json: Bool
+    @OptionGroup var tableOptions: TableOptions
     @OptionGroup(title: "Redis options") var redis: RedisOptions
+
+    func validate() throws {
+        try tableOptions.require(isTable: !json)
+        try require(1...Int.max, limit, "--limit")
+    }
 
     func run() throws {
         let client = try redis.connect()
         let now = try client.store.time()
         let ids = try client.store.batchIDs()
-        let batches = try client.store.facts(of: ids.suffix(limit.number))
+        let batches = try client.store.facts(of: Array(ids.suffix(limit.value)))
         let problems = try client.store.problems(of: batches, now: now)
         let output = StandardOutput()
+        if ids.count > limit.value {
+            let hidden = ids.count - limit.value
+            printToStandardError(
+                "\(HumanText.count(hidden, of: "earlier batch", "earlier batches")) not listed (--limit \(ids.count) lists all)")
+        }
         if json {
             return try output.document(.array(batches.map { JSON($0, now: now, problems: problems.of($0)) }))
         }
@@ -26,7 +38,7 @@ struct BatchesCommand: ParsableCommand {
                 Table.Column("filtered", rank: 6),
                 Table.Column("failed", rank: 5), Table.Column("cancelled", rank: 2), Table.Column("rate", rank: 3),
                 Table.Column("priority", rank: 1), "name", Table.Column("notes", rank: 4),
-            ], to: output)
+            ], tableOptions, to: output)
         for batch in batches {
             try table.add([
                 .text(batch.id.description), .text(batch.stateText(now: now, problems: problems.of(batch))),

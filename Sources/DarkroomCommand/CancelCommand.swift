@@ -19,7 +19,8 @@ struct CancelCommand: ParsableCommand {
             "darkroom cancel holidays --wait",
             "darkroom cancel holidays --photos 10-20,31",
             "darkroom cancel --all",
-        ])
+        ],
+        mainOptions: ["photos", "all", "wait", "json", "redis", "namespace"])
 
     @Argument(help: "The batch: its id, the beginning of its id, or its name.") var batch: String?
     @Option(help: "Cancel only these photos, by their index from 0; they must be fed.", valueName: "ranges")

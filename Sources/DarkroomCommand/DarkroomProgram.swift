@@ -5,8 +5,10 @@ import Darkroom
 struct DarkroomProgram: ParsableCommand {
     static let configuration = CommandConfiguration(
         name: "darkroom",
-        abstract: "Develop photo lists: download, filter and write every photo, on one machine or on many.",
+        abstract: "Download, filter and write the photos of lists, on one machine or on many.",
         discussion: """
+            'darkroom COMMAND --help' shows the main options of a command, 'darkroom COMMAND --help all' all options.
+
             A batch is given by its id, the beginning of its id, or its name. The address of Redis is given by --redis \
             or DARKROOM_REDIS.
 
@@ -14,10 +16,7 @@ struct DarkroomProgram: ParsableCommand {
             --timeout passed, 130 interrupted.
             """,
         examples: [
-            "darkroom run photos.csv -o developed",
-            "darkroom submit photos.csv -o /mnt/photos --name holidays",
-            "darkroom worker --outputs-under /mnt/photos",
-            "darkroom status holidays",
+            "darkroom run photos.csv -o developed"
         ],
         version: darkroomVersion,
         subcommands: [
@@ -28,4 +27,8 @@ struct DarkroomProgram: ParsableCommand {
             WaitCommand.self, ServeCommand.self,
             DevelopCommand.self, FiltersCommand.self, ManifestCommand.self, DoctorCommand.self,
         ])
+
+    static func advice(onUnknownCommand word: String, arguments: [String]) -> String? {
+        Mistakes.advice(onCommand: word, arguments: arguments)
+    }
 }

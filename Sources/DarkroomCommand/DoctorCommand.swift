@@ -17,7 +17,7 @@ struct DoctorCommand: ParsableCommand {
         examples: [
             "darkroom doctor",
             "darkroom doctor --redis redis://queue:6379 --output /mnt/photos --resolve photos.example",
-        ])
+        ], mainOptions: ["output", "resolve", "json", "header", "redis", "namespace"])
 
     @Option(name: .shortAndLong, help: "Check this output folder.", valueName: "folder")
     var output: [String]
@@ -29,9 +29,11 @@ struct DoctorCommand: ParsableCommand {
     @Option(help: "The largest picture that workers accept, in pixels.", valueName: "count")
     var maxPixels: Quantity = 100_000_000
     @Flag(help: "Print JSON.") var json: Bool
+    @OptionGroup var tableOptions: TableOptions
     @OptionGroup(title: "Redis options") var redis: RedisOptions
 
     func validate() throws {
+        try tableOptions.require(isTable: !json)
         if let filtrations { try require(WorkerBounds.slots, filtrations, "--filtrations") }
         try require(WorkerBounds.bytes, maxDownload, "--max-download")
         try require(WorkerBounds.pixels, maxPixels, "--max-pixels")
@@ -40,7 +42,7 @@ struct DoctorCommand: ParsableCommand {
     func run() throws {
         let report = DoctorReport(findings: try findings())
         let output = StandardOutput()
-        if json { try output.document(report.json) } else { try report.write(to: output) }
+        if json { try output.document(report.json) } else { try report.write(to: output, tableOptions) }
         if report.verdict == .problem { throw ExitCode.failure }
     }
 

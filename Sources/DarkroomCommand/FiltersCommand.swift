@@ -19,6 +19,9 @@ struct FiltersCommand: ParsableCommand {
 
     @Argument(help: "The filter to describe.") var name: Filter.Kind?
     @Flag(help: "Print JSON.") var json: Bool
+    @OptionGroup var tableOptions: TableOptions
+
+    func validate() throws { try tableOptions.require(isTable: !json && name == nil) }
 
     func run() throws {
         let output = StandardOutput()
@@ -34,7 +37,7 @@ struct FiltersCommand: ParsableCommand {
 
     private func write(_ definitions: [FilterDefinition], to output: StandardOutput) throws {
         var table = Table(
-            [Table.Column("group", rank: 1), "filter", "example", "summary"], to: output)
+            [Table.Column("group", rank: 1), "filter", "example", "summary"], tableOptions, to: output)
         for group in FilterDefinition.Group.allCases {
             for filter in definitions where filter.group == group {
                 try table.add([group.rawValue, filter.name, filter.example, filter.summary].map(Cell.text))

@@ -5,12 +5,15 @@ import DarkroomStore
 /// `darkroom hosts`: lists the hosts of the photos in running workers.
 struct HostsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        name: "hosts", abstract: "List the servers of the photos, those that hold up most photos first.",
+        name: "hosts", abstract: "List the servers of photos, ordered by the photos they hold up.",
         group: "Monitor", synonyms: ["servers"], examples: ["darkroom hosts", "darkroom hosts holidays"])
 
     @Argument(help: "The batch: its id, the beginning of its id, or its name.") var batch: String?
     @Flag(help: "Print JSON.") var json: Bool
+    @OptionGroup var tableOptions: TableOptions
     @OptionGroup(title: "Redis options") var redis: RedisOptions
+
+    func validate() throws { try tableOptions.require(isTable: !json) }
 
     func run() throws {
         let (redis, batch) = try self.redis.resolving(self.batch)
@@ -27,7 +30,7 @@ struct HostsCommand: ParsableCommand {
                 Table.Column("median", rank: 1), Table.Column("p95", rank: 3), Table.Column("downloaded", rank: 4),
                 Table.Column("failed", rank: 7), Table.Column("reasons", rank: 6, most: 40),
                 Table.Column("remedy", rank: 8),
-            ], to: output)
+            ], tableOptions, to: output)
         for host in list.hosts {
             let counts = host.counts
             try table.add([

@@ -14,8 +14,14 @@ struct LimitsCommand: ParsableCommand {
         group: "Coordinator",
         examples: ["darkroom limits --downloads 8", "darkroom limits", "darkroom limits --clear"])
 
-    @Option(help: "Concurrent downloads of each worker, 1 to 1024.", valueName: "count") var downloads: Int?
-    @Option(help: "Concurrent filtrations of each worker, 1 to 256.", valueName: "count") var filtrations: Int?
+    @Option(
+        help: "Concurrent downloads of each worker, 1 to 1024.", valueName: "count",
+        synonyms: Mistakes.namesOfParallelWork)
+    var downloads: Int?
+    @Option(
+        help: "Concurrent filtrations of each worker, 1 to 256.", valueName: "count",
+        synonyms: Mistakes.namesOfParallelWork)
+    var filtrations: Int?
     @Flag(help: "Remove both limits.") var clear: Bool
     @Flag(help: "Print the facts of the cluster as JSON.") var json: Bool
     @OptionGroup(title: "Redis options") var redis: RedisOptions

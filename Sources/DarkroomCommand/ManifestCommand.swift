@@ -5,9 +5,9 @@ import DarkroomCoordinator
 /// `darkroom manifest`: prints the manifest of an output folder. Needs no Redis.
 struct ManifestCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        name: "manifest", abstract: "Print the manifest of an output folder: a line for each photo; needs no Redis.",
+        name: "manifest", abstract: "Print the manifest of an output folder: a line for each photo.",
         discussion: """
-            If several batches have written to the folder, the command prints the lines of one batch after the other, \
+            The command needs no Redis. If several batches have written to the folder, the command prints the lines of one batch after the other, \
             in list order. Photos that are not done have no line, nor have photos that a cancelled batch never \
             started.
 
@@ -23,8 +23,10 @@ struct ManifestCommand: ParsableCommand {
     @Argument(help: "The folder that photos were written to.") var folder: String
     @Flag(help: "Print comma-separated values with a header.") var csv: Bool
     @Flag(help: "Print a JSON array.") var json: Bool
+    @OptionGroup var tableOptions: TableOptions
 
     func validate() throws {
+        try tableOptions.require(isTable: !json && !csv)
         if csv, json { throw ValidationError("--csv and --json: choose one") }
     }
 
@@ -51,7 +53,7 @@ struct ManifestCommand: ParsableCommand {
                 Table.Column("batch", rank: 2), "index", "state", Table.Column("reason", rank: 6), "name",
                 Table.Column("file", rank: 5), Table.Column("width", rank: 3), Table.Column("height", rank: 3),
                 Table.Column("bytes", rank: 4), Table.Column("url", rank: 1), Table.Column("detail", rank: 6, most: 60),
-            ], to: output)
+            ], tableOptions, to: output)
         try reader.forEachLine { line in
             for file in line.rows {
                 try table.add([

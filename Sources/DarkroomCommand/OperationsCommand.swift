@@ -10,7 +10,10 @@ struct OperationsCommand: ParsableCommand {
 
     @Argument(help: "The batch: its id, the beginning of its id, or its name.") var batch: String
     @Flag(help: "Print a JSON array.") var json: Bool
+    @OptionGroup var tableOptions: TableOptions
     @OptionGroup(title: "Redis options") var redis: RedisOptions
+
+    func validate() throws { try tableOptions.require(isTable: !json) }
 
     func run() throws {
         let (_, client, found) = try redis.connect(to: batch)
@@ -23,7 +26,7 @@ struct OperationsCommand: ParsableCommand {
             return try array.finish()
         }
         var table = Table(
-            ["operation", "state", "first", "photos", "done", "failed", "expiries", "worker"], to: output)
+            ["operation", "state", "first", "photos", "done", "failed", "expiries", "worker"], tableOptions, to: output)
         try listing.forEach { operation in
             let counts = PhotoCounts(stateCodes: operation.stateCodes, of: found)
             try table.add([

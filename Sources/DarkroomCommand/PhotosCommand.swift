@@ -20,7 +20,10 @@ struct PhotosCommand: ParsableCommand {
     @Argument(help: "The batch: its id, the beginning of its id, or its name.") var batch: String
     @Option(help: "Only photos in this state.", valueName: "state") var state: [StateWord]
     @Flag(help: "Print a JSON array.") var json: Bool
+    @OptionGroup var tableOptions: TableOptions
     @OptionGroup(title: "Redis options") var redis: RedisOptions
+
+    func validate() throws { try tableOptions.require(isTable: !json) }
 
     func run() throws {
         let wanted = Set(state.isEmpty ? StateWord.allCases.map(\.rawValue) : state.map(\.rawValue))
@@ -37,7 +40,7 @@ struct PhotosCommand: ParsableCommand {
                 [
                     "index", "state", Table.Column("reason", rank: 4), "name", Table.Column("file", rank: 2),
                     Table.Column("url", rank: 1, most: 60), Table.Column("detail", rank: 3),
-                ], to: output)
+                ], tableOptions, to: output)
             try photos.forEach { photo in
                 try table.add([
                     .number(photo.index), .text(photo.state.word), .text(photo.reason ?? ""), .text(photo.name ?? ""),

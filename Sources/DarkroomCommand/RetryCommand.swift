@@ -17,6 +17,9 @@ struct RetryCommand: ParsableCommand {
         examples: [
             "darkroom retry holidays", "darkroom retry holidays --reason timeout,http-5xx",
             "darkroom retry holidays --list photos.csv",
+        ],
+        mainOptions: [
+            "reason", "list", "overwrite", "json", "redis", "namespace",
         ])
 
     @Argument(help: "The batch: its id, the beginning of its id, or its name.") var batch: String

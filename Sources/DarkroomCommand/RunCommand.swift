@@ -26,26 +26,35 @@ struct RunCommand: ParsableCommand {
             "darkroom run photos.csv -o developed --filter sepia",
             "darkroom run holidays/ -o developed --filter tilt-shift=radius:3 --format webp",
             "darkroom run photos.csv -o developed --retry",
+        ],
+        mainOptions: [
+            "output", "filter", "rendition", "format", "quality", "recursive", "limit",
+            "rate", "retry", "again", "dry-run", "serve",
         ])
 
     @Argument(help: "The photo list: a file, a URL, a folder of photos, or - for standard input.") var list: String
     @Option(
         name: .customLong("output", short: "o"), help: "The folder that the photos are written to.",
-        valueName: "folder")
+        valueName: "folder",
+        synonyms: Mistakes.namesOfOutput)
     var output: String
     @Flag(
         help: """
             Forget the earlier run in the output folder, develop all photos again and replace their files. Files of \
             photos that are no longer in the list stay; the command prints their names.
-            """) var again: Bool
+            """,
+        synonyms: ["force", "f", "restart", "fresh", "replace"]) var again: Bool
     @Flag(help: "When all photos are done, run the failed photos once more.") var retry: Bool
-    @Flag(help: "Print what the command would do, and store nothing.") var dryRun: Bool
+    @Flag(
+        help: "Print what the command would do, and store nothing.",
+        synonyms: ["n", "simulate", "check", "pretend"]) var dryRun: Bool
     @Flag(help: "Print the facts of the batch as JSON.") var json: Bool
     @Flag(
         help: """
             Show the photos in the browser while the command runs, and print the address. On a terminal, the command then \
             runs until Ctrl-C.
-            """)
+            """,
+        synonyms: ["web", "browser"])
     var serve: Bool
     @OptionGroup(title: "When it has finished") var finish: FinishOptions
     @OptionGroup(title: "List options") var reading: ListReadingOptions
@@ -67,6 +76,15 @@ struct RunCommand: ParsableCommand {
     @OptionGroup(title: "Redis options") var access: RedisAccessOptions
     @Option(help: "With --redis: the prefix of the keys.", valueName: "name") var namespace: String = "darkroom"
 
+    static func advice(onTooManyValues values: [String], options: [String]) -> String? {
+        Mistakes.advice(onLists: values, options: options)
+    }
+
+    func advice(onUnknownOption name: String, value: String?) -> OptionAdvice? {
+        guard ["port", "p", "listen", "address", "addr", "bind"].contains(name) else { return nil }
+        return OptionAdvice("--serve shows the photos in the browser, on a free port", usesValue: true)
+    }
+
     func validate() throws {
         if output.isEmpty { throw ValidationError("--output \"\": the folder's path is empty") }
         if let redis { _ = try access.configuration(url: redis) }
@@ -84,14 +102,11 @@ struct RunCommand: ParsableCommand {
     }
 
     func run() throws {
+        try Mistakes.refusePhoto(list, output: output)
         let interruption = RunInterruption()
         StopSignals.handle { interruption.signal($0) }
         let progress = LiveProgress()
-        if geteuid() == 0, !dryRun {
-            progress.note(
-                "warning: this run works as root: an attacker who takes over this process controls the whole machine; use a "
-                    + "user who can write the output folder")
-        }
+        if geteuid() == 0, !dryRun, RootWarning.isDue() { progress.note(RootWarning.text) }
         let selection = reading.selection(earlier: RunFolder.earlier(inOutput: absolutePath(output))?.identity.sample)
         let photos = try reading.open(list, output: output, selection) { progress.note($0) }
         var options = BatchOptions()
@@ -104,6 +119,7 @@ struct RunCommand: ParsableCommand {
         if redis == nil, photos.list.format != .folder { options.photosFolder = "" }
         if dryRun { return try describe(photos, options, progress) }
         if redis == nil { options.retain = nil }
+        SocketFolder.removeAbandoned()
 
         var worker = try workerConfiguration(photos.list)
         let folder = try RunFolder(output: options.output, overwrite: files.overwrite)

@@ -8,7 +8,7 @@ import DarkroomWeb
 /// `darkroom serve`: shows batches and photos in the browser, and offers the HTTP API.
 struct ServeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        name: "serve", abstract: "Show batches and their photos in the browser, and offer an HTTP API.",
+        name: "serve", abstract: "Show batches and photos in the browser, and offer an HTTP API.",
         discussion: """
             The command prints an address with a token; open it in a browser. The pages show the photos of each batch \
             as a contact sheet, control batches, and list the workers. Photos are shown if they are below \
@@ -21,6 +21,10 @@ struct ServeCommand: ParsableCommand {
             "darkroom serve --photos-under /mnt/photos",
             "darkroom serve --listen 0.0.0.0:8080 --token-file token --outputs-under /mnt/photos",
             "darkroom serve --read-only",
+        ],
+        mainOptions: [
+            "redis", "listen", "photos-under", "outputs-under", "read-only", "token-file", "no-token",
+            "tls-cert", "tls-key", "cache", "log-level",
         ])
 
     @OptionGroup(title: "Server options") var server: WebServerOptions

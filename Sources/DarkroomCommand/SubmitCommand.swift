@@ -26,12 +26,17 @@ struct SubmitCommand: ParsableCommand {
             "darkroom submit more.csv -o /mnt/more --priority high --after holidays",
             "darkroom submit photos.csv --resume holidays",
             "darkroom submit photos.csv -o /mnt/photos --dry-run",
+        ],
+        mainOptions: [
+            "output", "filter", "rendition", "format", "quality", "recursive", "limit",
+            "name", "priority", "after", "wait", "resume", "dry-run", "redis",
         ])
 
     @Argument(help: "The photo list: a file, a URL, a folder of photos, or - for standard input.") var list: String
     @Option(
         name: .customLong("output", short: "o"), help: "The folder that workers write the photos to.",
-        valueName: "folder")
+        valueName: "folder",
+        synonyms: Mistakes.namesOfOutput)
     var output: String?
     @Option(
         help: "Continue feeding this batch from the same list, after an interruption or after the list has grown.",
@@ -44,9 +49,13 @@ struct SubmitCommand: ParsableCommand {
             """,
         valueName: "count")
     var replicas: Int?
-    @Flag(help: "Show progress and return when the batch has finished.") var wait: Bool
+    @Flag(
+        help: "Show progress and return when the batch has finished.",
+        synonyms: ["w", "block", "follow", "progress"]) var wait: Bool
     @Flag(help: "The output folder is not on this machine; workers create it.") var remoteOutput: Bool
-    @Flag(help: "Print what the command would do, and store nothing. Redis is checked only if it is reachable.")
+    @Flag(
+        help: "Print what the command would do, and store nothing. Redis is checked only if it is reachable.",
+        synonyms: ["n", "simulate", "check", "pretend"])
     var dryRun: Bool
     @Flag(help: "Print the facts of the batch as JSON.") var json: Bool
     @OptionGroup(title: "List options") var reading: ListReadingOptions
@@ -63,6 +72,10 @@ struct SubmitCommand: ParsableCommand {
         "--quotes",
         "--limit", "--sample", "--seed",
     ]
+
+    static func advice(onTooManyValues values: [String], options: [String]) -> String? {
+        Mistakes.advice(onLists: values, options: options)
+    }
 
     func validate() throws {
         guard output != nil || resume != nil else {
@@ -93,6 +106,7 @@ struct SubmitCommand: ParsableCommand {
     }
 
     func run() throws {
+        if let output { try Mistakes.refusePhoto(list, output: output) }
         let selection = reading.selection()
         let interruption = FeedInterruption(list: listName, selection)
         StopSignals.handle { _ in interruption.leave() }

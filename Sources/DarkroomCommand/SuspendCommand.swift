@@ -55,7 +55,7 @@ struct SuspensionArguments: ParsableArguments {
 /// `darkroom suspend`: workers start no more downloads or filtrations of a batch or of the cluster.
 struct SuspendCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        name: "suspend", abstract: "Suspend a batch or the cluster: no download or filtration starts.",
+        name: "suspend", abstract: "Suspend a batch or the cluster: no new work starts.",
         discussion: """
             Downloads and filtrations that are running are completed. Batches can still be submitted and fed. The \
             suspension lasts until "darkroom resume", even if workers or Redis restart. Suspending again is not an \

@@ -21,6 +21,10 @@ struct WorkerCommand: ParsableCommand {
         examples: [
             "darkroom worker", "darkroom worker --redis redis://queue:6379 --outputs-under /mnt/photos",
             "darkroom worker --operation small='convert - -resize 800x800 jpg:-'",
+        ],
+        mainOptions: [
+            "redis", "outputs-under", "downloads", "filtrations", "per-host", "rate", "operation",
+            "allow-private", "files-under", "when-disk-full", "metrics", "log-level",
         ])
 
     @Option(
@@ -32,7 +36,8 @@ struct WorkerCommand: ParsableCommand {
             Serve metrics for Prometheus at /metrics, and /healthz and /readyz, on this address. A port alone is a \
             port of 127.0.0.1.
             """,
-        valueName: "[host:]port")
+        valueName: "[host:]port",
+        synonyms: ["port", "p", "listen", "prometheus"])
     var metrics: String?
     @OptionGroup(title: "Worker options") var slots: SlotOptions
     @OptionGroup(title: "Operation options") var operations: OperationOptions

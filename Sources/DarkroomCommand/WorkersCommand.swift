@@ -5,11 +5,14 @@ import DarkroomStore
 /// `darkroom workers`: lists workers and their operations.
 struct WorkersCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        name: "workers", abstract: "List the workers seen within the last hour, and their operations.",
+        name: "workers", abstract: "List the workers of the last hour, and their operations.",
         group: "Monitor", synonyms: ["ps", "nodes"], examples: ["darkroom workers"])
 
     @Flag(help: "Print the facts of all workers as a JSON array.") var json: Bool
+    @OptionGroup var tableOptions: TableOptions
     @OptionGroup(title: "Redis options") var redis: RedisOptions
+
+    func validate() throws { try tableOptions.require(isTable: !json) }
 
     func run() throws {
         let client = try redis.connect()
@@ -23,7 +26,7 @@ struct WorkersCommand: ParsableCommand {
                 Table.Column("downloads", rank: 5), Table.Column("filtrations", rank: 4),
                 Table.Column("photos", rank: 3), Table.Column("rate", rank: 6),
                 Table.Column("operations", rank: 7, most: 32), Table.Column("refuses", rank: 8),
-            ], to: output)
+            ], tableOptions, to: output)
         for worker in workers {
             // The last state of a lost worker is outdated: other workers may have claimed its operations.
             let isLiving = worker.isLiving(now: now)

@@ -10,20 +10,20 @@ import Testing
                 Usage: darkroom <command> [options]
 
                 Coordinator:
-                  submit                  Split a photo list into operations and feed them.
-                  cancel                  Cancel batches.
+                  submit         Split a photo list into operations and feed them.
+                  cancel         Cancel batches.
 
                 Worker:
-                  worker                  Develop what is queued.
+                  worker         Develop what is queued.
 
                 Monitor:
-                  watch                   Show bars, rates, the time that is left and the
-                                          workers while the batches run.
-                  bench                   Measure the system.
+                  watch          Show bars, rates, the time that is left and the workers while
+                                 the batches run.
+                  bench          Measure the system.
 
                 Options:
-                  -h, --help              Show this help or the help of a command.
-                  --version               Show the version.
+                  -h, --help     Show this help, or with a command its help.
+                  -V, --version  Show the version.
 
                 Example:
                   darkroom submit photos.csv -o developed
@@ -96,8 +96,49 @@ import Testing
         #expect(outcome(of: ["cancel", "-h"])?.standardOutput.contains("Usage: darkroom cancel [<batch>...]") == true)
     }
 
-    @Test func version() {
-        #expect(outcome(of: ["--version"])?.standardOutput == "darkroom 1.2.3\n")
+    @Test(arguments: [["--version"], ["-V"], ["-v"], ["version"], ["help", "version"], ["submit", "x", "--version"]])
+    func version(words: [String]) {
+        #expect(outcome(of: words)?.standardOutput == "darkroom 1.2.3\n")
+        #expect(outcome(of: words)?.code == .success)
+    }
+
+    @Test func helpThatDoesNotFitOnAScreenHasOnlyTheMainOptions() throws {
+        let text = try #require(outcome(of: Long.self, ["--help"])?.standardOutput)
+        #expect(
+            text == """
+                Has many options.
+
+                Usage: long [options]
+
+                Main options:
+                  -b, --second <value>    Does another thing. By default 3. (default: 3)
+                  --first                 Does one thing.
+                  -h, --help              Show this help.
+
+                Example:
+                  long --first
+
+                'long --help all' shows all 42 options.
+
+                """)
+    }
+
+    @Test(arguments: [
+        ["--help", "all"], ["--help=all"], ["-h", "all"], ["--first", "--second", "2", "--help", "all"],
+    ])
+    func helpAllHasAllOptionsAndTheDescription(words: [String]) throws {
+        let text = try #require(outcome(of: Long.self, words)?.standardOutput)
+        #expect(text.contains("\nThe description.\n") && text.contains("Does another thing. It is long."))
+        for number in 1...40 { #expect(text.contains("  --option\(number) ")) }
+        #expect(
+            outcome(of: ["help", "bench", "develop", "all"])?.standardOutput.contains("bench develop <folder>") == true)
+    }
+
+    @Test(arguments: [
+        ["--help", "submit"], ["-h", "submit"], ["help", "submit", "--help"], ["submit", "x", "-h", "-o"],
+    ])
+    func helpMayPrecedeOrFollowTheCommand(words: [String]) {
+        #expect(outcome(of: words)?.standardOutput.contains("Usage: darkroom submit") == true)
     }
 
     @Test func hiddenCommandsRun() throws {

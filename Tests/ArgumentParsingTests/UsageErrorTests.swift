@@ -23,6 +23,29 @@ import Testing
         #expect(try problems("submit", "list", "-o", "x", "-x") == ["unknown option -x"])
     }
 
+    @Test func suggestsTheOptionOfASynonym() throws {
+        let words = ["submit", "list", "-o", "x"]
+        func problem(_ more: String...) throws -> [String] {
+            let end = try #require(outcome(of: words + more))
+            return end.standardError.split(separator: "\n").filter { $0.hasPrefix("error: ") }.map {
+                String($0.dropFirst(7))
+            }
+        }
+        #expect(try problem("-q", "3") == ["unknown option -q; did you mean --intensity?"])
+        #expect(try problem("-q3") == ["unknown option -q3; did you mean --intensity?"])
+        #expect(try problem("-n", "x") == ["unknown option -n; did you mean --namespace?"])
+        #expect(try problem("--strength=3") == ["unknown option --strength; did you mean --intensity?"])
+        #expect(try problem("-intensity", "3") == ["unknown option -intensity; did you mean --intensity?"])
+        #expect(try problem("--sepia", "3") == ["unknown option --sepia; use --filter sepia=3"])
+        #expect(try problem("-sepia=3") == ["unknown option -sepia=3; use --filter sepia=3"])
+        #expect(
+            try problem("photo", "--wait")
+                == ["unexpected argument \"photo\"; try bench develop list photo -o x --wait"])
+        #expect(try problems("cancel", "--lease", "3") == ["unknown option --lease; it is an option of submit"])
+        #expect(try problems("cancel", "-q") == ["unknown option -q; use --intensity of submit"])
+        #expect(try problems("sepia", "3") == ["unknown command \"sepia\"; it is a filter (3)"])
+    }
+
     @Test func suggestsASimilarCommand() throws {
         #expect(try problems("sumbit") == ["unknown command \"sumbit\"; did you mean submit?"])
         #expect(try problems("frobnicate") == ["unknown command \"frobnicate\""])

@@ -114,7 +114,7 @@ import Testing
         _ = BatchSheet(batch, now: now, problems: problems.of(batch), waiting: hosts.waitText, waited: nil).sheet
         _ = JSON(batch, now: now, problems: problems.of(batch)).text
         let cluster = try ClusterStatus(
-            location: RedisLocation("redis://127.0.0.1"), batches: [batch, batch], workers: workers,
+            location: RedisLocation("redis://127.0.0.1"), batches: [batch, batch], finished: 0, workers: workers,
             controls: ClusterControls(),
             problems: problems, now: now)
         _ = cluster.json.text

@@ -22,7 +22,7 @@ import Testing
             try Self.page("Commands") + Self.page("ListsAndOutput") + Self.page("Formats") + Self.page("WebServer")
         for command in DarkroomProgram.configuration.subcommands where command.configuration.shouldDisplay {
             let name = command.configuration.name
-            for line in try Program.run(name, "--help").lines {
+            for line in try Program.run(name, "--help", "all").lines {
                 // `  --photos <ranges>` or `  -o, --output <folder>`. Lines of descriptions start with more spaces.
                 guard let match = try #/ {2}(?:-[a-z], )?(--[a-z-]+)(?: .*)?/#.wholeMatch(in: line) else { continue }
                 let option = String(match.output.1)

@@ -15,15 +15,20 @@ import Testing
     /// Starts `run` with its socket folders below the scratch folder, so that the test can check that no folder is
     /// left.
     func start(_ arguments: String...) throws -> Program {
-        try FileManager.default.createDirectory(atPath: scratch.path("run"), withIntermediateDirectories: true)
-        return try Program(["run"] + arguments, environment: ["XDG_RUNTIME_DIR": scratch.path("run")])
+        return try Program(["run"] + arguments, environment: environment())
     }
 
     func run(_ list: String, _ more: String..., out: String = "out") throws -> Program.Outcome {
-        try FileManager.default.createDirectory(atPath: scratch.path("run"), withIntermediateDirectories: true)
         return try Program(
-            ["run", list, "-o", scratch.path(out)] + more, environment: ["XDG_RUNTIME_DIR": scratch.path("run")]
+            ["run", list, "-o", scratch.path(out)] + more, environment: environment()
         ).outcome()
+    }
+
+    private func environment() throws -> [String: String] {
+        for name in ["run", "tmp"] {
+            try FileManager.default.createDirectory(atPath: scratch.path(name), withIntermediateDirectories: true)
+        }
+        return ["XDG_RUNTIME_DIR": scratch.path("run"), "TMPDIR": scratch.path("tmp")]
     }
 
     /// Starts a server of `count` photos, and writes their list. The server delays all photos from index `held` on
@@ -51,6 +56,22 @@ import Testing
         #expect(outcome.standardError.contains("from another terminal: darkroom watch \(scratch.path("out"))"))
         #expect(outcome.standardError.contains("warning: this run works as root: ") == (geteuid() == 0))
         #expect(try scratch.contents("run") == [])
+    }
+
+    @Test func photoInPlaceOfAListGetsTheCommandThatDevelopsIt() throws {
+        let photo = Self.samples + "/coffee.jpg"
+        let first = try run(photo, "--filter", "sepia")
+        let command = "darkroom develop \(photo) -o \(scratch.path("out"))"
+        #expect(first.status == 1, "\(first)")
+        #expect(
+            first.standardError
+                == "error: photo list \(photo): it is a picture, not a photo list; to develop it: \(command) --filter sepia\n"
+        )
+        // `develop` does not have this option.
+        #expect(try run(photo, "--limit", "3").standardError.hasSuffix("to develop it: \(command)\n"))
+        // A list may have any name.
+        let list = try scratch.write("list.jpg", "file://\(photo)\n")
+        #expect(try run(list).status == 0)
     }
 
     @Test func printsReasonsOfFailuresAndDevelopsNothingTwice() throws {

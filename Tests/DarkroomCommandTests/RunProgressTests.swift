@@ -58,6 +58,22 @@ import Testing
         #expect(lines.line(feedOnly: false) == "100 photos fed, 50 downloaded, 40 filtered, 10 failed (damaged 10)")
     }
 
+    @Test func unchangedCountsArePrintedEveryFiveMinutes() throws {
+        var plain = PlainLines(from: Self.start)
+        var lines = ProgressLines(try batch(fed: 1000), at: Self.start)
+        var printed: [Int] = []
+        for second in 0...700 {
+            let time = Self.start + .seconds(second)
+            lines.update(try batch(fed: 1000, filtered: second < 12 ? second : 12), at: time)
+            if plain.isDue(lines.counts(feedOnly: false), at: time) { printed.append(second) }
+        }
+        // The rate and the time that is left still change after the last photo.
+        #expect(printed == [5, 10, 15, 315, 615])
+        let (changed, early) = (["1,001 photos fed"], ["1,002 photos fed"])
+        let isDue = [(changed, 701), (early, 702)].map { plain.isDue($0.0, at: Self.start + .seconds($0.1)) }
+        #expect(isDue == [true, false])
+    }
+
     @Test func showsNoRemainingTimeWhileSuspended() throws {
         var lines = ProgressLines(try batch(fed: 1000), at: Self.start)
         let facts = try batch(fed: 1000, filtered: 400)

@@ -162,6 +162,50 @@ import Testing
         ),
         ("limits --filtrations 257", "--filtrations 257: from 1 to 256"),
         ("limits --clear --downloads 3", "--clear removes both limits"),
+        (
+            "resize 300x200 a b",
+            "unknown command \"resize\"; resize is a filter: darkroom develop IN OUT --filter resize=300x200"
+        ),
+        ("sepia a b", "unknown command \"sepia\"; sepia is a filter: darkroom develop IN OUT --filter sepia; "),
+        ("grey", "unknown command \"grey\"; grayscale is a filter: darkroom develop IN OUT --filter grayscale; "),
+        ("a.jpg b.jpg", "unknown command \"a.jpg\"; to develop photos: darkroom develop IN OUT, or "),
+        ("run l -o d --width 300", "unknown option --width; use --filter resize=300x\n"),
+        ("run l -o d --height=300", "unknown option --height; use --filter resize=x300\n"),
+        ("develop a b --resize 300x200", "unknown option --resize; use --filter resize=300x200\n"),
+        ("submit l -o d -resize 300x200", "unknown option -resize; use --filter resize=300x200\n"),
+        ("run --sepia l -o d", "unknown option --sepia; sepia is a filter: --filter sepia\n"),
+        ("run l -o d --crop", "unknown option --crop; crop is a filter: --filter crop=16:9,gravity:attention\n"),
+        ("run l -o d -j 8", "unknown option -j; did you mean --downloads or --filtrations?\n"),
+        ("worker --threads=8", "unknown option --threads; did you mean --downloads or --filtrations?\n"),
+        ("limits --jobs 8", "unknown option --jobs; did you mean --downloads or --filtrations?\n"),
+        ("develop a -o d --parallel 8", "unknown option --parallel; did you mean --jobs?\n"),
+        (
+            "submit l -o d -j8",
+            "unknown option -j8; use --downloads, --filtrations or --jobs of run, limits, worker or dev"
+        ),
+        ("serve --port 8080", "unknown option --port; did you mean --listen?\n"),
+        ("serve -p 8080", "unknown option -p; did you mean --listen?\n"),
+        ("worker --port 8080", "unknown option --port; did you mean --metrics?\n"),
+        ("run l -o d --port 8080", "unknown option --port; --serve shows the photos in the browser, on a free port\n"),
+        ("run l -o d --force", "unknown option --force; did you mean --again or --overwrite?\n"),
+        ("status -j", "unknown option -j; did you mean --json?\n"),
+        ("run l out", "unexpected argument \"out\"; to name the output folder: -o out\n"),
+        (
+            "run a.jpg b.jpg",
+            "unexpected argument \"b.jpg\"; the command takes one list or one folder; to develop these "
+        ),
+        ("run l -o d -f sepia", "unknown option -f; did you mean --again, --filter or --overwrite?\nUsage"),
+        ("batches --wait", "unknown option --wait; it is an option of submit or cancel\n"),
+        (
+            "run a.jpg b.jpg --filter sepia -o out",
+            "unexpected argument \"b.jpg\"; the command takes one list or one folder; to develop these photos: "
+                + "darkroom develop a.jpg b.jpg --filter sepia -o out\n"
+        ),
+        (
+            "submit a.jpg b.jpg --name x -oout",
+            "unexpected argument \"b.jpg\"; the command takes one list or one folder; to develop these photos: "
+                + "darkroom develop a.jpg b.jpg -o out\n"
+        ),
         ("stauts", "unknown command \"stauts\"; did you mean status?"),
     ])
     func badValueIsAUsageError(_ line: String, _ message: String) throws {
@@ -226,9 +270,39 @@ import Testing
         }
     }
 
+    @Test func helpFitsOnAScreenAndHelpAllHasEveryOption() throws {
+        func help(_ words: [String]) throws -> [Substring] {
+            let text = try requireError(CommandExit.self) { try DarkroomProgram.parseAsRoot(words) }.standardOutput
+            let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+            #expect(lines.allSatisfy { $0.count <= 90 && $0.last != " " }, "\(text)")
+            return Array(lines)
+        }
+        #expect(try help(["--help"]).count <= 45)
+        #expect(try help(["--help", "all"]).contains { $0.contains("Exit status: 0 success") })
+        for type in DarkroomProgram.configuration.subcommands where type.configuration.shouldDisplay {
+            let name = type.configuration.name
+            let (short, complete) = (try help([name, "--help"]), try help([name, "--help", "all"]))
+            #expect(short.count <= 45, "\(name): \(short.count) lines")
+            let isWhole = short == complete
+            let hint = short.last?.contains("'darkroom \(name) --help all' shows all ")
+            #expect(isWhole != (hint == true), "\(name)")
+            let names = type.init().optionNames()
+            #expect(!names.isEmpty)
+            func has(_ option: String, _ lines: [Substring]) -> Bool {
+                lines.contains {
+                    $0.hasPrefix("  \(option)") || $0.hasPrefix("  -") && $0.dropFirst(6).hasPrefix(option)
+                }
+            }
+            for option in names { #expect(has(option, complete), "\(name) \(option)") }
+            for option in type.configuration.mainOptions { #expect(has("--\(option)", short), "\(name) \(option)") }
+            #expect(type.configuration.mainOptions.count <= 14)
+        }
+    }
+
     @Test func printsTheVersion() throws {
         let outcome = try Program.run("--version")
         #expect(outcome.status == 0 && outcome.standardOutput == "darkroom \(darkroomVersion)\n")
+        for word in ["-v", "-V", "version"] { #expect(try Program.run(word).standardOutput == outcome.standardOutput) }
         let help = try Program.run("--help").standardOutput
         for group in ["This machine:", "Coordinator:", "Worker:", "Monitor:"] { #expect(help.contains("\n\(group)\n")) }
         #expect(try Program.run().status == 2)

@@ -26,6 +26,10 @@ struct DevelopCommand: ParsableCommand {
             "darkroom develop in.jpg out.png --filter tilt-shift=radius:5",
             "darkroom develop *.jpg -o developed --format webp",
             "darkroom develop holidays/ -o developed --recursive",
+        ],
+        mainOptions: [
+            "output", "filter", "rendition", "format", "quality", "max-bytes", "metadata",
+            "recursive", "jobs", "compare", "force", "json",
         ])
 
     @Argument(
@@ -34,15 +38,22 @@ struct DevelopCommand: ParsableCommand {
     var names: [String]
     @Option(
         name: .customLong("output", short: "o"),
-        help: "The folder that all photos are written to; it is created if it does not exist.", valueName: "folder")
+        help: "The folder that all photos are written to; it is created if it does not exist.", valueName: "folder",
+        synonyms: Mistakes.namesOfOutput)
     var output: String?
-    @Flag(help: "With -o: include the subfolders of folders of photos.") var recursive: Bool
+    @Flag(
+        help: "With -o: include the subfolders of folders of photos.",
+        synonyms: ["r", "R", "recurse", "subfolders"]) var recursive: Bool
     @Option(
+        name: .shortAndLong,
         help: "With -o: the number of photos that are developed at a time; by default one per core.",
-        valueName: "count")
+        valueName: "count",
+        synonyms: Mistakes.namesOfParallelWork + ["cores", "cpus", "filtrations", "downloads"])
     var jobs: Int?
     @Flag(help: "Also write the photo before and after, side by side, to NAME.compare.EXT.") var compare: Bool
-    @Flag(help: "Replace existing files.") var force: Bool
+    @Flag(
+        help: "Replace existing files.",
+        synonyms: ["f", "overwrite", "replace", "y", "yes", "again"]) var force: Bool
     @Flag(help: "Give each file the time of its photo.") var keepTimes: Bool
     @Option(
         help: """

@@ -23,8 +23,8 @@ struct DoctorReport {
     }
 
     /// Writes the findings as a table. On a terminal the advice follows below the table.
-    func write(to output: StandardOutput) throws {
-        var table = Table(["check", "verdict", "found"] + (output.isTerminal ? [] : ["advice"]), to: output)
+    func write(to output: StandardOutput, _ options: TableOptions) throws {
+        var table = Table(["check", "verdict", "found"] + (output.isTerminal ? [] : ["advice"]), options, to: output)
         for finding in findings {
             let cells = [finding.check, finding.verdict.rawValue, finding.found].map(Cell.text)
             try table.add(cells + (output.isTerminal ? [] : [.text(finding.advice ?? "")]))

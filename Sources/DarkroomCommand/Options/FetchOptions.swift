@@ -12,7 +12,9 @@ struct FetchOptions: ParsableArguments {
             """, valueName: "count|auto")
     var perHost: PerHost = .auto
     @Flag(help: "Use HTTP/1.1 also with servers that offer HTTP/2.") var http1: Bool
-    @Option(help: "The most requests to one host in a time, such as 10/s or 30/m.", valueName: "count/unit")
+    @Option(
+        help: "The most requests to one host in a time, such as 10/s or 30/m.", valueName: "count/unit",
+        synonyms: ["throttle", "limit-rate", "rate-limit", "delay"])
     var rate: RequestRate?
     @Option(help: "The most requests of the worker to all hosts together in a time.", valueName: "count/unit")
     var rateTotal: RequestRate?
@@ -42,18 +44,23 @@ struct FetchOptions: ParsableArguments {
     @Option(help: "The most redirects that are followed.", valueName: "count") var maxRedirects: Int = 5
     @Option(help: "How long a photo is tried again after a temporary error of its own.", valueName: "duration")
     var retryFor: Duration = .seconds(90)
-    @Option(help: "The most further attempts in this time.", valueName: "count") var retries: Int = 100
+    @Option(
+        help: "The most further attempts in this time.", valueName: "count",
+        synonyms: ["tries"]) var retries: Int = 100
     @Option(
         help: """
             A header line for requests, such as "Accept: image/*". With HOST= or *.DOMAIN= before it, the header is \
             sent only to these hosts, over https at port 443. HOST:PORT= selects another port, http://HOST= also \
             allows http; localhost and private addresses do not need http://.
-            """, valueName: "[host=]line")
+            """, valueName: "[host=]line",
+        synonyms: ["H"])
     var header: [String]
     @Option(
         help: "A file with such headers, one per line; the process list does not show them.", valueName: "file")
     var headerFile: [String]
-    @Option(help: "The User-Agent header.", valueName: "text")
+    @Option(
+        help: "The User-Agent header.", valueName: "text",
+        synonyms: ["A", "agent"])
     var userAgent: String = "darkroom/\(darkroomVersion)"
     @Flag(
         help: """

@@ -14,7 +14,8 @@ struct ImageOptions: ParsableArguments {
             A filter such as sepia, resize=800x600 or tilt-shift=radius:3, or several, separated by spaces. Filters are \
             applied in the given order; by default none, and photos stay as they are. darkroom filters lists them.
             """,
-        valueName: "filter")
+        valueName: "filter",
+        synonyms: ["effect", "f"])
     var filter: [ChainArgument]
     @Option(
         help: """
@@ -25,16 +26,24 @@ struct ImageOptions: ParsableArguments {
     var rendition: [RenditionArgument]
     @Option(help: "A file with a rendition in each line.", valueName: "file") var recipe: RecipeArgument?
 
-    @Option(help: EncodingSetting.format.summary, valueName: "format") var format: String?
-    @Option(help: EncodingSetting.quality.summary + " By default 85.", valueName: "number") var quality: String?
+    @Option(
+        help: EncodingSetting.format.summary, valueName: "format",
+        synonyms: ["type", "to", "output-format", "ext", "extension", "t"]) var format: String?
+    @Option(
+        help: EncodingSetting.quality.summary + " By default 85.", valueName: "number",
+        synonyms: ["q"]) var quality: String?
     @Flag(help: EncodingSetting.lossless.summary) var lossless: Bool
     @Option(help: EncodingSetting.effort.summary, valueName: "number") var effort: String?
     @Flag(help: EncodingSetting.progressive.summary) var progressive: Bool
     @Option(help: EncodingSetting.chroma.summary, valueName: "kind") var chroma: String?
     @Flag(help: EncodingSetting.palette.summary) var palette: Bool
-    @Option(help: EncodingSetting.maxBytes.summary, valueName: "size") var maxBytes: String?
+    @Option(
+        help: EncodingSetting.maxBytes.summary, valueName: "size",
+        synonyms: ["max-size", "file-size"]) var maxBytes: String?
     @Option(help: EncodingSetting.metadata.summary, valueName: "kinds") var metadata: String?
-    @Flag(help: "Remove metadata and colour profile: --metadata none.") var strip: Bool
+    @Flag(
+        help: "Remove metadata and colour profile: --metadata none.",
+        synonyms: ["strip-metadata", "no-metadata", "strip-exif"]) var strip: Bool
     @Option(help: EncodingSetting.background.summary + " By default white.", valueName: "colour")
     var background: String?
     @Flag(help: EncodingSetting.srgb.summary) var srgb: Bool
@@ -48,6 +57,10 @@ struct ImageOptions: ParsableArguments {
     var animation: AnimationFrames = .first
 
     enum AnimationFrames: String, CaseIterable, ExpressibleByArgument { case first, keep }
+
+    func advice(onUnknownOption name: String, value: String?) -> OptionAdvice? {
+        Mistakes.advice(onOptionForFilter: name, value: value)
+    }
 
     func validate() throws {
         let settings = try settings()

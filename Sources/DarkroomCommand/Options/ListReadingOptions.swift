@@ -4,7 +4,9 @@ import DarkroomCoordinator
 
 /// Options for reading a photo list.
 struct ListReadingOptions: ParsableArguments {
-    @Flag(help: "Include the subfolders of a folder of photos.") var recursive: Bool
+    @Flag(
+        help: "Include the subfolders of a folder of photos.",
+        synonyms: ["r", "R", "recurse", "subfolders"]) var recursive: Bool
     @Option(help: "The column with the URLs in a CSV or TSV list, by its name or number.", valueName: "column")
     var urlColumn: String?
     @Option(help: "The column with the names.", valueName: "column") var nameColumn: String?
@@ -14,7 +16,9 @@ struct ListReadingOptions: ParsableArguments {
             text. By default this is detected.
             """)
     var quotes: ListQuotes?
-    @Option(help: "Take only the first photos of the list.", valueName: "count") var limit: Quantity?
+    @Option(
+        help: "Take only the first photos of the list.", valueName: "count",
+        synonyms: ["n", "count", "first", "head", "max"]) var limit: Quantity?
     @Option(help: "Take this number of photos at random, in the order of the list.", valueName: "count")
     var sample: Quantity?
     @Option(

@@ -6,7 +6,9 @@ extension LogFormat: ExpressibleByArgument {}
 
 /// Options for the log on standard error.
 struct LogOptions: ParsableArguments {
-    @Option(help: "The lowest level that is logged.", valueName: "level") var logLevel: LogLevel = .info
+    @Option(
+        help: "The lowest level that is logged.", valueName: "level",
+        synonyms: ["v", "verbose", "q", "quiet", "debug"]) var logLevel: LogLevel = .info
     @Option(help: "The format of log lines: readable text, or one JSON object per line.", valueName: "format")
     var logFormat: LogFormat = .readable
 

@@ -14,7 +14,9 @@ struct OutputOptions: ParsableArguments {
             """,
         valueName: "template")
     var fileName: String?
-    @Flag(help: "Write to the folder even if another batch has written to it.") var overwrite: Bool
+    @Flag(
+        help: "Write to the folder even if another batch has written to it.",
+        synonyms: ["force", "f", "replace"]) var overwrite: Bool
     @Option(
         help: """
             Keep complete downloads below this folder. Photos that another batch has downloaded to it are read from \

@@ -35,7 +35,8 @@ enum Retention: ExpressibleByArgument {
 /// Options for when a batch starts, who is notified of its end, and how Redis stores it.
 struct QueueOptions: ParsableArguments {
     @Option(
-        help: "The name of the batch; no other unfinished batch may have it.", valueName: "name")
+        help: "The name of the batch; no other unfinished batch may have it.", valueName: "name",
+        synonyms: ["title", "label", "id"])
     var name: String?
     @Option(
         help: "The priority: workers claim batches of a higher priority first; batches of equal priority alternate.",
@@ -53,7 +54,8 @@ struct QueueOptions: ParsableArguments {
             When the batch has finished, a worker sends the facts of the batch to this URL by POST. Only workers whose \
             --webhook-hosts contain the host of the URL do this; a worker that has a secret signs the request.
             """,
-        valueName: "url")
+        valueName: "url",
+        synonyms: ["callback", "notify"])
     var webhook: String?
     @Option(help: "Photos per operation, 1 to 1000.", valueName: "count") var operationSize: Int = 50
     @Option(help: "After this time without a heartbeat, other workers claim an operation.", valueName: "duration")

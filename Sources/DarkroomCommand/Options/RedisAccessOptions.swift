@@ -8,7 +8,8 @@ struct RedisAccessOptions: ParsableArguments {
     @Option(
         name: .customLong("redis-password-file"),
         help: "A file with the password; by default, DARKROOM_REDIS_PASSWORD or the URL gives it.", valueName: "file",
-        environment: "DARKROOM_REDIS_PASSWORD_FILE")
+        environment: "DARKROOM_REDIS_PASSWORD_FILE",
+        synonyms: ["password", "redis-password"])
     var passwordFile: String?
 
     @Option(

@@ -9,9 +9,12 @@ import DarkroomStore
 struct RedisOptions: ParsableArguments {
     // A string, parsed later: a usage error would show an invalid URL, which may contain a password.
     @Option(
-        help: "The address of Redis: redis://[user:password@]host[:port][/database], rediss://..., unix:///path, "
-            + "or redis+sentinel://host:port,host:port/service.",
-        valueName: "url", environment: "DARKROOM_REDIS")
+        help: """
+            The address of Redis. The forms are redis://[user:password@]host[:port][/database], rediss://..., \
+            unix:///path, and redis+sentinel://host:port,host:port/service.
+            """,
+        valueName: "url", environment: "DARKROOM_REDIS",
+        synonyms: ["redis-url", "redis-host", "broker", "url", "u", "server"])
     var redis: String = "redis://127.0.0.1:6379"
 
     @OptionGroup(title: "Redis options") var access: RedisAccessOptions

@@ -8,9 +8,12 @@ struct SlotOptions: ParsableArguments {
         help: """
             Downloads that receive data at the same time; by default 128 for each core, up to 1024. Up to 2,000 more wait \
             for their servers.
-            """, valueName: "count")
+            """, valueName: "count",
+        synonyms: Mistakes.namesOfParallelWork + ["connections"])
     var downloads: Int?
-    @Option(help: "Concurrent filtrations; by default the number of cores.", valueName: "count")
+    @Option(
+        help: "Concurrent filtrations; by default the number of cores.", valueName: "count",
+        synonyms: Mistakes.namesOfParallelWork + ["cores", "cpus"])
     var filtrations: Int?
     @Option(help: "The longest time for running photos to finish after a stop signal.", valueName: "duration")
     var grace: Duration = .seconds(10)

@@ -17,7 +17,9 @@ extension ListenAddress: ExpressibleByArgument {
 
 /// Options for the web server: its address, who may use it, and what it shows.
 struct WebServerOptions: ParsableArguments {
-    @Option(help: "The address and port to listen on. Port 0 chooses a free port.", valueName: "address")
+    @Option(
+        help: "The address and port to listen on. Port 0 chooses a free port.", valueName: "address",
+        synonyms: ["port", "p", "address", "addr", "bind", "host-port"])
     var listen: ListenAddress = ListenAddress(host: "127.0.0.1", port: 8080)
     @Option(help: "Show the photos below this folder.", valueName: "folder") var photosUnder: [String]
     @Option(

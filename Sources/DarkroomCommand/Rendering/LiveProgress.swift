@@ -3,18 +3,16 @@ import DarkroomConcurrency
 import DarkroomText
 import Foundation
 
-/// Shows the progress of batches on standard error: on a terminal, lines that are redrawn; otherwise a plain line every
-/// 5 s. Any thread may call it.
+/// Shows the progress of batches on standard error: on a terminal, lines that are redrawn; otherwise a plain line at most
+/// every 5 s if the counts have changed, and every 5 min if they have not. Any thread may call it.
 final class LiveProgress: Sendable {
     private struct State {
         var lines: ProgressLines?
         var table: ProgressTable?
         /// The width of each live line on the terminal, in columns.
         var drawn: [Int] = []
-        var nextLine = ContinuousClock.now + LiveProgress.linesEvery
+        var plain = PlainLines()
     }
-
-    private static let linesEvery = Duration.seconds(5)
 
     private let feedOnly: Bool
     private let isTerminal: Bool
@@ -72,8 +70,7 @@ final class LiveProgress: Sendable {
         if isTerminal {
             let erased = erasing(&state)
             write(erased + drawing(&state))
-        } else if !isQuiet, state.nextLine <= .now, let lines = state.lines {
-            state.nextLine = .now + Self.linesEvery
+        } else if !isQuiet, let lines = state.lines, state.plain.isDue(lines.counts(feedOnly: feedOnly)) {
             write(lines.line(feedOnly: feedOnly) + "\n")
         }
     }

@@ -50,15 +50,22 @@ struct ProgressLines {
         return lines
     }
 
+    /// The progress in one line.
     func line(feedOnly: Bool) -> String {
+        let pace = feedOnly ? rate(rates.fed.perSecond) : rate(perSecond) + timeLeft
+        return (counts(feedOnly: feedOnly) + pace).joined(separator: ", ")
+    }
+
+    /// The parts of the line without rate and time left, which also change while no photo is done.
+    func counts(feedOnly: Bool) -> [String] {
         let fed = "\(HumanText.count(facts.photos, of: "photo")) fed" + (facts.sealed ? "" : " so far")
-        if feedOnly { return ([fed] + rate(rates.fed.perSecond)).joined(separator: ", ") }
+        if feedOnly { return [fed] }
         let failed = facts.counts.failed
         let failures = failed > 0 ? ["\(HumanText.count(failed)) failed (\(facts.reasonsText))"] : []
         let counts = [
             "\(HumanText.count(facts.downloads)) downloaded", "\(HumanText.count(facts.counts.filtered)) filtered",
         ]
-        return ([fed] + counts + failures + rate(perSecond) + timeLeft).joined(separator: ", ")
+        return [fed] + counts + failures
     }
 
     private struct Stage {

@@ -1,6 +1,7 @@
 import Darkroom
 
-/// A table: on a terminal, aligned columns under headings; in a pipe, lines of tab-separated values without headings.
+/// A table: on a terminal, aligned columns under headings; in a pipe, lines of tab-separated values, without headings
+/// unless `--header` is given.
 ///
 /// If the terminal is too narrow, columns are left out, the least important first; then the last column is cut. A pipe
 /// gets all columns in full. Only the first rows are held in memory, to compute the widths of the columns, so a table
@@ -27,15 +28,19 @@ struct Table {
     private static let leastOfTheLast = 12
 
     private let output: StandardOutput
+    private let options: TableOptions
     private let columns: [Column]
     private let width: Int
     private var held: [[Cell]] = []
     private var widths: [Int]
+    /// Whether the header row was written; only in a pipe.
+    private var hasHeader = false
     /// The positions of the shown columns; nil before the first row is written.
     private var shown: [Int]?
 
-    init(_ columns: [Column], to output: StandardOutput) {
+    init(_ columns: [Column], _ options: TableOptions, to output: StandardOutput) {
         self.columns = columns
+        self.options = options
         self.output = output
         width = output.width
         widths = columns.map { TextWidth.columns(of: $0.name) }
@@ -47,13 +52,22 @@ struct Table {
             held.append(cells)
             if held.count >= 500 { try writeHeld() }
         } else {
+            try writeHeader()
             try output.line(cells.map(\.plain).joined(separator: "\t"))
         }
     }
 
     mutating func finish() throws {
+        if !output.isTerminal { try writeHeader() }
         if !held.isEmpty { try writeHeld() }
         try output.flush()
+    }
+
+    /// Writes the names of the columns, if `--header` is given and they are not written yet.
+    private mutating func writeHeader() throws {
+        guard options.header, !hasHeader else { return }
+        hasHeader = true
+        try output.line(columns.map(\.name).joined(separator: "\t"))
     }
 
     private mutating func writeHeld() throws {

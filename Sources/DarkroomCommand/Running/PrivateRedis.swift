@@ -11,6 +11,8 @@ final class PrivateRedis {
 
     private let process: RedisServerProcess
     private let folder: RunFolder
+    /// It holds the lock of the folder.
+    private let socketFolder: SocketFolder
 
     private static let dataName = "redis"
     private static let urlName = "redis.url"
@@ -38,7 +40,8 @@ final class PrivateRedis {
             try Self.requirePlainFiles(data, path)
             Self.removeSocketFolder(of: folder)
 
-            let socket = try Self.makeSocketFolder() + "/" + Self.socketName
+            socketFolder = try Self.makeSocketFolder()
+            let socket = socketFolder.path + "/" + Self.socketName
             do {
                 try folder.state.replace(Self.urlName, with: Array("unix://\(socket)\n".utf8))
                 process = try Self.start(socket, data, path)
@@ -179,7 +182,7 @@ final class PrivateRedis {
         }
     }
 
-    private static func makeSocketFolder() throws(CommandError) -> String {
+    private static func makeSocketFolder() throws(CommandError) -> SocketFolder {
         for parent in SocketFolder.parents() { if let folder = SocketFolder.make(in: parent) { return folder } }
         throw CommandError("make a folder for the socket of Redis in /tmp: \(systemErrorText())")
     }

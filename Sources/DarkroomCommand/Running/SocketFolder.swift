@@ -1,10 +1,23 @@
 import DarkroomFiles
 import Foundation
 
-/// The folder for the socket of a private Redis. It is not in the output folder, whose path may be too long for a
-/// socket.
-enum SocketFolder {
+/// A temporary folder of a `darkroom run`: for the socket of its private Redis, or for thumbnails. The socket is not in
+/// the output folder, whose path may be too long for a socket.
+///
+/// DESIGN. The process holds a lock (flock(2)) on the folder as long as this object exists. If the process is killed, the
+/// system releases the lock, and the next run removes the folder. A folder without a lock may also be new. So a process
+/// that has created a folder and locked it checks that the folder still exists, and otherwise creates another one.
+final class SocketFolder: Sendable {
     static let prefix = "darkroom-run-"
+
+    let path: String
+    /// Its descriptor holds the lock.
+    private let folder: Folder
+
+    private init(_ path: String, _ folder: Folder) {
+        self.path = path
+        self.folder = folder
+    }
 
     /// The possible parent folders, the preferred folder first.
     static func parents(
@@ -14,11 +27,59 @@ enum SocketFolder {
     }
 
     /// Creates a new folder with mode 0700.
-    /// - Returns: The path; nil on failure, with the error in `errno`.
-    static func make(in parent: String) -> String? {
-        // mkdtemp(3) replaces the Xs.
-        var template = Array("\(parent)/\(prefix)XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { return nil }
-        return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    /// - Returns: nil on failure, with the error in `errno`.
+    static func make(in parent: String) -> SocketFolder? {
+        for _ in 0..<mostAttempts {
+            // mkdtemp(3) replaces the Xs. The process id is for people who look at the folder.
+            var template = Array("\(parent)/\(prefix)\(getpid())-XXXXXX".utf8CString)
+            guard mkdtemp(&template) != nil else { return nil }
+            let path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+            do {
+                let folder = try Folder(trusted: path)
+                // If the file system has no locks, no run removes the folder.
+                while flock(folder.descriptor, LOCK_EX) != 0, errno == EINTR {}
+                if try Folder(trusted: parent).isFolder(folder, at: Path.split(path).name) {
+                    return SocketFolder(path, folder)
+                }
+                errno = ENOENT
+            } catch {
+                errno = error.error
+                guard error.error == ENOENT else { return nil }
+            }
+        }
+        return nil
+    }
+
+    /// How often another run may remove the new folder before this process has locked it.
+    private static let mostAttempts = 10
+
+    /// Removes the folders of killed runs of this user. A folder that cannot be removed stays; it does no harm.
+    static func removeAbandoned(in parents: [String] = parents() + [NSTemporaryDirectory()]) {
+        for parent in parents {
+            guard let parent = try? Folder(trusted: parent), let names = try? parent.names() else { continue }
+            for name in names where isName(name) { removeIfAbandoned(name, in: parent) }
+        }
+    }
+
+    /// Whether ``make(in:)`` creates folders with such a name.
+    private static func isName(_ name: String) -> Bool {
+        name.wholeMatch(of: #/darkroom-run-[0-9]+-[A-Za-z0-9]{6}/#) != nil
+    }
+
+    private static func removeIfAbandoned(_ name: String, in parent: Folder) {
+        // Does not follow a link.
+        guard let folder = try? parent.folder(name), (try? folder.requirePrivate()) != nil,
+            flock(folder.descriptor, LOCK_EX | LOCK_NB) == 0, (try? parent.isFolder(folder, at: name)) == true
+        else { return }
+        try? parent.removeTree(name)
+    }
+}
+
+extension Folder {
+    /// Whether `folder` is the subfolder with this name.
+    fileprivate func isFolder(_ folder: Folder, at name: String) throws(SystemFailure) -> Bool {
+        guard let found = try status(of: name) else { return false }
+        let status = try folder.status()
+        return found.st_dev == status.st_dev && found.st_ino == status.st_ino
     }
 }

@@ -13,7 +13,7 @@ final class RunServer {
     private static let cacheBytes = 256 << 20
 
     private let server: WebServer
-    private let scratch: String
+    private let scratch: SocketFolder
 
     init(_ client: DarkroomClient, of options: BatchOptions) throws {
         guard let scratch = SocketFolder.make(in: NSTemporaryDirectory()) else {
@@ -21,13 +21,13 @@ final class RunServer {
         }
         self.scratch = scratch
         var configuration = WebConfiguration(
-            access: .token(AccessRule.newToken()), scratchFolder: scratch, helpers: WebServerOptions.helpers())
+            access: .token(AccessRule.newToken()), scratchFolder: scratch.path, helpers: WebServerOptions.helpers())
         configuration.photosUnder = [options.output, options.originals].filter { !$0.isEmpty }
         configuration.cacheBytes = Self.cacheBytes
         do {
             server = try Self.start(client, configuration)
         } catch {
-            Self.remove(scratch)
+            Self.remove(scratch.path)
             throw error
         }
     }
@@ -56,7 +56,7 @@ final class RunServer {
 
     func stop() {
         server.stop()
-        Self.remove(scratch)
+        Self.remove(scratch.path)
     }
 
     private static func remove(_ scratch: String) {

@@ -241,7 +241,16 @@ package final class CommandOperation: Sendable {
             let text = String(cString: strsignal(signal))
             return failed(.filterFailed, "was ended by signal \(signal) (\(text))", command)
         }
-        return status == 0 ? nil : failed(.filterFailed, "ended with status \(status)", command)
+        return status == 0 ? nil : failed(.filterFailed, "ended with status \(status)\(Self.meaning(status))", command)
+    }
+
+    /// The meaning of a status of a shell.
+    private static func meaning(_ status: Int32) -> String {
+        switch status {
+        case 126: " (a program cannot be executed)"
+        case 127: " (a program was not found)"
+        default: ""
+        }
     }
 
     /// A failure with the end of the command's standard error.

@@ -136,10 +136,9 @@ final class RunningCommand: @unchecked Sendable {  // used by one thread at a ti
         }
     }
 
-    /// The end of the standard error of the last exchange: at most `most` Unicode scalars, without white space around it.
+    /// The end of the standard error of the last exchange: at most `most` Unicode scalars.
     func lastErrors(most: Int) -> String {
-        let text = String(decoding: printedErrors, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-        return String(String.UnicodeScalarView(text.unicodeScalars.suffix(most)))
+        CommandErrors(String(decoding: printedErrors, as: UTF8.self)).text(most: most)
     }
 
     /// Reads the present standard error. Returns the number of bytes, which is 0 if the command has closed it.

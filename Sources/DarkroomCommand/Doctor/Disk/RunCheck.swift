@@ -26,10 +26,10 @@ struct RunProbe {
     /// Creates a socket in a new folder, then removes the socket and the folder. Returns the error; nil on success.
     private static func failure(ofSocketIn parent: String) -> String? {
         guard let folder = SocketFolder.make(in: parent) else { return systemErrorText() }
-        let path = folder + "/redis.sock"
+        let path = folder.path + "/redis.sock"
         defer {
             unlink(path)
-            rmdir(folder)
+            rmdir(folder.path)
         }
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
