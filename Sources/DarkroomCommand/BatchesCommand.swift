@@ -27,7 +27,7 @@ struct BatchesCommand: ParsableCommand {
         if ids.count > limit.value {
             let hidden = ids.count - limit.value
             printToStandardError(
-                "\(HumanText.count(hidden, of: "earlier batch", "earlier batches")) not listed (--limit \(ids.count) lists all)")
+                "\(HumanText.count(hidden, of: "earlier batch")) not listed (--limit \(ids.count) lists all)")
         }
         if json {
             return try output.document(.array(batches.map { JSON($0, now: now, problems: problems.of($0)) }))

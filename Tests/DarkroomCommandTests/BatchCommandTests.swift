@@ -46,6 +46,16 @@ struct BatchCommandTests {
         #expect(plain.lines.contains("not-a-url\t1"))
     }
 
+    @Test func onlyTheNewestBatchesAreListed() throws {
+        let queue = try Queue()
+        let ids = try (0..<3).map { try queue.submit(["http://photos.example/\($0)"]) }
+        let outcome = try queue.run("batches", "--limit", "2")
+        #expect(outcome.lines.count == 2)
+        #expect(outcome.lines[0].hasPrefix("\(ids[1])") && outcome.lines[1].hasPrefix("\(ids[2])"))
+        #expect(outcome.standardError.hasPrefix("1 earlier batch not listed (--limit 3 lists all)\n"))
+        #expect(try queue.run("batches").lines.count == 3)
+    }
+
     @Test func batchesAreListedInOrderOfSubmission() throws {
         let queue = try Queue()
         let first = try queue.submit(Self.urls)
