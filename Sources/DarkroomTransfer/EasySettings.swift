@@ -58,6 +58,11 @@ final class EasySettings {
         if hop.url.hasPrefix("https:") { authorities.apply(to: curl, resumesSessions: true) }
     }
 
+    /// Whether a header of the user asks for a part of the photo.
+    func asksForPart(_ hop: Redirects.Hop) -> Bool {
+        configuration.headers.contains { $0.name == "range" && hop.takes($0) }
+    }
+
     private func headers(for hop: Redirects.Hop) -> UnsafeMutablePointer<curl_slist>? {
         let wanted = configuration.headers.indices.filter { hop.takes(configuration.headers[$0]) }
         if let list = headers[wanted] { return list }
