@@ -27,10 +27,11 @@ extension EasyHandle {
         let result = result(code)
         let end = code == CURLE_HTTP2_STREAM ? Self.end(ofStream: String(cString: errorText)) : nil
         let sign = sign(result, end)
+        let isRedirect = if case .redirected = result { true } else { false }
         return Attempt.Outcome(
             result: result, sign: sign, countsForHost: sign != .silent || peer?.countsSilence(begun: started) != false,
-            isMultiplexed: isMultiplexed, way: way, hasBeenPublic: hasBeenPublic, spent: time(.now),
-            hasStreamed: hasStreamed)
+            isMultiplexed: isMultiplexed, way: way, hasBeenPublic: hasBeenPublic,
+            cookies: isRedirect ? cookies : [], spent: time(.now), hasStreamed: hasStreamed)
     }
 
     /// How a server ends a stream without a response. Such a server is not silent: it may answer other requests.

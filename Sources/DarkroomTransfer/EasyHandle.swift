@@ -105,7 +105,7 @@ final class EasyHandle {
         errorText.pointee = 0
         curl_easy_reset(curl)
         settings.apply(to: curl)
-        settings.apply(attempt.request.hop, to: curl)
+        settings.apply(attempt.request, to: curl)
         // With this option, a request waits for a connection to its server that is just being opened. Without the option, it
         // would open another connection.
         darkroom_curl_easy_setopt_long(curl, CURLOPT_PIPEWAIT, attempt.sharesConnection ? 1 : 0)
@@ -161,6 +161,7 @@ final class EasyHandle {
         isComplete = false
         isUnwanted = false
         bytesOfNextAttempt = nil
+        forgetCookies()
         if addresses != nil {
             darkroom_curl_easy_setopt_list(curl, CURLOPT_RESOLVE, nil)
             curl_slist_free_all(addresses)

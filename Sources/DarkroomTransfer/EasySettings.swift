@@ -52,9 +52,23 @@ final class EasySettings {
     }
 
     /// Sets the options that differ for each request.
-    func apply(_ hop: Redirects.Hop, to curl: UnsafeMutableRawPointer) {
+    func apply(_ request: Request, to curl: UnsafeMutableRawPointer) {
+        let hop = request.hop
         darkroom_curl_easy_setopt_string(curl, CURLOPT_URL, hop.url)
-        darkroom_curl_easy_setopt_list(curl, CURLOPT_HTTPHEADER, headers(for: hop))
+        var wanted = configuration.headers.indices.filter { hop.takes(configuration.headers[$0]) }
+        // Turns the cookies of this handle on.
+        darkroom_curl_easy_setopt_string(curl, CURLOPT_COOKIEFILE, "")
+        if !request.cookies.isEmpty {
+            for cookie in request.cookies { darkroom_curl_easy_setopt_string(curl, CURLOPT_COOKIELIST, cookie) }
+            // A request must not have two `Cookie` lines (RFC 6265, 5.4), so libcurl adds the cookies of the user.
+            let own = wanted.filter { configuration.headers[$0].name == "cookie" }
+            wanted.removeAll(where: own.contains)
+            let values = own.map { configuration.headers[$0].value }.filter { !$0.isEmpty }
+            if !values.isEmpty {
+                darkroom_curl_easy_setopt_string(curl, CURLOPT_COOKIE, values.joined(separator: "; "))
+            }
+        }
+        darkroom_curl_easy_setopt_list(curl, CURLOPT_HTTPHEADER, headers(wanted))
         if hop.url.hasPrefix("https:") { authorities.apply(to: curl, resumesSessions: true) }
     }
 
@@ -63,8 +77,8 @@ final class EasySettings {
         configuration.headers.contains { $0.name == "range" && hop.takes($0) }
     }
 
-    private func headers(for hop: Redirects.Hop) -> UnsafeMutablePointer<curl_slist>? {
-        let wanted = configuration.headers.indices.filter { hop.takes(configuration.headers[$0]) }
+    /// - Parameter wanted: the indices of headers of the configuration.
+    private func headers(_ wanted: [Int]) -> UnsafeMutablePointer<curl_slist>? {
         if let list = headers[wanted] { return list }
         var lines = wanted.map { configuration.headers[$0].line }
         if let accept = configuration.accept, !wanted.contains(where: { configuration.headers[$0].name == "accept" }) {

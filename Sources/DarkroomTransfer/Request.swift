@@ -8,6 +8,8 @@ struct Request: Sendable {
     private(set) var way: [RequestStop] = []
     /// Whether one of them went to an address of the public internet.
     private(set) var hasBeenPublic = false
+    /// The cookies that their responses have set, see ``EasyHandle/cookies``. The attempts after a failure have none.
+    private(set) var cookies: [String] = []
     /// How long these requests took, and earlier tries of this request that were ended for lack of room.
     var spent = Duration.zero
 
@@ -25,13 +27,15 @@ struct Request: Sendable {
 
     /// The request to which the redirect to `location` leads, after requests that took the `way`.
     func following(
-        _ location: [UInt8], way: [RequestStop], hasBeenPublic: Bool, spent: Duration, _ settings: Settings
+        _ location: [UInt8], way: [RequestStop], hasBeenPublic: Bool, cookies: [String], spent: Duration,
+        _ settings: Settings
     ) throws(TransferError) -> Request {
         var next = self
         next.hop = try next.redirects.follow(BrowserURL.resolved(location, against: hop.url))
         next.target = settings.target(of: next.hop)
         next.way = way
         next.hasBeenPublic = hasBeenPublic
+        next.cookies = cookies
         next.spent = spent
         return next
     }

@@ -319,7 +319,8 @@ final class TransferLoop {
                 throw TransferError(code: .timeout, detail: "the redirects took longer than \(timeout)")
             }
             transfer.request = try transfer.request?.following(
-                location, way: outcome.way, hasBeenPublic: outcome.hasBeenPublic, spent: outcome.spent, requests)
+                location, way: outcome.way, hasBeenPublic: outcome.hasBeenPublic, cookies: outcome.cookies,
+                spent: outcome.spent, requests)
         } catch {
             return fail(transfer, error.code, error.detail)
         }
