@@ -132,6 +132,7 @@ extension EasyHandle {
         // failed.
         let isDenied = [CURLE_COULDNT_CONNECT, CURLE_ABORTED_BY_CALLBACK].contains(code)
         if let refusal, refusal.code != .addressDenied || isDenied { return refusal }
+        if let error = failureOfProxy(code) { return error }
         let found = errorText.pointee == 0 ? String(cString: curl_easy_strerror(code)) : String(cString: errorText)
         // libcurl has buffers of a fixed size for header lines. If a line is longer, versions before 8.6 report
         // CURLE_OUT_OF_MEMORY.

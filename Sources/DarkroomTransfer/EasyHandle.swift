@@ -111,7 +111,7 @@ final class EasyHandle {
         darkroom_curl_easy_setopt_long(curl, CURLOPT_PIPEWAIT, attempt.sharesConnection ? 1 : 0)
         darkroom_curl_easy_setopt_long(curl, CURLOPT_STREAM_WEIGHT, Self.weight(attempt.priority))
         if !attempt.addresses.isEmpty {
-            let target = attempt.request.target
+            let target = attempt.request.dialled
             let texts = attempt.addresses.map { $0.bitCount == 128 ? "[\($0)]" : "\($0)" }
             // libcurl looks for the name as the URL has it, maybe with a final dot.
             let names = [target.host] + (attempt.request.hop.url.contains("\(target.host).") ? ["\(target.host)."] : [])
@@ -210,7 +210,8 @@ final class EasyHandle {
             return false
         }
         if settings.allows(found) { hasBeenPublic = true }
-        way.append(RequestStop(host: attempt?.host ?? "", address: found.description))
+        let address = settings.configuration.proxy == nil ? found.description : RequestStop.proxy
+        way.append(RequestStop(host: attempt?.host ?? "", address: address))
         return true
     }
 
@@ -219,7 +220,9 @@ final class EasyHandle {
     }
 
     private func denied(_ address: String) -> TransferError {
-        guard settings.configuration.mayStartAnywhere else { return .denied(address) }
+        guard settings.configuration.mayStartAnywhere else {
+            return .denied(settings.configuration.proxy == nil ? address : "the proxy's address \(address)")
+        }
         return TransferError(
             code: .addressDenied,
             detail: "\(address) is not an address of the public internet, but the redirect comes from the "

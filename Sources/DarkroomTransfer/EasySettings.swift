@@ -20,7 +20,7 @@ final class EasySettings {
         self.allows = allows
         optOut = configuration.skipsOptedOut ? OptOut(userAgent: configuration.userAgent) : nil
         authorities = .of(configuration.authorities)
-        hosts = HostRules(allowed: configuration.allowedHosts, denied: configuration.deniedHosts)
+        hosts = configuration.hostRules
         connectTo = Self.list(configuration.connectTo.compactMap(ConnectRule.init).map(\.text))
     }
 
@@ -36,7 +36,11 @@ final class EasySettings {
         func set(_ option: CURLoption, _ value: String) { darkroom_curl_easy_setopt_string(curl, option, value) }
 
         set(CURLOPT_NOSIGNAL, 1)
-        set(CURLOPT_PROXY, "")  // with a proxy, only the proxy's address would be checked
+        if let proxy = configuration.proxy {
+            proxy.apply(to: curl)
+        } else {
+            set(CURLOPT_PROXY, "")  // otherwise libcurl takes a proxy from the environment
+        }
         set(CURLOPT_PROTOCOLS_STR, "http,https")
         set(CURLOPT_HTTP_VERSION, Int(configuration.usesHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
         set(CURLOPT_FOLLOWLOCATION, 0)  // `Redirects` follows them
@@ -69,7 +73,11 @@ final class EasySettings {
             }
         }
         darkroom_curl_easy_setopt_list(curl, CURLOPT_HTTPHEADER, headers(wanted))
-        if hop.url.hasPrefix("https:") { authorities.apply(to: curl, resumesSessions: true) }
+        // The sessions of a proxy with TLS could not be told from those of the host.
+        let isProxyEncrypted = configuration.proxy?.scheme == .https
+        if isProxyEncrypted || hop.url.hasPrefix("https:") {
+            authorities.apply(to: curl, resumesSessions: !isProxyEncrypted)
+        }
     }
 
     /// Whether a header of the user asks for a part of the photo.

@@ -183,7 +183,8 @@ final class TransferLoop {
         guard !transfer.isFinished else { return }
         switch answer {
         case .success(let addresses): transfer.addresses = addresses
-        case .failure(let error): return fail(transfer, .nameNotFound, error.detail(transfer.host))
+        case .failure(let error):
+            return fail(transfer, .nameNotFound, error.detail(transfer.request?.name ?? transfer.host))
         }
         if let verdict = book.verdict(on: transfer.host, .now) { return fail(transfer, verdict) }
         transfer.phase = .waiting
