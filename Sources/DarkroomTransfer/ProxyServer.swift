@@ -106,6 +106,10 @@ extension EasyHandle {
         case (_, 300...):
             return TransferError(
                 code: .connectFailed, detail: "the proxy \(proxy) cannot connect to \(host) (status \(status))")
+        // The reply was not one of a proxy. The codes differ between the versions of libcurl.
+        case _ where !isConnected && Self.meaning(of: code, "", status: 0) == .other:
+            let found = errorText.pointee == 0 ? String(cString: curl_easy_strerror(code)) : String(cString: errorText)
+            return TransferError(code: .connectFailed, detail: "the proxy \(proxy): \(found)")
         default: return nil
         }
     }

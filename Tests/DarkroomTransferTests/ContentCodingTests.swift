@@ -103,6 +103,26 @@ import Testing
         #expect(asked.values.allSatisfy { $0 <= 85 << 20 })
     }
 
+    /// libcurl decodes transfer codings itself, and would keep what it has decoded of a body that waits.
+    @Test func transferCodingsThatWaitForRoomUseLittleMemory() async throws {
+        let bomb = Compressed.gzip([UInt8](repeating: 0, count: 64 << 20))
+        let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n\(String(bomb.count, radix: 16))\r\n"
+        let server = try HostileServer(["/a": .raw(Array(head.utf8) + bomb + Array("\r\n0\r\n\r\n".utf8))])
+        let engine = TransferEngine(.local { $0.perHost = 50 })
+        let asked = Collected<Int>()
+        let steps = TransferSteps(mayCarry: { bytes in
+            asked.add(bytes)
+            return false
+        })
+        let results = Collected<Result<Download, TransferError>>()
+        let before = try residentBytes()
+        let transfers = (0..<50).map { _ in engine.start(server.url("/a"), steps: steps, completion: results.add) }
+        #expect(await server.wait { $0.running == 0 && $0.requests["/a"] == 50 })
+        #expect(try residentBytes() - before < 100 << 20)
+        for transfer in transfers { transfer.cancel() }
+        #expect(await results.wait(for: 50).count == 50)
+    }
+
     private func residentBytes() throws -> Int {
         let text = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
         return try #require(text.split(separator: " ").dropFirst().first.flatMap { Int($0) }) * 4096
