@@ -189,16 +189,20 @@ extension EasyHandle {
             return .denied
         }
         heldSince = .now
-        held(attempt, wanted, kept > 0)
+        held(attempt, wanted, hasRoom)
         return .held
     }
+
+    /// Whether the attempt has got memory, and maybe keeps a part of the body in it. Then other attempts may wait for it.
+    var hasRoom: Bool { kept > 0 || allowance > 0 }
 
     /// How many bytes to ask for, so that at least `count` can be used.
     private func bytesWanted(_ count: Int) -> Int {
         let length = decoder == nil ? contentLength.flatMap { $0 >= count ? $0 : nil } : nil
         let step = length == nil ? Self.bytesAtOnce : Self.knownBytesAtOnce
-        let most = settings.configuration.maxBytes + (decoder?.mostMemory ?? 0)
-        return max(count, min(allowance + step, length ?? .max, most))
+        let memory = decoder?.mostMemory ?? 0
+        let most = settings.configuration.maxBytes + memory
+        return max(count, min(max(allowance, memory) + step, length ?? .max, most))
     }
 
     /// The length of the body according to the header; nil if there is none.

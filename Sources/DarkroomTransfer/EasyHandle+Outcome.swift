@@ -45,7 +45,7 @@ extension EasyHandle {
     }
 
     private func result(_ code: CURLcode) -> Attempt.Outcome.Result {
-        if let bytes = bytesOfNextAttempt { return .cutOff(bytes: bytes, hasBody: kept > 0) }
+        if let bytes = bytesOfNextAttempt { return .cutOff(bytes: bytes, hasBody: hasRoom) }
         // The status determines the outcome even if the error page was not received completely.
         if status >= 500 {
             return .failed(TransferError(code: .httpServerError(status), detail: "HTTP status \(status)"))

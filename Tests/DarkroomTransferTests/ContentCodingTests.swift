@@ -103,6 +103,33 @@ import Testing
         #expect(asked.values.allSatisfy { $0 <= 85 << 20 })
     }
 
+    /// The second transfer has memory for its decoder, so it may be the one for which the others wait.
+    @Test func bodyThatHasRoomIsAskedForBeforeOthers() async throws {
+        let server = try HostileServer([
+            "/a": .answer(headers: ["Content-Encoding: br"], body: Compressed.brotliZeros), "/b": .answer(body: [1]),
+        ])
+        let engine = TransferEngine(.local())
+        let (first, second) = (Collected<Int>(), Collected<Int>())
+        let hasRoom = Locked(false)
+        let waiting = TransferSteps(mayCarry: { bytes in
+            first.add(bytes)
+            return false
+        })
+        let results = Collected<Result<Download, TransferError>>()
+        let blocked = engine.start(server.url("/b"), steps: waiting, completion: results.add)
+        _ = await first.wait(for: 2)
+        let going = TransferSteps(mayCarry: { bytes in
+            second.add(bytes)
+            return second.values.count == 1 || hasRoom.withLock { $0 }
+        })
+        engine.start(server.url("/a"), steps: going, completion: results.add)
+        _ = await second.wait(for: 3)
+        hasRoom.withLock { $0 = true }
+        engine.resume()
+        #expect(await results.wait(for: 1).first?.body?.count == 64 << 20)
+        blocked.cancel()
+    }
+
     /// libcurl decodes transfer codings itself, and would keep what it has decoded of a body that waits.
     @Test func transferCodingsThatWaitForRoomUseLittleMemory() async throws {
         let bomb = Compressed.gzip([UInt8](repeating: 0, count: 64 << 20))
