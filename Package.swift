@@ -40,6 +40,7 @@ let package = Package(
         debian("CJPEG", pkgConfig: "libjpeg", package: "libjpeg-dev"),
         debian("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
         debian("CBrotli", pkgConfig: "libbrotlidec", package: "libbrotli-dev"),
+        debian("CZstd", pkgConfig: "libzstd", package: "libzstd-dev"),
         debian("CCrypto", pkgConfig: "libcrypto", package: "libssl-dev"),
         debian("CTLS", pkgConfig: "libssl", package: "libssl-dev"),
         debian("CMicrohttpd", pkgConfig: "libmicrohttpd", package: "libmicrohttpd-dev"),
@@ -58,7 +59,7 @@ let package = Package(
         // Wrappers: each uses its C library and does not depend on photo lists or queues.
         .target(name: "DarkroomConcurrency", dependencies: ["DarkroomText", "CSystem"]),
         .target(name: "DarkroomFiles", dependencies: ["DarkroomText", "CSystem"]),
-        .target(name: "DarkroomCoding", dependencies: ["CZlib", "CCrypto"]),
+        .target(name: "DarkroomCoding", dependencies: ["CZlib", "CBrotli", "CZstd", "CCrypto"]),
         .target(name: "DarkroomTLS", dependencies: ["CCurl", "CTLS", "DarkroomConcurrency", "DarkroomFiles"]),
         .target(
             name: "DarkroomRedis",
@@ -70,8 +71,8 @@ let package = Package(
         .target(
             name: "DarkroomTransfer",
             dependencies: [
-                "CAres", "CCurl", "CIDN", "DarkroomHosts", "DarkroomTLS", "DarkroomConcurrency", "DarkroomFiles",
-                "DarkroomText",
+                "CAres", "CCurl", "CIDN", "DarkroomHosts", "DarkroomTLS", "DarkroomCoding", "DarkroomConcurrency",
+                "DarkroomFiles", "DarkroomText",
             ]),
         .target(name: "DarkroomImaging", dependencies: ["CImaging", "DarkroomConcurrency", "DarkroomRecipes"]),
         .target(
@@ -182,7 +183,7 @@ let package = Package(
         // Tests.
         .target(
             name: "DarkroomTestSupport",
-            dependencies: ["DarkroomRedis", "DarkroomPhotoServer", "DarkroomConcurrency", "CSystem", "CTLS"],
+            dependencies: ["DarkroomRedis", "DarkroomPhotoServer", "DarkroomConcurrency", "CSystem", "CTLS", "CZlib"],
             path: "Tests/DarkroomTestSupport"),
         .target(name: "FuzzSupport", path: "Tests/FuzzSupport"),
         .target(name: "ErrorExpectations", path: "Tests/ErrorExpectations"),
@@ -205,7 +206,7 @@ let package = Package(
         .testTarget(
             name: "DarkroomFilesTests",
             dependencies: ["DarkroomFiles", "DarkroomConcurrency", "DarkroomTestSupport", "CSystem"]),
-        .testTarget(name: "DarkroomCodingTests", dependencies: ["DarkroomCoding"]),
+        .testTarget(name: "DarkroomCodingTests", dependencies: ["DarkroomCoding", "DarkroomTestSupport"]),
         .testTarget(
             name: "DarkroomTLSTests",
             dependencies: ["DarkroomTLS", "DarkroomConcurrency", "CCurl", "DarkroomTestSupport", "ErrorExpectations"]),

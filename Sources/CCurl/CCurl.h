@@ -36,6 +36,8 @@ DARKROOM_GETINFO(offset, curl_off_t *)
 // libcurl owns the string, which is valid until the next transfer of `handle`.
 DARKROOM_GETINFO(string, const char **)
 DARKROOM_GETINFO(socket, curl_socket_t *)
+// The caller must free the list.
+DARKROOM_GETINFO(list, struct curl_slist **)
 
 #define DARKROOM_MULTI_SETOPT(name, type) \
     static inline CURLMcode darkroom_curl_multi_setopt_##name(CURLM *handle, CURLMoption option, type value) { \

@@ -1,6 +1,6 @@
 /// The error that decompression throws.
 package struct CodingError: Error, Equatable, CustomStringConvertible {
-    /// The kind of failure. A retry with the same bytes never helps.
+    /// The kind of failure. A retry with the same bytes does not help, unless memory was missing.
     package enum Code: Sendable {
         /// The bytes are not valid compressed data.
         case damaged
@@ -8,6 +8,8 @@ package struct CodingError: Error, Equatable, CustomStringConvertible {
         case truncated
         /// The decompressed data exceeds the limit that the caller has set.
         case tooLarge
+        /// There is not enough memory.
+        case outOfMemory
     }
 
     /// The kind of failure.

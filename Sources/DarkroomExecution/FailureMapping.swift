@@ -20,6 +20,7 @@ extension FailureReason {
         case .tooManyRedirects: self = .tooManyRedirects
         case .tooLarge: self = .tooLarge
         case .truncated: self = .truncated
+        case .damagedCoding: self = .damaged
         case .fileDenied: self = .fileDenied
         case .fileNotFound: self = .fileNotFound
         case .outOfMemory: self = .outOfMemory

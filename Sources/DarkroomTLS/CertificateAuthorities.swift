@@ -46,17 +46,30 @@ package final class CertificateAuthorities: Sendable {
         folder = file == nil ? library.capath.map { String(cString: $0) } : nil
     }
 
-    /// Makes a libcurl handle check the certificates of servers with these authorities. If the file cannot be read, the
+    /// Why the certificates of `file` cannot be used, as a clause without a subject; nil if they can.
+    package static func problem(of file: String) -> String? {
+        guard let status = TrustStore.status(of: file) else { return "no such file, or not one that can be read" }
+        guard status.isRegular else { return "not a regular file" }
+        guard status.size <= TrustStore.maxBytes else { return "larger than \(TrustStore.maxBytes >> 20) MiB" }
+        return TrustStore(file: file, folder: nil) == nil ? "not a file of certificates in PEM format" : nil
+    }
+
+    /// Makes a libcurl handle check the certificates of servers and of proxies with these authorities. If the file cannot be read, the
     /// connections of the handle fail with libcurl's error for it.
     /// - Parameter resumesSessions: whether a connection may resume the TLS session of an earlier connection to the same
     ///   host and port. Must be false for handles with a client certificate, because the session belongs to it.
     package func apply(to curl: UnsafeMutableRawPointer, resumesSessions: Bool) {
-        darkroom_curl_easy_setopt_string(curl, CURLOPT_CAINFO, file)
-        darkroom_curl_easy_setopt_string(curl, CURLOPT_CAPATH, folder)
+        for option in [CURLOPT_CAINFO, CURLOPT_PROXY_CAINFO] {
+            darkroom_curl_easy_setopt_string(curl, option, file)
+        }
+        for option in [CURLOPT_CAPATH, CURLOPT_PROXY_CAPATH] {
+            darkroom_curl_easy_setopt_string(curl, option, folder)
+        }
         guard Self.isPossible, store() != nil else { return }
         // Otherwise libcurl would add the certificates to the shared store again.
-        darkroom_curl_easy_setopt_string(curl, CURLOPT_CAINFO, nil)
-        darkroom_curl_easy_setopt_string(curl, CURLOPT_CAPATH, nil)
+        for option in [CURLOPT_CAINFO, CURLOPT_PROXY_CAINFO, CURLOPT_CAPATH, CURLOPT_PROXY_CAPATH] {
+            darkroom_curl_easy_setopt_string(curl, option, nil)
+        }
         darkroom_curl_easy_setopt_long(curl, CURLOPT_CA_CACHE_TIMEOUT, 0)
         darkroom_curl_easy_setopt_long(curl, CURLOPT_SSL_SESSIONID_CACHE, 0)
         darkroom_curl_easy_setopt_pointer(curl, CURLOPT_SSL_CTX_DATA, Unmanaged.passUnretained(self).toOpaque())

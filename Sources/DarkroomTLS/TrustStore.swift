@@ -1,20 +1,36 @@
 internal import CTLS
+import Glibc
 
 /// Parsed certificates of authorities, and the sessions of the servers whose certificates they have signed.
 final class TrustStore: @unchecked Sendable {  // OpenSSL locks the store; it is not changed after `init`
+    /// The largest file that is read. The file of Debian has 220 KB.
+    static let maxBytes = 16 << 20
+
     private let store: OpaquePointer
     let sessions = TLSSessions()
 
-    /// Reads certificates. Returns nil if `file` cannot be read or is not a PEM file with at least one certificate.
+    /// Returns nil if there is no such file that can be read. Opens no device and no pipe.
+    static func status(of file: String) -> (isRegular: Bool, size: Int)? {
+        var status = stat()
+        guard stat(file, &status) == 0, access(file, R_OK) == 0 else { return nil }
+        return (status.st_mode & S_IFMT == S_IFREG, Int(status.st_size))
+    }
+
+    /// Reads certificates. Returns nil if `file` cannot be read, is too large, or is not a PEM file with at least one
+    /// certificate.
     /// - Parameters:
     ///   - file: a file of certificates.
     ///   - folder: a folder of certificates under the names of `openssl rehash`, where OpenSSL looks for authorities that
     ///     `file` lacks.
     init?(file: String?, folder: String?) {
         store = X509_STORE_new()!  // fails only if memory is exhausted
-        if let file, X509_STORE_load_file(store, file) != 1 {
-            ERR_clear_error()
-            return nil  // `deinit` frees the store
+        if let file {
+            guard let status = Self.status(of: file), status.isRegular, status.size <= Self.maxBytes,
+                X509_STORE_load_file(store, file) == 1
+            else {
+                ERR_clear_error()
+                return nil  // `deinit` frees the store
+            }
         }
         if let folder { X509_STORE_load_path(store, folder) }
         // libcurl sets the same flags. A certificate of the file is trusted even if another authority has signed it.

@@ -21,6 +21,8 @@ final class Attempt: Sendable {
         var way: [RequestStop] = []
         /// Whether one of them went to an address of the public internet.
         var hasBeenPublic = false
+        /// After a redirect: the cookies so far, see ``EasyHandle/cookies``.
+        var cookies: [String] = []
         /// How long the requests took.
         var spent = Duration.zero
         /// Whether `onChunk` was called.

@@ -22,14 +22,16 @@ extension EasyHandle {
     func outcome(_ code: CURLcode) -> Attempt.Outcome {
         darkroom_curl_easy_getinfo_long(curl, CURLINFO_RESPONSE_CODE, &status)
         isComplete = code == CURLE_OK
+        if isComplete { endBody() }
         let isMultiplexed = noteVersion()
         let result = result(code)
         let end = code == CURLE_HTTP2_STREAM ? Self.end(ofStream: String(cString: errorText)) : nil
         let sign = sign(result, end)
+        let isRedirect = if case .redirected = result { true } else { false }
         return Attempt.Outcome(
             result: result, sign: sign, countsForHost: sign != .silent || peer?.countsSilence(begun: started) != false,
-            isMultiplexed: isMultiplexed, way: way, hasBeenPublic: hasBeenPublic, spent: time(.now),
-            hasStreamed: hasStreamed)
+            isMultiplexed: isMultiplexed, way: way, hasBeenPublic: hasBeenPublic,
+            cookies: isRedirect ? cookies : [], spent: time(.now), hasStreamed: hasStreamed)
     }
 
     /// How a server ends a stream without a response. Such a server is not silent: it may answer other requests.
@@ -43,7 +45,7 @@ extension EasyHandle {
     }
 
     private func result(_ code: CURLcode) -> Attempt.Outcome.Result {
-        if let bytes = bytesOfNextAttempt { return .cutOff(bytes: bytes, hasBody: received > 0) }
+        if let bytes = bytesOfNextAttempt { return .cutOff(bytes: bytes, hasBody: hasRoom) }
         // The status determines the outcome even if the error page was not received completely.
         if status >= 500 {
             return .failed(TransferError(code: .httpServerError(status), detail: "HTTP status \(status)"))
@@ -51,7 +53,12 @@ extension EasyHandle {
         if status >= 400 {
             return .failed(TransferError(code: .httpClientError(status), detail: "HTTP status \(status)"))
         }
-        guard code == CURLE_OK, refusal?.code != .tooLarge else { return .failed(failure(code)) }
+        // A part, or the difference to another version of the photo (RFC 3229), although no request asks for it.
+        if [206, 226].contains(status), !isSuccess {
+            return .failed(
+                TransferError(code: .truncated, detail: "HTTP status \(status): the server sends only a part"))
+        }
+        guard code == CURLE_OK, !isRefusedForBody else { return .failed(failure(code)) }
         guard let attempt else { return .failed(TransferError(code: .other, detail: "no attempt")) }
         if (300..<400).contains(status), let location { return .redirected(location: location) }
         guard isSuccess else {
@@ -107,7 +114,14 @@ extension EasyHandle {
         return seconds > 0 ? .seconds(min(seconds, Self.longestRetryAfter)) : nil
     }
 
-    var isSuccess: Bool { (200..<300).contains(status) }
+    /// Whether the body of the response is the photo.
+    var isSuccess: Bool {
+        switch status {
+        case 204, 205, 226: false  // no content, or no photo
+        case 206: attempt.map { settings.asksForPart($0.request.hop) } ?? false
+        default: (200..<300).contains(status)
+        }
+    }
 
     var tooLarge: TransferError {
         TransferError(code: .tooLarge, detail: "more than \(settings.configuration.maxBytes) bytes")
@@ -118,6 +132,7 @@ extension EasyHandle {
         // failed.
         let isDenied = [CURLE_COULDNT_CONNECT, CURLE_ABORTED_BY_CALLBACK].contains(code)
         if let refusal, refusal.code != .addressDenied || isDenied { return refusal }
+        if let error = failureOfProxy(code) { return error }
         let found = errorText.pointee == 0 ? String(cString: curl_easy_strerror(code)) : String(cString: errorText)
         // libcurl has buffers of a fixed size for header lines. If a line is longer, versions before 8.6 report
         // CURLE_OUT_OF_MEMORY.

@@ -1,26 +1,18 @@
 internal import CCurl
+import DarkroomCoding
 import DarkroomFiles
 import DarkroomText
 import Glibc
 
 /// A libcurl easy handle and the data that its current attempt has received. The handle is reused for later attempts.
 final class EasyHandle {
-    /// The largest size of an error page that is read to its end, so that its connection can be reused.
-    private static let maxDiscardedBytes = 256 << 10
-    /// A response may have twice as many bytes as the largest allowed body, plus this number.
-    private static let maxExtraBytes = 1 << 20
-    /// The steps in which memory is asked for if a body has no known length.
-    private static let bytesAtOnce = 1 << 20
-    /// The steps in which memory is asked for otherwise, so that a server that announces a large body and sends it slowly does
-    /// not take the memory of many others.
-    private static let knownBytesAtOnce = 8 << 20
     /// The limit for all header lines together. libcurl 7.88 stores header lines without a limit.
     private static let maxHeaderBytes = 256 << 10
 
     let curl: UnsafeMutableRawPointer
     let settings: EasySettings
-    private let shares: NetworkShares
-    private let held: (Attempt, _ bytes: Int, _ hasBody: Bool) -> Void
+    let shares: NetworkShares
+    let held: (Attempt, _ bytes: Int, _ hasBody: Bool) -> Void
     let errorText: UnsafeMutablePointer<CChar>
     private(set) var attempt: Attempt?
 
@@ -28,15 +20,24 @@ final class EasyHandle {
     private(set) var peer: NetworkShares.Peer?
     /// The addresses of the attempt's host, as libcurl reads them. libcurl does not copy the list.
     private var addresses: UnsafeMutablePointer<curl_slist>?
-    private(set) var body: [UInt8] = []
-    private(set) var hasStreamed = false
-    private(set) var received = 0
+    /// The body so far, decoded if it has content codings.
+    var body: [UInt8] = []
+    var hasStreamed = false
+    /// The number of bytes of the body as it was sent.
+    var received = 0
+    /// The number of bytes of the body after its content codings were decoded.
+    var kept = 0
+    /// Decodes the content codings of the body; nil without them.
+    var decoder: ContentDecoder?
+    /// How many of the bytes that libcurl passes again after a pause the decoder has read, and how many of them are counted.
+    var bytesRead = 0
+    var bytesCounted = 0
     /// The number of bytes of the response after its header, including the chunk framing.
-    private var wireBytes = 0
+    var wireBytes = 0
     private var headerBytes = 0
     var status = 0
     /// Why this process ended the attempt; nil if it did not.
-    private(set) var refusal: TransferError?
+    var refusal: TransferError?
     private(set) var started = ContinuousClock.now
     /// Whether this attempt has already sent a request to an address of the public internet.
     private(set) var hasBeenPublic = false
@@ -46,27 +47,27 @@ final class EasyHandle {
     /// Whether this process could not open a socket.
     private(set) var hasNoSocket = false
     private(set) var isConnected = false
-    private var isActive = false
+    var isActive = false
     private var lastActivity = ContinuousClock.now
     /// The number of bytes received in the attempt, including headers.
-    private var bytesCome = 0
+    var bytesCome = 0
     /// The start of the period for the average rate, and the number of bytes that the attempt and the server's other attempts
     /// had received before; nil in the first period.
     private var rateSpan: (start: ContinuousClock.Instant, bytesBefore: Int, bytesOfServer: Int)?
     /// How many bytes of the body may be kept in memory.
-    private var allowance = 0
+    var allowance = 0
     /// Since when the attempt waits until it may keep more bytes; nil if it does not.
-    private var heldSince: ContinuousClock.Instant?
+    var heldSince: ContinuousClock.Instant?
     /// How long the attempt has waited for that.
     private var heldTime = Duration.zero
     /// How many bytes of the body libcurl may keep while the attempt waits, according to ``NetworkShares``.
-    private var heldBytes = 0
+    var heldBytes = 0
     /// Whether the rest of the body is not wanted, because the attempt ends.
-    private var isUnwanted = false
+    var isUnwanted = false
     /// Whether the response was received to its end.
     var isComplete = false
     /// How many bytes the next attempt must be allowed to keep; nil if this attempt was not ended for lack of room.
-    private(set) var bytesOfNextAttempt: Int?
+    var bytesOfNextAttempt: Int?
 
     /// Creates a handle. Returns nil if there is not enough memory.
     /// - Parameter held: Called with an attempt that needs memory for `bytes` of its body, and waits for
@@ -104,13 +105,13 @@ final class EasyHandle {
         errorText.pointee = 0
         curl_easy_reset(curl)
         settings.apply(to: curl)
-        settings.apply(attempt.request.hop, to: curl)
+        settings.apply(attempt.request, to: curl)
         // With this option, a request waits for a connection to its server that is just being opened. Without the option, it
         // would open another connection.
         darkroom_curl_easy_setopt_long(curl, CURLOPT_PIPEWAIT, attempt.sharesConnection ? 1 : 0)
         darkroom_curl_easy_setopt_long(curl, CURLOPT_STREAM_WEIGHT, Self.weight(attempt.priority))
         if !attempt.addresses.isEmpty {
-            let target = attempt.request.target
+            let target = attempt.request.dialled
             let texts = attempt.addresses.map { $0.bitCount == 128 ? "[\($0)]" : "\($0)" }
             // libcurl looks for the name as the URL has it, maybe with a final dot.
             let names = [target.host] + (attempt.request.hop.url.contains("\(target.host).") ? ["\(target.host)."] : [])
@@ -160,6 +161,7 @@ final class EasyHandle {
         isComplete = false
         isUnwanted = false
         bytesOfNextAttempt = nil
+        forgetCookies()
         if addresses != nil {
             darkroom_curl_easy_setopt_list(curl, CURLOPT_RESOLVE, nil)
             curl_slist_free_all(addresses)
@@ -169,6 +171,10 @@ final class EasyHandle {
         way = []
         body = []
         received = 0
+        kept = 0
+        decoder = nil
+        bytesRead = 0
+        bytesCounted = 0
         wireBytes = 0
         headerBytes = 0
         status = 0
@@ -204,7 +210,8 @@ final class EasyHandle {
             return false
         }
         if settings.allows(found) { hasBeenPublic = true }
-        way.append(RequestStop(host: attempt?.host ?? "", address: found.description))
+        let address = settings.configuration.proxy == nil ? found.description : RequestStop.proxy
+        way.append(RequestStop(host: attempt?.host ?? "", address: address))
         return true
     }
 
@@ -213,7 +220,9 @@ final class EasyHandle {
     }
 
     private func denied(_ address: String) -> TransferError {
-        guard settings.configuration.mayStartAnywhere else { return .denied(address) }
+        guard settings.configuration.mayStartAnywhere else {
+            return .denied(settings.configuration.proxy == nil ? address : "the proxy's address \(address)")
+        }
         return TransferError(
             code: .addressDenied,
             detail: "\(address) is not an address of the public internet, but the redirect comes from the "
@@ -249,7 +258,7 @@ final class EasyHandle {
     }
 
     /// The values of all header lines with this name in the last response.
-    private func headers(_ name: String) -> [String] {
+    func headers(_ name: String) -> [String] {
         var values: [String] = []
         var header: UnsafeMutablePointer<curl_header>?
         while curl_easy_header(curl, name, values.count, UInt32(CURLH_HEADER), -1, &header) == CURLHE_OK,
@@ -258,44 +267,6 @@ final class EasyHandle {
             values.append(String(cString: value))
         }
         return values
-    }
-
-    /// Takes a part of the body, and returns its size. Another result ends or pauses the attempt; after a pause, libcurl
-    /// passes the same bytes again.
-    private func take(_ bytes: UnsafeRawBufferPointer) -> Int {
-        guard !isUnwanted else { return 0 }
-        if received == 0 { beginBody() }
-        if let attempt, let mayCarry = attempt.mayCarry, isSuccess, received + bytes.count > allowance {
-            let wanted = bytesWanted(received + bytes.count)
-            guard mayCarry(wanted) else {
-                guard mayBeHeld() else {
-                    // The next attempt gets so much more that there are only a few.
-                    let more = max(contentLength ?? wanted, 2 * received, allowance + Self.bytesAtOnce)
-                    bytesOfNextAttempt = min(more, settings.configuration.maxBytes)
-                    return 0
-                }
-                heldSince = .now
-                held(attempt, wanted, received > 0)
-                return Int(CURL_WRITEFUNC_PAUSE)
-            }
-            allowance = wanted
-        }
-        // Reserves memory for the whole body at once if its length is known. A Content-Length that is too large costs only
-        // address space, at most the size of the largest allowed body.
-        if received == 0, isSuccess, attempt?.onChunk == nil {
-            body.reserveCapacity(min(allowance, settings.configuration.maxBytes))
-        }
-        return receive(bytes) ? bytes.count : 0
-    }
-
-    /// Whether the attempt may wait while its connection is open. With HTTP/1, libcurl stops reading, and the server waits.
-    /// With HTTP/2, libcurl must read on for the other attempts of the connection, and keeps what it receives of this body.
-    private func mayBeHeld() -> Bool {
-        guard isMultiplexed == true else { return true }
-        let bytes = min(contentLength.map { max(0, $0 - received) } ?? .max, NetworkShares.streamWindow)
-        guard shares.hold(bytes) else { return false }
-        heldBytes = bytes
-        return true
     }
 
     /// Tells the other attempts of the server whether the response came over HTTP/2.
@@ -307,24 +278,10 @@ final class EasyHandle {
     }
 
     /// Whether the response came over HTTP/2; nil if there is none.
-    private var isMultiplexed: Bool? {
+    var isMultiplexed: Bool? {
         var version = 0
         darkroom_curl_easy_getinfo_long(curl, CURLINFO_HTTP_VERSION, &version)
         return version == Int(CURL_HTTP_VERSION_NONE) ? nil : version == Int(CURL_HTTP_VERSION_2_0)
-    }
-
-    /// How many bytes of the body to ask for, so that at least `count` can be kept.
-    private func bytesWanted(_ count: Int) -> Int {
-        let length = contentLength.flatMap { $0 >= count ? $0 : nil }
-        let step = length == nil ? Self.bytesAtOnce : Self.knownBytesAtOnce
-        return min(max(count, allowance + step), length ?? .max, settings.configuration.maxBytes)
-    }
-
-    /// The length of the body according to the header; nil if there is none.
-    private var contentLength: Int? {
-        var length: curl_off_t = 0
-        darkroom_curl_easy_getinfo_offset(curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length)
-        return length > 0 ? Int(length) : nil
     }
 
     /// Lets a held attempt go on.
@@ -356,38 +313,6 @@ final class EasyHandle {
         return curl_easy_pause(curl, CURLPAUSE_CONT) != CURLE_BAD_FUNCTION_ARGUMENT
     }
 
-    /// Adds a part of the body. If it returns false, the attempt ends.
-    private func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        peer?.isActive = true
-        received += bytes.count
-        peer?.bytes += bytes.count
-        bytesCome += bytes.count
-        guard isSuccess else {
-            if received <= Self.maxDiscardedBytes { return true }
-            refusal = TransferError(
-                code: .tooLarge, detail: "more than \(Self.maxDiscardedBytes) bytes with HTTP status \(status)")
-            return false
-        }
-        guard received <= settings.configuration.maxBytes else {
-            refusal = tooLarge
-            return false
-        }
-        guard !isTooWasteful else { return false }
-        if let onChunk = attempt?.onChunk {
-            hasStreamed = true
-            onChunk(bytes)
-        } else {
-            body.append(contentsOf: bytes)
-        }
-        isActive = true
-        return true
-    }
-
-    private func beginBody() {
-        darkroom_curl_easy_getinfo_long(curl, CURLINFO_RESPONSE_CODE, &status)
-        if attempt?.mayCarry == nil { allowance = contentLength ?? 0 }
-    }
-
     private func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
         isConnected = false
         let (family, kind, number) = (address.pointee.family, address.pointee.socktype, address.pointee.protocol)
@@ -405,17 +330,6 @@ final class EasyHandle {
         if let peer { shares.opened(descriptor, to: peer.name) }
         refusal = nil  // earlier refusals do not matter if one address is allowed
         return descriptor
-    }
-
-    /// Whether far more bytes have arrived than the largest body with its chunk framing needs.
-    private var isTooWasteful: Bool {
-        let (doubled, overflow) = settings.configuration.maxBytes.multipliedReportingOverflow(by: 2)
-        guard !overflow, wireBytes - Self.maxExtraBytes > doubled else { return false }
-        refusal = TransferError(
-            code: .tooLarge,
-            detail: "\(wireBytes) bytes received for \(received) bytes of a body; the rest is chunk framing"
-        )
-        return true
     }
 
     /// Whether the attempt must end because the server sends nothing for too long, sends too slowly, or sends far more

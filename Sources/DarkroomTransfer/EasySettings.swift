@@ -20,7 +20,7 @@ final class EasySettings {
         self.allows = allows
         optOut = configuration.skipsOptedOut ? OptOut(userAgent: configuration.userAgent) : nil
         authorities = .of(configuration.authorities)
-        hosts = HostRules(allowed: configuration.allowedHosts, denied: configuration.deniedHosts)
+        hosts = configuration.hostRules
         connectTo = Self.list(configuration.connectTo.compactMap(ConnectRule.init).map(\.text))
     }
 
@@ -36,7 +36,11 @@ final class EasySettings {
         func set(_ option: CURLoption, _ value: String) { darkroom_curl_easy_setopt_string(curl, option, value) }
 
         set(CURLOPT_NOSIGNAL, 1)
-        set(CURLOPT_PROXY, "")  // with a proxy, only the proxy's address would be checked
+        if let proxy = configuration.proxy {
+            proxy.apply(to: curl)
+        } else {
+            set(CURLOPT_PROXY, "")  // otherwise libcurl takes a proxy from the environment
+        }
         set(CURLOPT_PROTOCOLS_STR, "http,https")
         set(CURLOPT_HTTP_VERSION, Int(configuration.usesHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
         set(CURLOPT_FOLLOWLOCATION, 0)  // `Redirects` follows them
@@ -52,14 +56,37 @@ final class EasySettings {
     }
 
     /// Sets the options that differ for each request.
-    func apply(_ hop: Redirects.Hop, to curl: UnsafeMutableRawPointer) {
+    func apply(_ request: Request, to curl: UnsafeMutableRawPointer) {
+        let hop = request.hop
         darkroom_curl_easy_setopt_string(curl, CURLOPT_URL, hop.url)
-        darkroom_curl_easy_setopt_list(curl, CURLOPT_HTTPHEADER, headers(for: hop))
-        if hop.url.hasPrefix("https:") { authorities.apply(to: curl, resumesSessions: true) }
+        var wanted = configuration.headers.indices.filter { hop.takes(configuration.headers[$0]) }
+        // Turns the cookies of this handle on.
+        darkroom_curl_easy_setopt_string(curl, CURLOPT_COOKIEFILE, "")
+        if !request.cookies.isEmpty {
+            for cookie in request.cookies { darkroom_curl_easy_setopt_string(curl, CURLOPT_COOKIELIST, cookie) }
+            // A request must not have two `Cookie` lines (RFC 6265, 5.4), so libcurl adds the cookies of the user.
+            let own = wanted.filter { configuration.headers[$0].name == "cookie" }
+            wanted.removeAll(where: own.contains)
+            let values = own.map { configuration.headers[$0].value }.filter { !$0.isEmpty }
+            if !values.isEmpty {
+                darkroom_curl_easy_setopt_string(curl, CURLOPT_COOKIE, values.joined(separator: "; "))
+            }
+        }
+        darkroom_curl_easy_setopt_list(curl, CURLOPT_HTTPHEADER, headers(wanted))
+        // The sessions of a proxy with TLS could not be told from those of the host.
+        let isProxyEncrypted = configuration.proxy?.scheme == .https
+        if isProxyEncrypted || hop.url.hasPrefix("https:") {
+            authorities.apply(to: curl, resumesSessions: !isProxyEncrypted)
+        }
     }
 
-    private func headers(for hop: Redirects.Hop) -> UnsafeMutablePointer<curl_slist>? {
-        let wanted = configuration.headers.indices.filter { hop.takes(configuration.headers[$0]) }
+    /// Whether a header of the user asks for a part of the photo.
+    func asksForPart(_ hop: Redirects.Hop) -> Bool {
+        configuration.headers.contains { $0.name == "range" && hop.takes($0) }
+    }
+
+    /// - Parameter wanted: the indices of headers of the configuration.
+    private func headers(_ wanted: [Int]) -> UnsafeMutablePointer<curl_slist>? {
         if let list = headers[wanted] { return list }
         var lines = wanted.map { configuration.headers[$0].line }
         if let accept = configuration.accept, !wanted.contains(where: { configuration.headers[$0].name == "accept" }) {

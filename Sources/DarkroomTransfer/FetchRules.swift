@@ -4,6 +4,9 @@ package struct RequestStop: Sendable, Hashable {
     package let host: String
     /// The address of the connection, which may be new or reused.
     package let address: String
+    /// The `address` of a request that went through a proxy. It is not an address, so a program without a proxy does not
+    /// allow it.
+    static let proxy = "proxy"
 
     package init(host: String, address: String) {
         self.host = host
@@ -18,11 +21,12 @@ package struct FetchRules: Sendable {
     private let addresses: AddressPolicy
     /// Whether `connectTo` may send requests to addresses that do not belong to the requested hosts.
     private let isRerouted: Bool
+    private let hasProxy: Bool
 
     package init(_ configuration: TransferConfiguration) {
-        hosts = HostRules(allowed: configuration.allowedHosts, denied: configuration.deniedHosts)
-        addresses =
-            configuration.allowPrivate ? .everything : AddressPolicy.publicInternet(and: configuration.allowedNetworks)
+        hosts = configuration.hostRules
+        addresses = configuration.addressPolicy
+        hasProxy = configuration.proxy != nil
         isRerouted = !configuration.connectTo.isEmpty
     }
 
@@ -44,7 +48,10 @@ package struct FetchRules: Sendable {
     /// Whether the rules allow every request of `way`.
     package func allow(_ way: [RequestStop]) -> Bool {
         way.allSatisfy { stop in
-            guard let address = IPAddress(stop.address), addresses.allows(address) else { return false }
+            let isAllowed =
+                stop.address == RequestStop.proxy
+                ? hasProxy : IPAddress(stop.address).map(addresses.allows) ?? false
+            guard isAllowed else { return false }
             return (try? hosts.check(stop.host)) != nil
         }
     }

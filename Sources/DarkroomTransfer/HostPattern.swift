@@ -39,6 +39,9 @@ struct HostRules: Sendable {
     let allowed: [HostPattern]
     /// The denied hosts, even if they match `allowed`.
     let denied: [HostPattern]
+    /// With a proxy, which connects to the hosts: the policy for addresses in URLs, and for `localhost`. Otherwise nil,
+    /// because each address is checked when it is used.
+    var literals: AddressPolicy?
 
     /// Throws if requests to `host`, given in its canonical form, are denied.
     func check(_ host: String) throws(TransferError) {
@@ -48,6 +51,14 @@ struct HostRules: Sendable {
         if !allowed.isEmpty, !allowed.contains(where: { $0.matches(host) }) {
             throw TransferError(
                 code: .addressDenied, detail: "\(host) is not among the allowed hosts (--allow-hosts)")
+        }
+        guard let literals else { return }
+        let isLocal = host == "localhost" || host.hasSuffix(".localhost")
+        let literal = isLocal ? "127.0.0.1" : host.hasPrefix("[") ? host.dropFirst().dropLast() : host[...]
+        if let address = IPAddress(literal), !literals.allows(address) { throw .denied(host) }
+        // SOCKS has one byte for the length of a name.
+        guard host.utf8.count <= 255 else {
+            throw TransferError(code: .notAURL, detail: "not a URL: its host has more than 255 characters")
         }
     }
 }

@@ -71,6 +71,12 @@ package struct RequestHeader: Sendable, Hashable {
             .contains { name.contains($0) }
     }
 
+    /// The value without the white space around it.
+    var value: String {
+        let value = line.drop { $0 != ":" && $0 != ";" }.dropFirst().drop { $0 == " " || $0 == "\t" }
+        return String(value.reversed().drop { $0 == " " || $0 == "\t" }.reversed())
+    }
+
     /// The name in lower case.
     var name: String { line.prefix { $0 != ":" && $0 != ";" }.lowercased() }
 

@@ -1,3 +1,5 @@
+import DarkroomTLS
+
 /// The rules, limits and timeouts of a transfer engine.
 package struct TransferConfiguration: Sendable {
     /// The largest number of concurrent requests to one host; `nil`: it is learned (``ConnectionLimit``).
@@ -64,10 +66,31 @@ package struct TransferConfiguration: Sendable {
     /// means "any" in the first pair and "unchanged" in the second pair. The address of the second host is checked.
     package var connectTo: [String] = []
 
-    /// A PEM file with the certificate authorities that may sign the certificates of servers; nil: those of the system.
-    var authorities: String?
+    /// A PEM file with the certificate authorities that may sign the certificates of servers and of the proxy; nil: those of
+    /// the system.
+    package var authorities: String?
+    /// The proxy for all requests; nil: none. Then no name of a host is looked up here, and only the address of the proxy and
+    /// the addresses in URLs are checked.
+    package var proxy: ProxyServer?
 
     package init() {}
+
+    var addressPolicy: AddressPolicy {
+        allowPrivate ? .everything : AddressPolicy.publicInternet(and: allowedNetworks)
+    }
+
+    var hostRules: HostRules {
+        HostRules(allowed: allowedHosts, denied: deniedHosts, literals: proxy == nil ? nil : addressPolicy)
+    }
+
+    /// Why the certificates of a file for ``authorities`` cannot be used; nil if they can.
+    package static func problem(ofAuthorities file: String) -> String? { CertificateAuthorities.problem(of: file) }
+
+    /// Why the address of the proxy is not allowed; nil if it is, or if the proxy has a name.
+    package var problemOfProxy: String? {
+        guard let address = proxy?.address, !addressPolicy.allows(address) else { return nil }
+        return TransferError.denied(address.description).detail
+    }
 
     /// How often stalled attempts and hanging reads are looked for.
     var sweepInterval: Duration { max(.milliseconds(10), min(.seconds(1), stallTimeout / 8, minRateSpan / 8)) }

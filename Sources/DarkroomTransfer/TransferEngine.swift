@@ -16,9 +16,7 @@ package final class TransferEngine: Sendable {
     /// - Parameter exchange: shares the limits of each host with the engines of other processes. Then all engines together
     ///   send a host no more requests than a single engine would. Nil if there are no other engines.
     package convenience init(_ configuration: TransferConfiguration, exchange: (any HostExchange)? = nil) {
-        let policy =
-            configuration.allowPrivate ? .everything : AddressPolicy.publicInternet(and: configuration.allowedNetworks)
-        self.init(configuration, exchange: exchange, allows: policy.allows)
+        self.init(configuration, exchange: exchange, allows: configuration.addressPolicy.allows)
     }
 
     /// Starts an engine that calls `allows` on its network threads before each connection and each request.

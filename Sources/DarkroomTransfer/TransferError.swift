@@ -32,10 +32,12 @@ package struct TransferError: Error, Sendable, Equatable, CustomStringConvertibl
         /// The response says that the photo must not be used, see ``OptOut``.
         case optedOut
         case tooManyRedirects
-        /// The body is larger than allowed, according to its Content-Length or to the received bytes.
+        /// The body is larger than allowed, according to its Content-Length, to the received bytes, or after it is decoded.
         case tooLarge
-        /// The connection ended before the body was complete.
+        /// The connection or the compressed data ended before the body was complete, or the server sent only a part of it.
         case truncated
+        /// The body does not have the content coding of its header, or more codings than are decoded.
+        case damagedCoding
         /// The file is outside the folders that may be read.
         case fileDenied
         /// The file does not exist, or it is not a readable regular file.

@@ -183,7 +183,8 @@ final class TransferLoop {
         guard !transfer.isFinished else { return }
         switch answer {
         case .success(let addresses): transfer.addresses = addresses
-        case .failure(let error): return fail(transfer, .nameNotFound, error.detail(transfer.host))
+        case .failure(let error):
+            return fail(transfer, .nameNotFound, error.detail(transfer.request?.name ?? transfer.host))
         }
         if let verdict = book.verdict(on: transfer.host, .now) { return fail(transfer, verdict) }
         transfer.phase = .waiting
@@ -319,7 +320,8 @@ final class TransferLoop {
                 throw TransferError(code: .timeout, detail: "the redirects took longer than \(timeout)")
             }
             transfer.request = try transfer.request?.following(
-                location, way: outcome.way, hasBeenPublic: outcome.hasBeenPublic, spent: outcome.spent, requests)
+                location, way: outcome.way, hasBeenPublic: outcome.hasBeenPublic, cookies: outcome.cookies,
+                spent: outcome.spent, requests)
         } catch {
             return fail(transfer, error.code, error.detail)
         }

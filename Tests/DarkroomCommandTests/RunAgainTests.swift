@@ -53,7 +53,7 @@ import Testing
         ("--connect-timeout 1m", "connect-failed"), ("--stall-timeout 1h", "stalled"),
         ("--photo-timeout 1h", "filter-timeout"), ("--isolate", "crashed"), ("--operation a=cat", "filter-failed"),
         ("--http1", "stalled"), ("--operation-timeout 1h", "filter-timeout"),
-        ("--operation-memory 8GiB", "filter-failed"),
+        ("--operation-memory 8GiB", "filter-failed"), ("--proxy http://8.8.8.8", "connect-failed"),
     ])
     func everyOptionMendsItsFailures(option: String, reason: String) throws {
         func conditions(_ more: String) throws -> RunConditions {
@@ -64,11 +64,18 @@ import Testing
         #expect(changed.mendings(since: plain).reasons.map(\.word).contains(reason))
         #expect(plain.mendings(since: plain).isEmpty && changed.mendings(since: changed).isEmpty)
         // Without the option the failures are not mended, unless any change may mend them.
-        let isOrdered = !["--connect-to", "--header", "--user-agent", "--http1", "--isolate", "--operation "].contains {
-            option.hasPrefix($0)
-        }
+        let isOrdered = ![
+            "--proxy", "--connect-to", "--header", "--user-agent", "--http1", "--isolate", "--operation ",
+        ].contains { option.hasPrefix($0) }
         if isOrdered { #expect(plain.mendings(since: changed).isEmpty) }
         #expect([changed, plain].mendings(under: changed).count == 1)
+    }
+
+    @Test func certificateAuthoritiesMendFailuresOfTLS() throws {
+        let certificates = try Certificates()
+        let plain = try RunCommand.parse(["list", "-o", "out"]).conditions()
+        let trusting = try RunCommand.parse(["list", "-o", "out", "--ca", certificates.authority]).conditions()
+        #expect(trusting.mendings(since: plain).reasons == [.tlsFailed])
     }
 
     @Test func photosThatOptedOutRunAgainWithoutTheOption() throws {
@@ -81,11 +88,11 @@ import Testing
     @Test func adviceIsTheWholeCommandWithoutSecrets() {
         let words = [
             "/usr/bin/darkroom", "run", "a b", "--dry-run", "--header", "Cookie: secret", "--header=X: secret", "-o",
-            "out",
+            "out", "--proxy", "http://a:secret@b", "--proxy=secret@c",
         ]
         #expect(
             OwnCommandLine.text(adding: "--again", to: words)
-                == "darkroom run 'a b' --header ... --header=... -o out --again")
+                == "darkroom run 'a b' --header ... --header=... -o out --proxy ... --proxy=... --again")
         #expect(
             OwnCommandLine.text(adding: "--again", to: ["darkroom", "run", "-o", "out", "--", "-x.txt"])
                 == "darkroom run -o out --again -- -x.txt")

@@ -48,6 +48,14 @@ import Testing
         ("worker --max-pixels 0", "--max-pixels 0: at least 1"),
         ("worker --connect-to a:b", "--connect-to \"a:b\": write HOST:PORT:HOST:PORT"),
         ("worker --connect-to a:1:b:x", "--connect-to \"a:1:b:x\": write HOST:PORT:HOST:PORT"),
+        ("worker --proxy socks5://a:hush@b", "--proxy: write socks5h://, because the proxy looks up the names"),
+        ("worker --proxy a:hush@b", "--proxy: write SCHEME://[USER:PASSWORD@]HOST[:PORT] with the scheme http"),
+        ("worker --proxy http://a:hush@10.0.0.1", "--proxy http://10.0.0.1:1080: 10.0.0.1 is not an address of the"),
+        ("worker --ca /nowhere", "--ca /nowhere: no such file"),
+        ("worker --ca /usr", "--ca /usr: not a file that can be read"),
+        ("worker --ca /dev/zero", "--ca /dev/zero: not a regular file"),
+        ("worker --ca /etc/passwd", "--ca /etc/passwd: not a file of certificates in PEM format"),
+        ("run list -o out --ca /nowhere", "--ca /nowhere: no such file"),
         ("worker --header Accept", "--header \"Accept\": write a name, a colon and a value"),
         ("worker --header :x", "--header \"\": write a name, a colon and a value"),
         ("worker --header Authorization:x", "--header \"Authorization\": its value may be a secret, and every host"),
@@ -321,11 +329,12 @@ import Testing
     }
 
     @Test func fetchOptionsBecomeTheConfigurationOfTransfers() throws {
+        let certificates = try Certificates()
         let line = """
             worker --downloads 3 --filtrations 2 --grace 1s --outputs-under / --per-host 4 --connect-timeout 2s \
             --stall-timeout 3s --min-rate 2KiB --timeout 4m --max-download 5MiB --max-pixels 7M --max-redirects 1 --retries 0 \
             --header Accept:x --user-agent me --allow-private --files-under /usr/./lib --connect-to ::[::1]:8080 \
-            --skip-opted-out --http1
+            --skip-opted-out --http1 --proxy http://a:b@127.0.0.1:3128 --ca \(certificates.authority)
             """
         let command = try #require(
             try DarkroomProgram.parseAsRoot(line.split(separator: " ").map(String.init)) as? WorkerCommand)
@@ -340,6 +349,8 @@ import Testing
         #expect(transfer.headers == [RequestHeader("Accept:x")] && transfer.userAgent == "me" && transfer.allowPrivate)
         #expect(transfer.skipsOptedOut && !transfer.usesHTTP2 && transfer.fileFolders == ["/usr/lib"])
         #expect(transfer.connectTo == ["::[::1]:8080"])
+        #expect(
+            transfer.authorities == certificates.authority && transfer.proxy?.description == "http://127.0.0.1:3128")
     }
 
     @Test func readsHeadersFromAFileAndHidesThemInErrors() throws {

@@ -22,6 +22,19 @@ import Testing
         #expect(try page(.of(certificates.authority), resumes: false).contains("New, TLS"))
     }
 
+    @Test func unusableFilesHaveAReason() throws {
+        #expect(CertificateAuthorities.problem(of: certificates.authority) == nil)
+        #expect(CertificateAuthorities.problem(of: "/nowhere")?.contains("no such file") == true)
+        #expect(CertificateAuthorities.problem(of: certificates.folder) == "not a regular file")
+        #expect(CertificateAuthorities.problem(of: "/dev/zero") == "not a regular file")
+        #expect(CertificateAuthorities.problem(of: certificates.key("authority"))?.contains("PEM") == true)
+        let large = certificates.folder + "/large.pem"
+        try Data().write(to: URL(fileURLWithPath: large))
+        #expect(CertificateAuthorities.problem(of: large)?.contains("PEM") == true)
+        #expect(truncate(large, 1 << 30) == 0)
+        #expect(CertificateAuthorities.problem(of: large) == "larger than 16 MiB")
+    }
+
     @Test(arguments: [true, false]) func connectionsResumeSessions(isAllowed: Bool) throws {
         let authorities = CertificateAuthorities.of(certificates.authority)
         #expect(try page(authorities, resumes: isAllowed).contains("New, TLS"))

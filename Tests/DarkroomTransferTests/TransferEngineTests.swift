@@ -35,14 +35,6 @@ import Testing
         #expect(await engine.fetch(server.url("/drip")).body == Array("drop by drop".utf8))
     }
 
-    @Test func requestsNoCompressionAndDecodesNone() async throws {
-        let gzipped: [UInt8] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0]
-        let server = try HostileServer(["/a": .answer(headers: ["Content-Encoding: gzip"], body: gzipped)])
-        let engine = TransferEngine(.local())
-        #expect(await engine.fetch(server.url("/a")).body == gzipped)
-        #expect(server.log.heads.allSatisfy { !$0.lowercased().contains("accept-encoding") })
-    }
-
     @Test(arguments: ["/declared", "/undeclared", "/endless", "/promised", "/headers"])
     func refusesBodiesThatAreTooLarge(path: String) async throws {
         let server = try HostileServer([

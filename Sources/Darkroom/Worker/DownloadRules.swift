@@ -52,10 +52,16 @@ public struct DownloadRules: Sendable {
     /// below one of these folders.
     public var folders: [String] = []
 
+    /// A PEM file with the certificate authorities for https; nil for those of the system.
+    public var certificateAuthorities: String?
+    /// The proxy for all downloads, for example `socks5h://user:password@proxy.example:1080`; nil for none. The schemes are
+    /// http, https and socks5h. The proxy looks up the names of the hosts. Its own address must be allowed.
+    public var proxy: String?
+
     /// Creates the default rules, which allow only the public internet.
     public init() {}
 
-    /// - Throws: an error that describes the invalid header, network or host.
+    /// - Throws: an error that describes the invalid header, network, host, proxy or file of certificates.
     func transferConfiguration() throws -> TransferConfiguration {
         var transfer = TransferConfiguration()
         transfer.perHost = connectionsPerHost
@@ -79,6 +85,11 @@ public struct DownloadRules: Sendable {
         transfer.allowedHosts = try allowedHosts.map { try HostPattern(parsing: $0) }
         transfer.deniedHosts = try deniedHosts.map { try HostPattern(parsing: $0) }
         transfer.fileFolders = folders
+        if let file = certificateAuthorities, let problem = TransferConfiguration.problem(ofAuthorities: file) {
+            throw DarkroomError(.invalidConfiguration, "read the certificate authorities \(file)", problem)
+        }
+        transfer.authorities = certificateAuthorities
+        transfer.proxy = try proxy.map { try ProxyServer(parsing: $0) }
         return transfer
     }
 }

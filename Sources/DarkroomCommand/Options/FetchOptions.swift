@@ -80,6 +80,17 @@ struct FetchOptions: ParsableArguments {
         help: "For URLs with the first host and port, connect to the second pair; an empty part is that of the URL.",
         valueName: "host:port:host:port")
     var connectTo: [String]
+    @Option(
+        help: """
+            Certificate authorities (PEM) for https, in place of those of the system.
+            """, valueName: "file", environment: "DARKROOM_CA")
+    var ca: String?
+    @Option(
+        help: """
+            Fetch through this proxy: http, https or socks5h. It looks up the names of the hosts, and its address must be \
+            allowed. A password belongs in the environment variable.
+            """, valueName: "scheme://[user:password@]host[:port]", environment: "DARKROOM_PROXY")
+    var proxy: String?
 
     func validate() throws {
         if let count = perHost.count { try require(WorkerBounds.slots, count, "--per-host") }
@@ -109,6 +120,33 @@ struct FetchOptions: ParsableArguments {
             throw ValidationError(
                 "--connect-to \"\(pairs)\": write HOST:PORT:HOST:PORT, for example photos.example:80:127.0.0.1:8080")
         }
+        if let ca {
+            try mustBeReadable(ca, "--ca")
+            if let problem = TransferConfiguration.problem(ofAuthorities: ca) {
+                throw ValidationError("--ca \(ca): \(problem)")
+            }
+        }
+        try checkProxy()
+    }
+
+    /// Errors do not show the URL, because it may contain a password.
+    private var proxyServer: ProxyServer? {
+        get throws {
+            do throws(InvalidProxy) {
+                return try proxy.map { text throws(InvalidProxy) in try ProxyServer(parsing: text) }
+            } catch {
+                throw ValidationError("--proxy: \(error.problem)")
+            }
+        }
+    }
+
+    private func checkProxy() throws {
+        var transfer = TransferConfiguration()
+        transfer.proxy = try proxyServer
+        transfer.allowPrivate = allowPrivate
+        transfer.allowedNetworks = allowNetworks
+        guard let proxy = transfer.proxy, let problem = transfer.problemOfProxy else { return }
+        throw ValidationError("--proxy \(proxy): \(problem)")
     }
 
     /// The configuration for downloads.
@@ -140,6 +178,8 @@ struct FetchOptions: ParsableArguments {
         transfer.fileFolders = fileFolders
         for folder in filesUnder { transfer.fileFolders.append(try existingFolder(folder, "--files-under")) }
         transfer.connectTo = connectTo
+        transfer.authorities = ca.map(absolutePath)
+        transfer.proxy = try proxyServer
         return transfer
     }
 

@@ -3,8 +3,11 @@ import DarkroomText
 
 /// The command line of this process, for advice that users can copy into a shell.
 enum OwnCommandLine {
-    /// The command with another option. Without `--dry-run`, and without the values of headers and the secret parts of
-    /// URLs, because the text may get into a log.
+    /// The options whose values may be secrets.
+    private static let secrets = ["--header", "--proxy"]
+
+    /// The command with another option. Without `--dry-run`, and without the values of headers, the proxy and the secret
+    /// parts of URLs, because the text may get into a log.
     static func text(adding option: String, to arguments: [String] = CommandLine.arguments) -> String {
         var words = ["darkroom"]
         // Options end at `--`.
@@ -14,12 +17,12 @@ enum OwnCommandLine {
             if index == end { words.append(option) }
             if isSecret {
                 words.append("...")
-            } else if word.hasPrefix("--header=") {
-                words.append("--header=...")
+            } else if let secret = secrets.first(where: { word.hasPrefix("\($0)=") }) {
+                words.append("\(secret)=...")
             } else {
                 words.append(ShellWord.quoted(PhotoURL.redacting(word)))
             }
-            isSecret = !isSecret && word == "--header"
+            isSecret = !isSecret && secrets.contains(word)
         }
         return (words + (end == nil ? [option] : [])).joined(separator: " ")
     }

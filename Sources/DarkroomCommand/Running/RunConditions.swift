@@ -16,6 +16,9 @@ struct RunConditions: Codable, Equatable {
     private let denyHosts: [String]
     private let filesUnder: [String]
     private let connectTo: [String]
+    private let ca: String?
+    /// The digest of the proxy's URL.
+    private let proxy: String?
     /// The digest of the headers and the User-Agent. The headers may be secrets.
     private let headers: String
     /// nil: it is learned.
@@ -51,6 +54,8 @@ struct RunConditions: Codable, Equatable {
         denyHosts = fetch.denyHosts.map(\.description)
         filesUnder = fetch.filesUnder.map(absolutePath)
         connectTo = fetch.connectTo
+        ca = fetch.ca.map(absolutePath)
+        proxy = fetch.proxy.map { Self.digest([$0]) }
         let lines = try fetch.headers.map { header in
             "\(header.line)\t\(header.hosts?.description ?? "")\t\(header.port ?? 0)\t\(header.isSentInPlainText)"
         }
@@ -102,6 +107,8 @@ struct RunConditions: Codable, Equatable {
             (adds(before.denyHosts, to: denyHosts), "--deny-hosts", [.addressDenied]),
             (adds(filesUnder, to: before.filesUnder), "--files-under", [.fileDenied]),
             (connectTo != before.connectTo, "--connect-to", ofDownload),
+            (proxy != before.proxy, "--proxy", ofDownload),
+            (ca != before.ca, "--ca", [.tlsFailed]),
             (headers != before.headers, "--header", ofServer.union([.tooManyRedirects, .notAnImage])),
             (
                 perHost ?? .max < before.perHost ?? .max, "--per-host",
