@@ -98,6 +98,13 @@ static inline const struct sockaddr *darkroom_mhd_client(struct MHD_Connection *
     return info == NULL ? NULL : info->client_addr;
 }
 
+/// Returns the number of bytes of the request's head; 0 if it is not known.
+static inline long darkroom_mhd_head_size(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    return info == NULL ? 0 : (long)info->header_size;
+}
+
 /// Returns the socket of a connection.
 static inline int darkroom_mhd_socket(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);

@@ -7,25 +7,28 @@ struct BatchesCommand: ParsableCommand {
         name: "batches", abstract: "List the newest batches.", group: "Monitor", synonyms: ["ls", "list", "jobs"],
         examples: ["darkroom batches", "darkroom batches --json"])
 
-    @Option(help: "The most batches that are listed.", valueName: "count") var limit: Quantity = 200
+    @Option(
+        help: "The most batches that are listed; by default 200 in a table, and all with --json.", valueName: "count")
+    var limit: Quantity?
     @Flag(help: "Print the facts of the batches as a JSON array.") var json: Bool
     @OptionGroup var tableOptions: TableOptions
     @OptionGroup(title: "Redis options") var redis: RedisOptions
 
     func validate() throws {
         try tableOptions.require(isTable: !json)
-        try require(1...Int.max, limit, "--limit")
+        if let limit { try require(1...Int.max, limit, "--limit") }
     }
 
     func run() throws {
         let client = try redis.connect()
         let now = try client.store.time()
         let ids = try client.store.batchIDs()
-        let batches = try client.store.facts(of: Array(ids.suffix(limit.value)))
+        let most = limit?.value ?? (json ? .max : 200)
+        let batches = try client.store.facts(of: Array(ids.suffix(most)))
         let problems = try client.store.problems(of: batches, now: now)
         let output = StandardOutput()
-        if ids.count > limit.value {
-            let hidden = ids.count - limit.value
+        if ids.count > most {
+            let hidden = ids.count - most
             printToStandardError(
                 "\(HumanText.count(hidden, of: "earlier batch")) not listed (--limit \(ids.count) lists all)")
         }

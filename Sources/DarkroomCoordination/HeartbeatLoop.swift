@@ -9,7 +9,7 @@ package final class HeartbeatLoop: Sendable {
     private let stopped = Latch()
     private let loggedStuck = Locked(0)
     private let loggedError = Locked("")
-    private let told = Locked(ToldFacts())
+    private let sentFacts = Locked(SentFacts())
 
     package init(_ worker: any CoordinatedWorker) { self.worker = worker }
 
@@ -44,7 +44,7 @@ package final class HeartbeatLoop: Sendable {
                 coordination.claimSignal.raise()
             } catch {
                 rest = nil
-                told.withLock { $0.forget() }
+                sentFacts.withLock { $0.forget() }
                 if !isAway {
                     coordination.logger.warning("Redis cannot be used, waiting until it can", ["detail": .text(error)])
                 }
@@ -81,9 +81,8 @@ package final class HeartbeatLoop: Sendable {
         shortestLease.map { min(.seconds(3), $0 / 5) } ?? .seconds(3)
     }
 
-    /// The time until the next heartbeat of a worker that holds no operation and whose facts do not change: 12 s, less if there
-    /// are few workers, since each heartbeat does a step of the maintenance in Redis, and all of them together must do one
-    /// nearly every second.
+    /// The time until the next heartbeat of a worker that holds no operation and whose facts do not change: 12 s, less if few
+    /// workers do the maintenance in Redis. Each heartbeat does a step of it, and leases age by at most 3 s with each step.
     static func rest(workers: Int) -> Duration { min(.seconds(12), max(.seconds(3), .milliseconds(500) * workers)) }
 
     /// The part of its rest that a worker waits, at random: workers that become idle at the same time would otherwise send
@@ -110,15 +109,15 @@ package final class HeartbeatLoop: Sendable {
                 "a file system does not answer, leases of operations are not renewed", ["operations": .number(stuck)])
         }
         loggedStuck.withLock { $0 = stuck }
-        let telling = told.withLock { $0.telling(worker.facts, isIdle: held.isEmpty && stuck == 0) }
+        let message = sentFacts.withLock { $0.message(worker.facts, isIdle: held.isEmpty && stuck == 0) }
         var calls: [ScriptCall<HeartbeatReply>] = []
         for start in stride(from: 0, through: max(0, held.count - 1), by: 64) {
             let part = Array(held[start..<min(start + 64, held.count)])
-            let facts = start == 0 ? telling.facts : []
+            let facts = start == 0 ? message.facts : []
             calls.append(coordination.store.heartbeat(worker: coordination.id, facts: facts, held: part))
         }
         let replies = try coordination.store.perform(calls)
-        told.withLock { $0.told(telling, workers: replies.last?.workers ?? 0) }
+        sentFacts.withLock { $0.sent(message, workers: replies.last?.workers ?? 0) }
         worker.lost(replies.flatMap(\.lost))
         let parts = replies.enumerated().map { place, reply in
             // The first reply may lack a change that was made between two parts of the heartbeat.
@@ -154,6 +153,9 @@ package final class HeartbeatLoop: Sendable {
             // The next heartbeat continues after the shortest interval, so that repairs use only a part of Redis.
             if isRepairing { coordination.heartbeatSignal.raise() }
         }
-        return (replies.contains { $0.hasMore }, isRepairing ? nil : telling.rest)
+        return (
+            replies.contains { $0.hasMore },
+            isRepairing ? nil : message.rest.map { min($0, Self.rest(workers: replies.last?.workers ?? 0)) }
+        )
     }
 }

@@ -1,12 +1,14 @@
 /// Decides which connections are closed so that new clients find room.
 ///
 /// A stranger is a client that the service does not know: nobody needs a token to open a connection, to send a part of a
-/// login, or to read a public page slowly. Therefore strangers make room first, those that came first before the others:
-/// a user who logs in is a stranger only for a moment. Connections that are younger than this moment are closed only if the
+/// login, or to read a public page slowly. Therefore connections of strangers are closed first, beginning with the oldest: a
+/// user who logs in is a stranger only for a moment. Connections that are younger than this moment are closed only if the
 /// server is nearly full.
 struct ConnectionRoom {
     typealias Connection = ConnectionTable.Connection
 
+    /// If more connections are open, the number of strangers of a network is limited.
+    let crowded: Int
     /// If more connections are open, some are closed.
     let comfortable: Int
     /// If more connections are open, also young ones are closed.
@@ -19,6 +21,7 @@ struct ConnectionRoom {
     static let youth = Duration.seconds(2)
 
     init(_ limits: HTTPServerLimits) {
+        crowded = limits.connections * 3 / 8
         comfortable = limits.connections * 3 / 4
         nearlyFull = limits.connections * 15 / 16
         strangersOfANetwork = max(1, limits.connections / 16)
@@ -29,7 +32,9 @@ struct ConnectionRoom {
     func surplus<Key: Hashable>(of connections: [Key: Connection], _ now: ContinuousClock.Instant) -> [Key] {
         let open = connections.filter { !$0.value.isClosed }
         let crowding = crowding(in: open)
-        var chosen = crowding.filter { now - open[$0]!.opened > Self.youth }  // its elements are keys of `open`
+        var chosen: Set<Key> =
+            open.count <= crowded
+            ? [] : crowding.filter { now - open[$0]!.opened > Self.youth }  // its elements are keys of `open`
         let surplus = open.count - chosen.count - comfortable
         guard surplus > 0 else { return Array(chosen) }
         let isNearlyFull = open.count - chosen.count > nearlyFull
@@ -42,7 +47,10 @@ struct ConnectionRoom {
 
     /// The connections of strangers that are more than their network may have: those that were opened first.
     private func crowding<Key: Hashable>(in open: [Key: Connection]) -> Set<Key> {
-        let strangers = open.filter { !$0.value.isKnown && $0.value.network != nil }
+        let strangers = open.filter { _, connection in
+            if case .handling = connection.phase { return false }
+            return !connection.isKnown && connection.network != nil
+        }
         return Dictionary(grouping: strangers, by: { $0.value.network }).values.reduce(into: []) { crowding, group in
             guard group.count > strangersOfANetwork else { return }
             let oldest = group.sorted { $0.value.opened < $1.value.opened }.dropLast(strangersOfANetwork)

@@ -31,7 +31,7 @@ struct RequestHeaders {
         }
         self = reading.headers
         gaps = reading.gaps
-        gaps.end()
+        gaps.end(darkroom_mhd_head_size(connection))
     }
 
     private static let nameCharacters = Set("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz".utf8)
@@ -52,12 +52,14 @@ struct RequestHeaders {
 ///
 /// libmicrohttpd 0.9 returns C strings, so it hides what a client sends after a NUL; a proxy may read such a head otherwise.
 /// The strings are parts of one buffer, in which libmicrohttpd has replaced the separators with NULs. So text between two
-/// strings has followed a NUL.
+/// strings has followed a NUL, or belongs to a field that continues in a second line: libmicrohttpd moves such fields, and
+/// they may be refused (RFC 9112, section 5.2).
 struct HeadGaps {
     private(set) var haveText = false
     /// The NUL after the last string.
     private var last: UnsafePointer<UInt8>
 
+    private var method: UnsafePointer<UInt8>?
     private let target: UnsafePointer<UInt8>
 
     /// - Parameter target: the target of the request, which is the second string of the head.
@@ -68,7 +70,10 @@ struct HeadGaps {
 
     /// - Parameter method: the first string of the head, before the target.
     mutating func add(method: UnsafePointer<CChar>) {
-        method.withMemoryRebound(to: UInt8.self, capacity: 1) { check(from: Self.end(of: $0), to: target) }
+        method.withMemoryRebound(to: UInt8.self, capacity: 1) {
+            self.method = $0
+            check(from: Self.end(of: $0), to: target)
+        }
     }
 
     /// - Parameter text: the next string of the head.
@@ -79,8 +84,11 @@ struct HeadGaps {
         }
     }
 
-    /// The last string is followed by the line ends of its own line and of the empty line.
-    mutating func end() { check(from: last, to: last + 2) }
+    /// - Parameter size: the number of bytes of the head, from the method to the empty line.
+    mutating func end(_ size: Int) {
+        guard let method, size > 0 else { return }
+        check(from: last, to: method + size)
+    }
 
     private static func end(of text: UnsafePointer<UInt8>) -> UnsafePointer<UInt8> {
         var end = text

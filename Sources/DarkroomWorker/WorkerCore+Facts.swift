@@ -6,7 +6,7 @@ import DarkroomWorkerState
 import Foundation
 
 extension WorkerCore {
-    /// The fields of `{namespace}:worker:<id>`, sent with every heartbeat.
+    /// The fields of `{namespace}:worker:<id>`, of which heartbeats send those that have changed.
     var facts: [(field: String, value: String)] {
         let (operations, limits, activity, batches) = read {
             ($0.held, $0.limits, $0.activity, $0.batchActivities)

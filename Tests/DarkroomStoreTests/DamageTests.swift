@@ -150,6 +150,25 @@ import Testing
         #expect(try test.claim().count == 2)
     }
 
+    /// The set of open batches is an index; a worker repairs it.
+    @Test func setOfOpenBatchesMayHaveAnotherType() throws {
+        let test = try TestStore()
+        let first = try test.submit("first", operations: 1)
+        try test.command("UNLINK", test.store.keys.open)
+        try test.command("SET", test.store.keys.open, "x")
+        let second = try test.submit("second", operations: 1)
+        #expect(try test.store.openBatchIDs().isEmpty)
+        try test.develop()
+        #expect(try test.store.facts(of: [first, second]).map(\.state) == [.finished, .finished])
+        let third = try test.submit("third", operations: 1)
+        while try test.store.repair(steps: 10).hasMore {}
+        for _ in 1...5 { _ = try test.store.repair(steps: 10) }
+        #expect(try test.store.openBatchIDs() == [third])
+        try test.command("ZADD", test.store.keys.open, "1", "gone")
+        _ = try test.store.repair(steps: 10)
+        #expect(try test.store.openBatchIDs() == [third])
+    }
+
     /// Replaces a key of a batch with a key of another type, while a worker holds an operation and another batch waits.
     @Test(arguments: [
         "", ":states", ":operations", ":queue", ":executing", ":lease.expiries", ":failures", ":reasons",

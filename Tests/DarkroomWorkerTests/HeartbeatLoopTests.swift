@@ -65,38 +65,38 @@ struct HeartbeatLoopTests {
     private let facts = [(field: "host", value: "a"), (field: "rate", value: "5")]
 
     @Test func onlyChangedFactsAreSent() {
-        var told = ToldFacts()
-        let first = told.telling(facts, isIdle: false)
+        var sent = SentFacts()
+        let first = sent.message(facts, isIdle: false)
         #expect(first.facts.map(\.field) == ["host", "rate", "interval"])
-        told.told(first, workers: 100)
-        #expect(told.telling(facts, isIdle: false).facts.isEmpty)
-        let changed = told.telling([facts[0], (field: "rate", value: "6")], isIdle: false)
+        sent.sent(first, workers: 100)
+        #expect(sent.message(facts, isIdle: false).facts.isEmpty)
+        let changed = sent.message([facts[0], (field: "rate", value: "6")], isIdle: false)
         #expect(changed.facts.map(\.field) == ["rate"])
         // A lost reply: the same facts are sent again.
-        #expect(told.telling([facts[0], (field: "rate", value: "6")], isIdle: false).facts.map(\.field) == ["rate"])
-        told.forget()
-        #expect(told.telling(facts, isIdle: false).facts.count == 3)
+        #expect(sent.message([facts[0], (field: "rate", value: "6")], isIdle: false).facts.map(\.field) == ["rate"])
+        sent.forget()
+        #expect(sent.message(facts, isIdle: false).facts.count == 3)
     }
 
     @Test func allFactsAreSentAgainAfterAMinute() {
-        var told = ToldFacts()
+        var sent = SentFacts()
         let now = ContinuousClock.now
-        told.told(told.telling(facts, isIdle: true, now), workers: 100, now)
-        told.told(told.telling(facts, isIdle: true, now + .seconds(30)), workers: 100, now + .seconds(30))
-        #expect(told.telling(facts, isIdle: true, now + .seconds(59)).facts.isEmpty)
-        #expect(told.telling(facts, isIdle: true, now + .seconds(60)).facts.count == 3)
+        sent.sent(sent.message(facts, isIdle: true, now), workers: 100, now)
+        sent.sent(sent.message(facts, isIdle: true, now + .seconds(30)), workers: 100, now + .seconds(30))
+        #expect(sent.message(facts, isIdle: true, now + .seconds(59)).facts.isEmpty)
+        #expect(sent.message(facts, isIdle: true, now + .seconds(60)).facts.count == 3)
     }
 
     @Test func aWorkerTellsThatItRestsWhenItsFactsNoLongerChange() {
-        var told = ToldFacts()
-        told.told(told.telling(facts, isIdle: true), workers: 100)
-        let resting = told.telling(facts, isIdle: true)
+        var sent = SentFacts()
+        sent.sent(sent.message(facts, isIdle: true), workers: 100)
+        let resting = sent.message(facts, isIdle: true)
         #expect(resting.rest == .seconds(12))
         #expect(resting.facts.map(\.value) == ["12000"])
-        told.told(resting, workers: 100)
-        #expect(told.telling(facts, isIdle: false).rest == nil)
-        #expect(told.telling(facts, isIdle: false).facts.map(\.value) == ["3000"])
-        #expect(told.telling([facts[0], (field: "rate", value: "6")], isIdle: true).rest == nil)
+        sent.sent(resting, workers: 100)
+        #expect(sent.message(facts, isIdle: false).rest == nil)
+        #expect(sent.message(facts, isIdle: false).facts.map(\.value) == ["3000"])
+        #expect(sent.message([facts[0], (field: "rate", value: "6")], isIdle: true).rest == nil)
     }
 
     @Test func sendsAHeartbeatEvery3SecondsWithTheDefaultLeaseAndWithoutOperations() {

@@ -2,8 +2,8 @@
 -- Records that a worker is running, renews the worker's leases, does one step of maintenance, and samples the history. If no
 -- worker is given, it does only the latter two.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
--- ARGV[1] worker id, '' for none  [2] number of facts  [3...] field and value of each fact that has changed, then the operations that
---     the worker holds (see renew_leases.lua)
+-- ARGV[1] worker id, '' for none  [2] number of facts  [3...] field and value of each fact to store, then the operations that the
+--     worker holds (see renew_leases.lua)
 -- {'OK', lost, controls, codes, webhooks, more, turn, stale_files, repair, workers}
 --     lost: see renew_leases.lua
 --     controls: version and controls of the cluster (see cluster_controls.lua), then id and controls (see batch_controls.lua)
@@ -16,7 +16,8 @@
 --     stale_files: batch id, operation number, fencing token: the worker must try to remove the temporary files of this
 --     operation that have this fencing token or a lower one in their names. Empty if there are none. The replies to nine
 --     heartbeats, a minute apart, name the same operation, because not every worker sees the folder.
---     workers: the number of running workers
+--     workers: how many workers do the maintenance: the running ones; while it matters how often it is done, because operations are
+--     executing or deferred or a webhook is due, only those that have sent a heartbeat or a claim in the last 3 s
 --     repair: 1 if the caller must call Repair.lua: every 10 s, and if no caller has continued a check for 1 s
 --#include prelude.lua
 local worker = ARGV[1]
@@ -81,9 +82,11 @@ if left then
         end
     end
 end
+local is_quiet = redis.call('EXISTS', KEY_LEASES, KEY_DEFERRED, KEY_WEBHOOKS, KEY_RELEASES) == 0
+local maintainers = is_quiet and RUNNING_WORKERS or redis.call('ZCOUNT', KEY_WORKERS, now - 3000, '+inf')
 local repair = is_sampled
 if redis.call('EXISTS', KEY_REPAIR, KEY_REPAIR_WANTED) > 0 then
     local step = tonumber(redis.call('HGET', KEY_REPAIR, 'step') or '')
     repair = repair or not (step and math.abs(now - step) < 1000)
 end
-return {'OK', lost, controls_of, codes, webhooks, more, tonumber(redis.call('HGET', KEY_CONTROL, 'entered') or 0), stale_files, repair and 1 or 0, RUNNING_WORKERS}
+return {'OK', lost, controls_of, codes, webhooks, more, tonumber(redis.call('HGET', KEY_CONTROL, 'entered') or 0), stale_files, repair and 1 or 0, maintainers}

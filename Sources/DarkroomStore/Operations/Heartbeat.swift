@@ -58,7 +58,7 @@ package struct HeartbeatReply: Sendable, Equatable {
     package var staleFiles: HeldOperation?
     /// True if the caller must check batches with ``BatchStore/repair(_:steps:)``.
     package var isRepairDue = false
-    /// The number of running workers.
+    /// How many workers do the maintenance in Redis; fewer than there are while it matters how often it is done.
     package var workers = 0
 }
 

@@ -387,6 +387,8 @@ local function begin_run()
         redis.call('HSET', KEY_REPAIR_ROUND, 'run', run)
         redis.call('HSET', KEY_REPAIR, 'pass', '', 'pass.time', '')
     end
+    local type_of_open = redis.call('TYPE', KEY_OPEN).ok
+    if type_of_open ~= 'zset' and type_of_open ~= 'none' then redis.call('UNLINK', KEY_OPEN) end
     if ARGV[1] ~= '' and redis.call('SCARD', KEY_REPAIR_WANTED) < 1000 then redis.call('SADD', KEY_REPAIR_WANTED, ARGV[1]) end
 end
 
@@ -435,6 +437,10 @@ local function step()
             end
         else
             resume_postponed()
+            -- Ids of batches that are gone become the oldest when the other batches finish.
+            for _, id in ipairs(redis.call('ZRANGE', KEY_OPEN, 0, 99)) do
+                if not redis.call('ZSCORE', KEY_BATCHES, id) then redis.call('ZREM', KEY_OPEN, id) end
+            end
             local round = redis.call('HMGET', KEY_REPAIR_ROUND, 'batch', 'time')
             local page = following(round[1], round[2])
             for i = 1, #page, 2 do

@@ -57,7 +57,7 @@ redis.call('HSET', key, 'state', #waits == 0 and 'ready' or 'waiting', 'submitte
     'count.downloaded', 0, 'count.filtered', 0, 'count.failed', 0, 'count.cancelled', 0, 'bytes.in', 0, 'bytes.out', 0,
     'feed.digest', '')
 redis.call('ZADD', KEY_BATCHES, now, id)
-redis.call('ZADD', KEY_OPEN, now, id)
+redis.pcall('ZADD', KEY_OPEN, now, id)  -- a key of another type is removed by Repair.lua
 local about = TIME_AND_BATCH
 redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"submitted",' .. about .. '}')
 if #waits == 0 then

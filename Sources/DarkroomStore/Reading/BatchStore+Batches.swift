@@ -11,7 +11,8 @@ extension BatchStore {
     /// The ids of the batches that have not finished, earliest submission first. Members that are not valid ids are skipped.
     /// After a crash of Redis, batches can be missing or finished until a worker has repaired the set.
     package func openBatchIDs() throws(StoreError) -> [BatchID] {
-        try read(RedisCommand("ZRANGE", keys.open, "0", "-1")).array?.compactMap(\.batch) ?? []
+        let members = try read([RedisCommand("ZRANGE", keys.open, "0", "-1")], ofAnotherType: .null)[0].array
+        return members?.compactMap(\.batch) ?? []
     }
 
     /// The number of all batches.

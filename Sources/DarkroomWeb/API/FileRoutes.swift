@@ -37,7 +37,11 @@ enum FileRoutes {
                         try call.site.thumbnails.thumbnail(of: photo, width: allowed, version: version, turn)))
             }
         } catch is ThumbnailMaker.NeedsMuchMemory {
-            throw LargeAnswer { try thumbnail(call, of: photo, .alone) }
+            throw LargeAnswer {
+                // Users scroll on while such photos are decoded one after the other.
+                if call.clientHasLeft() { throw Problem(503, "busy", "the client has left") }
+                return try thumbnail(call, of: photo, .alone)
+            }
         }
     }
 

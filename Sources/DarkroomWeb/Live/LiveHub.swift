@@ -7,7 +7,8 @@ import DarkroomStore
 /// Sends the changes of batches to all pages that watch them, as server-sent events.
 ///
 /// DESIGN. One thread reads Redis for all viewers, at most ten times a second: the facts of each watched batch once, and
-/// the states of the photos that any viewer sees. The workers are read once a second for all batches. Viewers that see the same photos get the same bytes. A viewer that has
+/// the states of the photos that any viewer sees. The workers are read once a second for all
+/// batches. Viewers that see the same photos get the same bytes. A viewer that has
 /// not received its last message gets nothing; its next message contains all changes since then. So the load of Redis
 /// and the memory do not depend on the speed of the viewers.
 ///
@@ -247,15 +248,17 @@ private struct HubTurns {
     private var times: [BatchID: (earliest: ContinuousClock.Instant, latest: ContinuousClock.Instant)] = [:]
     private var changed: Set<BatchID> = []
     /// The problems of all watched batches, and when they were read.
-    private var problems: (found: BatchProblems, at: ContinuousClock.Instant)?
+    private var problems: (found: BatchProblems, of: Set<BatchID>, at: ContinuousClock.Instant)?
 
     /// The problems of the watched batches, at most a second old: to find them, all workers are read.
     /// - Parameter id: a batch that is being watched from now on.
     mutating func problems(in store: BatchStore, and id: BatchID) throws(StoreError) -> BatchProblems {
-        if let problems, .now - problems.at < .seconds(1) { return problems.found }
-        let batches = try store.facts(of: Set(watched.keys).union([id]).sorted())
-        let found = try store.problems(of: batches, now: store.time())
-        problems = (found, .now)
+        // Many pages may be opened at the same time.
+        let longest = problems?.of.contains(id) == false ? Duration.milliseconds(100) : .seconds(1)
+        if let problems, .now - problems.at < longest { return problems.found }
+        let ids = Set(watched.keys).union([id])
+        let found = try store.problems(of: store.facts(of: ids.sorted()), now: store.time())
+        problems = (found, ids, .now)
         return found
     }
 

@@ -185,7 +185,7 @@ final class WebService: HTTPService {
     private func secured(_ response: HTTPResponse, for request: HTTPRequest? = nil) -> HTTPResponse {
         var response = response
         if let request, site.access.mayRequireTLS(request) {
-            response["Strict-Transport-Security"] = "max-age=15552000"  // half a year
+            response["Strict-Transport-Security"] = "max-age=86400"  // the field holds for all ports of the host
         }
         for (name, value) in Self.protection where response[name] == nil { response[name] = value }
         return response

@@ -121,7 +121,11 @@ extension ModelRun {
         switch batch.state {
         case .finished: [["ZREM", random.pick(["expiring", "releases"])!, "\(id)"], ["ZADD", "open", "1", "\(id)"]]
         case .waiting: [["ZREM", "open", "\(id)"]]
-        default: [["ZREM", "open", "\(id)"], ["HSET", "batch:\(id)", "state", "finished", "finished", "\(batch.submitted)"]]
+        default:
+            [
+                ["ZREM", "open", "\(id)"],
+                ["HSET", "batch:\(id)", "state", "finished", "finished", "\(batch.submitted)"],
+            ]
         }
     }
 

@@ -142,13 +142,16 @@ extension StoreModel {
         let due = state.webhooks.filter { $0.value <= now }.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.prefix(
             10)
         let staleFiles = worker == nil ? nil : takeStaleFiles()
+        let isQuiet =
+            state.leases.isEmpty && state.deferred.isEmpty && state.webhooks.isEmpty && state.releases.isEmpty
+        let maintainers = isQuiet ? runningWorkers : state.workers.values.count { $0 >= now - 3000 }
         return HeartbeatReply(
             lost: lost, version: state.version, cluster: state.cluster, controls: controls(of: held.map(\.batch)),
             stateCodes: Message.sorted(stateCodes(held.filter { !lost.contains($0) })),
             webhooks: due.map { member, score in
                 let batch = DueWebhook(member: member, score: score, url: "")!.batch
                 return DueWebhook(member: member, score: score, url: state.batches[batch]!.webhook)!
-            }, hasMore: hasMore, turn: state.turn, staleFiles: staleFiles, workers: runningWorkers)
+            }, hasMore: hasMore, turn: state.turn, staleFiles: staleFiles, workers: maintainers)
     }
 
     /// Adds a period of work to the recent progress of an executing batch.

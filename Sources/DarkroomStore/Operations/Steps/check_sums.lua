@@ -17,7 +17,7 @@ do
         local reasons = redis.call('HLEN', key .. REASONS) <= 1000 and redis.call('HGETALL', key .. REASONS) or {}
         for i = 2, #reasons, 2 do failed = failed + (tonumber(reasons[i]) or -1) end
         local turn = redis.call('ZSCORE', KEY_READY .. (c[13] or 'normal'), id)
-        is_sound = c[4] == held and failed == c[8] and finished == not redis.call('ZSCORE', KEY_OPEN, id)
+        is_sound = c[4] == held and failed == c[8] and finished == (type(redis.pcall('ZSCORE', KEY_OPEN, id)) ~= 'string')
         if c[12] == '1' then
             is_sound = is_sound and finished == (held == 0) and not turn and queued == (finished and 0 or c[2] - c[3] - c[4])
         else

@@ -9,7 +9,7 @@ for suffix, wanted in pairs(types) do
 end
 local facts = redis.call('HMGET', key, 'priority', 'output', 'round', 'name')
 redis.call('HDEL', key, 'state')
-redis.call('ZREM', KEY_OPEN, id)
+redis.pcall('ZREM', KEY_OPEN, id)
 redis.call('ZADD', KEY_FORGOTTEN, 'NX', now, id)
 redis.call('ZREMRANGEBYRANK', KEY_FORGOTTEN, 0, -10001)
 local released

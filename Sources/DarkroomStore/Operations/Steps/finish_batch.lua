@@ -14,7 +14,7 @@ do
         -- The period of work since the last sample, see sample_pace.lua.
         local passed = now - (tonumber(string.match(f[8] or '', '^(%d+) ')) or now)
         if passed > 0 and passed <= 10000 then redis.call('HSET', key, 'worked', string.format('%.0f', (tonumber(f[9]) or 0) + passed)) end
-        redis.call('ZREM', KEY_OPEN, id)
+        redis.pcall('ZREM', KEY_OPEN, id)
         redis.call('HDEL', key, FOCUS_FIELDS, 'pace')
         if cancelled then redis.call('UNLINK', key .. QUEUE, key .. OPERATIONS, key .. LEASE_EXPIRIES, key .. RETRIES) end
         if redis.call('EXISTS', key .. DEPENDENTS) == 1 then

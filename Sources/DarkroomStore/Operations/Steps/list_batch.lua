@@ -3,6 +3,6 @@
 if not redis.call('ZSCORE', KEY_BATCHES, id) then
     redis.call('ZADD', KEY_BATCHES, tonumber(redis.call('HGET', key, 'submitted')) or 0, id)
 end
-if not redis.call('ZSCORE', KEY_OPEN, id) and redis.call('HGET', key, 'state') ~= 'finished' then
+if not redis.pcall('ZSCORE', KEY_OPEN, id) and redis.call('HGET', key, 'state') ~= 'finished' then
     redis.call('ZADD', KEY_OPEN, tonumber(redis.call('HGET', key, 'submitted')) or 0, id)
 end

@@ -1,7 +1,7 @@
 import DarkroomText
 
 /// The facts about a worker that Redis has, so that a heartbeat sends only those that have changed.
-struct ToldFacts {
+struct SentFacts {
     private var values: [String: String] = [:]
     /// When all facts were last sent; nil if they must be sent.
     private var complete: ContinuousClock.Instant?
@@ -11,8 +11,8 @@ struct ToldFacts {
     /// All facts are sent at least so often, because another program may have changed them in Redis.
     private static let longest = Duration.seconds(60)
 
-    /// What a heartbeat tells about the worker.
-    struct Telling {
+    /// The facts in one heartbeat.
+    struct Message {
         let facts: [(field: String, value: String)]
         /// Whether these are all facts.
         let isComplete: Bool
@@ -24,22 +24,22 @@ struct ToldFacts {
     /// - Parameters:
     ///   - facts: all facts about the worker.
     ///   - isIdle: whether the worker holds no operation.
-    func telling(
+    func message(
         _ facts: [(field: String, value: String)], isIdle: Bool, _ now: ContinuousClock.Instant = .now
-    ) -> Telling {
+    ) -> Message {
         let isDue = complete.map { now - $0 >= Self.longest } ?? true
         let changed = facts.filter { values[$0.field] != $0.value }
         let rest = isIdle && changed.isEmpty ? HeartbeatLoop.rest(workers: workers) : nil
         let interval = (field: "interval", value: String((rest ?? .seconds(3)).wholeMilliseconds))
-        if isDue { return Telling(facts: facts + [interval], isComplete: true, rest: rest) }
+        if isDue { return Message(facts: facts + [interval], isComplete: true, rest: rest) }
         let all = values["interval"] == interval.value ? changed : changed + [interval]
-        return Telling(facts: all, isComplete: false, rest: rest)
+        return Message(facts: all, isComplete: false, rest: rest)
     }
 
     /// Redis has answered a heartbeat.
-    mutating func told(_ telling: Telling, workers: Int, _ now: ContinuousClock.Instant = .now) {
-        if telling.isComplete { complete = now }
-        for (field, value) in telling.facts { values[field] = value }
+    mutating func sent(_ message: Message, workers: Int, _ now: ContinuousClock.Instant = .now) {
+        if message.isComplete { complete = now }
+        for (field, value) in message.facts { values[field] = value }
         self.workers = workers
     }
 
