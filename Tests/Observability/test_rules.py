@@ -90,7 +90,7 @@ class ComposeTests(unittest.TestCase):
         commands = {name: service.get("command", []) for name, service in self.compose.services.items()}
         self.assertEqual([{"targets": ["serve:8080"]}], jobs["darkroom-serve"]["static_configs"])
         self.assertEqual("0.0.0.0:8080", commands["serve"][commands["serve"].index("--listen") + 1])
-        token = commands["serve"][commands["serve"].index("--token-file") + 1]
+        token = commands["serve"][commands["serve"].index("--metrics-token-file") + 1]
         self.assertEqual({"credentials_file": token}, jobs["darkroom-serve"]["authorization"])
         (discovery,) = jobs["darkroom-worker"]["dns_sd_configs"]
         self.assertEqual((["worker"], "A"), (discovery["names"], discovery["type"]))

@@ -39,8 +39,13 @@ struct ServeDecodingTests {
     private func makeTrap(in scratch: ScratchFolder) throws -> String {
         let source = try scratch.write("trap.c", Self.trap)
         let compiler = Process()
-        compiler.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        compiler.arguments = ["clang", "-shared", "-fPIC", "-fno-builtin", "-o", scratch.path("trap.so"), source]
+        compiler.executableURL = URL(fileURLWithPath: "/bin/sh")
+        // Each Swift toolchain has a compiler for C, in Debian's package not on the PATH.
+        let script = #"""
+            PATH=$PATH:$(dirname "$(readlink -f "$(command -v swift)")")
+            exec clang -shared -fPIC -fno-builtin -o "$1" "$2"
+            """#
+        compiler.arguments = ["-c", script, "sh", scratch.path("trap.so"), source]
         try compiler.run()
         compiler.waitUntilExit()
         try #require(compiler.terminationStatus == 0)
