@@ -1,9 +1,9 @@
 /// Decides which connections are closed so that new clients find room.
 ///
-/// A stranger is a client that the service does not know: nobody needs a token to open a connection, to send a part of a
-/// login, or to read a public page slowly. Therefore connections of strangers are closed first, beginning with the oldest: a
-/// user who logs in is a stranger only for a moment. Connections that are younger than this moment are closed only if the
-/// server is nearly full.
+/// A stranger is a client that has not logged in. Strangers can fill the server with connections, because opening one needs
+/// no token. Therefore connections of strangers are closed first, beginning with the oldest. A user is a stranger until the
+/// login is complete. So that users can log in, connections younger than ``youth`` are closed only if the server is nearly
+/// full.
 struct ConnectionRoom {
     typealias Connection = ConnectionTable.Connection
 
@@ -58,7 +58,7 @@ struct ConnectionRoom {
         }
     }
 
-    /// The place of a connection in the order in which connections are closed; nil if it is kept.
+    /// Connections are closed in the order of their ranks, the lowest first. Returns nil if the connection is kept open.
     private func rank(
         _ connection: Connection, isCrowding: Bool, _ isNearlyFull: Bool, _ now: ContinuousClock.Instant
     ) -> (Int, ContinuousClock.Instant)? {

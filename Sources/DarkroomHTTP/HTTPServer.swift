@@ -21,8 +21,8 @@ package protocol HTTPService: Sendable {
 
 /// The limits that protect a server against its clients.
 package struct HTTPServerLimits: Sendable {
-    /// The most open connections. If three quarters of them are open, connections of clients that the service does not
-    /// know, and those without a request, are closed. The limit is lower if this process may not open so many files.
+    /// The most open connections; fewer if this process may not open so many files. If three quarters of them are open, some
+    /// are closed (see `ConnectionRoom`).
     package var connections = 4096
     /// The most bytes of the head of a request.
     package var headBytes = 32_768

@@ -15,7 +15,8 @@ package struct ProxyServer: Sendable, Hashable, CustomStringConvertible {
     /// Parses `SCHEME://[USER:PASSWORD@]HOST[:PORT]`. As with curl, the default port is 443 for https and otherwise 1080.
     package init(parsing text: String) throws(InvalidProxy) {
         let rest = text.firstRange(of: "://").map { text[$0.upperBound...] }
-        // libcurl does not know the default port of socks5h, and a path is a mistake.
+        // libcurl does not know the default port of socks5h, and a path is a mistake. The error of the URL parser is replaced
+        // by one that describes the form of a proxy and does not repeat its password.
         guard let rest, !rest.contains(where: { "?#".contains($0) }), let parsed = try? ParsedURL(text),
             ["", "/"].contains(parsed[CURLUPART_PATH] ?? ""), let host = parsed.host, host.utf8.count <= 255
         else { throw InvalidProxy(problem: InvalidProxy.form) }

@@ -74,7 +74,7 @@ import Testing
                 // On a busy machine each attempt may lose its folder before it has locked it.
                 guard let folder = SocketFolder.make(in: path) else { continue }
                 made.withLock { $0 += 1 }
-                usleep(500)
+                usleep(500)  // the thread that removes folders looks at this one in the meantime
                 #expect(FileManager.default.fileExists(atPath: folder.path))
                 withExtendedLifetime(folder) {}
             }

@@ -24,12 +24,7 @@ package final class TCPProxy: Sendable {
     package init(to server: Int) throws {
         self.server = server
         port = try RedisServer.freePort()
-        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        var on: Int32 = 1
-        setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
-        guard Self.withAddress(port, { bind(listener, $0, $1) }) == 0, listen(listener, 64) == 0 else {
-            throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
-        }
+        listener = try Loopback.listen(on: port)
         Thread { [self] in
             while case let client = accept(listener, nil, nil), client >= 0 { take(client) }
         }.start()
@@ -76,7 +71,7 @@ package final class TCPProxy: Sendable {
             return
         }
         let upstream = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard Self.withAddress(server, { connect(upstream, $0, $1) }) == 0, !state.withLock(\.isClosed) else {
+        guard Loopback.connect(upstream, to: server), !state.withLock(\.isClosed) else {
             Foundation.close(client)
             Foundation.close(upstream)
             return
@@ -131,18 +126,6 @@ package final class TCPProxy: Sendable {
         let (isFrozen, isClosed) = state.withLock { ($0.isFrozen, $0.isClosed) }
         if isClosed || !(isFrozen || frozen.withLock { $0 }) {
             for descriptor in [from, to] { shutdown(descriptor, Int32(SHUT_RDWR)) }
-        }
-    }
-
-    private static func withAddress(_ port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = INADDR_LOOPBACK.bigEndian
-        address.sin_port = UInt16(port).bigEndian
-        return withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
         }
     }
 }

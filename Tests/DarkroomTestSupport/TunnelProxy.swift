@@ -10,17 +10,14 @@ package final class TunnelProxy: Sendable {
     private let password: String?
     private let state = Locked((targets: [String](), heads: [String](), credentials: [String]()))
 
-    /// - Parameter password: The password that SOCKS requires; nil: none.
+    /// - Parameters:
+    ///   - upstream: The port to which all connections go.
+    ///   - password: The password that SOCKS clients must give; nil if they need none.
     package init(to upstream: Int, password: String? = nil) throws {
         self.upstream = upstream
         self.password = password
         port = try RedisServer.freePort()
-        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        var on: Int32 = 1
-        setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
-        guard Self.withAddress(port, { bind(listener, $0, $1) }) == 0, listen(listener, 64) == 0 else {
-            throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
-        }
+        listener = try Loopback.listen(on: port)
         Thread { [self] in
             while case let client = accept(listener, nil, nil), client >= 0 {
                 Thread { [self] in serve(client) }.start()
@@ -28,7 +25,7 @@ package final class TunnelProxy: Sendable {
         }.start()
     }
 
-    /// The hosts and ports to which clients wanted to connect.
+    /// The `HOST:PORT` that each client has asked for.
     package var targets: [String] { state.withLock { $0.targets } }
     /// The heads of the CONNECT requests.
     package var heads: [String] { state.withLock { $0.heads } }
@@ -43,7 +40,7 @@ package final class TunnelProxy: Sendable {
         guard first == 5 ? negotiate(client) : connect(client, first) else { return }
         let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         defer { close(server) }
-        guard Self.withAddress(upstream, { Glibc.connect(server, $0, $1) }) == 0 else { return }
+        guard Loopback.connect(server, to: upstream) else { return }
         let done = DispatchSemaphore(value: 0)
         Thread {
             Self.pump(server, client)
@@ -113,15 +110,5 @@ package final class TunnelProxy: Sendable {
             sent += count
         }
         return true
-    }
-
-    private static func withAddress(_ port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = INADDR_LOOPBACK.bigEndian
-        address.sin_port = UInt16(port).bigEndian
-        return withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
-        }
     }
 }

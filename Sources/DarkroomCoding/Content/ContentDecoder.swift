@@ -5,7 +5,7 @@
 /// coding that it does not know, and for a picture without the coding that the server names.
 ///
 /// The caller pulls the decoded bytes in blocks. A block is decoded when it is asked for, and each coding keeps one block.
-/// So a small body that decodes to a very large one costs nothing until its blocks are taken.
+/// A small body may decode to a very large one; its blocks take no memory before the caller asks for them.
 ///
 /// Only one thread at a time may use it.
 package final class ContentDecoder {

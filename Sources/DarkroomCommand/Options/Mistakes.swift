@@ -70,6 +70,7 @@ enum Mistakes {
         isChain(definition.name) ? definition.name : definition.example
     }
 
+    // Only whether the text is a chain is asked; the error would describe a text that the user has not written.
     private static func isChain(_ text: String) -> Bool { (try? FilterChain(parsing: text)) != nil }
 
     /// Advice for a command line with several values in place of a photo list: for photos and folders, the command that
@@ -97,6 +98,7 @@ enum Mistakes {
     /// The command line of `darkroom develop` for these photos, with the options that the command has.
     private static func developCommand(_ photos: [String], options: [String], output: String? = nil) -> String {
         var options = options
+        // `develop` does not have all options of `run`. If it refuses one, the advice leaves them out.
         if (try? DevelopCommand.parse(photos + options)) == nil {
             options = ["-o", output ?? self.output(of: options) ?? "<folder>"]
         }
@@ -123,6 +125,7 @@ enum Mistakes {
         let folder = Path.split(first).folder
         let ending = "." + URL(fileURLWithPath: first).pathExtension
         let prefix = folder.map { $0 + "/" } ?? ""
+        // If the folder cannot be read, the advice lists the names instead of a pattern.
         let files = (try? FileManager.default.contentsOfDirectory(atPath: folder ?? ".")) ?? []
         let matching = files.filter { $0.hasSuffix(ending) && !$0.hasPrefix(".") }
         guard Set(matching.map { prefix + $0 }) == Set(names) else { return nil }
@@ -134,7 +137,8 @@ enum Mistakes {
         ImageFormat(ending: URL(fileURLWithPath: name).pathExtension) != nil
     }
 
-    /// Whether a regular file begins as a picture. A photo list may have any name, and reading a pipe would change it.
+    /// Whether a regular file begins as a picture. A photo list may have any name, and reading a pipe would change it. False
+    /// if the file cannot be read: the reader of the list then reports the error.
     private static func hasPicture(_ path: String) -> Bool {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,

@@ -53,7 +53,8 @@ final class SocketFolder: Sendable {
     /// How often another run may remove the new folder before this process has locked it.
     private static let mostAttempts = 10
 
-    /// Removes the folders of killed runs of this user. A folder that cannot be removed stays; it does no harm.
+    /// Removes the folders of killed runs of this user. Errors are ignored: a folder that cannot be read or removed stays, it
+    /// does no harm, and the next run tries again.
     static func removeAbandoned(in parents: [String] = parents() + [NSTemporaryDirectory()]) {
         for parent in parents {
             guard let parent = try? Folder(trusted: parent), let names = try? parent.names() else { continue }
@@ -67,7 +68,7 @@ final class SocketFolder: Sendable {
     }
 
     private static func removeIfAbandoned(_ name: String, in parent: Folder) {
-        // Does not follow a link.
+        // Does not follow a link. A folder that another run removes at the same time is left to it.
         guard let folder = try? parent.folder(name), (try? folder.requirePrivate()) != nil,
             flock(folder.descriptor, LOCK_EX | LOCK_NB) == 0, (try? parent.isFolder(folder, at: name)) == true
         else { return }
