@@ -25,7 +25,7 @@ package struct PhotoMaker {
 
     /// Makes a file for each output of the recipe, in their order. Blocks.
     package func make(_ bytes: [UInt8]) throws(PhotoProduct.Failure) -> [PhotoProduct] {
-        let stages = recipe.outputs.map(\.stages)
+        let stages = recipe.outputs.map { $0.stages(recipe.takesPNG) }
         // Outputs without custom operations share one decoding.
         var shared: [ImageOutput] = []
         for (output, stages) in zip(recipe.outputs, stages) {

@@ -20,6 +20,11 @@ package struct PhotoRecipe: Sendable {
         Imaging.canAlwaysStop(bytes, options(outputs))
     }
 
+    /// Whether a custom operation gets a PNG file in place of any other bytes.
+    func takesPNG(_ step: CustomStep) -> Bool {
+        if case .command(let command) = operations[step.name] { command.input == .png } else { false }
+    }
+
     func options(_ outputs: [ImageOutput]) -> DevelopOptions {
         var options = limits
         options.outputs = outputs
@@ -54,14 +59,17 @@ extension PhotoOutput {
 
     /// The stages of the chain, at least one. The result of a custom operation at the end of the chain is kept as it is,
     /// unless the rendition has settings for its encoding.
-    var stages: [Stage] {
+    /// - Parameter takesPNG: whether a custom operation gets a PNG file in place of any other bytes.
+    func stages(_ takesPNG: (CustomStep) -> Bool) -> [Stage] {
         var stages: [Stage] = []
         var filters: [Filter] = []
         for step in chain.steps {
             switch step {
             case .filter(let filter): filters.append(filter)
             case .custom(let custom):
-                if !filters.isEmpty { stages.append(.develop(ImageOutput(filters: filters, encoding: Self.between))) }
+                if !filters.isEmpty || takesPNG(custom) {
+                    stages.append(.develop(ImageOutput(filters: filters, encoding: Self.between)))
+                }
                 filters = []
                 stages.append(.custom(custom))
             }
@@ -73,7 +81,7 @@ extension PhotoOutput {
     }
 
     /// Whether the file may have any file name extension, because a custom operation makes it.
-    package var hasAnyEnding: Bool { if case .custom = stages.last { true } else { false } }
+    package var hasAnyEnding: Bool { if case .custom = stages({ _ in false }).last { true } else { false } }
 
     /// The formats that the file may have if ``hasAnyEnding`` is false.
     package var formats: [ImageFormat] { encoding.formats(of: nil) }

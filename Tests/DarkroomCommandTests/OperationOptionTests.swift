@@ -18,7 +18,8 @@ import Testing
     init() throws { scratch = try ScratchFolder() }
 
     @Test(arguments: [
-        ("convert - -resize 400x400 jpg:-", []), ("convert - -resize '400x400>' jpg:-", ["--isolate"]),
+        ("convert png:- -resize 400x400 jpg:-", ["--operation-input", "png"]),
+        ("convert - -resize '400x400>' jpg:-", ["--isolate"]),
         (examples.appendingPathComponent("shrink.py").path, []),
         (examples.appendingPathComponent("shrink_stream.py").path, ["--operation-style", "stream"]),
         (examples.appendingPathComponent("shrink_stream.py").path, ["--operation-style", "stream", "--isolate"]),
@@ -44,15 +45,18 @@ import Testing
 
     @Test(arguments: [
         (
-            #"label=convert - -font DejaVu-Sans -gravity south -annotate 0 "$DARKROOM_INDEX" jpg:-"#, "x:label"
-        ), (#"small=convert - -resize "$DARKROOM_ARGUMENTS" jpg:-"#, "x:small=50x50"),
+            #"label=convert png:- -font DejaVu-Sans -gravity south -annotate 0 "$DARKROOM_INDEX" jpg:-"#, "x:label"
+        ), (#"small=convert png:- -resize "$DARKROOM_ARGUMENTS" jpg:-"#, "x:small=50x50"),
     ])
     func examplesOfTheDocumentationRun(_ operation: String, _ filter: String) throws {
         let pages = Self.tests.deletingLastPathComponent().appendingPathComponent("Sources/Darkroom/Darkroom.docc")
         let page = try String(contentsOf: pages.appendingPathComponent("CustomOperations.md"), encoding: .utf8)
         #expect(page.contains(operation.replacing("=convert", with: "='convert") + "'"))
         let outcome = try Program(
-            ["run", Self.samples, "-o", scratch.path("out"), "--operation", operation, "--filter", filter]
+            [
+                "run", Self.samples, "-o", scratch.path("out"), "--operation-input", "png", "--operation", operation,
+                "--filter", filter,
+            ]
         ).outcome()
         #expect(outcome.standardOutput.contains("9 photos: 9 filtered"), "\(outcome)")
     }
@@ -63,7 +67,7 @@ import Testing
         (["--operation", "a=no-such-program -x"], "no program \"no-such-program\" was found in PATH"),
         (["--operation", "a=/none/x"], "/none/x does not exist or cannot be executed"),
         (["--operation", "a=cat", "--operation", "a=tac"], "--operation a=...: the name was given before"),
-        (["--operation-style", "batch"], "--operation-style"),
+        (["--operation-style", "batch"], "--operation-style"), (["--operation-input", "jpeg"], "--operation-input"),
         (["--operation-memory", "1MiB"], "--operation-memory 1MiB: at least 16"),
         (["--operation-timeout", "1ms"], "--operation-timeout 1ms: at least 1s"),
     ])
@@ -74,6 +78,23 @@ import Testing
             #expect(outcome.standardError.contains(problem), "\(outcome.standardError)")
         }
         #expect(!scratch.exists("out"))
+    }
+
+    /// Each command of the chain notes the first bytes of what it gets, and makes a JPEG.
+    @Test(arguments: [("png", ["89504e47", "89504e47"]), ("bytes", ["ffd8ffe0", "ffd8ffe0", "68656c6c"])])
+    func commandGetsPicturesOrAllBytes(_ input: String, _ beginnings: [String]) throws {
+        try FileManager.default.createDirectory(atPath: scratch.path("in"), withIntermediateDirectories: false)
+        try FileManager.default.copyItem(atPath: "\(Self.samples)/rocket.jpg", toPath: scratch.path("in/rocket.jpg"))
+        try Data("hello".utf8).write(to: URL(fileURLWithPath: scratch.path("in/words.jpg")))
+        let command = "cat >p; head -c 4 p | od -An -tx1 | tr -d ' ' >>\(scratch.path("seen")); convert p jpg:-"
+        let outcome = try Program([
+            "run", scratch.path("in"), "-o", scratch.path("out"), "--operation", "note=\(command)", "--operation-input",
+            input, "--filter", "x:note x:note", "--json",
+        ]).outcome()
+        let facts = try #require(try outcome.json() as? [String: Any], "\(outcome.standardError)")
+        #expect((facts["counts"] as? [String: Int])?["filtered"] == 1, "\(facts)")
+        let seen = try String(contentsOfFile: scratch.path("seen"), encoding: .utf8)
+        #expect(seen.split(separator: "\n").map(String.init).sorted() == beginnings.sorted())
     }
 
     @Test func statusSaysWhichOperationIsMissing() throws {

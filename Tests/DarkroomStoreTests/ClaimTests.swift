@@ -210,6 +210,23 @@ import Testing
         #expect(ended.seenText(now: ended.seen + 1000) == "\(HumanText.duration(1)) ago")
     }
 
+    /// The live pages read the facts of a thousand workers every second.
+    @Test func workersThatHaveSentNothingAreNotReadAgain() throws {
+        let test = try TestStore()
+        func host(_ problems: BatchProblems) -> String? { problems.workers.first?.fields["host"] }
+        _ = try test.store.perform(test.store.heartbeat(worker: "w", facts: [("host", "first")]))
+        let seen = try #require(try test.store.workers().first).seen
+        while try test.store.time() <= seen {}
+        let early = try test.store.problems(of: [], now: seen)
+        let settled = try test.store.problems(of: [], now: try test.store.time(), after: early)
+        try test.command("HSET", test.store.keys.worker("w"), "host", "second")
+        #expect(host(try test.store.problems(of: [], now: settled.now, after: settled)) == "first")
+        // Facts that were read in the millisecond of the heartbeat are not final.
+        #expect(host(try test.store.problems(of: [], now: settled.now, after: early)) == "second")
+        _ = try test.store.perform(test.store.heartbeat(worker: "w", facts: [("host", "third")]))
+        #expect(host(try test.store.problems(of: [], now: settled.now, after: settled)) == "third")
+    }
+
     @Test func allWorkersAreListed() throws {
         let test = try TestStore()
         let calls = (1...1300).map { test.store.heartbeat(worker: "w\($0)") }

@@ -10,7 +10,7 @@ struct OperationArgument: ExpressibleByArgument {
 
     init(argument: String) throws {
         guard let sign = argument.firstIndex(of: "=") else {
-            throw InvalidValue("write NAME='COMMAND', such as small='convert - -resize 800x800 jpg:-'")
+            throw InvalidValue("write NAME='COMMAND', such as small='convert png:- -resize 800x800 jpg:-'")
         }
         name = String(argument[..<sign])
         command = String(argument[argument.index(after: sign)...])
@@ -20,6 +20,7 @@ struct OperationArgument: ExpressibleByArgument {
 }
 
 extension CommandOperation.Style: ExpressibleByArgument {}
+extension CommandOperation.Input: ExpressibleByArgument {}
 
 /// Options for custom operations that are commands.
 struct OperationOptions: ParsableArguments {
@@ -33,6 +34,13 @@ struct OperationOptions: ParsableArguments {
     @Option(
         help: "A process for each photo, or a kept process for a stream of photos.", valueName: "style")
     var operationStyle: CommandOperation.Style = .process
+    @Option(
+        help: """
+            What a command gets: the bytes of the step before it, of which the first are the downloaded file, or always a \
+            PNG file that the worker has made.
+            """,
+        valueName: "input")
+    var operationInput: CommandOperation.Input = .bytes
     @Option(help: "The address space of each process of a command.", valueName: "size")
     var operationMemory = ByteSize(bytes: CommandLimits().memory)
     @Option(
@@ -68,7 +76,8 @@ struct OperationOptions: ParsableArguments {
         for operation in operation {
             configuration.register(
                 try CommandOperation(
-                    operation.name, command: operation.command, style: operationStyle, limits: limits))
+                    operation.name, command: operation.command, style: operationStyle, input: operationInput,
+                    limits: limits))
         }
     }
 

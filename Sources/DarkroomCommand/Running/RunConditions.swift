@@ -1,5 +1,6 @@
 import Darkroom
 import DarkroomCoding
+import DarkroomExecution
 
 /// The options of a run that decide which photos fail, but not how the files look. A later run with other options compares
 /// them, and runs the photos again that these options may mend.
@@ -40,6 +41,8 @@ struct RunConditions: Codable, Equatable {
     private let isolate: Bool
     /// The digest of the commands of custom operations.
     private let operations: String
+    /// nil in the conditions of versions without the option, whose commands got bytes.
+    private let operationInput: String?
     private let operationTimeout: Duration
     private let operationMemory: Int
     private let waitsForDisk: Bool
@@ -77,10 +80,13 @@ struct RunConditions: Codable, Equatable {
         photoTimeout = slots.photoTimeout
         isolate = slots.isolate
         operations = Self.digest(operation.operation.map(\.argumentText) + [operation.operationStyle.rawValue])
+        operationInput = operation.operationInput.rawValue
         operationTimeout = operation.operationTimeout
         operationMemory = operation.operationMemory.bytes
         waitsForDisk = disk.whenDiskFull == .wait
     }
+
+    private var input: String { operationInput ?? CommandOperation.Input.bytes.rawValue }
 
     private static func digest(_ texts: [String]) -> String {
         Hexadecimal.text(SHA256Digest.hash(of: Array(texts.joined(separator: "\n").utf8)))
@@ -129,6 +135,10 @@ struct RunConditions: Codable, Equatable {
             (photoTimeout > before.photoTimeout, "--photo-timeout", [.filterTimeout]),
             (isolate != before.isolate, "--isolate", [.crashed, .outOfMemory]),
             (operations != before.operations, "--operation", [.filterFailed, .filterTimeout, .crashed, .outOfMemory]),
+            (
+                input != before.input, "--operation-input",
+                [.filterFailed, .filterTimeout, .notAnImage, .unsupportedFormat, .damaged, .tooManyPixels]
+            ),
             (operationTimeout > before.operationTimeout, "--operation-timeout", [.filterTimeout]),
             (operationMemory > before.operationMemory, "--operation-memory", [.filterFailed, .outOfMemory]),
             (waitsForDisk && !before.waitsForDisk, "--when-disk-full", [.diskFull]),

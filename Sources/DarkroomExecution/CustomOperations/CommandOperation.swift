@@ -19,8 +19,17 @@ package final class CommandOperation: Sendable {
         case stream
     }
 
+    /// What a command gets of a photo.
+    package enum Input: String, CaseIterable, Sendable {
+        /// The bytes of the step before; as the first step the downloaded bytes, which nobody has checked.
+        case bytes
+        /// Always a PNG file that this program has made, so that the command decodes no bytes of strangers.
+        case png
+    }
+
     package let name: String
     let style: Style
+    let input: Input
     let limits: CommandLimits
     private let program: CommandProgram
     /// The environment of the command without the variables of a photo.
@@ -39,13 +48,15 @@ package final class CommandOperation: Sendable {
     /// - Throws: ``InvalidCommand`` if the name is invalid, the program cannot be executed, or the kernel does not list
     ///   the children of a process.
     package init(
-        _ name: String, command: String, style: Style = .process, limits: CommandLimits = CommandLimits()
+        _ name: String, command: String, style: Style = .process, input: Input = .bytes,
+        limits: CommandLimits = CommandLimits()
     ) throws(InvalidCommand) {
         guard CustomStep.isName(name) else {
             throw InvalidCommand("\"\(name)\" is not a name: 1 to 64 letters, digits, \"_\" and \"-\"")
         }
         self.name = name
         self.style = style
+        self.input = input
         self.limits = limits
         program = try CommandProgram(command)
         // Without this file, a supervisor cannot find the processes that its command leaves behind.

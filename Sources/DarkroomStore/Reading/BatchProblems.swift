@@ -9,6 +9,8 @@ package struct BatchProblems: Sendable {
 
     /// The running workers.
     package let workers: [WorkerFacts]
+    /// The workers that Redis lists, with those that are lost.
+    private let listed: [WorkerFacts]
     package let cluster: ClusterControls
     let now: Int
     private let known: [BatchID: BatchFacts]
@@ -36,6 +38,7 @@ package struct BatchProblems: Sendable {
     ) {
         self.damaged = damaged
         self.contradictions = contradictions
+        listed = workers
         self.workers = workers.filter { $0.isLiving(now: now) }
         running = self.workers.reduce(into: [:]) { all, worker in
             for (batch, photos) in worker.running { all[batch, default: []].append(photos) }
@@ -50,6 +53,10 @@ package struct BatchProblems: Sendable {
         self.now = now
         self.known = Dictionary(known.map { ($0.id, $0) }) { first, _ in first }
     }
+
+    /// The workers whose facts can change only with their next message. In the millisecond of its last message, a worker
+    /// may have changed its facts after they were read.
+    fileprivate var settledWorkers: [WorkerFacts] { listed.filter { $0.seen < now } }
 
     /// The problems of the cluster and of one batch.
     package func of(_ batch: BatchFacts) -> [BatchProblem] {
@@ -312,7 +319,11 @@ extension BatchStore {
     /// The current problems of batches. Also reads the workers, the controls of the cluster, and the batches that these
     /// batches wait for, at most about 1,000. Begins to repair batches whose counters are damaged or contradict each
     /// other, if the Redis user may do so.
-    package func problems(of batches: [BatchFacts], now: Int) throws(StoreError) -> BatchProblems {
+    /// - Parameter last: problems that were read before. The facts of workers that have sent nothing since are taken from
+    ///   there, and are not read again.
+    package func problems(
+        of batches: [BatchFacts], now: Int, after last: BatchProblems? = nil
+    ) throws(StoreError) -> BatchProblems {
         var known = Dictionary(batches.map { ($0.id, $0) }) { first, _ in first }
         let damaged = try damagedKeys(of: batches.filter(\.isOpen).map(\.id))
         let contradictions = try contradictions(in: batches.filter { $0.isOpen && damaged[$0.id] == nil })
@@ -325,8 +336,10 @@ extension BatchStore {
             missing = Set(found.flatMap(\.waitsFor)).filter { known[$0] == nil }
         }
         return BatchProblems(
-            workers: try workers(refusing: batches.filter(\.isOpen).map(\.id)), cluster: try clusterControls(),
-            now: now,
+            workers: try workers(
+                refusing: batches.filter(\.isOpen).map(\.id),
+                knowing: last?.settledWorkers ?? []),
+            cluster: try clusterControls(), now: now,
             known: Array(known.values), damaged: damaged, contradictions: contradictions)
     }
 }

@@ -39,23 +39,33 @@ extension BatchStore {
     }
 
     /// The workers that sent a claim or heartbeat within the last hour, the latest first, at most 10,000.
-    package func workers() throws(StoreError) -> [WorkerFacts] {
+    /// - Parameter known: facts of workers that were read at least a millisecond after `seen`. The facts of those that
+    ///   have sent nothing since are not read again.
+    package func workers(knowing known: [WorkerFacts] = []) throws(StoreError) -> [WorkerFacts] {
         let list = try read(RedisCommand("ZREVRANGE", keys.workers, "0", "9999", "WITHSCORES")).array ?? []
         let ids = stride(from: 0, to: list.count - 1, by: 2).compactMap { at in
             list[at].string.map { (id: $0, seen: list[at + 1].number ?? 0) }
         }
+        let known = Dictionary(known.map { ($0.id, $0) }) { first, _ in first }
+        let changed = ids.filter { known[$0.id]?.seen != $0.seen }.map(\.id)
         // A worker whose key has a wrong type has no facts.
-        let hashes = try read(ids.map { RedisCommand("HGETALL", keys.worker($0.id)) }, ofAnotherType: .null)
-        return zip(ids, hashes).map {
-            // A character of `refused` has at most four bytes.
-            let fields = Self.fields($1).filter { $0.value.utf8.count <= 4 * WorkerFacts.mostRefusedText }
-            return WorkerFacts(id: $0.id, seen: $0.seen, fields: fields)
+        let hashes = try read(changed.map { RedisCommand("HGETALL", keys.worker($0)) }, ofAnotherType: .null)
+        let read = Dictionary(zip(changed, hashes)) { first, _ in first }
+        return ids.map { id, seen in
+            let fields = read[id].map { hash in
+                // A character of `refused` has at most four bytes.
+                Self.fields(hash).filter { $0.value.utf8.count <= 4 * WorkerFacts.mostRefusedText }
+            }
+            return WorkerFacts(id: id, seen: seen, fields: fields ?? known[id]?.fields ?? [:])
         }
     }
 
     /// The workers that Redis lists. The facts of each worker contain its refusals of `batches`.
-    package func workers(refusing batches: [BatchID]) throws(StoreError) -> [WorkerFacts] {
-        var workers = try workers()
+    /// - Parameter known: see ``workers(knowing:)``.
+    package func workers(
+        refusing batches: [BatchID], knowing known: [WorkerFacts]
+    ) throws(StoreError) -> [WorkerFacts] {
+        var workers = try workers(knowing: known)
         // Workers whose fact `refused` may be truncated. The facts of the other workers contain all their refusals.
         let silent = workers.indices.filter {
             (workers[$0].fields["refused"] ?? "").unicodeScalars.count >= WorkerFacts.mostRefusedText

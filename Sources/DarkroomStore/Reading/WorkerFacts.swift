@@ -9,7 +9,7 @@ package struct WorkerFacts: Sendable, Equatable {
     /// Facts that the worker reports: host, process id, version, start time, slots, running photos, rates.
     package let fields: [String: String]
     /// If the text `refused` in `fields` may be truncated, the refused batches; else empty. Only
-    /// ``BatchStore/workers(refusing:)`` fills this set.
+    /// ``BatchStore/workers(refusing:knowing:)`` fills this set.
     package internal(set) var refusedToo: Set<BatchID> = []
 
     package init(id: String, seen: Int, fields: [String: String]) {
