@@ -22,7 +22,11 @@ public struct BatchID: Sendable, Hashable, Comparable, CustomStringConvertible {
     }
 
     /// Whether the id has the form of an id that ``init(submittedAt:)`` makes.
-    package var hasTimeOfSubmission: Bool { description.wholeMatch(of: #/[0-9]{8}-[0-9]{9}-[0-9a-f]{4}/#) != nil }
+    package var hasTimeOfSubmission: Bool {
+        let parts = description.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        return parts.map(\.count) == [8, 9, 4] && parts[0].allSatisfy(Byte.isDigit) && parts[1].allSatisfy(Byte.isDigit)
+            && parts[2].allSatisfy { Byte.isDigit($0) || UInt8(ascii: "a")...UInt8(ascii: "f") ~= $0 }
+    }
 
     /// A new id for a batch that is submitted at this Redis time, in milliseconds since 1970.
     package init(submittedAt milliseconds: Int) {

@@ -16,9 +16,11 @@ package struct BatchProblems: Sendable {
     private let known: [BatchID: BatchFacts]
     private let damaged: [BatchID: [String]]
     private let contradictions: [BatchID: String]
-    /// What the workers run, and what waits in them. Their texts are parsed once, because there may be thousands of
-    /// workers and of batches.
-    private let running: [BatchID: [PhotoRanges]]
+    /// Of the workers that refuse the same batches, one. The workers of a cluster usually have the same options.
+    private let refusing: [WorkerFacts]
+    /// What the workers run (nil if one does not tell it), and what waits in them. Their texts are parsed once, because
+    /// there may be thousands of workers and of batches.
+    private let running: [BatchID: [PhotoRanges]]?
     private let waits: [BatchID: [WorkerFacts.Wait]]
     /// The hosts that get no requests now, by the batches whose photos wait for them. Empty if no
     /// batch waits.
@@ -40,9 +42,15 @@ package struct BatchProblems: Sendable {
         self.contradictions = contradictions
         listed = workers
         self.workers = workers.filter { $0.isLiving(now: now) }
-        running = self.workers.reduce(into: [:]) { all, worker in
-            for (batch, photos) in worker.running { all[batch, default: []].append(photos) }
-        }
+        var different: Set<[String]> = []
+        refusing = self.workers.filter { different.insert($0.grounds).inserted }
+        let tellsActivity = self.workers.allSatisfy(\.tellsActivity)
+        running =
+            !tellsActivity
+            ? nil
+            : self.workers.reduce(into: [:]) { all, worker in
+                for (batch, photos) in worker.running { all[batch, default: []].append(photos) }
+            }
         waits = Dictionary(grouping: self.workers.flatMap(\.waits), by: \.batch)
         let isWaiting = !waits.isEmpty || known.contains { $0.deferral != nil }
         let hosts = isWaiting ? HostList(self.workers, now: now).hosts : []
@@ -145,7 +153,7 @@ package struct BatchProblems: Sendable {
     /// The photos of a batch that workers run now, by index. Nil if a worker of an earlier version does not tell which
     /// photos it runs.
     package func running(of batch: BatchID) -> [PhotoRanges]? {
-        workers.allSatisfy(\.tellsActivity) ? running[batch] ?? [] : nil
+        running.map { $0[batch] ?? [] }
     }
 
     /// The hosts of a batch, or of all batches.
@@ -198,13 +206,13 @@ package struct BatchProblems: Sendable {
         let isHeld =
             flags.isSuspended || flags.areDownloadsSuspended || cluster.isSuspended
             || cluster.areDownloadsSuspended
-        let isTaken = workers.contains { $0.refusal(of: batch) == nil }
+        let isTaken = refusing.contains { $0.refusal(of: batch) == nil }
         // A worker that refuses a batch does not run operations of the batch, even if it has claimed them. Without
         // workers, claimed operations run only until the lost worker has been silent for some time.
         let isClaimed = batch.executing > 0 && (!workers.isEmpty || !batch.isExecuting(now: now))
         guard batch.isOpen, batch.state != .waiting, queued > 0 || isClaimed, !isHeld, !isTaken else { return nil }
         guard !workers.isEmpty else { return (.noWorker, "there is no worker", Self.startWorker) }
-        let reasons = Set(workers.compactMap { $0.refusal(of: batch) }).sorted()
+        let reasons = Set(refusing.compactMap { $0.refusal(of: batch) }).sorted()
         let codes = Set(reasons.map(Self.code(ofRefusal:)))
         let code = codes.count == 1 ? codes.first ?? .refused : .refused
         let why = "\(HumanText.count(workers.count, of: "worker")) refused it: " + reasons.joined(separator: "; ")
@@ -269,7 +277,7 @@ package struct BatchProblems: Sendable {
     }
 
     private func waitForWorkers(_ batch: BatchFacts) -> (code: BatchProblem.Code, text: String, remedy: String)? {
-        let others = running.keys.filter { $0 != batch.id }.sorted()
+        let others = (running ?? [:]).keys.filter { $0 != batch.id }.sorted()
         guard !others.isEmpty else { return nil }
         return (
             .waitsForWorkers,

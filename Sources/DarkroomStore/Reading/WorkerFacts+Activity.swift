@@ -93,6 +93,11 @@ extension WorkerFacts {
         }
     }
 
+    /// All facts on which the refusals of the worker depend.
+    var grounds: [String] {
+        [fields["refused"] ?? "", fields["outputs.under"] ?? ""] + refusedToo.sorted().map(\.description)
+    }
+
     /// The reason why the worker refuses a batch, or will refuse it because it may not write to the batch's folders.
     /// Nil if no reason is known.
     package func refusal(of batch: BatchFacts) -> String? {

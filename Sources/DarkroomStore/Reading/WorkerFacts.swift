@@ -8,6 +8,8 @@ package struct WorkerFacts: Sendable, Equatable {
     package let seen: Int
     /// Facts that the worker reports: host, process id, version, start time, slots, running photos, rates.
     package let fields: [String: String]
+    /// The reasons of the refused batches that the text `refused` in `fields` contains.
+    private let refusals: [BatchID: String]
     /// If the text `refused` in `fields` may be truncated, the refused batches; else empty. Only
     /// ``BatchStore/workers(refusing:knowing:)`` fills this set.
     package internal(set) var refusedToo: Set<BatchID> = []
@@ -16,6 +18,7 @@ package struct WorkerFacts: Sendable, Equatable {
         self.id = id
         self.seen = seen
         self.fields = fields
+        refusals = Self.refusals(in: fields["refused"] ?? "")
     }
 }
 
@@ -44,12 +47,24 @@ extension WorkerFacts {
 
     /// The reason why the worker refuses a batch; nil if no refusal is known.
     package func refusal(of batch: BatchID) -> String? {
-        // The format is `<batch>: <reason>; <batch>: <reason>`. A reason may contain semicolons.
-        guard let refused = fields["refused"], let found = refused.firstRange(of: "\(batch): ") else {
-            return refusedToo.contains(batch) ? "its reason is not known, because it refuses too many batches" : nil
+        refusals[batch]
+            ?? (refusedToo.contains(batch) ? "its reason is not known, because it refuses too many batches" : nil)
+    }
+
+    /// Parses `<batch>: <reason>; <batch>: <reason>`. A reason may contain semicolons.
+    private static func refusals(in text: String) -> [BatchID: String] {
+        var found: [BatchID: String] = [:]
+        var batch: BatchID?
+        for part in text.split(separator: "; ", omittingEmptySubsequences: false) {
+            if let colon = part.firstRange(of: ": "), let next = BatchID(String(part[..<colon.lowerBound])),
+                next.hasTimeOfSubmission
+            {
+                batch = next
+                found[next] = String(part[colon.upperBound...])
+            } else if let batch {
+                found[batch]?.append("; \(part)")
+            }
         }
-        let rest = refused[found.upperBound...]
-        let end = rest.firstRange(of: #/; \d{8}-\d{9}-[0-9a-f]{4}: /#)?.lowerBound ?? rest.endIndex
-        return String(rest[..<end])
+        return found
     }
 }
