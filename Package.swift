@@ -285,7 +285,7 @@ let package = Package(
                 "DarkroomWeb", "DarkroomHTTP", "Darkroom", "DarkroomStore", "DarkroomWorker", "DarkroomModel",
                 "DarkroomFiles", "DarkroomCoding", "DarkroomCoordinator", "DarkroomCommand", "DarkroomLogging",
                 "DarkroomPhotoServer", "DarkroomConcurrency", "StoreInspection", "DarkroomTestSupport",
-                "ErrorExpectations",
+                "ErrorExpectations", "FuzzSupport",
             ]),
         .testTarget(
             name: "DarkroomTortureTests",

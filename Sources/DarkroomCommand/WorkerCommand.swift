@@ -23,7 +23,7 @@ struct WorkerCommand: ParsableCommand {
             "darkroom worker --operation-input png --operation small='convert png:- -resize 800x800 jpg:-'",
         ],
         mainOptions: [
-            "redis", "outputs-under", "downloads", "filtrations", "per-host", "rate", "operation",
+            "redis", "outputs-under", "downloads", "filtrations", "per-host", "rate", "operation", "operation-input",
             "allow-private", "files-under", "when-disk-full", "metrics", "log-level",
         ])
 

@@ -53,12 +53,20 @@ package struct PhotoMaker {
         _ stages: [PhotoOutput.Stage], of output: PhotoOutput, on bytes: [UInt8]
     ) throws(PhotoProduct.Failure) -> PhotoProduct {
         var product = PhotoProduct(bytes, ending: "")
+        var earlier: CustomStep?
         for stage in stages {
             let note = product.note
             let lostGainMap = product.lostGainMap
             switch stage {
-            case .develop(let options): product = try develop(product.bytes, [options])[0]
-            case .custom(let step): product = try run(step, of: output, on: product.bytes)
+            case .develop(let options):
+                do throws(PhotoProduct.Failure) {
+                    product = try develop(product.bytes, [options])[0]
+                } catch {
+                    throw earlier.map { error.of(resultOf: $0) } ?? error
+                }
+            case .custom(let step):
+                product = try run(step, of: output, on: product.bytes)
+                earlier = step
             }
             product.note = note ?? product.note
             if lostGainMap { product.lostGainMap = true }

@@ -41,6 +41,11 @@ package struct PhotoProduct: Sendable {
             rendition.isEmpty ? self : Failure(reason: reason, detail: "rendition \(rendition): \(detail)")
         }
 
+        /// The failure to read what a custom operation has printed.
+        func of(resultOf step: CustomStep) -> Failure {
+            reason == nil ? self : Failure(reason: reason, detail: "the result of operation \(step.name): \(detail)")
+        }
+
         static let cancelled = Failure(reason: nil, detail: "cancelled")
     }
 

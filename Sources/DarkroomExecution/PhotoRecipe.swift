@@ -20,7 +20,7 @@ package struct PhotoRecipe: Sendable {
         Imaging.canAlwaysStop(bytes, options(outputs))
     }
 
-    /// Whether a custom operation gets a PNG file in place of any other bytes.
+    /// Whether a custom operation gets only PNG files that this program has encoded.
     func takesPNG(_ step: CustomStep) -> Bool {
         if case .command(let command) = operations[step.name] { command.input == .png } else { false }
     }
@@ -49,17 +49,24 @@ extension PhotoOutput {
         case custom(CustomStep)
     }
 
-    /// The format between a filter and a custom operation: lossless, and fast to encode.
-    private static let between: EncodingSettings = {
+    /// The encoding of the photo that a custom operation gets: lossless, and fast.
+    /// - Parameter isClean: whether the file contains pixels only, and no metadata, which may attack the program that
+    ///   reads it. A photo that already is a PNG file is then encoded, too.
+    private func between(isClean: Bool) -> EncodingSettings {
         var settings = EncodingSettings()
         settings.format = .fixed(.png)
         settings.effort = 0
+        settings.hdr = encoding.hdr
+        if isClean {
+            settings.metadata = MetadataSelection.none
+            settings.srgb = true
+        }
         return settings
-    }()
+    }
 
     /// The stages of the chain, at least one. The result of a custom operation at the end of the chain is kept as it is,
     /// unless the rendition has settings for its encoding.
-    /// - Parameter takesPNG: whether a custom operation gets a PNG file in place of any other bytes.
+    /// - Parameter takesPNG: whether a custom operation gets only PNG files that this program has encoded.
     func stages(_ takesPNG: (CustomStep) -> Bool) -> [Stage] {
         var stages: [Stage] = []
         var filters: [Filter] = []
@@ -67,8 +74,9 @@ extension PhotoOutput {
             switch step {
             case .filter(let filter): filters.append(filter)
             case .custom(let custom):
-                if !filters.isEmpty || takesPNG(custom) {
-                    stages.append(.develop(ImageOutput(filters: filters, encoding: Self.between)))
+                let isClean = takesPNG(custom)
+                if !filters.isEmpty || isClean {
+                    stages.append(.develop(ImageOutput(filters: filters, encoding: between(isClean: isClean))))
                 }
                 filters = []
                 stages.append(.custom(custom))

@@ -126,7 +126,9 @@ final class Transaction: @unchecked Sendable {
         closes = true
         if headers.isContradictory { return refuse(400, "a header field is repeated\n") }
         if headers.hasInvalidName { return refuse(400, "a header field has an invalid name\n") }
-        if gaps.haveText { return refuse(400, "the head of the request contains a NUL, or a field of several lines\n") }
+        if gaps.areAmbiguous {
+            return refuse(400, "the head of the request has a NUL, a CR or a LF alone, or a field of several lines\n")
+        }
         if let coding = headers.fields["transfer-encoding"] {
             guard coding.lowercased() == "chunked" else {
                 return refuse(501, "the transfer coding is not supported; it can be chunked\n")

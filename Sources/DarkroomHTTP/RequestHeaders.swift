@@ -22,7 +22,7 @@ struct RequestHeaders {
                 { context, _, name, value in
                     guard let context, let name else { return .YES }
                     let reading = context.assumingMemoryBound(to: (headers: RequestHeaders, gaps: HeadGaps).self)
-                    reading.pointee.gaps.add(name)
+                    reading.pointee.gaps.add(name, isNewLine: true)
                     if let value { reading.pointee.gaps.add(value) }
                     reading.pointee.headers.add(
                         String(cString: name).lowercased(), value.map { String(cString: $0) } ?? "")
@@ -48,14 +48,16 @@ struct RequestHeaders {
     }
 }
 
-/// Finds text of a request's head that libmicrohttpd does not report.
+/// Finds parts of a request's head that libmicrohttpd does not report, and that a proxy may read otherwise.
 ///
-/// libmicrohttpd 0.9 returns C strings, so it hides what a client sends after a NUL; a proxy may read such a head otherwise.
-/// The strings are parts of one buffer, in which libmicrohttpd has replaced the separators with NULs. So text between two
-/// strings has followed a NUL, or belongs to a field that continues in a second line: libmicrohttpd moves such fields, and
-/// they may be refused (RFC 9112, section 5.2).
+/// libmicrohttpd 0.9 returns C strings, so it hides what a client sends after a NUL. It also ends lines at a LF alone, and
+/// keeps a CR alone as part of a string. The strings are parts of one buffer, in which libmicrohttpd has replaced the separators with NULs. So:
+/// - text between two strings has followed a NUL, or belongs to a field that continues in a second line: libmicrohttpd
+///   moves such fields, and they may be refused (RFC 9112, section 5.2);
+/// - more NULs than separators are from the client;
+/// - a line that ends with less than two bytes has no CR and LF.
 struct HeadGaps {
-    private(set) var haveText = false
+    private(set) var areAmbiguous = false
     /// The NUL after the last string.
     private var last: UnsafePointer<UInt8>
 
@@ -66,28 +68,32 @@ struct HeadGaps {
     init(_ target: UnsafeBufferPointer<UInt8>) {
         self.target = target.baseAddress!  // a C string has an address
         last = self.target + target.count
+        check(target)
     }
 
     /// - Parameter method: the first string of the head, before the target.
     mutating func add(method: UnsafePointer<CChar>) {
         method.withMemoryRebound(to: UInt8.self, capacity: 1) {
             self.method = $0
-            check(from: Self.end(of: $0), to: target)
+            check(from: Self.end(of: $0), to: target, lines: 0)
         }
     }
 
-    /// - Parameter text: the next string of the head.
-    mutating func add(_ text: UnsafePointer<CChar>) {
+    /// - Parameters:
+    ///   - text: the next string of the head.
+    ///   - isNewLine: whether the string is the first of a line.
+    mutating func add(_ text: UnsafePointer<CChar>, isNewLine: Bool = false) {
         text.withMemoryRebound(to: UInt8.self, capacity: 1) { text in
-            check(from: last, to: text)
+            check(from: last, to: text, lines: isNewLine ? 1 : 0)
             last = Self.end(of: text)
+            check(UnsafeBufferPointer(start: text, count: last - text))
         }
     }
 
     /// - Parameter size: the number of bytes of the head, from the method to the empty line.
     mutating func end(_ size: Int) {
         guard let method, size > 0 else { return }
-        check(from: last, to: method + size)
+        check(from: last, to: method + size, lines: 2)
     }
 
     private static func end(of text: UnsafePointer<UInt8>) -> UnsafePointer<UInt8> {
@@ -96,17 +102,22 @@ struct HeadGaps {
         return end
     }
 
+    private mutating func check(_ text: UnsafeBufferPointer<UInt8>) {
+        if text.contains(UInt8(ascii: "\r")) { areAmbiguous = true }
+    }
+
     private static let most = 65_536
 
-    private mutating func check(from end: UnsafePointer<UInt8>, to start: UnsafePointer<UInt8>) {
+    /// - Parameter lines: the number of lines that end in the gap.
+    private mutating func check(from end: UnsafePointer<UInt8>, to start: UnsafePointer<UInt8>, lines: Int) {
         let gap = UnsafeRawPointer(start) - UnsafeRawPointer(end)
         // Other versions of libmicrohttpd may return copies, which are somewhere else.
         guard (1...Self.most).contains(gap) else { return }
-        check(UnsafeBufferPointer(start: end, count: gap))
-    }
-
-    private mutating func check(_ gap: UnsafeBufferPointer<UInt8>) {
         let separators: [UInt8] = [0, 9, 10, 13, 32, UInt8(ascii: ":")]
-        if !gap.allSatisfy(separators.contains) { haveText = true }
+        let bytes = UnsafeBufferPointer(start: end, count: gap)
+        let ends = lines * "\r\n".utf8.count
+        if gap < ends || bytes.count(where: { $0 == 0 }) > max(1, ends) || !bytes.allSatisfy(separators.contains) {
+            areAmbiguous = true
+        }
     }
 }

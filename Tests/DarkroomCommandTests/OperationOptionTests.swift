@@ -97,6 +97,39 @@ import Testing
         #expect(seen.split(separator: "\n").map(String.init).sorted() == beginnings.sorted())
     }
 
+    /// Photos that already are PNG files, whose text a decoder of a command could read.
+    @Test(arguments: [[], ["--on-damaged", "accept"], ["--isolate"], ["--rendition", "small = x:copy x:note"]])
+    func commandGetsNoBytesOfAPNG(_ options: [String]) throws {
+        try FileManager.default.createDirectory(atPath: scratch.path("in"), withIntermediateDirectories: false)
+        let photo = try Data(contentsOf: URL(fileURLWithPath: "\(Self.samples)/moon.png"))
+        let header = 33  // the signature and the chunk IHDR
+        let text = Array("tEXtComment\0STRANGER".utf8)
+        let chunk = [0, 0, 0, UInt8(text.count - 4)] + text + [0, 0, 0, 0]  // a wrong checksum, which loses no pixels
+        let strange = photo.prefix(header) + chunk + photo.dropFirst(header) + Data("STRANGER".utf8)
+        try strange.write(to: URL(fileURLWithPath: scratch.path("in/moon.png")))
+        let filters = options.contains("--rendition") ? [] : ["--filter", "x:copy x:note"]
+        let outcome = try Program(
+            [
+                "run", scratch.path("in"), "-o", scratch.path("out"), "--operation-input", "png", "--operation",
+                "copy=cat", "--operation", "note=tee \(scratch.path("seen"))", "--json",
+            ] + options + filters
+        ).outcome()
+        let facts = try #require(try outcome.json() as? [String: Any], "\(outcome.standardError)")
+        #expect((facts["counts"] as? [String: Int])?["filtered"] == 1, "\(facts)")
+        let seen = try Data(contentsOf: URL(fileURLWithPath: scratch.path("seen")))
+        #expect(seen.starts(with: photo.prefix(8)), "\(seen.count) bytes")
+        #expect(seen.range(of: Data("STRANGER".utf8)) == nil)
+    }
+
+    @Test func failureNamesTheOperationWhoseResultIsNoPicture() throws {
+        let outcome = try Program([
+            "run", Self.samples, "-o", scratch.path("out"), "--operation", "words=echo words", "--filter",
+            "x:words sepia",
+        ]).outcome()
+        #expect(
+            (outcome.standardOutput + outcome.standardError).contains("the result of operation words: "), "\(outcome)")
+    }
+
     @Test func statusSaysWhichOperationIsMissing() throws {
         let queue = try Queue()
         let url = "file://\(Self.samples)/moon.png"

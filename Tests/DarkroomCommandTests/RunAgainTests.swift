@@ -52,8 +52,7 @@ import Testing
         ("--max-pixels 900M", "too-many-pixels"), ("--min-rate 0B", "stalled"), ("--timeout 1h", "timeout"),
         ("--connect-timeout 1m", "connect-failed"), ("--stall-timeout 1h", "stalled"),
         ("--photo-timeout 1h", "filter-timeout"), ("--isolate", "crashed"), ("--operation a=cat", "filter-failed"),
-        ("--operation-input png", "filter-failed"), ("--http1", "stalled"),
-        ("--operation-timeout 1h", "filter-timeout"),
+        ("--http1", "stalled"), ("--operation-timeout 1h", "filter-timeout"),
         ("--operation-memory 8GiB", "filter-failed"), ("--proxy http://8.8.8.8", "connect-failed"),
     ])
     func everyOptionMendsItsFailures(option: String, reason: String) throws {
@@ -67,10 +66,29 @@ import Testing
         // Without the option the failures are not mended, unless any change may mend them.
         let isOrdered = ![
             "--proxy", "--connect-to", "--header", "--user-agent", "--http1", "--isolate", "--operation ",
-            "--operation-input",
         ].contains { option.hasPrefix($0) }
         if isOrdered { #expect(plain.mendings(since: changed).isEmpty) }
         #expect([changed, plain].mendings(under: changed).count == 1)
+    }
+
+    @Test func otherInputOfCommandsMendsFailures() throws {
+        func conditions(_ more: [String]) throws -> RunConditions {
+            try RunCommand.parse(["list", "-o", "out"] + more).conditions()
+        }
+        let bytes = try conditions(["--operation", "a=cat"])
+        let png = try conditions(["--operation", "a=cat", "--operation-input", "png"])
+        for (now, before) in [(png, bytes), (bytes, png)] {
+            let mendings = now.mendings(since: before)
+            #expect(mendings.map(\.option) == ["--operation-input"])
+            #expect(mendings.reasons.isSuperset(of: [.filterFailed, .damaged, .outOfMemory]))
+        }
+        // The conditions of a version without the option.
+        var json = try JSONSerialization.jsonObject(with: JSONEncoder().encode(bytes)) as? [String: Any] ?? [:]
+        #expect(json.removeValue(forKey: "operationInput") != nil)
+        let data = try JSONSerialization.data(withJSONObject: json)
+        #expect(try bytes.mendings(since: JSONDecoder().decode(RunConditions.self, from: data)).isEmpty)
+        // Without a command, the option changes nothing.
+        #expect(try conditions(["--operation-input", "png"]) == conditions([]))
     }
 
     @Test func certificateAuthoritiesMendFailuresOfTLS() throws {

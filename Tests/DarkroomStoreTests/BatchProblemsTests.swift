@@ -77,6 +77,11 @@ import Testing
         worker.refusedToo = [Self.first]
         let problems = BatchProblems(workers: [worker], cluster: ClusterControls(), now: Self.now, known: [])
         #expect(problems.of(batch).map(\.code) == [.refused])
+        // Another worker with the same facts that does not refuse this batch.
+        var taker = WorkerFacts(id: "v", seen: worker.seen, fields: worker.fields)
+        taker.refusedToo = [Self.second]
+        let taken = BatchProblems(workers: [worker, taker], cluster: ClusterControls(), now: Self.now, known: [])
+        #expect(taken.of(batch).isEmpty)
     }
 
     @Test func eachReasonOfARefusalHasACode() throws {

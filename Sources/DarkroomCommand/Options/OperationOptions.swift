@@ -10,7 +10,8 @@ struct OperationArgument: ExpressibleByArgument {
 
     init(argument: String) throws {
         guard let sign = argument.firstIndex(of: "=") else {
-            throw InvalidValue("write NAME='COMMAND', such as small='convert png:- -resize 800x800 jpg:-'")
+            throw InvalidValue(
+                "write NAME='COMMAND', such as small='convert png:- -resize 800x800 jpg:-' with --operation-input png")
         }
         name = String(argument[..<sign])
         command = String(argument[argument.index(after: sign)...])
@@ -36,8 +37,8 @@ struct OperationOptions: ParsableArguments {
     var operationStyle: CommandOperation.Style = .process
     @Option(
         help: """
-            What a command gets: the bytes of the step before it, of which the first are the downloaded file, or always a \
-            PNG file that the worker has made.
+            What a command gets: the result of the previous step, or the downloaded file if it is the first step; or \
+            always a PNG file that the worker has encoded.
             """,
         valueName: "input")
     var operationInput: CommandOperation.Input = .bytes

@@ -80,7 +80,9 @@ struct RunConditions: Codable, Equatable {
         photoTimeout = slots.photoTimeout
         isolate = slots.isolate
         operations = Self.digest(operation.operation.map(\.argumentText) + [operation.operationStyle.rawValue])
-        operationInput = operation.operationInput.rawValue
+        // Without a command, the option has no effect.
+        let input = operation.operation.isEmpty ? .bytes : operation.operationInput
+        operationInput = input.rawValue
         operationTimeout = operation.operationTimeout
         operationMemory = operation.operationMemory.bytes
         waitsForDisk = disk.whenDiskFull == .wait
@@ -137,7 +139,10 @@ struct RunConditions: Codable, Equatable {
             (operations != before.operations, "--operation", [.filterFailed, .filterTimeout, .crashed, .outOfMemory]),
             (
                 input != before.input, "--operation-input",
-                [.filterFailed, .filterTimeout, .notAnImage, .unsupportedFormat, .damaged, .tooManyPixels]
+                [
+                    .filterFailed, .filterTimeout, .crashed, .outOfMemory, .notAnImage, .unsupportedFormat, .damaged,
+                    .tooManyPixels,
+                ]
             ),
             (operationTimeout > before.operationTimeout, "--operation-timeout", [.filterTimeout]),
             (operationMemory > before.operationMemory, "--operation-memory", [.filterFailed, .outOfMemory]),

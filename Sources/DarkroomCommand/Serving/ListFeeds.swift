@@ -15,6 +15,8 @@ import Foundation
 final class ListFeeds: Sendable {
     struct State {
         var coordinators: [ObjectIdentifier: Coordinator] = [:]
+        /// The feeds whose lists are in memory.
+        var inMemory: Set<ObjectIdentifier> = []
         /// The number of requests whose batch is not submitted yet.
         var beginning = 0
         /// The feeds that were interrupted and must continue, and the lists that must be withdrawn.
@@ -37,6 +39,8 @@ final class ListFeeds: Sendable {
     /// Each feed has three threads and up to 4 MiB of operations that Redis has not accepted yet. A feed that waits for
     /// its window has fewer than a hundred operations.
     static let mostFeeds = 128
+    /// The feeds of JSON documents and property lists, each of which takes one and a half times the size of the list.
+    static let mostInMemory = 16
     /// Each of these requests has a thread of the web server until its list has begun.
     private static let mostBeginning = 8
     /// How long a client waits if Redis does not accept its batch.
@@ -179,6 +183,7 @@ final class ListFeeds: Sendable {
                 command.list, output: nil, command.reading.selection(), mayBePrivate: mayBePrivate,
                 limits: ListLimits { [weak self] in self?.state.withLock { $0.isStopped } ?? true }
             ) { logger.info("a remark about a list", ["detail": .text($0)]) }
+            if photos.list.format.isReadWhole { try countInMemory(coordinator) }
             return try command.begin(
                 photos, client, coordinator, as: id, within: limit, beforeTrying: beforeTrying,
                 onEnd: { [self] result in end(coordinator, feed.withLock { $0 }, result) }
@@ -209,8 +214,22 @@ final class ListFeeds: Sendable {
         }
     }
 
+    private func countInMemory(_ coordinator: Coordinator) throws {
+        try state.withLock { state in
+            guard state.inMemory.count < Self.mostInMemory else {
+                throw Self.busy(
+                    "this server feeds \(Self.mostInMemory) JSON documents and property lists already, which it holds "
+                        + "in memory; submit this list when one of them is fed, or as CSV, JSONL or text")
+            }
+            state.inMemory.insert(ObjectIdentifier(coordinator))
+        }
+    }
+
     private func remove(_ coordinator: Coordinator) {
-        state.withLock { $0.coordinators[ObjectIdentifier(coordinator)] = nil }
+        state.withLock { state in
+            state.coordinators[ObjectIdentifier(coordinator)] = nil
+            state.inMemory.remove(ObjectIdentifier(coordinator))
+        }
     }
 
     private func end(_ coordinator: Coordinator, _ feed: Feed?, _ result: Result<BatchFacts, any Error>) {

@@ -26,7 +26,7 @@ package struct ListLimits: Sendable {
     /// The size of a list on the web, without decompression.
     package var maxBytes = 2 << 30
     /// The size of a JSON document or a property list, which is held in memory.
-    package var maxWholeBytes = 64 << 20
+    package var maxWholeBytes = 32 << 20
     /// Whether a list on the web is no longer wanted. Asked once a second while the reader waits, and after each part.
     package var isStopped: @Sendable () -> Bool
 

@@ -21,9 +21,10 @@ package final class CommandOperation: Sendable {
 
     /// What a command gets of a photo.
     package enum Input: String, CaseIterable, Sendable {
-        /// The bytes of the step before; as the first step the downloaded bytes, which nobody has checked.
+        /// The result of the previous step; as the first step the downloaded bytes, which are not checked.
         case bytes
-        /// Always a PNG file that this program has made, so that the command decodes no bytes of strangers.
+        /// A PNG file in sRGB without metadata that this program has encoded, so that the command decodes no file of a
+        /// stranger.
         case png
     }
 

@@ -64,7 +64,7 @@ package struct BatchProblems: Sendable {
 
     /// The workers whose facts can change only with their next message. In the millisecond of its last message, a worker
     /// may have changed its facts after they were read.
-    fileprivate var settledWorkers: [WorkerFacts] { listed.filter { $0.seen < now } }
+    var settledWorkers: [WorkerFacts] { listed.filter { $0.seen < now } }
 
     /// The problems of the cluster and of one batch.
     package func of(_ batch: BatchFacts) -> [BatchProblem] {

@@ -39,8 +39,8 @@ extension BatchStore {
     }
 
     /// The workers that sent a claim or heartbeat within the last hour, the latest first, at most 10,000.
-    /// - Parameter known: facts of workers that were read at least a millisecond after `seen`. The facts of those that
-    ///   have sent nothing since are not read again.
+    /// - Parameter known: workers whose facts can change only with their next message, see
+    ///   ``BatchProblems/settledWorkers``. The facts of those that have sent nothing since are not read again.
     package func workers(knowing known: [WorkerFacts] = []) throws(StoreError) -> [WorkerFacts] {
         let list = try read(RedisCommand("ZREVRANGE", keys.workers, "0", "9999", "WITHSCORES")).array ?? []
         let ids = stride(from: 0, to: list.count - 1, by: 2).compactMap { at in
@@ -51,12 +51,11 @@ extension BatchStore {
         // A worker whose key has a wrong type has no facts.
         let hashes = try read(changed.map { RedisCommand("HGETALL", keys.worker($0)) }, ofAnotherType: .null)
         let read = Dictionary(zip(changed, hashes)) { first, _ in first }
-        return ids.map { id, seen in
-            let fields = read[id].map { hash in
-                // A character of `refused` has at most four bytes.
-                Self.fields(hash).filter { $0.value.utf8.count <= 4 * WorkerFacts.mostRefusedText }
-            }
-            return WorkerFacts(id: id, seen: seen, fields: fields ?? known[id]?.fields ?? [:])
+        return ids.compactMap { id, seen in
+            guard let hash = read[id] else { return known[id] }
+            // A character of `refused` has at most four bytes.
+            let fields = Self.fields(hash).filter { $0.value.utf8.count <= 4 * WorkerFacts.mostRefusedText }
+            return WorkerFacts(id: id, seen: seen, fields: fields)
         }
     }
 
@@ -66,9 +65,12 @@ extension BatchStore {
         refusing batches: [BatchID], knowing known: [WorkerFacts]
     ) throws(StoreError) -> [WorkerFacts] {
         var workers = try workers(knowing: known)
+        for place in workers.indices { workers[place].refusedToo = [] }
         // Workers whose fact `refused` may be truncated. The facts of the other workers contain all their refusals.
         let silent = workers.indices.filter {
-            (workers[$0].fields["refused"] ?? "").unicodeScalars.count >= WorkerFacts.mostRefusedText
+            let refused = workers[$0].fields["refused"] ?? ""
+            return refused.utf8.count >= WorkerFacts.mostRefusedText
+                && refused.unicodeScalars.count >= WorkerFacts.mostRefusedText
         }
         guard !batches.isEmpty, !silent.isEmpty else { return workers }
         let words = batches.map(\.description)

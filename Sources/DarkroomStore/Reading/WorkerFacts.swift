@@ -51,18 +51,20 @@ extension WorkerFacts {
             ?? (refusedToo.contains(batch) ? "its reason is not known, because it refuses too many batches" : nil)
     }
 
-    /// Parses `<batch>: <reason>; <batch>: <reason>`. A reason may contain semicolons.
+    /// Parses `<batch>: <reason>; <batch>: <reason>`, with ids that contain the time of submission. A reason may contain
+    /// semicolons, and paths that the submitter of its batch has chosen, so the first reason of a batch counts.
     private static func refusals(in text: String) -> [BatchID: String] {
         var found: [BatchID: String] = [:]
         var batch: BatchID?
-        for part in text.split(separator: "; ", omittingEmptySubsequences: false) {
-            if let colon = part.firstRange(of: ": "), let next = BatchID(String(part[..<colon.lowerBound])),
-                next.hasTimeOfSubmission
-            {
+        for part in text.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false) {
+            // All entries but the first follow a semicolon and a space.
+            let entry = batch == nil ? part : part.first == UInt8(ascii: " ") ? part.dropFirst() : part.suffix(0)
+            let id = entry.prefix { $0 != UInt8(ascii: ":") }
+            if let next = BatchID(String(Substring(id))), next.hasTimeOfSubmission, found[next] == nil {
                 batch = next
-                found[next] = String(part[colon.upperBound...])
+                found[next] = String(Substring(entry.dropFirst(id.count + 2)))
             } else if let batch {
-                found[batch]?.append("; \(part)")
+                found[batch]?.append(";\(Substring(part))")
             }
         }
         return found

@@ -7,10 +7,10 @@ import DarkroomStore
 /// Sends the changes of batches to all pages that watch them, as server-sent events.
 ///
 /// DESIGN. One thread reads Redis for all viewers, at most ten times a second: the facts of each watched batch once, and
-/// the states of the photos that any viewer sees. The workers that have changed are read
-/// once a second for all batches. Viewers that see the same photos get the same bytes. A viewer that has not received its
-/// last message gets nothing; its next message contains all changes since then. So the load of Redis and the memory do
-/// not depend on the speed of the viewers.
+/// the states of the photos that any viewer sees. Once a second, for all batches, it reads the workers that have sent
+/// something since the last reading. Viewers that see the same photos get the same bytes. A viewer that has not received
+/// its last message gets nothing; its next message contains all changes since then. So the load of Redis and the memory
+/// do not depend on the speed of the viewers.
 ///
 /// Redis sends events only while there are viewers. An event makes its batch due at once; without events, executing
 /// batches are due ten times a second and others once a second, so a lost event delays a change by a second at most.
@@ -250,8 +250,8 @@ private struct HubTurns {
     /// The problems of all watched batches, and when they were read.
     private var problems: (found: BatchProblems, of: Set<BatchID>, at: ContinuousClock.Instant)?
 
-    /// The problems of the watched batches, at most a second old: to find them, all workers that have changed are
-    /// read.
+    /// The problems of the watched batches, at most a second old: to find them, all workers are read that have
+    /// sent something since the last reading.
     /// - Parameter id: a batch that is being watched from now on.
     mutating func problems(in store: BatchStore, and id: BatchID) throws(StoreError) -> BatchProblems {
         // Many pages may be opened at the same time.

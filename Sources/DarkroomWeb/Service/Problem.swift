@@ -14,7 +14,9 @@ struct Problem: Error, Sendable {
     init(_ status: Int, _ code: String, _ detail: String, methods: [HTTPMethod] = []) {
         self.status = status
         self.code = code
-        self.detail = detail
+        // Details quote values of clients, and a regular expression takes a time that depends on the text.
+        let start = detail.unicodeScalars.prefix(Self.mostScalars)
+        self.detail = start.count < Self.mostScalars ? detail : String(start) + "..."
         self.methods = methods
     }
 
@@ -45,8 +47,6 @@ struct Problem: Error, Sendable {
             return try body()
         } catch {
             let problem = Problem(error, attempted)
-            // Messages quote values of clients, and a regular expression takes a time that depends on the text.
-            guard problem.detail.utf8.count <= mostNamedBytes else { throw problem }
             // The options in a command that the message advises stay as they are.
             let options = #/darkroom [a-z]+ [^;]*|--(?<name>[a-z]+(-[a-z]+)*)/#
             let detail = problem.detail.replacing(options) { match in
@@ -58,7 +58,7 @@ struct Problem: Error, Sendable {
         }
     }
 
-    private static let mostNamedBytes = 4096
+    private static let mostScalars = 2000
 
     private static let statuses: [DarkroomError.Code: Int] = [
         .invalidConfiguration: 400, .invalidOptions: 400, .photosOutsideList: 400, .listEmpty: 400,

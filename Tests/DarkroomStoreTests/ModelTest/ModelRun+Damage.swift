@@ -101,9 +101,13 @@ extension ModelRun {
     }
 
     private func halfReady(_ id: BatchID, _ batch: BatchContent) -> [[String]] {
-        random.chance(50)
-            ? [["ZREM", "ready:\(batch.priority.rawValue)", "\(id)"]]
-            : [["ZADD", "ready:\(random.pick(BatchPriority.allCases)!.rawValue)", "\(bench.state.turn)", "\(id)"]]
+        if random.chance(50) { return [["ZREM", "ready:\(batch.priority.rawValue)", "\(id)"]] }
+        // The invariants do not allow two batches with the same turn.
+        let turn = "\(bench.state.turn + 1)"
+        return [
+            ["HSET", "control", "turn", turn],
+            ["ZADD", "ready:\(random.pick(BatchPriority.allCases)!.rawValue)", turn, "\(id)"],
+        ]
     }
 
     private func halfRetry(_ id: BatchID, _ batch: BatchContent) -> [[String]] {

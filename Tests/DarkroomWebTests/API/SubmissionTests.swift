@@ -332,6 +332,24 @@ struct SubmissionTests {
         #expect(reply.headers["retry-after"] != nil)
     }
 
+    @Test func listsThatAreHeldInMemoryAreLimited() throws {
+        let site = try TestSite()
+        let document = #"["http://photos.example/1.jpg", "http://photos.example/2.jpg"]"#
+        func submit(_ output: String, _ list: String) throws -> HTTPReply {
+            try refused(site, [("output", output), ("operationSize", "1"), ("window", "1")], list)
+        }
+        let batches = try (0..<ListFeeds.mostInMemory).map { try accepted(submit("\($0)", document)) }
+        let reply = try submit("more", document)
+        #expect(reply.status == 503 && reply.text.contains("or as CSV, JSONL or text"), "\(reply.text)")
+        _ = try accepted(submit("text", Self.list))
+        // A list that is no longer fed makes room.
+        #expect(try site.call("POST", "/batches/\(batches[0])/cancel").status == 200)
+        let end = ContinuousClock.now + .seconds(60)
+        var status = 503
+        while status == 503, ContinuousClock.now < end { status = try submit("more", document).status }
+        #expect(status == 201)
+    }
+
     // MARK: - Forms
 
     @Test(arguments: [

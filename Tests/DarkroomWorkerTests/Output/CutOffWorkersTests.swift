@@ -40,7 +40,8 @@ import Testing
                 $0.downloads = 1
                 $0.filtrations = 1
                 $0.transfer.maxRequests = 1
-                // All workers share what they have learned about a host, which at first gets fewer requests than this.
+                // At first a host gets fewer requests at the same time than there are workers, because workers share
+                // what they have learned.
                 $0.transfer.perHost = Self.workers
                 $0.transfer.stallTimeout = .seconds(600)
             }
