@@ -36,10 +36,7 @@ struct OperationOptions: ParsableArguments {
         help: "A process for each photo, or a kept process for a stream of photos.", valueName: "style")
     var operationStyle: CommandOperation.Style = .process
     @Option(
-        help: """
-            What a command gets: the result of the previous step, or the downloaded file if it is the first step; or \
-            always a PNG file that the worker has encoded.
-            """,
+        help: "What a command gets: the bytes of the previous step, or always a PNG file.",
         valueName: "input")
     var operationInput: CommandOperation.Input = .bytes
     @Option(help: "The address space of each process of a command.", valueName: "size")
