@@ -51,7 +51,8 @@ struct RequestHeaders {
 /// Finds parts of a request's head that libmicrohttpd does not report, and that a proxy may read otherwise.
 ///
 /// libmicrohttpd 0.9 returns C strings, so it hides what a client sends after a NUL. It also ends lines at a LF alone, and
-/// keeps a CR alone as part of a string. The strings are parts of one buffer, in which libmicrohttpd has replaced the separators with NULs. So:
+/// keeps a CR alone as part of a string. libmicrohttpd 1.0 refuses these heads. The strings are parts of one buffer, in
+/// which libmicrohttpd has replaced separators with NULs. So:
 /// - text between two strings has followed a NUL, or belongs to a field that continues in a second line: libmicrohttpd
 ///   moves such fields, and they may be refused (RFC 9112, section 5.2);
 /// - more NULs than separators are from the client;
