@@ -20,7 +20,7 @@ struct WorkerCommand: ParsableCommand {
         group: "Worker", synonyms: ["start", "work"],
         examples: [
             "darkroom worker", "darkroom worker --redis redis://queue:6379 --outputs-under /mnt/photos",
-            "darkroom worker --operation-input png --operation small='convert png:- -resize 800x800 jpg:-'",
+            "darkroom worker --operation-input png --operation small='convert png:- -scale 800 jpg:-'",
         ],
         mainOptions: [
             "redis", "outputs-under", "downloads", "filtrations", "per-host", "rate", "operation", "operation-input",

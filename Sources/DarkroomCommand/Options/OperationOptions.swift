@@ -27,8 +27,8 @@ extension CommandOperation.Input: ExpressibleByArgument {}
 struct OperationOptions: ParsableArguments {
     @Option(
         help: """
-            A custom operation for batches with --filter x:NAME: the command gets a photo on standard input, and prints \
-            the result. Repeatable.
+            A custom operation for --filter x:NAME: the command gets a photo on standard input, and prints the result. \
+            Repeatable.
             """,
         valueName: "name=command")
     var operation: [OperationArgument]
