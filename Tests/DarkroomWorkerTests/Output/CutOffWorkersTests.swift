@@ -43,10 +43,13 @@ import Testing
                 // At first a host gets fewer requests at the same time than there are workers, because workers share
                 // what they have learned.
                 $0.transfer.perHost = Self.workers
+                // The server holds the downloads until another batch has taken the folder.
                 $0.transfer.stallTimeout = .seconds(600)
+                $0.transfer.minBytesPerSecond = 0
+                $0.transfer.timeout = nil
             }
         }
-        #expect(await server.wait(timeout: .seconds(120)) { $0.running >= Self.workers })
+        #expect(await server.wait(timeout: .seconds(120 + Self.workers)) { $0.running >= Self.workers })
         proxy.interrupt()
         _ = try darkroom.store.perform(darkroom.store.cancel(first))
         let second = try darkroom.submit((0..<count).map { _ in photos.url("/moon.png") }, options)
