@@ -65,6 +65,15 @@ struct RobustnessTests {
         #expect(try site.call("GET", "/batches/\(id)/photos/0/file").status == 409)
     }
 
+    @Test func errorAboutALongValueIsShort() throws {
+        let site = try TestSite()
+        let id = try "\(site.submit())"
+        let photos = stride(from: 1000, to: 200_000, by: 2).map(String.init).joined(separator: ",")
+        let reply = try site.call("POST", "/batches/\(id)/cancel", #"{"photos": "\#(photos)"}"#)
+        #expect(reply.status == 400 && reply.body.count < 5000, "\(reply.status), \(reply.body.count) bytes")
+        #expect(reply.text.contains("photosOutsideList") && reply.text.contains("1000"), "\(reply.text.prefix(300))")
+    }
+
     @Test func damagedManifestLeavesTheFactsOfRedis() throws {
         let site = try TestSite()
         let id = try site.submit()
