@@ -50,14 +50,15 @@ extension PhotoOutput {
     }
 
     /// The encoding of the photo that a custom operation gets: lossless, and fast.
-    /// - Parameter isClean: whether the file contains pixels only, and no metadata, which may attack the program that
-    ///   reads it. A photo that already is a PNG file is then encoded, too.
+    /// - Parameter isClean: whether the file contains pixels only. Metadata is from a stranger, and may attack the program
+    ///   that reads it. Without metadata, a photo that is already a PNG file is encoded again.
     private func between(isClean: Bool) -> EncodingSettings {
         var settings = EncodingSettings()
         settings.format = .fixed(.png)
         settings.effort = 0
         settings.hdr = encoding.hdr
         if isClean {
+            // Without the colour profile, the pixels must be in sRGB.
             settings.metadata = MetadataSelection.none
             settings.srgb = true
         }

@@ -21,8 +21,8 @@ package protocol HTTPService: Sendable {
 
 /// The limits that protect a server against its clients.
 package struct HTTPServerLimits: Sendable {
-    /// The most open connections; fewer if this process may not open so many files. If three quarters of them are open, some
-    /// are closed (see `ConnectionRoom`).
+    /// The largest number of open connections. If this process may not open so many files, the limit is lower. From three
+    /// quarters of the limit on, the server closes connections to make room for new ones (see `ConnectionRoom`).
     package var connections = 4096
     /// The most bytes of the head of a request.
     package var headBytes = 32_768

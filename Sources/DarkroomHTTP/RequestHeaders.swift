@@ -48,15 +48,19 @@ struct RequestHeaders {
     }
 }
 
-/// Finds parts of a request's head that libmicrohttpd does not report, and that a proxy may read otherwise.
+/// Finds heads of requests that libmicrohttpd and a proxy may read differently.
 ///
-/// libmicrohttpd 0.9 returns C strings, so it hides what a client sends after a NUL. It also ends lines at a LF alone, and
-/// keeps a CR alone as part of a string. libmicrohttpd 1.0 refuses these heads. The strings are parts of one buffer, in
-/// which libmicrohttpd has replaced separators with NULs. So:
-/// - text between two strings has followed a NUL, or belongs to a field that continues in a second line: libmicrohttpd
-///   moves such fields, and they may be refused (RFC 9112, section 5.2);
-/// - more NULs than separators are from the client;
-/// - a line that ends with less than two bytes has no CR and LF.
+/// libmicrohttpd 0.9 accepts these heads, version 1.0 refuses them:
+/// - a head with a NUL: the values are C strings, so the text after the NUL is missing;
+/// - a line that ends with a LF without a CR;
+/// - a CR without a LF, which becomes a part of the value.
+///
+/// The strings that libmicrohttpd returns are parts of one buffer, in which it has replaced separators with NULs. The bytes
+/// between two strings show what the client has sent:
+/// - other text than separators: it was sent after a NUL, or it belongs to a field that continues in a second line, which a
+///   server may refuse (RFC 9112, section 5.2);
+/// - more NULs than separators: the client has sent a NUL;
+/// - fewer than two bytes at the end of a line: the line does not end with CR and LF.
 struct HeadGaps {
     private(set) var areAmbiguous = false
     /// The NUL after the last string.

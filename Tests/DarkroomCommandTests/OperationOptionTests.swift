@@ -80,7 +80,7 @@ import Testing
         #expect(!scratch.exists("out"))
     }
 
-    /// Each command of the chain notes the first bytes of what it gets, and makes a JPEG.
+    /// Each command of the chain writes the first bytes of its input to a file, and prints a JPEG.
     @Test(arguments: [("png", ["89504e47", "89504e47"]), ("bytes", ["ffd8ffe0", "ffd8ffe0", "68656c6c"])])
     func commandGetsPicturesOrAllBytes(_ input: String, _ beginnings: [String]) throws {
         try FileManager.default.createDirectory(atPath: scratch.path("in"), withIntermediateDirectories: false)
@@ -97,7 +97,8 @@ import Testing
         #expect(seen.split(separator: "\n").map(String.init).sorted() == beginnings.sorted())
     }
 
-    /// Photos that already are PNG files, whose text a decoder of a command could read.
+    /// Without an encoding, a photo that is already a PNG file would keep its bytes. Both commands add their input to the
+    /// same file.
     @Test(arguments: [[], ["--on-damaged", "accept"], ["--isolate"], ["--rendition", "small = x:copy x:note"]])
     func commandGetsNoBytesOfAPNG(_ options: [String]) throws {
         try FileManager.default.createDirectory(atPath: scratch.path("in"), withIntermediateDirectories: false)
@@ -107,11 +108,12 @@ import Testing
         let chunk = [0, 0, 0, UInt8(text.count - 4)] + text + [0, 0, 0, 0]  // a wrong checksum, which loses no pixels
         let strange = photo.prefix(header) + chunk + photo.dropFirst(header) + Data("STRANGER".utf8)
         try strange.write(to: URL(fileURLWithPath: scratch.path("in/moon.png")))
+        let command = "tee -a \(scratch.path("seen"))"
         let filters = options.contains("--rendition") ? [] : ["--filter", "x:copy x:note"]
         let outcome = try Program(
             [
                 "run", scratch.path("in"), "-o", scratch.path("out"), "--operation-input", "png", "--operation",
-                "copy=cat", "--operation", "note=tee \(scratch.path("seen"))", "--json",
+                "copy=\(command)", "--operation", "note=\(command)", "--json",
             ] + options + filters
         ).outcome()
         let facts = try #require(try outcome.json() as? [String: Any], "\(outcome.standardError)")

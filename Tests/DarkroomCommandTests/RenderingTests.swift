@@ -107,7 +107,7 @@ import Testing
         #expect(worker.refusal(of: first) == "its share is missing; is it mounted?")
         #expect(worker.refusal(of: second) == "no such filter")
         #expect(worker.refusal(of: BatchID("20261121-090501123-7f3b")) == nil)
-        // Reasons contain paths that strangers have chosen, and a long text is cut.
+        // A reason may contain a path that looks like another entry, and the end of a long text is missing.
         let forged = "\(first): no folder /a; b: c ;\(second): x; \(second): no room; \(first): other; 2026112"
         let other = WorkerFacts(id: "w", seen: 5, fields: ["refused": forged])
         #expect(other.refusal(of: first) == "no folder /a; b: c ;\(second): x")

@@ -65,8 +65,12 @@ import Testing
         let isDone = DispatchSemaphore(value: 0)
         let hasEnded = DispatchSemaphore(value: 0)
         let made = Locked(0)
+        let searches = Searches()
         Thread.detachNewThread {
-            while isDone.wait(timeout: .now()) == .timedOut { SocketFolder.removeAbandoned(in: [path]) }
+            while isDone.wait(timeout: .now()) == .timedOut {
+                SocketFolder.removeAbandoned(in: [path])
+                searches.noteEnd()
+            }
             hasEnded.signal()
         }
         DispatchQueue.concurrentPerform(iterations: 4) { _ in
@@ -74,7 +78,7 @@ import Testing
                 // On a busy machine each attempt may lose its folder before it has locked it.
                 guard let folder = SocketFolder.make(in: path) else { continue }
                 made.withLock { $0 += 1 }
-                usleep(500)  // the thread that removes folders looks at this one in the meantime
+                searches.waitForWholeSearch()
                 #expect(FileManager.default.fileExists(atPath: folder.path))
                 withExtendedLifetime(folder) {}
             }
@@ -82,6 +86,27 @@ import Testing
         isDone.signal()
         hasEnded.wait()
         #expect(made.withLock { $0 } > 0)
+    }
+
+    /// Counts the searches for abandoned folders.
+    private final class Searches: @unchecked Sendable {  // `ended` is used only while `condition` is locked
+        private let condition = NSCondition()
+        private var ended = 0
+
+        func noteEnd() {
+            condition.lock()
+            ended += 1
+            condition.unlock()
+            condition.broadcast()
+        }
+
+        /// Waits until a search that has begun after this call has ended: the next search may have begun before.
+        func waitForWholeSearch() {
+            condition.lock()
+            defer { condition.unlock() }
+            let last = ended + 2
+            while ended < last { condition.wait() }
+        }
     }
 
     @Test func nextRunRemovesTheFolderOfAKilledRun() throws {

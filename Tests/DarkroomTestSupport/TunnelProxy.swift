@@ -11,7 +11,7 @@ package final class TunnelProxy: Sendable {
     private let state = Locked((targets: [String](), heads: [String](), credentials: [String]()))
 
     /// - Parameters:
-    ///   - upstream: The port to which all connections go.
+    ///   - upstream: The loopback port to which the proxy connects every client, whatever host the client names.
     ///   - password: The password that SOCKS clients must give; nil if they need none.
     package init(to upstream: Int, password: String? = nil) throws {
         self.upstream = upstream
@@ -25,7 +25,7 @@ package final class TunnelProxy: Sendable {
         }.start()
     }
 
-    /// The `HOST:PORT` that each client has asked for.
+    /// The `HOST:PORT` that each client names, with CONNECT or SOCKS, in the order of the requests.
     package var targets: [String] { state.withLock { $0.targets } }
     /// The heads of the CONNECT requests.
     package var heads: [String] { state.withLock { $0.heads } }

@@ -39,7 +39,8 @@ final class ListFeeds: Sendable {
     /// Each feed has three threads and up to 4 MiB of operations that Redis has not accepted yet. A feed that waits for
     /// its window has fewer than a hundred operations.
     static let mostFeeds = 128
-    /// The feeds of JSON documents and property lists, each of which takes one and a half times the size of the list.
+    /// The largest number of feeds of JSON documents and property lists. Each of these feeds holds its list in memory, which
+    /// takes about one and a half times the size of the list.
     static let mostInMemory = 16
     /// Each of these requests has a thread of the web server until its list has begun.
     private static let mostBeginning = 8

@@ -16,10 +16,10 @@ package struct BatchProblems: Sendable {
     private let known: [BatchID: BatchFacts]
     private let damaged: [BatchID: [String]]
     private let contradictions: [BatchID: String]
-    /// Of the workers that refuse the same batches, one. The workers of a cluster usually have the same options.
+    /// One running worker for each different set of refusals. Usually all workers of a cluster refuse the same batches.
     private let refusing: [WorkerFacts]
-    /// What the workers run (nil if one does not tell it), and what waits in them. Their texts are parsed once, because
-    /// there may be thousands of workers and of batches.
+    /// The photos that the workers run, by batch; nil if a worker of an earlier version does not report them. This and
+    /// ``waits`` are parsed once, because there may be thousands of workers and of batches.
     private let running: [BatchID: [PhotoRanges]]?
     private let waits: [BatchID: [WorkerFacts.Wait]]
     /// The hosts that get no requests now, by the batches whose photos wait for them. Empty if no
@@ -62,8 +62,9 @@ package struct BatchProblems: Sendable {
         self.known = Dictionary(known.map { ($0.id, $0) }) { first, _ in first }
     }
 
-    /// The workers whose facts can change only with their next message. In the millisecond of its last message, a worker
-    /// may have changed its facts after they were read.
+    /// The workers whose facts cannot have changed since they were read if `seen` is the same. A worker that sent a message
+    /// in the millisecond `now` or later is left out: after it was read, it may have sent another message with the same
+    /// `seen`.
     var settledWorkers: [WorkerFacts] { listed.filter { $0.seen < now } }
 
     /// The problems of the cluster and of one batch.
@@ -327,8 +328,8 @@ extension BatchStore {
     /// The current problems of batches. Also reads the workers, the controls of the cluster, and the batches that these
     /// batches wait for, at most about 1,000. Begins to repair batches whose counters are damaged or contradict each
     /// other, if the Redis user may do so.
-    /// - Parameter last: problems that were read before. The facts of workers that have sent nothing since are taken from
-    ///   there, and are not read again.
+    /// - Parameter last: problems that were read before. If a worker has sent nothing since then, its facts are taken from
+    ///   `last` and not read again.
     package func problems(
         of batches: [BatchFacts], now: Int, after last: BatchProblems? = nil
     ) throws(StoreError) -> BatchProblems {

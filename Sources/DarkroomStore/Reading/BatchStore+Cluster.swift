@@ -39,8 +39,8 @@ extension BatchStore {
     }
 
     /// The workers that sent a claim or heartbeat within the last hour, the latest first, at most 10,000.
-    /// - Parameter known: workers whose facts can change only with their next message, see
-    ///   ``BatchProblems/settledWorkers``. The facts of those that have sent nothing since are not read again.
+    /// - Parameter known: workers that were read before, see ``BatchProblems/settledWorkers``. If such a worker has sent no
+    ///   claim or heartbeat since then, its known facts are returned, and Redis is not asked for them.
     package func workers(knowing known: [WorkerFacts] = []) throws(StoreError) -> [WorkerFacts] {
         let list = try read(RedisCommand("ZREVRANGE", keys.workers, "0", "9999", "WITHSCORES")).array ?? []
         let ids = stride(from: 0, to: list.count - 1, by: 2).compactMap { at in
@@ -60,7 +60,8 @@ extension BatchStore {
     }
 
     /// The workers that Redis lists. The facts of each worker contain its refusals of `batches`.
-    /// - Parameter known: see ``workers(knowing:)``.
+    /// - Parameter known: workers that were read before and need not be read again unless they have sent a message, see
+    ///   ``workers(knowing:)``.
     package func workers(
         refusing batches: [BatchID], knowing known: [WorkerFacts]
     ) throws(StoreError) -> [WorkerFacts] {

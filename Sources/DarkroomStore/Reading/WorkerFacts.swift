@@ -8,7 +8,7 @@ package struct WorkerFacts: Sendable, Equatable {
     package let seen: Int
     /// Facts that the worker reports: host, process id, version, start time, slots, running photos, rates.
     package let fields: [String: String]
-    /// The reasons of the refused batches that the text `refused` in `fields` contains.
+    /// The reason for each refused batch, parsed from the text `refused` in `fields`.
     private let refusals: [BatchID: String]
     /// If the text `refused` in `fields` may be truncated, the refused batches; else empty. Only
     /// ``BatchStore/workers(refusing:knowing:)`` fills this set.

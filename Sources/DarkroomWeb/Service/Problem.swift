@@ -14,7 +14,8 @@ struct Problem: Error, Sendable {
     init(_ status: Int, _ code: String, _ detail: String, methods: [HTTPMethod] = []) {
         self.status = status
         self.code = code
-        // Details quote values of clients, and a regular expression takes a time that depends on the text.
+        // A detail may quote a long value of the client. `naming` searches details with a regular expression, which takes
+        // longer for a longer text.
         let start = detail.unicodeScalars.prefix(Self.mostScalars)
         self.detail = start.count < Self.mostScalars ? detail : String(start) + "..."
         self.methods = methods

@@ -102,7 +102,7 @@ extension ModelRun {
 
     private func halfReady(_ id: BatchID, _ batch: BatchContent) -> [[String]] {
         if random.chance(50) { return [["ZREM", "ready:\(batch.priority.rawValue)", "\(id)"]] }
-        // The invariants do not allow two batches with the same turn.
+        // Two batches in a ready queue must have different turns (see `StoreInvariants`), so this batch gets a new one.
         let turn = "\(bench.state.turn + 1)"
         return [
             ["HSET", "control", "turn", turn],

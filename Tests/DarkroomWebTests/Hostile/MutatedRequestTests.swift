@@ -14,7 +14,7 @@ struct MutatedRequestTests {
     /// The server closes a connection whose request is not complete after 20 s, and looks once a second. The rest is
     /// for slow machines.
     private static let longestWait = 60
-    /// The server limits the connections of clients that have not logged in if they are more than 256.
+    /// If clients at one address that have not logged in have more than 256 connections, the server may close some.
     private static let mostAtATime = 200
     private static let list = (0..<3).map { "http://photos.example/\($0).jpg\n" }.joined()
 
@@ -62,8 +62,8 @@ struct MutatedRequestTests {
         for seed in seeds {
             let request = damagedRequest(seed)
             let client = try RawClient(port: site.port)
-            // Some requests arrive in two pieces. The server reads the first one before it answers the request in
-            // between.
+            // A third of the requests arrive in two pieces. The server reads the first piece before it answers the
+            // undamaged request that is sent between the two pieces.
             let middle = seed % 3 == 0 ? request.count / 2 : 0
             client.send(Array(request[..<middle]))
             try expectNormalService(at: seed)
@@ -104,7 +104,8 @@ struct MutatedRequestTests {
         return request
     }
 
-    /// Repeats, removes, moves, folds or adds a line after the first one.
+    /// Makes one change to a line other than the request line: repeats it, removes it, swaps it with another line, makes
+    /// it a continuation of the line before it, or inserts another line before it.
     private static func change(_ lines: inout [String], _ generator: inout SeededGenerator) {
         guard lines.count > 2 else { return }
         let place = generator.number(in: 1..<lines.count)
@@ -170,7 +171,7 @@ struct MutatedRequestTests {
 
     // MARK: - Checks
 
-    /// Another client is served while damaged requests are open.
+    /// Expects that the server answers another client while connections with damaged requests are open.
     private func expectNormalService(at seed: UInt64) throws {
         let status = try site.fetch("GET", "/healthz").status
         #expect(status == 200, "seed \(seed)")
