@@ -80,25 +80,24 @@ let package = Package(
         .target(name: "DarkroomPhotoServer", dependencies: ["CMicrohttpd", "DarkroomConcurrency", "DarkroomText"]),
 
         // Darkroom itself.
-        .target(name: "DarkroomModel", dependencies: ["DarkroomRecipes", "DarkroomText"]),
+        .target(
+            name: "DarkroomModel", dependencies: ["DarkroomRecipes", "DarkroomText", "DarkroomCoding", "DarkroomHosts"]),
         .target(name: "DarkroomFileNames", dependencies: ["DarkroomModel", "DarkroomCoding", "DarkroomText"]),
         .target(name: "DarkroomLogging", dependencies: ["DarkroomModel", "DarkroomConcurrency", "DarkroomText"]),
         .target(
             name: "DarkroomStore",
-            dependencies: [
-                "DarkroomHosts", "DarkroomModel", "DarkroomRedis", "DarkroomCoding", "DarkroomFiles", "DarkroomText",
-            ],
+            dependencies: ["DarkroomHosts", "DarkroomModel", "DarkroomRedis", "DarkroomFiles", "DarkroomText"],
             resources: [.embedInCode("Operations/Steps")] + storeOperations.map { .embedInCode("Operations/\($0).lua") }
         ),
         .target(
             name: "DarkroomCoordinator",
             dependencies: [
                 "DarkroomStore", "DarkroomFileNames", "DarkroomTransfer", "DarkroomCoding", "DarkroomConcurrency",
-                "DarkroomFiles", "DarkroomText",
+                "DarkroomFiles", "DarkroomText", "DarkroomModel", "DarkroomRedis",
             ]),
         .target(
             name: "DarkroomWorkerState",
-            dependencies: ["DarkroomHosts", "DarkroomStore", "DarkroomModel", "DarkroomConcurrency"]),
+            dependencies: ["DarkroomHosts", "DarkroomModel", "DarkroomConcurrency"]),
         .target(
             name: "DarkroomCoordination",
             dependencies: [
@@ -108,8 +107,8 @@ let package = Package(
         .target(
             name: "DarkroomOutput",
             dependencies: [
-                "DarkroomStore", "DarkroomModel", "DarkroomFileNames", "DarkroomTransfer", "DarkroomCoding",
-                "DarkroomConcurrency", "DarkroomFiles", "DarkroomText",
+                "DarkroomModel", "DarkroomFileNames", "DarkroomTransfer", "DarkroomCoding", "DarkroomConcurrency",
+                "DarkroomFiles",
             ]),
         .target(
             name: "DarkroomExecution",
@@ -122,16 +121,16 @@ let package = Package(
             name: "DarkroomWorker",
             dependencies: [
                 "DarkroomWorkerState", "DarkroomCoordination", "DarkroomExecution", "DarkroomOutput", "DarkroomStore",
-                "DarkroomFileNames", "DarkroomHosts",
-                "DarkroomTransfer", "DarkroomImaging", "DarkroomRecipes",
+                "DarkroomFileNames", "DarkroomHosts", "DarkroomTransfer", "DarkroomImaging", "DarkroomRecipes",
                 "DarkroomCoding", "DarkroomConcurrency", "DarkroomFiles", "DarkroomLogging", "DarkroomText", "CSystem",
+                "DarkroomModel", "DarkroomRedis",
             ]),
         .target(
             name: "Darkroom",
             dependencies: [
                 "DarkroomModel", "DarkroomCoordinator", "DarkroomStore", "DarkroomRedis", "DarkroomWorker",
                 "DarkroomTransfer", "DarkroomImaging", "DarkroomFileNames", "DarkroomLogging", "DarkroomConcurrency",
-                "DarkroomFiles", "DarkroomText",
+                "DarkroomFiles", "DarkroomText", "DarkroomRecipes",
             ]),
         .target(
             name: "DarkroomWeb",
@@ -150,29 +149,25 @@ let package = Package(
         .target(
             name: "DarkroomTelemetry",
             dependencies: [
-                "DarkroomMetrics", "DarkroomWorker", "DarkroomWorkerState", "DarkroomStore", "DarkroomModel",
-                "DarkroomHTTP", "DarkroomTransfer", "DarkroomLogging", "DarkroomConcurrency", "DarkroomText",
+                "DarkroomMetrics", "DarkroomWorker", "DarkroomWorkerState", "DarkroomModel", "DarkroomHTTP",
+                "DarkroomTransfer", "DarkroomLogging", "DarkroomConcurrency", "DarkroomText",
             ]),
         .target(name: "ArgumentParsing", dependencies: ["DarkroomText"]),
         .executableTarget(
             name: "DarkroomCommand",
             dependencies: [
                 "Darkroom", "DarkroomWeb", "DarkroomHTTP", "DarkroomCoordinator", "DarkroomStore", "DarkroomRedis",
-                "DarkroomWorker",
-                "DarkroomExecution", "DarkroomOutput", "DarkroomWorkerState", "DarkroomTransfer", "DarkroomImaging",
-                "DarkroomRecipes", "DarkroomFileNames", "DarkroomLogging", "DarkroomConcurrency", "DarkroomFiles",
-                "DarkroomText", "DarkroomTelemetry", "DarkroomCoding",
-                "ArgumentParsing", "CSystem",
+                "DarkroomWorker", "DarkroomExecution", "DarkroomTransfer", "DarkroomImaging", "DarkroomRecipes",
+                "DarkroomFileNames", "DarkroomLogging", "DarkroomConcurrency", "DarkroomFiles", "DarkroomText",
+                "DarkroomTelemetry", "DarkroomCoding", "ArgumentParsing", "CSystem",
             ]),
         .executableTarget(
             name: "DarkroomBench",
             dependencies: [
                 "Darkroom", "DarkroomCoordinator", "DarkroomStore", "DarkroomRedis", "DarkroomWorker",
-                "DarkroomTransfer",
-                "DarkroomImaging", "DarkroomRecipes", "DarkroomExecution", "DarkroomOutput", "DarkroomLogging",
-                "DarkroomPhotoServer",
-                "DarkroomConcurrency", "DarkroomCoding",
-                "DarkroomText", "DarkroomWorkerState", "ArgumentParsing", "CSystem",
+                "DarkroomImaging", "DarkroomRecipes", "DarkroomExecution", "DarkroomLogging", "DarkroomPhotoServer",
+                "DarkroomConcurrency", "DarkroomText", "DarkroomWorkerState", "ArgumentParsing", "CSystem",
+                "DarkroomModel",
             ]),
 
         // Programs that use the library.
@@ -183,7 +178,7 @@ let package = Package(
         // Tests.
         .target(
             name: "DarkroomTestSupport",
-            dependencies: ["DarkroomRedis", "DarkroomPhotoServer", "DarkroomConcurrency", "CSystem", "CTLS", "CZlib"],
+            dependencies: ["DarkroomRedis", "DarkroomConcurrency", "CSystem", "CTLS", "CZlib"],
             path: "Tests/DarkroomTestSupport"),
         .target(name: "FuzzSupport", path: "Tests/FuzzSupport"),
         .target(name: "ErrorExpectations", path: "Tests/ErrorExpectations"),
@@ -197,8 +192,8 @@ let package = Package(
         .testTarget(
             name: "DarkroomTelemetryTests",
             dependencies: [
-                "DarkroomTelemetry", "DarkroomWorkerState", "DarkroomWorker", "DarkroomStore", "DarkroomModel",
-                "DarkroomLogging", "DarkroomConcurrency", "DarkroomTestSupport",
+                "DarkroomTelemetry", "DarkroomWorkerState", "DarkroomStore", "DarkroomModel", "DarkroomLogging",
+                "DarkroomTestSupport",
             ]),
         .testTarget(
             name: "DarkroomRecipesTests", dependencies: ["DarkroomRecipes", "FuzzSupport", "ErrorExpectations"]),
@@ -211,7 +206,8 @@ let package = Package(
             name: "DarkroomTLSTests",
             dependencies: ["DarkroomTLS", "DarkroomConcurrency", "CCurl", "DarkroomTestSupport", "ErrorExpectations"]),
         .testTarget(
-            name: "DarkroomRedisTests", dependencies: ["DarkroomRedis", "DarkroomTestSupport", "ErrorExpectations"]),
+            name: "DarkroomRedisTests",
+            dependencies: ["DarkroomRedis", "DarkroomTestSupport", "ErrorExpectations", "DarkroomConcurrency"]),
         .testTarget(
             name: "DarkroomTransferTests",
             dependencies: [
@@ -239,59 +235,62 @@ let package = Package(
             name: "DarkroomLoggingTests",
             dependencies: ["DarkroomLogging", "DarkroomConcurrency", "DarkroomTestSupport"]),
         .target(
-            name: "StoreInspection", dependencies: ["DarkroomStore", "DarkroomModel", "DarkroomCoding"],
+            name: "StoreInspection",
+            dependencies: ["DarkroomStore", "DarkroomModel", "DarkroomRedis"],
             path: "Tests/StoreInspection"),
         .testTarget(
             name: "DarkroomStoreTests",
             dependencies: [
                 "DarkroomStore", "DarkroomHosts", "StoreInspection", "DarkroomTestSupport", "ErrorExpectations",
-                "FuzzSupport",
+                "FuzzSupport", "DarkroomConcurrency", "DarkroomModel", "DarkroomRedis",
             ]),
         .testTarget(
             name: "DarkroomCoordinatorTests",
             dependencies: [
                 "DarkroomCoordinator", "DarkroomFiles", "StoreInspection", "DarkroomTestSupport", "ErrorExpectations",
+                "DarkroomCoding", "DarkroomConcurrency", "DarkroomFileNames", "DarkroomModel", "DarkroomRedis",
+                "DarkroomStore",
             ]),
         .testTarget(
-            name: "DarkroomWorkerStateTests", dependencies: ["DarkroomWorkerState", "DarkroomHosts", "FuzzSupport"]),
+            name: "DarkroomWorkerStateTests",
+            dependencies: ["DarkroomWorkerState", "DarkroomHosts", "FuzzSupport", "DarkroomModel"]),
         .testTarget(
             name: "DarkroomWorkerTests",
             dependencies: [
                 "DarkroomWorker", "DarkroomWorkerState", "DarkroomCoordination", "DarkroomExecution", "DarkroomOutput",
-                "DarkroomCoordinator", "DarkroomCoding",
-                "DarkroomLogging", "DarkroomPhotoServer", "DarkroomImaging", "DarkroomRecipes", "StoreInspection",
-                "DarkroomTestSupport", "ErrorExpectations", "FuzzSupport",
+                "DarkroomCoordinator", "DarkroomCoding", "DarkroomLogging", "DarkroomPhotoServer", "DarkroomImaging",
+                "DarkroomRecipes", "StoreInspection", "DarkroomTestSupport", "ErrorExpectations", "FuzzSupport",
+                "DarkroomConcurrency", "DarkroomFileNames", "DarkroomFiles", "DarkroomModel", "DarkroomRedis",
+                "DarkroomStore", "DarkroomTransfer",
             ]),
         .testTarget(
             name: "DarkroomTests",
             dependencies: [
                 "Darkroom", "DarkroomStore", "DarkroomConcurrency", "DarkroomTestSupport", "ErrorExpectations",
-                "ControlBatch",
-                "CustomOperation",
+                "ControlBatch", "CustomOperation", "DarkroomModel",
             ]),
         .testTarget(
             name: "DarkroomCommandTests",
             dependencies: [
-                "Darkroom", "DarkroomWeb", "DarkroomHTTP", "DarkroomCoordinator", "DarkroomStore", "DarkroomRedis",
-                "DarkroomWorker",
-                "DarkroomExecution", "DarkroomOutput", "DarkroomTransfer", "DarkroomImaging", "DarkroomRecipes",
-                "DarkroomFileNames", "DarkroomLogging", "DarkroomCoding", "DarkroomFiles", "DarkroomCommand",
-                "StoreInspection",
-                "DarkroomTestSupport", "ErrorExpectations", "HostileWorker", "FuzzSupport",
+                "Darkroom", "DarkroomCoordinator", "DarkroomStore", "DarkroomRedis", "DarkroomWorker",
+                "DarkroomExecution", "DarkroomTransfer", "DarkroomImaging", "DarkroomRecipes", "DarkroomLogging",
+                "DarkroomCoding", "DarkroomFiles", "DarkroomCommand", "StoreInspection", "DarkroomTestSupport",
+                "ErrorExpectations", "HostileWorker", "FuzzSupport", "ArgumentParsing", "DarkroomConcurrency",
+                "DarkroomModel", "DarkroomPhotoServer", "DarkroomText",
             ]),
         .testTarget(
             name: "DarkroomWebTests",
             dependencies: [
                 "DarkroomWeb", "DarkroomHTTP", "Darkroom", "DarkroomStore", "DarkroomWorker", "DarkroomModel",
                 "DarkroomFiles", "DarkroomCoding", "DarkroomCoordinator", "DarkroomCommand", "DarkroomLogging",
-                "DarkroomPhotoServer", "DarkroomConcurrency", "StoreInspection", "DarkroomTestSupport",
-                "ErrorExpectations", "FuzzSupport",
+                "DarkroomPhotoServer", "DarkroomConcurrency", "StoreInspection", "DarkroomTestSupport", "FuzzSupport",
             ]),
         .testTarget(
             name: "DarkroomTortureTests",
             dependencies: [
                 "Darkroom", "DarkroomStore", "DarkroomWorker", "DarkroomCoding", "DarkroomCommand",
                 "DarkroomPhotoServer", "DarkroomConcurrency", "DarkroomTestSupport", "StoreInspection", "FuzzSupport",
+                "DarkroomCoordinator", "DarkroomModel", "DarkroomRedis",
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -26,6 +26,9 @@ package struct Deferral: Sendable, Equatable {
     /// When the first of them can be claimed: Redis time, in milliseconds since 1970.
     package var due: Int
 
+    /// The longest time for which an operation is deferred: MOST_DEFERRAL of the scripts.
+    package static let longest = Duration.seconds(3600)
+
     package init(operations: Int, due: Int) {
         self.operations = operations
         self.due = due

@@ -1,5 +1,5 @@
 import DarkroomConcurrency
-import DarkroomStore
+import DarkroomModel
 
 /// The running file system calls of a worker.
 ///

@@ -1,7 +1,6 @@
 import DarkroomCoding
 import DarkroomFiles
 import DarkroomModel
-import DarkroomStore
 import Foundation
 
 package enum ManifestFiles {

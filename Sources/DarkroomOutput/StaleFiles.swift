@@ -1,6 +1,5 @@
 import DarkroomFiles
 import DarkroomModel
-import DarkroomStore
 import Foundation
 
 /// Temporary files of lost workers. They are hidden files in the folders of the final files. The next worker that

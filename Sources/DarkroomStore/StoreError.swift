@@ -10,8 +10,6 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
         case unsuitableRedis
         /// The reply of a script is unknown to this version.
         case unexpectedReply
-        /// The entry of an operation cannot be decoded.
-        case damagedEntry
         /// No batch has this id, prefix or name.
         case noSuchBatch
         /// Several batches match this prefix or name.

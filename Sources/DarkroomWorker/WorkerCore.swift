@@ -171,7 +171,7 @@ final class WorkerCore: CoordinatedWorker {
     /// Adds a claimed operation to the worker state, which starts photos if there is room.
     func accept(
         _ claimed: ClaimedOperation, _ context: BatchContext, _ folder: OpenFolder?
-    ) throws(StoreError) {
+    ) throws(EntryError) {
         guard configuration.work == .photos else {
             let lines = [[UInt8]?](repeating: nil, count: claimed.stateCodes.count)
             var operation = LocalOperation(claimed, context.options, records: [], lines: lines, OperationFiles(context))
@@ -180,10 +180,9 @@ final class WorkerCore: CoordinatedWorker {
             return
         }
         let firstIndex = (claimed.held.number - 1) * context.options.operationSize
-        let records = try EntryCoding.records(of: claimed.entry, firstIndex: firstIndex)
+        let records = try OperationEntry.records(of: claimed.entry, firstIndex: firstIndex)
         guard !records.isEmpty, records.count == claimed.stateCodes.count else {
-            throw StoreError(
-                .damagedEntry,
+            throw EntryError(
                 "operation \(claimed.held.number) of \(claimed.held.batch): its entry has \(records.count) photos, "
                     + "\(claimed.stateCodes.count) were fed")
         }

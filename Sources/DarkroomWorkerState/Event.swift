@@ -1,6 +1,5 @@
 import DarkroomHosts
 import DarkroomModel
-import DarkroomStore
 
 extension WorkerState {
     /// An event, or the request of a thread to start a step.

@@ -1,5 +1,4 @@
 import DarkroomModel
-import DarkroomStore
 
 /// A photo that became final in this worker, for measurements.
 package struct FinishedPhoto: Sendable {

@@ -1,4 +1,4 @@
-import DarkroomStore
+import DarkroomModel
 
 /// The operations whose leases this worker renews.
 struct Leases {

@@ -1,5 +1,4 @@
 import DarkroomModel
-import DarkroomStore
 
 /// The state of a batch in a worker that has operations of the batch.
 struct LocalBatch {

@@ -1,6 +1,5 @@
 import DarkroomHosts
 import DarkroomModel
-import DarkroomStore
 
 /// An operation of this worker, and the progress of each of its photos.
 package struct LocalOperation: Sendable {

@@ -1,4 +1,4 @@
-import DarkroomStore
+import DarkroomModel
 
 struct PhotoEntry {
     enum Stage {

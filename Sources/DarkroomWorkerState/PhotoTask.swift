@@ -1,7 +1,6 @@
 import DarkroomConcurrency
 import DarkroomHosts
 import DarkroomModel
-import DarkroomStore
 
 /// Data that the driver of the worker state attaches to an operation. The worker state does not read the data.
 package protocol OperationResources: AnyObject, Sendable {}

@@ -1,4 +1,4 @@
-import DarkroomStore
+import DarkroomModel
 
 /// Receives the observations of a worker, on the threads of the worker. Must not block.
 package typealias WorkerObserver = @Sendable (WorkerObservation) -> Void

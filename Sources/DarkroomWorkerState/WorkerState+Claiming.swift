@@ -1,5 +1,4 @@
 import DarkroomModel
-import DarkroomStore
 
 /// Which operations a worker needs from a claim.
 package struct ClaimDemand: Sendable {

@@ -1,5 +1,4 @@
 import DarkroomModel
-import DarkroomStore
 
 /// Applies changes that users make while the worker is running.
 extension WorkerState {

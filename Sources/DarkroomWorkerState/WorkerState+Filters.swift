@@ -1,5 +1,4 @@
 import DarkroomModel
-import DarkroomStore
 
 /// Handles photos from their entry into the image filtration queue to their outcome.
 extension WorkerState {

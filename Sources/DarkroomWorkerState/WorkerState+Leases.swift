@@ -1,5 +1,4 @@
 import DarkroomModel
-import DarkroomStore
 
 /// Adds and removes local operations.
 extension WorkerState {

@@ -1,6 +1,5 @@
 import DarkroomHosts
 import DarkroomModel
-import DarkroomStore
 
 /// Handles photos from their start to the end of their download.
 extension WorkerState {

@@ -1,5 +1,4 @@
 import DarkroomModel
-import DarkroomStore
 
 extension WorkerState {
     /// The due reports. A report is due if its operation is done, does not continue, or has a change older than `age`; if

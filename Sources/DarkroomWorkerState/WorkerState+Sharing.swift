@@ -1,5 +1,4 @@
 import DarkroomModel
-import DarkroomStore
 
 /// Shares operations with idle workers.
 ///

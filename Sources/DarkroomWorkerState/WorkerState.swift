@@ -1,5 +1,4 @@
 import DarkroomModel
-import DarkroomStore
 
 /// The operations and photos of a worker. Decides which photos start and stop, and which operations are reported and
 /// released.

@@ -1,5 +1,4 @@
 import Darkroom
-import DarkroomCoding
 import DarkroomConcurrency
 import DarkroomStore
 import DarkroomTestSupport
@@ -79,7 +78,7 @@ final class Queue: Sendable {
         for operation in try claim(number: nextClaim()) {
             let facts = try #require(try store.facts(of: operation.held.batch))
             let first = (operation.held.number - 1) * facts.options.operationSize
-            let records = try EntryCoding.records(of: operation.entry, firstIndex: first)
+            let records = try OperationEntry.records(of: operation.entry, firstIndex: first)
             let newCodes = records.map { pattern[$0.index % pattern.count] }
             var text: [UInt8] = []
             var failures: [(index: Int, json: [UInt8])] = []

@@ -1,5 +1,4 @@
 import Darkroom
-import DarkroomCoding
 import DarkroomConcurrency
 import DarkroomRedis
 import DarkroomStore
@@ -56,7 +55,7 @@ import Testing
             let value = try administrator.call(command)
             if key.hasSuffix(":operations") {
                 let entries = (value.array ?? []).enumerated().filter { $0.offset % 2 == 1 }.compactMap(\.element.bytes)
-                contents[key] = try entries.flatMap { try EntryCoding.records(of: $0, firstIndex: 0) }
+                contents[key] = try entries.flatMap { try OperationEntry.records(of: $0, firstIndex: 0) }
                     .map { "\($0.name)\t\($0.url)" }.joined(separator: "\n")
             } else {
                 contents[key] = texts(value).joined(separator: "\n")

@@ -27,7 +27,7 @@ import Testing
     private func files(of outcome: Program.Outcome, claim: Int = 1) throws -> [String] {
         let id = try #require(outcome.lines.first.flatMap { BatchID($0) }, "\(outcome)")
         let entries = try queue.claim(number: claim).filter { $0.held.batch == id }.map(\.entry)
-        let records = try entries.flatMap { try EntryCoding.records(of: $0, firstIndex: 0) }
+        let records = try entries.flatMap { try OperationEntry.records(of: $0, firstIndex: 0) }
         return records.map { String($0.url.dropFirst("http://photos.example/".count)) }
     }
 

@@ -21,7 +21,7 @@ import Testing
         var names: [String] = []
         for number in 1...batch.operations {
             let entry = try #require(try store.entries(of: batch.id, operations: [number])[0])
-            names += try EntryCoding.records(of: entry, firstIndex: 0).map(\.name)
+            names += try OperationEntry.records(of: entry, firstIndex: 0).map(\.name)
         }
         return names
     }

@@ -43,7 +43,7 @@ import Testing
             else { return names }
             for operation in claimed.operations {
                 let first = (operation.held.number - 1) * 5
-                let records = try EntryCoding.records(of: operation.entry, firstIndex: first)
+                let records = try OperationEntry.records(of: operation.entry, firstIndex: first)
                 let stateCodes = zip(records, operation.stateCodes).map { record, old in
                     old == UInt8(ascii: "N") ? stateCode(record.index).asciiValue ?? 0 : UInt8(ascii: ".")
                 }

@@ -27,7 +27,7 @@ import Testing
     /// The names of all photos in Redis, in order.
     private func names(of batch: BatchFacts) throws -> [String] {
         let entries = try store.entries(of: batch.id, operations: Array(1...batch.operations))
-        return try entries.flatMap { try EntryCoding.records(of: #require($0), firstIndex: 0).map(\.name) }
+        return try entries.flatMap { try OperationEntry.records(of: #require($0), firstIndex: 0).map(\.name) }
     }
 
     @Test(arguments: [1, 4_000, 19_999, 20_000])

@@ -89,17 +89,11 @@ struct FuzzedLists {
     private func checkEntry(_ entry: PhotoListEntry, _ mutator: inout ByteMutator) {
         _ = PhotoURL.check(entry.url)
         checkName(Array(entry.name.utf8), &mutator)
-        var bytes: [UInt8] = []
-        var (name, url) = (entry.name, entry.url)
-        name.withUTF8 { name in
-            url.withUTF8 { url in
-                OperationEntry.append(
-                    name: UnsafeRawBufferPointer(name), url: UnsafeRawBufferPointer(url), operationSize: 50, to: &bytes)
-            }
-        }
+        var operation = OperationEntry(operationSize: 50)
+        operation.append(name: entry.name, url: entry.url)
         // Escaping may double the length of an entry. If the escaped entry is too long, it is truncated.
         let isLong = entry.name.utf8.count + entry.url.utf8.count > OperationEntry.maxBytes / 50 / 2
-        let records = OperationEntry.records(of: bytes, firstIndex: 7)
+        let records = operation.records(firstIndex: 7)
         precondition(records.count == 1 && records[0].index == 7)
         precondition(isLong || records[0].name.utf8.elementsEqual(entry.name.utf8))
     }

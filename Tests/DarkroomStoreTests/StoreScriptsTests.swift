@@ -41,7 +41,7 @@ import Testing
         }
         #expect(defined(#/--#define KEY_\w+ prefix \.\. '(.+)'/#) == names.sorted())
         #expect(defined(#/--#define DEFERRED (\d+)/#) == ["\(Keys.deferredScore)"])
-        let longest = BatchStore.longestDeferral.wholeMilliseconds
+        let longest = Deferral.longest.wholeMilliseconds
         #expect(defined(#/--#define MOST_DEFERRAL (\d+)/#) == ["\(longest)"])
         #expect(defined(#/--#define CHANNEL_\w+ prefix \.\. '(.+)'/#) == ["control", "events"])
         let suffixes = ofBatch.map { String($0.dropFirst(keys.batch(id).count)) }

@@ -2,7 +2,6 @@ import DarkroomHosts
 import DarkroomModel
 import Testing
 
-@testable import DarkroomStore
 @testable import DarkroomWorkerState
 
 /// Operations of which all photos wait for long leave the worker.

@@ -1,7 +1,6 @@
 import DarkroomModel
 import Testing
 
-@testable import DarkroomStore
 @testable import DarkroomWorkerState
 
 /// A quarantined operation (two lease expiries): its photos run one at a time, and each is reported once it is final.

@@ -1,7 +1,6 @@
 import DarkroomModel
 import Testing
 
-@testable import DarkroomStore
 @testable import DarkroomWorkerState
 
 /// A worker releases operations for a worker that is idle.

@@ -2,7 +2,6 @@ import DarkroomHosts
 import DarkroomModel
 import Testing
 
-@testable import DarkroomStore
 @testable import DarkroomWorkerState
 
 /// A worker state without a server, threads or a clock. Each method sends the state an event or a query, as a thread of

@@ -1,5 +1,4 @@
 import DarkroomModel
-import DarkroomStore
 import Testing
 
 @testable import DarkroomWorkerState

@@ -3,7 +3,6 @@ import Foundation
 import FuzzSupport
 import Testing
 
-@testable import DarkroomStore
 @testable import DarkroomWorkerState
 
 /// Random events from users, local queues, disks and Redis. After each event the state must be consistent, and at the

@@ -1,6 +1,5 @@
 import DarkroomModel
 
-@testable import DarkroomStore
 @testable import DarkroomWorkerState
 
 extension WorkerState {

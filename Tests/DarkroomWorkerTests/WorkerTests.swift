@@ -1,4 +1,3 @@
-import DarkroomCoding
 import DarkroomConcurrency
 import DarkroomModel
 import DarkroomPhotoServer
@@ -240,7 +239,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
 
     @Test func leavesABatchWithAnOperationWithoutPhotos() throws {
         let id = try darkroom.submit([urls[0]], darkroom.options())
-        let entry = [EntryCoding.version] + Deflate.compress([])
+        let entry = OperationEntry(operationSize: 1).packed()
         let field = ["HSET", darkroom.keys.operations(id), "1"].map { Array($0.utf8) }
         for command in [
             RedisCommand(arguments: field + [entry]), RedisCommand("DEL", darkroom.keys.states(id)),

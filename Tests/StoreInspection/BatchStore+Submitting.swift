@@ -1,4 +1,3 @@
-import DarkroomCoding
 import DarkroomModel
 import DarkroomRedis
 import DarkroomStore
@@ -25,16 +24,9 @@ extension BatchStore {
         let size = options.operationSize
         let feeds = stride(from: 0, to: urls.count, by: size).enumerated().map { position, start in
             let indexes = start..<min(start + size, urls.count)
-            var lines: [UInt8] = []
-            for index in indexes {
-                Array(name(index, urls[index]).utf8).withUnsafeBytes { name in
-                    Array(urls[index].utf8).withUnsafeBytes { url in
-                        OperationEntry.append(name: name, url: url, operationSize: size, to: &lines)
-                    }
-                }
-            }
-            let entry = [EntryCoding.version] + Deflate.compress(lines)
-            return feed(id, operation: position + 1, photos: indexes.count, entry: entry, digest: "")
+            var entry = OperationEntry(operationSize: size)
+            for index in indexes { entry.append(name: name(index, urls[index]), url: urls[index]) }
+            return feed(id, operation: position + 1, photos: indexes.count, entry: entry.packed(), digest: "")
         }
         #expect(try perform(feeds).allSatisfy { $0 == .fed })
         if seal { #expect(try perform(self.seal(id, operations: feeds.count, photos: urls.count)) == .sealed) }

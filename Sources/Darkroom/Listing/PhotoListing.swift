@@ -185,7 +185,7 @@ package struct PhotoListing {
         for (position, entry) in zip(lacking, entries) {
             if let entry {
                 let first = (groups[position].operation - 1) * batch.options.operationSize
-                let records = try EntryCoding.records(of: entry, firstIndex: first)
+                let records = try OperationEntry.records(of: entry, firstIndex: first)
                 groups[position].fill { photo in
                     let at = photo.index - first
                     guard records.indices.contains(at) else { return nil }

@@ -1,5 +1,4 @@
 import Darkroom
-import DarkroomCoding
 import DarkroomStore
 
 /// Measures how soon idle workers start the first photo after Redis has replied to the call that makes photos
@@ -45,10 +44,11 @@ struct StartLatency {
 
     /// Feeds one operation of at most 8 photos and seals the batch.
     private func feed(_ id: BatchID) throws {
-        let lines = cluster.urls.prefix(8).map { "photo\t\($0)\n" }
-        let entry = [EntryCoding.version] + Deflate.compress(Array(lines.joined().utf8))
+        var entry = OperationEntry(operationSize: 8)
+        let urls = cluster.urls.prefix(8)
+        for url in urls { entry.append(name: "photo", url: url) }
         _ = try cluster.store.perform(
-            cluster.store.feed(id, operation: 1, photos: lines.count, entry: entry, digest: "bench"))
-        _ = try cluster.store.perform(cluster.store.seal(id, operations: 1, photos: lines.count))
+            cluster.store.feed(id, operation: 1, photos: urls.count, entry: entry.packed(), digest: "bench"))
+        _ = try cluster.store.perform(cluster.store.seal(id, operations: 1, photos: urls.count))
     }
 }

@@ -96,9 +96,9 @@ struct ListExamination {
         guard 2 * (name.count + url.count + 1) > OperationEntry.maxBytes / operationSize else {
             return problem(String(decoding: url, as: UTF8.self))
         }
-        var entry: [UInt8] = []
-        OperationEntry.append(name: name, url: url, operationSize: operationSize, to: &entry)
-        return OperationEntry.records(of: entry, firstIndex: 0).first.flatMap { problem($0.url) }
+        var entry = OperationEntry(operationSize: operationSize)
+        entry.append(name: name, url: url)
+        return entry.records(firstIndex: 0).first.flatMap { problem($0.url) }
     }
 
     private func problem(_ url: String) -> PhotoURL.Problem? {

@@ -66,20 +66,6 @@ package enum ClaimReply: Sendable, Equatable, ScriptReplyDecodable {
     }
 }
 
-/// An operation that was claimed.
-package struct ClaimedOperation: Sendable, Equatable {
-    /// The batch, the number and the fencing token of the operation.
-    package let held: HeldOperation
-    /// The state codes of the photos, one byte for each photo.
-    package let stateCodes: [UInt8]
-    /// The number of leases of this operation that have expired.
-    package let leaseExpiries: Int
-    /// The photos of the operation, as ``EntryCoding`` packs them.
-    package let entry: [UInt8]
-    /// What an earlier worker knew about the attempts to download photos, and when (see ``RetryCoding``); "" if nothing.
-    package var retries = ""
-}
-
 package struct Claimed: Sendable, Equatable {
     package var operations: [ClaimedOperation]
     /// The operations that the worker no longer holds: they are queued again, or another worker holds them.

@@ -7,7 +7,7 @@ extension BatchStore {
     ///   - number: the operation number, counted from 1. Only the last operation may contain fewer photos than the
     ///     batch's operation size.
     ///   - photos: the number of photos in the entry.
-    ///   - entry: the photos as ``EntryCoding`` packs them.
+    ///   - entry: the photos, packed (see `OperationEntry`).
     ///   - digest: the chained digest of the feed up to and including this operation, in hexadecimal.
     package func feed(
         _ id: BatchID, operation number: Int, photos: Int, entry: [UInt8], digest: String

@@ -1,4 +1,5 @@
 import DarkroomHosts
+import DarkroomModel
 import DarkroomText
 
 extension BatchStore {
@@ -20,12 +21,9 @@ extension BatchStore {
             StoreScripts.release,
             [
                 worker, held.fencingToken, held.batch, held.number, isRefused,
-                min(delay, Self.longestDeferral).wholeMilliseconds, RetryCoding.text(of: retries, at: .now),
+                min(delay, Deferral.longest).wholeMilliseconds, RetryCoding.text(of: retries, at: .now),
             ])
     }
-
-    /// MOST_DEFERRAL of the scripts.
-    package static var longestDeferral: Duration { .seconds(3600) }
 }
 
 package enum ReleaseReply: Sendable, Equatable, ScriptReplyDecodable {

@@ -83,7 +83,7 @@ extension BatchStore {
                 let score = values[2 * position + 1].array?.last?.string.flatMap({ Double($0) }),
                 let due = Int(exactly: score.rounded())
             else { continue }
-            let left = min(due - Keys.deferredScore - clock, Self.longestDeferral.wholeMilliseconds)
+            let left = min(due - Keys.deferredScore - clock, Deferral.longest.wholeMilliseconds)
             deferrals[id] = Deferral(operations: operations, due: seen + left)
         }
         return ids.map { deferrals[$0] }

@@ -1,5 +1,4 @@
 import DarkroomModel
-import DarkroomStore
 import DarkroomText
 import DarkroomTransfer
 import DarkroomWorkerState

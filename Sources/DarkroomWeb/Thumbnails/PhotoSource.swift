@@ -87,7 +87,7 @@ extension Site {
         guard let entry = try client.store.entries(of: batch.id, operations: [operation + 1]).first ?? nil else {
             return nil
         }
-        return try EntryCoding.records(of: entry, firstIndex: operation * size).first { $0.index == index }
+        return try OperationEntry.records(of: entry, firstIndex: operation * size).first { $0.index == index }
     }
 
     private static func notShown(_ folder: String, _ kind: String) -> Problem {

@@ -49,7 +49,7 @@ import Testing
         for first in stride(from: 1, through: batch.operations, by: 1000) {
             let numbers = Array(first...min(first + 999, batch.operations))
             for (number, entry) in zip(numbers, try queue.store.entries(of: batch.id, operations: numbers)) {
-                let records = try EntryCoding.records(of: #require(entry), firstIndex: (number - 1) * size)
+                let records = try OperationEntry.records(of: #require(entry), firstIndex: (number - 1) * size)
                 let isWhole = records.enumerated().allSatisfy { offset, record in
                     record.url.hasSuffix("/\(next + offset).jpg")
                 }

@@ -135,7 +135,7 @@ final class TestSite: Sendable {
         let output = try #require(try store.facts(of: id)).options.output
         for operation in claimed.operations {
             let first = (operation.held.number - 1) * 10
-            let records = try EntryCoding.records(of: operation.entry, firstIndex: first)
+            let records = try OperationEntry.records(of: operation.entry, firstIndex: first)
             var text: [UInt8] = []
             for record in records {
                 var line = ManifestLine(batch: id, record: record, state: .filtered)

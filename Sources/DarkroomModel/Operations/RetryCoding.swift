@@ -1,5 +1,4 @@
 import DarkroomHosts
-import DarkroomModel
 import DarkroomText
 
 extension ClaimedOperation {
@@ -20,12 +19,12 @@ extension ClaimedOperation {
 /// attempts, the number and age of its failures, the number and age of the host's troubles, and the time until the next
 /// attempt: `3:5:2:21000:0:0:14500`. Times are in ms, at the time of the release. In the reply to a claim, the ms since
 /// the release and a space come first.
-enum RetryCoding {
+package enum RetryCoding {
     private static let mostAttempts = 1_000_000
     /// About a year, in ms.
     fileprivate static let longestAge = 31_600_000_000
 
-    static func text(of histories: [Int: RetryHistory], at now: ContinuousClock.Instant) -> String {
+    package static func text(of histories: [Int: RetryHistory], at now: ContinuousClock.Instant) -> String {
         let words = histories.sorted { $0.key < $1.key }.map { position, history in
             let series = [history.failures, history.troubles].flatMap { series in
                 series.map { [$0.count, max(0, (now - $0.since).wholeMilliseconds)] } ?? [0, 0]
@@ -52,7 +51,7 @@ enum RetryCoding {
             history.attempts = numbers[1]
             history.failures = series(numbers[2], numbers[3])
             history.troubles = series(numbers[4], numbers[5])
-            if numbers[6] > 0 { history.next = released + min(.milliseconds(numbers[6]), BatchStore.longestDeferral) }
+            if numbers[6] > 0 { history.next = released + min(.milliseconds(numbers[6]), Deferral.longest) }
             histories[numbers[0]] = history
         }
         return histories
