@@ -99,28 +99,15 @@ let package = Package(
             name: "DarkroomWorkerState",
             dependencies: ["DarkroomHosts", "DarkroomModel", "DarkroomConcurrency"]),
         .target(
-            name: "DarkroomCoordination",
-            dependencies: [
-                "DarkroomWorkerState", "DarkroomStore", "DarkroomModel", "DarkroomRedis", "DarkroomConcurrency",
-                "DarkroomLogging", "DarkroomText",
-            ]),
-        .target(
             name: "DarkroomOutput",
             dependencies: [
                 "DarkroomModel", "DarkroomFileNames", "DarkroomTransfer", "DarkroomCoding", "DarkroomConcurrency",
                 "DarkroomFiles",
             ]),
         .target(
-            name: "DarkroomExecution",
-            dependencies: [
-                "DarkroomWorkerState", "DarkroomModel", "DarkroomFileNames", "DarkroomTransfer", "DarkroomImaging",
-                "DarkroomRecipes", "DarkroomConcurrency",
-                "DarkroomFiles", "DarkroomLogging", "DarkroomText", "CSystem",
-            ]),
-        .target(
             name: "DarkroomWorker",
             dependencies: [
-                "DarkroomWorkerState", "DarkroomCoordination", "DarkroomExecution", "DarkroomOutput", "DarkroomStore",
+                "DarkroomWorkerState", "DarkroomOutput", "DarkroomStore",
                 "DarkroomFileNames", "DarkroomHosts", "DarkroomTransfer", "DarkroomImaging", "DarkroomRecipes",
                 "DarkroomCoding", "DarkroomConcurrency", "DarkroomFiles", "DarkroomLogging", "DarkroomText", "CSystem",
                 "DarkroomModel", "DarkroomRedis",
@@ -136,7 +123,7 @@ let package = Package(
             name: "DarkroomWeb",
             dependencies: [
                 "Darkroom", "DarkroomHTTP", "DarkroomStore", "DarkroomRedis", "DarkroomCoordinator", "DarkroomModel",
-                "DarkroomOutput", "DarkroomExecution", "DarkroomImaging", "DarkroomMetrics", "DarkroomRecipes",
+                "DarkroomOutput", "DarkroomWorker", "DarkroomImaging", "DarkroomMetrics", "DarkroomRecipes",
                 "DarkroomFiles",
                 "DarkroomCoding", "DarkroomConcurrency", "DarkroomLogging", "DarkroomText",
             ],
@@ -157,7 +144,7 @@ let package = Package(
             name: "DarkroomCommand",
             dependencies: [
                 "Darkroom", "DarkroomWeb", "DarkroomHTTP", "DarkroomCoordinator", "DarkroomStore", "DarkroomRedis",
-                "DarkroomWorker", "DarkroomExecution", "DarkroomTransfer", "DarkroomImaging", "DarkroomRecipes",
+                "DarkroomWorker", "DarkroomTransfer", "DarkroomImaging", "DarkroomRecipes",
                 "DarkroomFileNames", "DarkroomLogging", "DarkroomConcurrency", "DarkroomFiles", "DarkroomText",
                 "DarkroomTelemetry", "DarkroomCoding", "ArgumentParsing", "CSystem",
             ]),
@@ -165,7 +152,7 @@ let package = Package(
             name: "DarkroomBench",
             dependencies: [
                 "Darkroom", "DarkroomCoordinator", "DarkroomStore", "DarkroomRedis", "DarkroomWorker",
-                "DarkroomImaging", "DarkroomRecipes", "DarkroomExecution", "DarkroomLogging", "DarkroomPhotoServer",
+                "DarkroomImaging", "DarkroomRecipes", "DarkroomLogging", "DarkroomPhotoServer",
                 "DarkroomConcurrency", "DarkroomText", "DarkroomWorkerState", "ArgumentParsing", "CSystem",
                 "DarkroomModel",
             ]),
@@ -257,7 +244,7 @@ let package = Package(
         .testTarget(
             name: "DarkroomWorkerTests",
             dependencies: [
-                "DarkroomWorker", "DarkroomWorkerState", "DarkroomCoordination", "DarkroomExecution", "DarkroomOutput",
+                "DarkroomWorker", "DarkroomWorkerState", "DarkroomOutput",
                 "DarkroomCoordinator", "DarkroomCoding", "DarkroomLogging", "DarkroomPhotoServer", "DarkroomImaging",
                 "DarkroomRecipes", "StoreInspection", "DarkroomTestSupport", "ErrorExpectations", "FuzzSupport",
                 "DarkroomConcurrency", "DarkroomFileNames", "DarkroomFiles", "DarkroomModel", "DarkroomRedis",
@@ -273,7 +260,7 @@ let package = Package(
             name: "DarkroomCommandTests",
             dependencies: [
                 "Darkroom", "DarkroomCoordinator", "DarkroomStore", "DarkroomRedis", "DarkroomWorker",
-                "DarkroomExecution", "DarkroomTransfer", "DarkroomImaging", "DarkroomRecipes", "DarkroomLogging",
+                "DarkroomTransfer", "DarkroomImaging", "DarkroomRecipes", "DarkroomLogging",
                 "DarkroomCoding", "DarkroomFiles", "DarkroomCommand", "StoreInspection", "DarkroomTestSupport",
                 "ErrorExpectations", "HostileWorker", "FuzzSupport", "ArgumentParsing", "DarkroomConcurrency",
                 "DarkroomModel", "DarkroomPhotoServer", "DarkroomText",

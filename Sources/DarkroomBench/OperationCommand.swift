@@ -1,5 +1,5 @@
 import ArgumentParsing
-import DarkroomExecution
+import DarkroomWorker
 import DarkroomModel
 import Foundation
 

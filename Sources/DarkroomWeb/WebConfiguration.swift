@@ -1,4 +1,4 @@
-import DarkroomExecution
+import DarkroomWorker
 import DarkroomHTTP
 import DarkroomLogging
 

@@ -1,6 +1,4 @@
 import DarkroomConcurrency
-import DarkroomCoordination
-import DarkroomExecution
 import DarkroomImaging
 import DarkroomLogging
 import DarkroomModel

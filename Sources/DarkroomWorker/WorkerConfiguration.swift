@@ -1,7 +1,6 @@
 import CSystem
 import DarkroomModel
 import DarkroomRecipes
-import DarkroomExecution
 import DarkroomTransfer
 import DarkroomWorkerState
 import Foundation
@@ -75,23 +74,23 @@ package struct WorkerConfiguration: Sendable {
     package var observer: WorkerObserver?
     /// How long a file system call may take before the worker stops renewing the lease of its operation. Must be longer
     /// than the slowest disk needs to flush its cache; otherwise no worker could finish an operation.
-    package var fileCallPatience: Duration = .seconds(300)
+    var fileCallPatience: Duration = .seconds(300)
     /// How long the claim loop waits for the preparation of claimed operations, which accesses the folders of their
     /// batches. After twice this time, the worker stops renewing the leases of the operations. Must be longer than
     /// ``holderPatience``.
     package var claimPatience: Duration = .seconds(15)
     /// How long the preparation of a claimed operation waits for the lock of the output folder's holder. After this time,
     /// the worker refuses the batch.
-    package var holderPatience: Duration = .seconds(1)
+    var holderPatience: Duration = .seconds(1)
     /// Writes all files of a file system to the disk. The argument is a descriptor of a file in this file system.
     /// Returns 0 or `errno`.
-    package var syncFileSystem: @Sendable (Int32) -> Int32 = { csystem_syncfs($0) == 0 ? 0 : errno }
+    var syncFileSystem: @Sendable (Int32) -> Int32 = { csystem_syncfs($0) == 0 ? 0 : errno }
 
     package init() {}
 
     /// Slow servers must not keep the processors waiting, and more downloads cost only memory, which is bounded by
     /// ``maxBytesHeld``.
-    package static let usualDownloads = min(1024, 128 * ProcessInfo.processInfo.activeProcessorCount)
+    static let usualDownloads = min(1024, 128 * ProcessInfo.processInfo.activeProcessorCount)
 
     /// Enough photos for about a second of filtration, 64 to 128 MiB. More memory would not make a batch faster.
     package static let usualBytesHeld = min(

@@ -1,6 +1,4 @@
 import DarkroomConcurrency
-import DarkroomCoordination
-import DarkroomExecution
 import DarkroomFiles
 import DarkroomImaging
 import DarkroomLogging
@@ -15,7 +13,7 @@ import Foundation
 ///
 /// Each thread passes events to `handle(_:)` or ``effects(of:)``, which perform the effects on the same thread, without
 /// holding the lock.
-final class WorkerCore: CoordinatedWorker {
+final class WorkerCore: Sendable {
     let coordination: Coordination
     let configuration: WorkerConfiguration
     /// Wakes the storage monitor, for example when an output cannot be written.

@@ -2,7 +2,6 @@ import DarkroomModel
 import DarkroomWorkerState
 import Testing
 
-@testable import DarkroomCoordination
 @testable import DarkroomWorker
 
 @Suite struct ClaimPlanTests {

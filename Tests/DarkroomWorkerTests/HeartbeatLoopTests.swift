@@ -4,7 +4,6 @@ import DarkroomStore
 import DarkroomTestSupport
 import Testing
 
-@testable import DarkroomCoordination
 @testable import DarkroomWorker
 
 struct HeartbeatLoopTests {

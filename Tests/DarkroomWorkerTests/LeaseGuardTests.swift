@@ -2,7 +2,6 @@ import DarkroomConcurrency
 import Foundation
 import Testing
 
-@testable import DarkroomCoordination
 @testable import DarkroomWorker
 
 /// Tests which threads the lease guard blocks after a suspension of the process, and for how long.

@@ -6,7 +6,6 @@ import Foundation
 import Testing
 
 @testable import DarkroomLogging
-@testable import DarkroomExecution
 @testable import DarkroomWorker
 
 /// The log events of a worker.

@@ -7,7 +7,7 @@ import ErrorExpectations
 import Foundation
 import Testing
 
-@testable import DarkroomExecution
+@testable import DarkroomWorker
 
 /// The pictures of watermarks, in the worker and in requests to helpers.
 @Suite struct OverlaysTests {

@@ -6,7 +6,6 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-@testable import DarkroomCoordination
 @testable import DarkroomWorker
 @testable import DarkroomWorkerState
 

@@ -2,7 +2,6 @@ import DarkroomModel
 import DarkroomStore
 import Testing
 
-@testable import DarkroomCoordination
 @testable import DarkroomWorker
 
 @Suite struct RefusalsTests {

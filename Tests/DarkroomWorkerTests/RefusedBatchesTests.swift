@@ -7,7 +7,6 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-@testable import DarkroomCoordination
 @testable import DarkroomWorker
 
 private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

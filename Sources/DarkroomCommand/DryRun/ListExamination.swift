@@ -1,5 +1,5 @@
 import Darkroom
-import DarkroomExecution
+import DarkroomWorker
 import DarkroomFileNames
 import DarkroomFiles
 import DarkroomImaging

@@ -1,6 +1,6 @@
 import ArgumentParsing
 import Darkroom
-import DarkroomExecution
+import DarkroomWorker
 import DarkroomFiles
 import DarkroomImaging
 import DarkroomRecipes

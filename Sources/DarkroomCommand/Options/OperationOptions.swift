@@ -1,6 +1,5 @@
 import ArgumentParsing
 import Darkroom
-import DarkroomExecution
 import DarkroomWorker
 
 /// `NAME=COMMAND`: a command and the name of its custom operation.

@@ -1,6 +1,6 @@
 import ArgumentParsing
 import Darkroom
-import DarkroomExecution
+import DarkroomWorker
 import DarkroomHTTP
 import DarkroomWeb
 

@@ -1,6 +1,6 @@
 import Darkroom
 import DarkroomCoding
-import DarkroomExecution
+import DarkroomWorker
 
 /// The options of a run that decide which photos fail, but not how the files look. A later run with other options compares
 /// them, and runs the photos again that these options may mend.

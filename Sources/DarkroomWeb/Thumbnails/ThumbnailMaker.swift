@@ -1,6 +1,6 @@
 import Darkroom
 import DarkroomConcurrency
-import DarkroomExecution
+import DarkroomWorker
 import DarkroomFiles
 import DarkroomImaging
 import DarkroomRecipes

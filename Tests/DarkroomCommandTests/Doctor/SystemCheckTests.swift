@@ -1,5 +1,4 @@
 import Darkroom
-import DarkroomExecution
 import DarkroomWorker
 import Testing
 

@@ -1,8 +1,7 @@
 import Darkroom
 import DarkroomCoordinator
-import DarkroomExecution
-import DarkroomTestSupport
 import DarkroomWorker
+import DarkroomTestSupport
 import Foundation
 import Testing
 

@@ -3,7 +3,6 @@ import ErrorExpectations
 import Foundation
 import Testing
 
-@testable import DarkroomExecution
 @testable import DarkroomWorker
 
 /// A worker checks the size of every reply of a helper process.

@@ -1,6 +1,5 @@
 import DarkroomCoding
 import DarkroomConcurrency
-import DarkroomExecution
 import DarkroomModel
 import DarkroomPhotoServer
 import DarkroomStore

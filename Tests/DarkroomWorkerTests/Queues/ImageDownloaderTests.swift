@@ -5,7 +5,6 @@ import DarkroomTransfer
 import Foundation
 import Testing
 
-@testable import DarkroomExecution
 @testable import DarkroomWorker
 @testable import DarkroomWorkerState
 

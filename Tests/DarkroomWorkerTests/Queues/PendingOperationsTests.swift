@@ -4,7 +4,7 @@ import DarkroomTransfer
 import Foundation
 import Testing
 
-@testable import DarkroomExecution
+@testable import DarkroomWorker
 @testable import DarkroomWorkerState
 
 /// A source whose transfers have finished and cannot be stopped. The test ends the downloads.

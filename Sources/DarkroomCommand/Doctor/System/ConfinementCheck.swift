@@ -1,5 +1,4 @@
 import Darkroom
-import DarkroomExecution
 import DarkroomWorker
 
 /// Checks to what extent the kernel can confine helper processes.

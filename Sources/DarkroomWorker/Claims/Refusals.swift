@@ -1,0 +1,142 @@
+import DarkroomModel
+import DarkroomStore
+
+/// The batches that a worker refuses, and which of these refusals Redis already knows. A plain value without a clock.
+///
+/// A claim skips the refused batches that Redis knows, so claims cannot detect that the cause of a refusal is gone. The
+/// worker detects it by checking the folders of the batch again.
+struct Refusals {
+    /// The event that ends a refusal.
+    enum End: Sendable {
+        /// A successful check of the batch. The associated values are the options of the batch, and the number that the
+        /// batch received when it took its output folder.
+        case check(BatchOptions, taken: Int)
+        /// The end of a fixed time; by then, somebody may have removed the cause.
+        case time
+        /// The file system at this mount point answers again, see ``Refusals/recovered(_:)``.
+        case answer(String)
+    }
+
+    struct Refusal {
+        var reason: String
+        let end: End
+        /// The time at which the worker checks whether the cause is gone.
+        var due: ContinuousClock.Instant
+    }
+
+    private var refusals: [BatchID: Refusal] = [:]
+    /// Refused batches that Redis does not know yet.
+    private var unsent: Set<BatchID> = []
+    /// Batches that the worker no longer refuses and that Redis still lists as refused.
+    private var withdrawn: Set<BatchID> = []
+    /// Whether the next claim replaces all refusals in Redis.
+    private var replacesAll = true
+
+    /// The largest number of refusals with a reason. Further refusals are kept for ``crowdInterval``, without a reason.
+    static let limit = 10_000
+    /// The largest number of refused batches. If there are more, the refusal with the earliest ``Refusal/due`` is
+    /// withdrawn.
+    static let mostKept = 100_000
+    /// How long a batch is refused if there are more than ``limit`` refusals.
+    static let crowdInterval = Duration.seconds(600)
+    /// How often the worker checks whether it can run a refused batch.
+    static let checkInterval = Duration.seconds(5)
+    /// How long a batch with an unreadable operation is refused.
+    static let timeInterval = Duration.seconds(60)
+    /// The longest time for which a batch is refused because its file system does not answer.
+    static let answerInterval = Duration.seconds(600)
+    private static let maxDue = 1000
+
+    /// The refused batches whose reason is kept, at most ``limit``.
+    var reasons: [BatchID: String] { refusals.filter { !$0.value.reason.isEmpty }.mapValues(\.reason) }
+
+    var batches: [BatchID] { Array(refusals.keys) }
+
+    var isEmpty: Bool { refusals.isEmpty }
+
+    func contains(_ batch: BatchID) -> Bool { refusals[batch] != nil }
+
+    /// Refuses a batch.
+    /// - Returns: false if the batch was already refused.
+    mutating func refuse(
+        _ batch: BatchID, _ reason: String, until end: End, _ now: ContinuousClock.Instant
+    ) -> Bool {
+        let isNews = refusals[batch] == nil
+        if isNews, refusals.count >= Self.mostKept, let first = refusals.min(by: { $0.value.due < $1.value.due }) {
+            withdraw(first.key)
+        }
+        if isNews, refusals.count >= Self.limit {
+            refusals[batch] = Refusal(reason: "", end: .time, due: now + Self.crowdInterval)
+        } else {
+            refusals[batch] = Refusal(reason: reason, end: end, due: now + Self.interval(end))
+        }
+        if withdrawn.remove(batch) == nil, isNews { unsent.insert(batch) }
+        return isNews
+    }
+
+    mutating func withdraw(_ batch: BatchID) {
+        guard refusals.removeValue(forKey: batch) != nil else { return }
+        if unsent.remove(batch) == nil { withdrawn.insert(batch) }
+    }
+
+    /// Withdraws the refusals whose cause was that the file system at this mount point did not answer.
+    mutating func recovered(_ mount: String) {
+        for (batch, refusal) in refusals {
+            if case .answer(mount) = refusal.end { withdraw(batch) }
+        }
+    }
+
+    /// Keeps a refusal, with the reason that a check has found.
+    mutating func keep(_ batch: BatchID, _ reason: String, _ now: ContinuousClock.Instant) {
+        guard let end = refusals[batch]?.end else { return }
+        refusals[batch]?.reason = reason
+        refusals[batch]?.due = now + Self.interval(end)
+    }
+
+    /// The refusals to check now, the earliest ``Refusal/due`` first.
+    func due(_ now: ContinuousClock.Instant) -> [(batch: BatchID, end: End)] {
+        refusals.filter { $0.value.due <= now }.sorted { $0.value.due < $1.value.due }.prefix(Self.maxDue)
+            .map { ($0.key, $0.value.end) }
+    }
+
+    /// Makes all refusals that end with a check due now.
+    mutating func checkAgain(_ now: ContinuousClock.Instant) {
+        for (batch, refusal) in refusals {
+            if case .check = refusal.end { refusals[batch]?.due = now }
+        }
+    }
+
+    private static func interval(_ end: End) -> Duration {
+        switch end {
+        case .check: checkInterval
+        case .time: timeInterval
+        case .answer: answerInterval
+        }
+    }
+
+    /// The changes that Redis does not know yet, limited to the number that one claim can send.
+    var changes: RefusalChanges {
+        RefusalChanges(
+            replacesAll: replacesAll,
+            added: Array((replacesAll ? Set(refusals.keys) : unsent).prefix(RefusalChanges.limit)),
+            removed: replacesAll ? [] : Array(withdrawn.prefix(RefusalChanges.limit)))
+    }
+
+    /// Records that a claim has sent these changes, and that Redis now knows `count` refusals.
+    mutating func sent(_ changes: RefusalChanges, count: Int) {
+        if changes.replacesAll {
+            unsent = Set(refusals.keys)
+            withdrawn = []
+            replacesAll = false
+        }
+        unsent.subtract(changes.added)
+        withdrawn.subtract(changes.removed)
+        // Redis must also remove the refusals that ended while the claim was in flight.
+        withdrawn.formUnion(changes.added.filter { refusals[$0] == nil })
+        // Redis has lost refusals, or knows refusals that this worker did not send.
+        if count != refusals.count - unsent.count + withdrawn.count { replacesAll = true }
+    }
+
+    /// Makes the next claim send all refusals, because Redis may have lost them while it was unreachable.
+    mutating func sendAll() { replacesAll = true }
+}

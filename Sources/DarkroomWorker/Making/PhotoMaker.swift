@@ -1,0 +1,154 @@
+import DarkroomImaging
+import DarkroomModel
+import DarkroomRecipes
+import DarkroomTransfer
+import DarkroomWorkerState
+import Foundation
+
+/// Makes the files of a photo.
+struct PhotoMaker {
+    private let photo: PhotoTask
+    private let recipe: PhotoRecipe
+    private let helpers: PhotoHelpers?
+    private let isolatesEverything: Bool
+
+    /// - Parameters:
+    ///   - helpers: the helper processes; nil makes everything in this process.
+    ///   - isolatesEverything: whether everything that can run in a helper process does so; otherwise only decoders
+    ///     and encoders that cannot be stopped.
+    init(_ photo: PhotoTask, _ recipe: PhotoRecipe, helpers: PhotoHelpers?, isolatesEverything: Bool) {
+        self.photo = photo
+        self.recipe = recipe
+        self.helpers = helpers
+        self.isolatesEverything = isolatesEverything
+    }
+
+    /// Makes a file for each output of the recipe, in their order. Blocks.
+    func make(_ bytes: [UInt8]) throws(PhotoProduct.Failure) -> [PhotoProduct] {
+        let stages = recipe.outputs.map { $0.stages(recipe.takesPNG) }
+        // Outputs without custom operations share one decoding.
+        var shared: [ImageOutput] = []
+        for (output, stages) in zip(recipe.outputs, stages) {
+            guard stages.count == 1, case .develop(var options) = stages[0] else { continue }
+            options.rendition = output.rendition
+            shared.append(options)
+        }
+        var developed = shared.isEmpty ? [] : try develop(bytes, shared)[...]
+        var products: [PhotoProduct] = []
+        for (output, stages) in zip(recipe.outputs, stages) {
+            if stages.count == 1, case .develop = stages[0] {
+                products.append(developed.removeFirst())
+            } else {
+                do throws(PhotoProduct.Failure) {
+                    products.append(try run(stages, of: output, on: bytes))
+                } catch {
+                    throw error.of(rendition: output.rendition)
+                }
+            }
+        }
+        return products
+    }
+
+    private func run(
+        _ stages: [PhotoOutput.Stage], of output: PhotoOutput, on bytes: [UInt8]
+    ) throws(PhotoProduct.Failure) -> PhotoProduct {
+        var product = PhotoProduct(bytes, ending: "")
+        var earlier: CustomStep?
+        for stage in stages {
+            let note = product.note
+            let lostGainMap = product.lostGainMap
+            switch stage {
+            case .develop(let options):
+                do throws(PhotoProduct.Failure) {
+                    product = try develop(product.bytes, [options])[0]
+                } catch {
+                    throw earlier.map { error.of(resultOf: $0) } ?? error
+                }
+            case .custom(let step):
+                product = try run(step, of: output, on: product.bytes)
+                earlier = step
+            }
+            product.note = note ?? product.note
+            if lostGainMap { product.lostGainMap = true }
+        }
+        return product
+    }
+
+    private func develop(
+        _ bytes: [UInt8], _ outputs: [ImageOutput]
+    ) throws(PhotoProduct.Failure) -> [PhotoProduct] {
+        if let helpers, isolatesEverything || !recipe.canAlwaysStop(bytes, outputs) {
+            return try helpers.develop(recipe.options(outputs), bytes) { photo.cancellation.isCancelled }
+        }
+        let cancellation = photo.cancellation
+        return try Self.develop(bytes, recipe.options(outputs), isCancelled: { cancellation.isCancelled })
+    }
+
+    private func run(
+        _ step: CustomStep, of output: PhotoOutput, on bytes: [UInt8]
+    ) throws(PhotoProduct.Failure) -> PhotoProduct {
+        guard let operation = recipe.operations[step.name] else {
+            throw PhotoProduct.Failure(reason: .other, detail: "this worker has no operation \"\(step.name)\"")
+        }
+        let result: [UInt8]
+        let cancellation = photo.cancellation
+        switch operation {
+        case .command(let command):
+            var input = CommandPhoto(bytes: bytes, record: photo.record, batch: photo.operation.batch)
+            input.rendition = output.rendition
+            input.arguments = step.arguments
+            result = try command.run(input) { cancellation.isCancelled }
+        case .registered(let make):
+            if let helpers, isolatesEverything {
+                result = try helpers.run(step, photo, bytes, maxPixels: recipe.limits.maxPixels)
+            } else {
+                result = try Self.run(make(), step, photo.record, bytes, recipe.limits) {
+                    cancellation.isCancelled
+                }
+            }
+        }
+        return PhotoProduct(result, ending: CustomEnding.of(result, photo.record))
+    }
+
+    // MARK: - In this process
+
+    static func develop(
+        _ bytes: [UInt8], _ options: DevelopOptions, sizeIsKnown: @escaping (Int) -> Void = { _ in },
+        isCancelled: @Sendable () -> Bool = { false }
+    ) throws(PhotoProduct.Failure) -> [PhotoProduct] {
+        do throws(ImagingError) {
+            return try Imaging.develop(bytes, options, sizeIsKnown: sizeIsKnown, isCancelled: isCancelled)
+                .map { PhotoProduct($0) }
+        } catch {
+            throw PhotoProduct.Failure(reason: FailureReason(error), detail: error.detail)
+        }
+    }
+
+    /// Runs a custom operation. When the operation has used the CPU time of `limits`, `isCancelled` of its photo becomes
+    /// true, so that the operation can stop.
+    static func run(
+        _ operation: any PhotoOperation, _ step: CustomStep, _ record: PhotoRecord, _ bytes: [UInt8],
+        _ limits: DevelopOptions, isCancelled: @escaping @Sendable () -> Bool = { false }
+    ) throws(PhotoProduct.Failure) -> [UInt8] {
+        let clock = limits.processorTime.map { ProcessorClock(limit: $0) }
+        var photo = DownloadedPhoto(record: record, bytes: bytes, arguments: step.arguments) {
+            isCancelled() || clock?.check() == true
+        }
+        photo.maxPixels = limits.maxPixels
+        do {
+            let bytes = try operation.main(photo)
+            guard let clock, clock.isExhausted else { return bytes }
+            throw PhotoProduct.Failure(reason: .filterTimeout, detail: clock.problem)
+        } catch let failure as PhotoProduct.Failure {
+            throw failure
+        } catch {
+            // After a cancellation, any error means that the operation has stopped.
+            if isCancelled() { throw PhotoProduct.Failure.cancelled }
+            if let clock, clock.isExhausted {
+                throw PhotoProduct.Failure(reason: .filterTimeout, detail: clock.problem)
+            }
+            let text = (error as? any LocalizedError)?.errorDescription ?? "\(error)"
+            throw PhotoProduct.Failure(reason: .filterFailed, detail: HelperAnswer.cut(text))
+        }
+    }
+}

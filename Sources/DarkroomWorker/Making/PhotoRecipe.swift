@@ -1,0 +1,97 @@
+import DarkroomImaging
+import DarkroomModel
+import DarkroomRecipes
+
+/// How the photos of a batch are developed.
+struct PhotoRecipe: Sendable {
+    var outputs: [PhotoOutput]
+    /// The limits and the decoding of the photos. The outputs of these options are not used.
+    var limits: DevelopOptions
+    /// The custom operations of the chains, by name.
+    var operations: [String: CustomOperation]
+
+    init(outputs: [PhotoOutput], limits: DevelopOptions, operations: [String: CustomOperation] = [:]) {
+        self.outputs = outputs
+        self.limits = limits
+        self.operations = operations
+    }
+
+    func canAlwaysStop(_ bytes: [UInt8], _ outputs: [ImageOutput]) -> Bool {
+        Imaging.canAlwaysStop(bytes, options(outputs))
+    }
+
+    /// Whether a custom operation gets only PNG files that this program has encoded.
+    func takesPNG(_ step: CustomStep) -> Bool {
+        if case .command(let command) = operations[step.name] { command.input == .png } else { false }
+    }
+
+    func options(_ outputs: [ImageOutput]) -> DevelopOptions {
+        var options = limits
+        options.outputs = outputs
+        return options
+    }
+}
+
+/// How a custom operation of a filter chain runs.
+enum CustomOperation: Sendable {
+    /// An operation of the user's Swift program.
+    case registered(@Sendable () -> any PhotoOperation)
+    /// A command, which has processes of its own.
+    case command(CommandOperation)
+}
+
+extension PhotoOutput {
+    /// A part of the chain that runs at once.
+    enum Stage: Equatable {
+        /// Decodes the bytes, applies filters, and encodes the result.
+        case develop(ImageOutput)
+        /// Gives the bytes to a custom operation, and takes its result.
+        case custom(CustomStep)
+    }
+
+    /// The encoding of the photo that a custom operation gets: lossless, and fast.
+    /// - Parameter isClean: whether the file contains pixels only. Metadata is from a stranger, and may attack the program
+    ///   that reads it. Without metadata, a photo that is already a PNG file is encoded again.
+    private func between(isClean: Bool) -> EncodingSettings {
+        var settings = EncodingSettings()
+        settings.format = .fixed(.png)
+        settings.effort = 0
+        settings.hdr = encoding.hdr
+        if isClean {
+            // Without the colour profile, the pixels must be in sRGB.
+            settings.metadata = MetadataSelection.none
+            settings.srgb = true
+        }
+        return settings
+    }
+
+    /// The stages of the chain, at least one. The result of a custom operation at the end of the chain is kept as it is,
+    /// unless the rendition has settings for its encoding.
+    /// - Parameter takesPNG: whether a custom operation gets only PNG files that this program has encoded.
+    func stages(_ takesPNG: (CustomStep) -> Bool) -> [Stage] {
+        var stages: [Stage] = []
+        var filters: [Filter] = []
+        for step in chain.steps {
+            switch step {
+            case .filter(let filter): filters.append(filter)
+            case .custom(let custom):
+                let isClean = takesPNG(custom)
+                if !filters.isEmpty || isClean {
+                    stages.append(.develop(ImageOutput(filters: filters, encoding: between(isClean: isClean))))
+                }
+                filters = []
+                stages.append(.custom(custom))
+            }
+        }
+        if stages.isEmpty || !filters.isEmpty || encoding != EncodingSettings() {
+            stages.append(.develop(ImageOutput(filters: filters, encoding: encoding)))
+        }
+        return stages
+    }
+
+    /// Whether the file may have any file name extension, because a custom operation makes it.
+    package var hasAnyEnding: Bool { if case .custom = stages({ _ in false }).last { true } else { false } }
+
+    /// The formats that the file may have if ``hasAnyEnding`` is false.
+    package var formats: [ImageFormat] { encoding.formats(of: nil) }
+}

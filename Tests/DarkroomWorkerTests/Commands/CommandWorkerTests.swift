@@ -1,0 +1,109 @@
+import DarkroomConcurrency
+import DarkroomModel
+import DarkroomPhotoServer
+import DarkroomStore
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+@testable import DarkroomWorker
+
+private struct Nothing: PhotoOperation {
+    func main(_ photo: DownloadedPhoto) throws -> [UInt8] { [] }
+}
+
+/// Workers whose custom operations are commands.
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(5))) struct CommandWorkerTests {
+    private let darkroom: Darkroom
+    private let server: HostileServer
+
+    init() throws {
+        darkroom = try Darkroom(.current)
+        server = try HostileServer(["/a.txt": .answer(body: Array("hello".utf8))])
+    }
+
+    private func submit(_ operation: String, photos: Int) throws -> BatchID {
+        try darkroom.submit(
+            Array(repeating: server.url("/a.txt"), count: photos),
+            darkroom.options {
+                $0.filters = [.custom(operation)]
+                $0.operationSize = 5
+            })
+    }
+
+    @Test(arguments: [
+        (CommandOperation.Style.process, "cat; echo \" $DARKROOM_BATCH\""),
+        (
+            .stream,
+            #"""
+            while read line; do head -c 5 >/dev/null; i=$((i + 1)); printf '{"photo":%d,"bytes":5}\nhello' $i; done
+            """#
+        ),
+    ])
+    func runsTheCommandForEveryPhoto(_ style: CommandOperation.Style, _ command: String) throws {
+        // The processes of a stream have no variables of a batch.
+        let name = "own\(UInt64.random(in: 0 ... .max))"
+        let id = try submit(name, photos: 40)
+        let worker = try darkroom.worker { $0.register(try CommandOperation(name, command: command, style: style)) }
+        let facts = try darkroom.wait(id)
+        let kept = RunningProcess.having("DARKROOM_OPERATION=\(name)")
+        #expect(kept.isEmpty == (style == .process), "\(kept)")
+        worker.stop()
+        worker.wait()
+        try darkroom.check(id)
+        #expect(facts.counts.filtered == 40)
+        let file = try #require(try darkroom.manifest(of: id)[39]?.file)
+        let text = String(
+            decoding: FileManager.default.contents(atPath: "\(darkroom.folder)/\(file)") ?? Data(), as: UTF8.self)
+        #expect(text == (style == .process ? "hello \(id)\n" : "hello") && file.hasSuffix(".txt"))
+        #expect(RunningProcess.having("DARKROOM_OPERATION=\(name)").isEmpty)
+    }
+
+    @Test func laterOperationOfANameReplacesTheEarlier() throws {
+        var configuration = WorkerConfiguration()
+        try configuration.register("own") { Nothing() }
+        configuration.register(try CommandOperation("own", command: "cat"))
+        #expect(configuration.operations.isEmpty && configuration.commands.count == 1)
+        try configuration.register("own") { Nothing() }
+        #expect(configuration.operations.count == 1 && configuration.commands.isEmpty)
+    }
+
+    @Test func cancelledBatchEndsItsCommands() throws {
+        let id = try submit("hang", photos: 4)
+        let worker = try darkroom.worker {
+            $0.register(try CommandOperation("hang", command: "setsid sleep 1000 & sleep 1000"))
+        }
+        #expect(RunningProcess.wait { RunningProcess.having("DARKROOM_BATCH=\(id)").count >= 3 })
+        _ = try darkroom.store.perform(darkroom.store.cancel(id))
+        #expect(RunningProcess.wait { RunningProcess.having("DARKROOM_BATCH=\(id)").isEmpty })
+        let facts = try darkroom.wait(id)
+        #expect(facts.counts.cancelled == 4)
+        worker.stop()
+        worker.wait()
+    }
+
+    @Test func failedCommandIsTheDetailOfThePhoto() throws {
+        let id = try submit("fail", photos: 1)
+        let worker = try darkroom.worker {
+            $0.register(try CommandOperation("fail", command: "printf 'no\\033[2J sky' >&2; exit 9"))
+        }
+        let facts = try darkroom.wait(id)
+        worker.stop()
+        worker.wait()
+        #expect(facts.failures == [.filterFailed: 1])
+        let detail = try darkroom.manifest(of: id)[0]?.detail
+        #expect(detail == "operation fail: the command ended with status 9: no\u{1b}[2J sky")
+    }
+
+    @Test func workerWithoutTheCommandLeavesTheBatchToOtherWorkers() throws {
+        let id = try submit("wanted", photos: 3)
+        let other = try darkroom.worker { $0.register(try CommandOperation("other", command: "cat")) }
+        darkroom.waitForLog("for the filter x:wanted: registered with it are other")
+        let worker = try darkroom.worker { $0.register(try CommandOperation("wanted", command: "cat")) }
+        #expect(try darkroom.wait(id).counts.filtered == 3)
+        for worker in [worker, other] {
+            worker.stop()
+            worker.wait()
+        }
+    }
+}
