@@ -23,6 +23,8 @@ final class WorkerCore: Sendable {
     let folders: FolderCalls
     /// The contexts of the batches whose operations were claimed.
     let contexts = Locked<[BatchID: BatchContext]>([:])
+    /// The files of the operations that run in this worker.
+    let files = Locked<[HeldOperation: OperationFiles]>([:])
     let rate = Rate()
     let waitSamples = WaitSamples()
     /// The time at which the worker was created, in ms since 1970 by the local clock.
@@ -89,7 +91,13 @@ final class WorkerCore: Sendable {
     private func perform(_ effect: WorkerState.Effect) -> Bool {
         switch effect {
         case .schedule(let urgently): handle(.schedule(urgently: urgently))
-        case .download(let task, let urgency): begin(task, urgency)
+        case .download(let task, let urgency):
+            if let context = files(of: task.operation)?.context {
+                begin(RunningPhoto(task: task, context: context), urgency)
+            } else {
+                handle(.downloadEnded(task, nil))  // the operation was dropped in the meantime
+            }
+        case .dropped(let held): files.withLock { $0[held] = nil }
         case .filter(let job):
             pending.filter(job, work: filter)
             if read({ $0.urgency(of: job.task) }).priority != job.priority { reorder(job.task) }
@@ -146,10 +154,14 @@ final class WorkerCore: Sendable {
         return (operations, held.count - operations.count)
     }
 
-    func removeOtherManifests(of held: HeldOperation, _ resources: any OperationResources) {
+    /// The files of an operation; nil if it does not run in this worker.
+    func files(of held: HeldOperation) -> OperationFiles? { files.withLock { $0[held] } }
+
+    /// Removes the manifest files that other workers wrote for an operation that has ended in this worker.
+    func removeOtherManifests(of held: HeldOperation, _ files: OperationFiles) {
         // While this call hangs, the worker can report nothing.
         fileCalls.run(for: nil) {
-            ManifestFiles.removeOthers(held, forgotten: resources.files.forgottenTokens, resources.files.context.output)
+            ManifestFiles.removeOthers(held, forgotten: files.forgottenTokens, files.context.output)
         }
     }
 
@@ -172,9 +184,9 @@ final class WorkerCore: Sendable {
     ) throws(EntryError) {
         guard configuration.work == .photos else {
             let lines = [[UInt8]?](repeating: nil, count: claimed.stateCodes.count)
-            var operation = LocalOperation(claimed, context.options, records: [], lines: lines, OperationFiles(context))
+            var operation = LocalOperation(claimed, context.options, records: [], lines: lines)
             operation.skipAll()
-            handle(.prepared(operation))
+            begin(operation, OperationFiles(context))
             return
         }
         let firstIndex = (claimed.held.number - 1) * context.options.operationSize
@@ -187,7 +199,7 @@ final class WorkerCore: Sendable {
         let past = ManifestFiles.takeOver(claimed, records, context.output)
         if claimed.leaseExpiries > 0 { StaleFiles.remove(of: claimed.held, records, context.output) }
         let files = OperationFiles(context, folder: folder, forgottenTokens: past.forgotten)
-        var operation = LocalOperation(claimed, context.options, records: records, lines: past.lines, files)
+        var operation = LocalOperation(claimed, context.options, records: records, lines: past.lines)
         if claimed.leaseExpiries >= Self.maxLeaseExpiries {
             operation.finishAll(.failed(.crashed))
             coordination.logger.error(
@@ -199,6 +211,11 @@ final class WorkerCore: Sendable {
                 key: claimed.held.batch.description,
                 LogMetadata(claimed.held).adding(["leaseExpiries": .number(claimed.leaseExpiries)]))
         }
+        begin(operation, files)
+    }
+
+    private func begin(_ operation: LocalOperation, _ operationFiles: OperationFiles) {
+        files.withLock { $0[operation.held] = operationFiles }
         handle(.prepared(operation))
     }
 
@@ -207,9 +224,11 @@ final class WorkerCore: Sendable {
 
     // MARK: Photos
 
-    private func begin(_ task: PhotoTask, _ urgency: Urgency) {
-        guard !task.isStored, let call = crashProbe(task, begins: true) else { return download(task, urgency) }
-        coordination.store.send([call]) { [self] _ in download(task, urgency) }
+    private func begin(_ photo: RunningPhoto, _ urgency: Urgency) {
+        guard !photo.task.isStored, let call = crashProbe(photo.task, begins: true) else {
+            return download(photo, urgency)
+        }
+        coordination.store.send([call]) { [self] _ in download(photo, urgency) }
     }
 
     /// The report that starts or ends the crash probe of a photo. Nil if no report is needed. The probe covers the
@@ -224,24 +243,26 @@ final class WorkerCore: Sendable {
         }
     }
 
-    private func download(_ task: PhotoTask, _ urgency: Urgency) {
+    private func download(_ photo: RunningPhoto, _ urgency: Urgency) {
+        let task = photo.task
         let steps = TransferSteps(
             mayBegin: { [self] in mayProceed(.downloadBegins(task)) },
             waits: { [self] in handle(.downloadWaits(task, isIdle: $0.isIdle, until: $0.end, $1)) },
             mayCarry: { [self] in mayProceed(.downloadCarries(task, bytes: $0)) })
-        pending.download(task, urgency, steps) { [self] in downloaded(task, $0) }
+        pending.download(photo, urgency, steps) { [self] in downloaded(photo, $0) }
         // The urgency may have changed before the download was added.
         if read({ $0.urgency(of: task) }) != urgency { reorder(task) }
     }
 
-    private func downloaded(_ task: PhotoTask, _ result: Result<Download, TransferError>) {
+    private func downloaded(_ photo: RunningPhoto, _ result: Result<Download, TransferError>) {
+        let task = photo.task
         switch result {
         case .success(let image):
             coordination.events.note(task, .downloaded)  // before its filtration can end
             if !task.isStored, let call = crashProbe(task, begins: false) { coordination.store.send([call]) { _ in } }
             handle(.downloaded(task, bytes: image.body.count))
         case .failure(let error):
-            let outcome = FailureReason(error).map { PhotoDevelopment.failure(task, $0, error) }
+            let outcome = FailureReason(error).map { PhotoDevelopment.failure(photo, $0, error) }
             if let outcome { note(outcome, of: task) }
             handle(.downloadEnded(task, outcome))
         }
@@ -251,12 +272,12 @@ final class WorkerCore: Sendable {
         let task = job.task
         guard mayProceed(.filterBegins(job)) else { return }
         // If the photo was cancelled in the meantime, its bytes were freed.
-        guard let image = pending.takeImage(of: task) else {
+        guard let (photo, image) = pending.takeImage(of: task) else {
             handle(.filterEnded(job, nil))
             return
         }
         let isolatesEverything = task.isQuarantined || configuration.isolatesEveryPhoto
-        let recipe = task.context.recipe
+        let context = photo.context
         // With helpers, the photos of quarantined operations, which have crash probes, do not run in this process.
         if helpers == nil, let call = crashProbe(task, begins: true) { _ = coordination.store.results(of: [call]) }
         let temporaryName = StaleFiles.temporaryName(
@@ -264,14 +285,14 @@ final class WorkerCore: Sendable {
             worker: "\(coordination.id).\(job.attempt)")
         let outcome = filtrationThreads.run { [self] in
             PhotoDevelopment.develop(
-                task, image,
-                maker: PhotoMaker(task, recipe, helpers: helpers, isolatesEverything: isolatesEverything),
+                photo, image,
+                maker: PhotoMaker(photo, context.recipe, helpers: helpers, isolatesEverything: isolatesEverything),
                 fileCalls: fileCalls, temporaryName: temporaryName,
                 isWanted: {
                     waitForLeases()
                     return mayProceed(.placing(job))
                 },
-                isWaitedFor: { isWaitedFor($0, of: task.context) })
+                isWaitedFor: { isWaitedFor($0, of: context) })
         }
         if let outcome { note(outcome, of: task) }
         handle(.filterEnded(job, outcome))

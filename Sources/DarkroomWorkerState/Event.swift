@@ -107,8 +107,10 @@ extension WorkerState {
         case leaseLost(HeldOperation, expected: Bool)
         /// An operation that was local has ended.
         case left(HeldOperation)
+        /// An operation is no longer local, for any reason. Photos of it may still be running.
+        case dropped(HeldOperation)
         /// Remove the manifest file of an operation, since no line of the file was reported.
-        case removeManifest(HeldOperation, any OperationResources)
+        case removeManifest(HeldOperation)
         /// Release an operation.
         case release(Release)
 
@@ -135,8 +137,6 @@ extension WorkerState {
         package let held: HeldOperation
         /// The priority of the batch if the operation is released for an idle worker; otherwise nil.
         package let shared: BatchPriority?
-        /// The driver's data; nil if the operation did not run in this worker.
-        package let resources: (any OperationResources)?
         /// Whether other workers may have left manifest files of the operation.
         package let hasPast: Bool
         /// When the operation can be claimed again; nil: at once.
@@ -149,7 +149,6 @@ extension WorkerState {
 
     package struct Report: Sendable {
         package let held: HeldOperation
-        package let resources: any OperationResources
         /// The new state code of each photo, by position: `.` for unchanged, `D`, or a final state code.
         package let stateCodes: [UInt8]
         /// The positions of the filtered photos that lost their gain maps.

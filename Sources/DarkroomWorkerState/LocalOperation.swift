@@ -4,7 +4,6 @@ import DarkroomModel
 /// An operation of this worker, and the progress of each of its photos.
 package struct LocalOperation: Sendable {
     package let held: HeldOperation
-    let resources: any OperationResources
     let records: [PhotoRecord]
     let lease: Duration
     let operationSize: Int
@@ -77,11 +76,9 @@ package struct LocalOperation: Sendable {
 
     /// - Parameter lines: by position, the manifest's lines of photos that were final before.
     package init(
-        _ claimed: ClaimedOperation, _ options: BatchOptions, records: [PhotoRecord], lines: [[UInt8]?],
-        _ resources: any OperationResources
+        _ claimed: ClaimedOperation, _ options: BatchOptions, records: [PhotoRecord], lines: [[UInt8]?]
     ) {
         held = claimed.held
-        self.resources = resources
         self.records = records
         self.lines = lines
         lease = options.lease
@@ -192,7 +189,7 @@ package struct LocalOperation: Sendable {
         }
         let isStored = stateCodes[position] == PhotoState.downloaded.stateCode
         return PhotoTask(
-            records[position], of: held, resources, isStored: isStored, isQuarantined: isQuarantined,
+            records[position], of: held, isStored: isStored, isQuarantined: isQuarantined,
             history: retries[position] ?? RetryHistory())
     }
 

@@ -2,9 +2,6 @@ import DarkroomConcurrency
 import DarkroomHosts
 import DarkroomModel
 
-/// Data that the driver of the worker state attaches to an operation. The worker state does not read the data.
-package protocol OperationResources: AnyObject, Sendable {}
-
 /// A photo that this worker has started, from its download to its outcome. Each start of the photo creates a new task.
 package final class PhotoTask: Sendable {
     /// Identifies the photo. A worker never runs two tasks of the same photo at a time.
@@ -15,7 +12,6 @@ package final class PhotoTask: Sendable {
 
     package let record: PhotoRecord
     package let operation: HeldOperation
-    package let resources: any OperationResources
     /// Whether the bytes of the photo are in the batch's folder of originals.
     package let isStored: Bool
     /// Whether the lease of the operation has expired at least twice, so that the photo may have crashed a worker.
@@ -27,12 +23,11 @@ package final class PhotoTask: Sendable {
     package let cancellation = CancellationToken()
 
     init(
-        _ record: PhotoRecord, of operation: HeldOperation, _ resources: any OperationResources, isStored: Bool,
-        isQuarantined: Bool, history: RetryHistory = RetryHistory()
+        _ record: PhotoRecord, of operation: HeldOperation, isStored: Bool, isQuarantined: Bool,
+        history: RetryHistory = RetryHistory()
     ) {
         self.record = record
         self.operation = operation
-        self.resources = resources
         self.isStored = isStored
         self.isQuarantined = isQuarantined
         self.history = history

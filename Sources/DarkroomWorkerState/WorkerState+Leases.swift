@@ -2,12 +2,15 @@ import DarkroomModel
 
 /// Adds and removes local operations.
 extension WorkerState {
-    /// Adds a prepared operation unless it was lost in the meantime. Removes an older copy of the operation.
+    /// Adds a prepared operation, or drops it if it was lost in the meantime. Removes an older copy of the operation.
     mutating func accept(_ operation: LocalOperation, _ effects: inout [Effect]) {
         let held = operation.held
-        guard let claimed = leases.begin(held) else { return }
+        guard let claimed = leases.begin(held) else {
+            if operations[held] == nil { effects.append(.dropped(held)) }
+            return
+        }
         if let older = batches[held.batch]?.operations.first(where: { $0.number == held.number }) {
-            drop(older, &effects)
+            drop(older, isReplaced: older == held, &effects)
         }
         operations[held] = operation
         operations[held]?.claimed = claimed
@@ -60,13 +63,14 @@ extension WorkerState {
             guard let operation = operations[held] else { continue }
             drop(held, &effects)
             leases.awaitRelease(held)
-            if operation.isUnreported { effects.append(.removeManifest(held, operation.resources)) }
+            if operation.isUnreported { effects.append(.removeManifest(held)) }
         }
         effects += [.schedule(urgently: false), .wakeClaims, .wakeReports]
     }
 
     /// Removes an operation and stops its photos.
-    private mutating func drop(_ held: HeldOperation, _ effects: inout [Effect]) {
+    /// - Parameter isReplaced: whether the same operation is added again.
+    private mutating func drop(_ held: HeldOperation, isReplaced: Bool = false, _ effects: inout [Effect]) {
         let isRunning = update(held) { $0.running > 0 } ?? false
         if isRunning {
             for entry in Array(photos.all) where entry.task.operation == held {
@@ -75,6 +79,7 @@ extension WorkerState {
         }
         leases.remove(held)
         guard let operation = operations.removeValue(forKey: held) else { return }
+        if !isReplaced { effects.append(.dropped(held)) }
         if operation.isDone { doneOperations -= 1 }
         if let place = batches[held.batch]?.operations.firstIndex(of: held) {
             batches[held.batch]?.operations.remove(at: place)

@@ -9,7 +9,7 @@ extension WorkerState {
             let isCancelled = isCancelled(held)
             guard isCancelled ? operation.isIdle : isReportDue(operation, now, olderThan: age) else { return nil }
             return Report(
-                held: held, resources: operation.resources, stateCodes: operation.stateCodes,
+                held: held, stateCodes: operation.stateCodes,
                 lostGainMaps: operation.lostGainMaps, lines: operation.lines, bytesIn: operation.bytesIn,
                 bytesOut: operation.bytesOut, failures: operation.failures,
                 finished: operation.finished, claimed: operation.claimed,

@@ -161,7 +161,7 @@ package struct WorkerState: Sendable {
                 return .release(
                     Release(
                         held: held, shared: shared.contains(held) ? controls.controls(of: held.batch).priority : nil,
-                        resources: operation?.resources, hasPast: operation?.hasPast ?? false,
+                        hasPast: operation?.hasPast ?? false,
                         due: operation?.due, waitingURLs: operation?.waitingURLs ?? [],
                         retries: operation?.openRetries ?? [:]))
             }
@@ -197,11 +197,6 @@ package struct WorkerState: Sendable {
 
     /// The highest version of the controls that this worker has received.
     package var controlsVersion: Int { controls.highest }
-
-    /// The local operations in the order of their claims, with the data that the driver has attached.
-    package var localOperations: [(held: HeldOperation, resources: any OperationResources)] {
-        leases.local.compactMap { held in operations[held].map { (held, $0.resources) } }
-    }
 
     package func hasOperation(of id: BatchID) -> Bool { batches[id]?.operations.isEmpty == false }
 

@@ -10,9 +10,6 @@ struct StateBench {
     typealias Photo = PhotoTask
     typealias Effects = [WorkerState.Effect]
 
-    /// Resources of operations, which the state does not use.
-    private final class Resources: OperationResources {}
-
     struct Fault: StorageFault {
         var detail: String
         var isOfDevice: Bool
@@ -38,7 +35,8 @@ struct StateBench {
     private var wanted: [ObjectIdentifier: Int] = [:]
     /// The photos that may not keep these bytes, oldest first.
     private var refused: [Photo] = []
-    private let resources = Resources()
+    /// The operations that were prepared and not dropped, as a worker remembers them.
+    private(set) var remembered: Set<HeldOperation> = []
 
     init(downloads: Int = 4, filtrations: Int = 2, maxBytesHeld: Int = 1 << 30) {
         state = WorkerState(.init(downloads: downloads, filtrations: filtrations, maxBytesHeld: maxBytesHeld))
@@ -48,7 +46,9 @@ struct StateBench {
     /// Handles an event, and cancels photos as a worker does.
     @discardableResult
     mutating func handle(_ event: WorkerState.Event) -> Effects {
+        if case .prepared(let operation) = event { remembered.insert(operation.held) }
         let effects = state.handle(event)
+        for case .dropped(let held) in effects { remembered.remove(held) }
         for task in effects.cancelled { task.cancellation.cancel() }
         guard schedules else { return effects }
         for effect in effects {
@@ -92,7 +92,7 @@ struct StateBench {
         }
         self.claimed(held)
         let lines = [[UInt8]?](repeating: nil, count: records.count)
-        handle(.prepared(LocalOperation(claimed, options, records: records, lines: lines, resources)))
+        handle(.prepared(LocalOperation(claimed, options, records: records, lines: lines)))
         return held
     }
 
@@ -336,7 +336,7 @@ struct StateBench {
         state.photos.all.contains { $0.task.operation == held && $0.stage != .queued && $0.stage != .waiting }
     }
     /// The started operations, in the order of their claims.
-    var localOperations: [HeldOperation] { state.localOperations.map(\.held) }
+    var localOperations: [HeldOperation] { state.leases.local }
     var batchCount: Int { state.batches.count }
     var taskCount: Int { state.activity.photos }
     var abandonedFilters: Int { state.photos.abandonedCount }
@@ -420,7 +420,8 @@ struct StateBench {
 
     /// Fails if the parts of the state are inconsistent.
     func check(_ location: SourceLocation = #_sourceLocation) {
-        let wrong = state.inconsistencies()
+        var wrong = state.inconsistencies()
+        if remembered != Set(state.operations.keys) { wrong.append("a worker remembers \(remembered.map(\.number))") }
         #expect(wrong.isEmpty, "\(wrong)", sourceLocation: location)
     }
 }

@@ -101,7 +101,7 @@ private final class ReceivedEvents: Sendable {
         while received.count < 6 {
             try #require(.now - began < .seconds(20), "\(received.count) messages received within 20 s")
             let record = PhotoRecord(index: count, name: "", url: "")
-            events.note(photo(record, context), .filtered)
+            events.note(RunningPhoto(record, context).task, .filtered)
             count += 1
             usleep(1000)
         }
@@ -125,7 +125,7 @@ private final class ReceivedEvents: Sendable {
         var count = 0
         func note() {
             let record = PhotoRecord(index: count, name: "", url: "")
-            events.note(photo(record, context), .filtered)
+            events.note(RunningPhoto(record, context).task, .filtered)
             count += 1
         }
         func sent() throws -> Int {
@@ -166,7 +166,7 @@ private final class ReceivedEvents: Sendable {
         let context = try BatchContext(batch, BatchOptions(), WorkerConfiguration())
         func note(_ index: Int) {
             let record = PhotoRecord(index: index, name: "", url: "")
-            events.note(photo(record, context), .filtered)
+            events.note(RunningPhoto(record, context).task, .filtered)
         }
         note(0)
         _ = received.wait("photo 0") { !$0.isEmpty }
@@ -219,11 +219,4 @@ private final class ReceivedEvents: Sendable {
         #expect(photos <= 20_000 && photos + dropped.values.reduce(0, +) == 30_001)
         #expect(dropped[other] == 1 && newest == 29_999)
     }
-}
-
-private func photo(_ record: PhotoRecord, _ context: BatchContext) -> PhotoTask {
-    PhotoTask(
-        record, of: HeldOperation(batch: context.id, number: 1, fencingToken: 1), OperationFiles(context),
-        isStored: false,
-        isQuarantined: false)
 }

@@ -61,7 +61,7 @@ package final class PhotoHelpers: Sendable {
 
     /// Runs a registered operation in a helper. Blocks.
     func run(
-        _ step: CustomStep, _ photo: PhotoTask, _ bytes: [UInt8], maxPixels: Int
+        _ step: CustomStep, _ photo: RunningPhoto, _ bytes: [UInt8], maxPixels: Int
     ) throws(PhotoProduct.Failure) -> [UInt8] {
         let job = HelperJob(
             step, photo.record, maxPixels: maxPixels, seconds: seconds, maxBytes: HelperLimits.ownFileBytes)

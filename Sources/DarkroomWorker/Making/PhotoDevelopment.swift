@@ -18,7 +18,7 @@ enum PhotoDevelopment {
     /// - Returns: nil if the photo was cancelled, is no longer wanted, or will be started again. No file is left. A photo
     ///   whose bytes in the folder of originals cannot be decoded starts again with a download.
     static func develop(
-        _ photo: PhotoTask, _ image: Download, maker: PhotoMaker, fileCalls: FileCalls, temporaryName: String,
+        _ photo: RunningPhoto, _ image: Download, maker: PhotoMaker, fileCalls: FileCalls, temporaryName: String,
         isWanted: @Sendable () -> Bool, isWaitedFor: @Sendable (OutputWriter.Failure) -> Bool
     ) -> PhotoOutcome? {
         guard !photo.cancellation.isCancelled else { return nil }
@@ -85,7 +85,7 @@ enum PhotoDevelopment {
     /// - Returns: nil if kept bytes cannot be decoded. Then the photo starts again with a download, because the kept bytes
     ///   may be an error page, or a part of the photo, that the server has sent only once.
     private static func undecoded(
-        _ photo: PhotoTask, _ image: Download, _ reason: FailureReason, _ detail: String, _ fileCalls: FileCalls
+        _ photo: RunningPhoto, _ image: Download, _ reason: FailureReason, _ detail: String, _ fileCalls: FileCalls
     ) -> PhotoOutcome? {
         var outcome = failure(photo, reason, detail, image)
         guard outcome.line.original != nil, let originals = photo.context.output.originals else { return outcome }
@@ -115,7 +115,7 @@ enum PhotoDevelopment {
     /// Writes downloaded bytes to the folder of originals if the bytes there cannot be decoded. Returns false if the photo
     /// will be started again.
     private static func replaceOriginal(
-        of photo: PhotoTask, by image: Download, _ temporaryName: String, _ fileCalls: FileCalls,
+        of photo: RunningPhoto, by image: Download, _ temporaryName: String, _ fileCalls: FileCalls,
         _ isWaitedFor: (OutputWriter.Failure) -> Bool
     ) throws(OutputWriter.Failure) -> Bool {
         let index = photo.record.index
@@ -141,7 +141,7 @@ enum PhotoDevelopment {
     }
 
     /// The outcome of a photo whose download failed. If kept bytes could not be decoded before, that is the reason.
-    static func failure(_ photo: PhotoTask, _ reason: FailureReason, _ error: TransferError) -> PhotoOutcome {
+    static func failure(_ photo: RunningPhoto, _ reason: FailureReason, _ error: TransferError) -> PhotoOutcome {
         let kept = photo.context.unusableOriginals.withLock { $0.removeValue(forKey: photo.record.index) }
         let detail = kept?.detail(after: reason, error.detail) ?? error.detail
         var outcome = failure(photo, kept?.reason ?? reason, detail)
@@ -152,7 +152,7 @@ enum PhotoDevelopment {
 
     /// The outcome of a photo that failed after its download.
     private static func failure(
-        _ photo: PhotoTask, _ reason: FailureReason, _ detail: String, _ image: Download
+        _ photo: RunningPhoto, _ reason: FailureReason, _ detail: String, _ image: Download
     ) -> PhotoOutcome {
         var outcome = failure(photo, reason, detail)
         outcome.bytesIn = image.transferredBytes
@@ -163,12 +163,12 @@ enum PhotoDevelopment {
     }
 
     /// The path of the downloaded bytes of a photo; nil if they are not kept.
-    private static func original(of photo: PhotoTask) -> String? {
+    private static func original(of photo: RunningPhoto) -> String? {
         let url = photo.record.url
         return photo.context.output.originals == nil || PhotoURL.isFile(url) ? nil : OriginalsFolder.file(of: url)
     }
 
-    static func failure(_ photo: PhotoTask, _ reason: FailureReason, _ detail: String) -> PhotoOutcome {
+    static func failure(_ photo: RunningPhoto, _ reason: FailureReason, _ detail: String) -> PhotoOutcome {
         var line = ManifestLine(batch: photo.context.id, record: photo.record, state: .failed(reason))
         line.detail = detail
         return PhotoOutcome(state: .failed(reason), line: line)

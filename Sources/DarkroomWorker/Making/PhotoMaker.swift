@@ -7,7 +7,7 @@ import Foundation
 
 /// Makes the files of a photo.
 struct PhotoMaker {
-    private let photo: PhotoTask
+    private let photo: RunningPhoto
     private let recipe: PhotoRecipe
     private let helpers: PhotoHelpers?
     private let isolatesEverything: Bool
@@ -16,7 +16,7 @@ struct PhotoMaker {
     ///   - helpers: the helper processes; nil makes everything in this process.
     ///   - isolatesEverything: whether everything that can run in a helper process does so; otherwise only decoders
     ///     and encoders that cannot be stopped.
-    init(_ photo: PhotoTask, _ recipe: PhotoRecipe, helpers: PhotoHelpers?, isolatesEverything: Bool) {
+    init(_ photo: RunningPhoto, _ recipe: PhotoRecipe, helpers: PhotoHelpers?, isolatesEverything: Bool) {
         self.photo = photo
         self.recipe = recipe
         self.helpers = helpers

@@ -28,9 +28,9 @@ extension WorkerCore {
         let device = fault.isOfDevice ? Self.device(of: fault.place.folder) : nil
         var others: Set<BatchID> = []
         if let device {
-            let contexts = Dictionary(
-                read { $0.localOperations }.map { ($0.held.batch, $0.resources.files.context) },
-                uniquingKeysWith: { $1 })
+            let contexts = files.withLock { files in
+                Dictionary(files.map { ($0.key.batch, $0.value.context) }, uniquingKeysWith: { $1 })
+            }
             for context in contexts.values
             where context.output.folders.contains(where: { Self.device(of: $0) == device }) {
                 others.insert(context.id)
@@ -51,8 +51,9 @@ extension WorkerCore {
     func giveUp(_ operations: [HeldOperation], _ why: String, _ fault: OutputFault? = nil) {
         guard let first = operations.first else { return }
         if let fault { report(fault, first.batch) }
-        for case .removeManifest(let held, let resources) in effects(of: .filesLost(operations)) {
-            ManifestFiles.removeOwn(held, resources.files.context.output)
+        let outputs = files.withLock { $0.mapValues(\.context.output) }
+        for case .removeManifest(let held) in effects(of: .filesLost(operations)) {
+            if let output = outputs[held] { ManifestFiles.removeOwn(held, output) }
         }
         coordination.logger.error(
             "files may be lost, their operations run again", key: first.batch.description,

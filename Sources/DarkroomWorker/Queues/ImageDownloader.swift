@@ -13,8 +13,8 @@ final class ImageDownloader: AsynchronousOperation, @unchecked Sendable {
         var image: Download?
     }
 
-    /// The photo; if ``PhotoTask/isStored`` is true, its bytes are in the batch's folder of originals.
-    let photo: PhotoTask
+    /// The photo; if `isStored` of its task is true, its bytes are in the batch's folder of originals.
+    let photo: RunningPhoto
     /// What the fetch asks and tells at its steps.
     let steps: TransferSteps
     private let source: any PhotoSource
@@ -23,7 +23,7 @@ final class ImageDownloader: AsynchronousOperation, @unchecked Sendable {
 
     /// - Parameter onEnd: called with the result, once, before the operation is finished.
     init(
-        _ photo: PhotoTask, source: any PhotoSource, urgency: Urgency, steps: TransferSteps,
+        _ photo: RunningPhoto, source: any PhotoSource, urgency: Urgency, steps: TransferSteps,
         onEnd: @escaping @Sendable (Result<Download, TransferError>) -> Void
     ) {
         self.photo = photo
@@ -80,7 +80,7 @@ final class ImageDownloader: AsynchronousOperation, @unchecked Sendable {
         }
     }
 
-    private static func order(_ photo: PhotoTask, _ urgency: Urgency) -> TransferOrder {
+    private static func order(_ photo: RunningPhoto, _ urgency: Urgency) -> TransferOrder {
         TransferOrder(
             priority: urgency.priority.rank, isFirst: urgency.isInFocus, group: photo.operation.batch.description)
     }

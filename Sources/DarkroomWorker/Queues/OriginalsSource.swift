@@ -77,7 +77,7 @@ final class OriginalsSource: PhotoSource {
 
     /// Runs `body`, which accesses the folder of originals, on a thread of this source. The call also counts as hanging
     /// while it waits for a thread, because calls may hang on all threads.
-    private func perform(for photo: PhotoTask, _ body: @escaping @Sendable () -> Void) {
+    private func perform(for photo: RunningPhoto, _ body: @escaping @Sendable () -> Void) {
         let call = fileCalls.begin(.download, of: photo.operation)
         threads.perform { [fileCalls] in
             body()
@@ -90,14 +90,14 @@ final class OriginalsSource: PhotoSource {
     ) {
         download.begin { order in
             engine.start(
-                download.photo.record.url, order: order, steps: download.steps, history: download.photo.history,
+                download.photo.record.url, order: order, steps: download.steps, history: download.photo.task.history,
                 completion: completion)
         }
     }
 
     /// Writes the downloaded bytes to the folder, and then completes the fetch.
     private func keep(
-        _ photo: PhotoTask, _ result: Result<Download, TransferError>, in folder: OriginalsFolder,
+        _ photo: RunningPhoto, _ result: Result<Download, TransferError>, in folder: OriginalsFolder,
         _ completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
     ) {
         guard case .success(let download) = result else { return completion(result) }

@@ -43,11 +43,12 @@ final class PendingOperations: Sendable {
     /// withdrawn, the download ends only if it is waiting; a running transfer continues.
     /// - Parameter ended: called with the result, on any thread; the bytes stay here until ``takeImage(of:)``.
     func download(
-        _ task: PhotoTask, _ urgency: Urgency, _ steps: TransferSteps,
+        _ photo: RunningPhoto, _ urgency: Urgency, _ steps: TransferSteps,
         ended: @escaping @Sendable (Result<Download, TransferError>) -> Void
     ) {
+        let task = photo.task
         let key = ObjectIdentifier(task)
-        let downloader = ImageDownloader(task, source: source, urgency: urgency, steps: steps) { [self] result in
+        let downloader = ImageDownloader(photo, source: source, urgency: urgency, steps: steps) { [self] result in
             inProgress.withLock { inProgress in
                 let downloader = inProgress.downloads.removeValue(forKey: key)
                 if case .success = result { inProgress.downloaded[key] = downloader }
@@ -73,9 +74,11 @@ final class PendingOperations: Sendable {
         filtrationQueue.addOperation(filtration)
     }
 
-    /// Removes and returns a photo's bytes; nil if they were freed.
-    func takeImage(of task: PhotoTask) -> Download? {
-        inProgress.withLock { $0.downloaded.removeValue(forKey: ObjectIdentifier(task)) }?.takeImage()
+    /// Removes and returns a photo and its bytes; nil if they were freed.
+    func takeImage(of task: PhotoTask) -> (photo: RunningPhoto, image: Download)? {
+        let downloader = inProgress.withLock { $0.downloaded.removeValue(forKey: ObjectIdentifier(task)) }
+        guard let downloader, let image = downloader.takeImage() else { return nil }
+        return (downloader.photo, image)
     }
 
     func reorder(_ task: PhotoTask, _ urgency: Urgency) {

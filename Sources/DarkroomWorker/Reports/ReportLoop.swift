@@ -156,8 +156,9 @@ final class ReportLoop: Sendable {
 
     /// Handles the end of an operation, and removes the manifest files of other workers.
     private func end(_ held: HeldOperation, _ report: WorkerState.Report) {
+        let files = worker.files(of: held)
         worker.ended(held)
-        if report.hasPast { worker.removeOtherManifests(of: held, report.resources) }
+        if report.hasPast, let files { worker.removeOtherManifests(of: held, files) }
     }
 
     /// Releases the operations whose release is due. After ``Coordination/leaving`` is set, releases nothing: a worker
@@ -187,11 +188,12 @@ final class ReportLoop: Sendable {
             // The release is tried again. If the worker stops before a release succeeds, the lease expires.
             case .failure: isComplete = false
             case .success(let reply):
+                let files = worker.files(of: release.held)
                 // Whatever the reply is, this worker no longer holds the operation.
                 worker.handle(.released(release.held))
                 if case .queued = reply, delay > .zero { worker.noteDeferral(release, until: now + delay) }
-                guard case .cancelled = reply, let resources = release.resources else { continue }
-                if release.hasPast { worker.removeOtherManifests(of: release.held, resources) }
+                guard case .cancelled = reply, let files else { continue }
+                if release.hasPast { worker.removeOtherManifests(of: release.held, files) }
                 worker.noteEnd(of: [release.held.batch])
             }
         }

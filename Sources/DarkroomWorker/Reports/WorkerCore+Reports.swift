@@ -14,7 +14,10 @@ extension WorkerCore {
             var failures: [HeldOperation: String] = [:]
             var given: Set<HeldOperation> = []
             for report in reports {
-                let context = report.resources.files.context
+                guard let context = files(of: report.held)?.context else {
+                    given.insert(report.held)  // dropped in the meantime, for example with an earlier report
+                    continue
+                }
                 do throws(OutputWriter.Failure) {
                     try ManifestFiles.write(report.lines, of: report.held, context.output, worker: coordination.id)
                 } catch {
@@ -41,8 +44,8 @@ extension WorkerCore {
         var given: Set<HeldOperation> = []
         var folders: [dev_t: (folder: Folder, opened: ContinuousClock.Instant, place: OutputPlace)] = [:]
         for report in reports where report.lines.contains(where: { $0 != nil }) {
-            let files = report.resources.files
-            guard let folder = files.folder, let place = files.context.output.place, !given.contains(report.held)
+            guard let files = files(of: report.held), let folder = files.folder,
+                let place = files.context.output.place, !given.contains(report.held)
             else { continue }
             guard folder.isStillThere else {
                 let operations = operations { $0.folder === folder }
@@ -76,6 +79,6 @@ extension WorkerCore {
 
     /// The local operations whose files meet a condition.
     private func operations(_ condition: (OperationFiles) -> Bool) -> [HeldOperation] {
-        read { $0.localOperations }.filter { condition($0.resources.files) }.map(\.held)
+        files.withLock { $0.filter { condition($0.value) }.map(\.key) }
     }
 }

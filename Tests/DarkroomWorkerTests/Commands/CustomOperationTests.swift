@@ -114,14 +114,12 @@ private struct Combining: PhotoOperation {
         let context = try BatchContext(id, options, configuration)
         try FileManager.default.removeItem(atPath: darkroom.folder)
         let operation = HeldOperation(batch: id, number: 1, fencingToken: 1)
-        let task = PhotoTask(
-            PhotoRecord(index: 0, name: "", url: ""), of: operation, OperationFiles(context), isStored: false,
-            isQuarantined: false)
+        let photo = RunningPhoto(PhotoRecord(index: 0, name: "", url: ""), of: operation, context)
         let calls = FileCalls(patience: .seconds(10), claimPatience: .seconds(5))
         let hanging = Locked<Set<HeldOperation>>([])
         let outcome = PhotoDevelopment.develop(
-            task, Download(found: [1], duration: .zero),
-            maker: PhotoMaker(task, context.recipe, helpers: nil, isolatesEverything: false), fileCalls: calls,
+            photo, Download(found: [1], duration: .zero),
+            maker: PhotoMaker(photo, context.recipe, helpers: nil, isolatesEverything: false), fileCalls: calls,
             temporaryName: ".0",
             isWanted: { true },
             isWaitedFor: { _ in

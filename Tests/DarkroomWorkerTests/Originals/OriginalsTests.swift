@@ -169,11 +169,9 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         var held: [HeldOperation] = []
         func start(_ index: Int) {
             held.append(HeldOperation(batch: BatchID("batch"), number: index + 1, fencingToken: 1))
-            let task = PhotoTask(
-                PhotoRecord(index: index, name: "", url: urls[0]), of: held[index], OperationFiles(context),
-                isStored: false, isQuarantined: false)
+            let photo = RunningPhoto(PhotoRecord(index: index, name: "", url: urls[0]), of: held[index], context)
             pending.download(
-                task, Urgency(priority: .normal, isInFocus: false), TransferSteps(), ended: { _ in ended.signal() })
+                photo, Urgency(priority: .normal, isInFocus: false), TransferSteps(), ended: { _ in ended.signal() })
         }
         for index in 0..<4 {
             start(index)

@@ -23,13 +23,17 @@ private struct SilentSource: PhotoSource {
     func fetch(for download: ImageDownloader) { download.begin { _ in Fetch(download: download) } }
 }
 
-extension PhotoTask {
-    static func example() throws -> PhotoTask {
-        let context = try BatchContext(BatchID("batch"), BatchOptions(), WorkerConfiguration())
-        return PhotoTask(
-            PhotoRecord(index: 0, name: "0", url: "http://photos.example/0"),
-            of: HeldOperation(batch: BatchID("batch"), number: 1, fencingToken: 1), OperationFiles(context),
-            isStored: false, isQuarantined: false)
+extension RunningPhoto {
+    init(
+        _ record: PhotoRecord, of held: HeldOperation? = nil, _ context: BatchContext
+    ) {
+        let held = held ?? HeldOperation(batch: context.id, number: 1, fencingToken: 1)
+        self.init(task: PhotoTask(record, of: held, isStored: false, isQuarantined: false), context: context)
+    }
+
+    static func example() throws -> RunningPhoto {
+        let record = PhotoRecord(index: 0, name: "0", url: "http://photos.example/0")
+        return RunningPhoto(record, try BatchContext(BatchID("batch"), BatchOptions(), WorkerConfiguration()))
     }
 }
 
@@ -37,7 +41,7 @@ extension PhotoTask {
     /// The worker state starts a photo, and then its download is queued. A user may suspend the batch between these
     /// steps.
     @Test func endsAtOnceIfThePhotoIsWithdrawnBeforeTheDownloadStarts() throws {
-        let photo = try PhotoTask.example()
+        let photo = try RunningPhoto.example()
         photo.cancellation.withdraw()
         let ended = DispatchSemaphore(value: 0)
         let downloader = ImageDownloader(

@@ -26,7 +26,7 @@ private final class FinishedSource: PhotoSource {
 
 @Suite struct PendingOperationsTests {
     @Test func bytesOfAPhotoThatIsCancelledDuringTheLastStepOfItsDownloadAreFreed() throws {
-        let photo = try PhotoTask.example()
+        let photo = try RunningPhoto.example()
         let source = FinishedSource()
         let pending = PendingOperations(filtrations: 1, source: source)
         let ended = Latch()
@@ -35,6 +35,6 @@ private final class FinishedSource: PhotoSource {
         #expect(source.began.wait(timeout: .now() + 20) == .success)
         photo.cancellation.cancel()
         source.download.withLock { $0 }?.end(.success(Download(found: [1, 2, 3], duration: .zero)))
-        #expect(ended.isSet && pending.takeImage(of: photo) == nil)
+        #expect(ended.isSet && pending.takeImage(of: photo.task) == nil)
     }
 }
