@@ -60,7 +60,7 @@ struct RequestHeaders {
 /// - other text than separators: it was sent after a NUL, or it belongs to a field that continues in a second line, which a
 ///   server may refuse (RFC 9112, section 5.2);
 /// - more NULs than separators: the client has sent a NUL;
-/// - fewer than two bytes at the end of a line: the line does not end with CR and LF.
+/// - only one byte at the end of a line: it ends with a CR or a LF alone.
 struct HeadGaps {
     private(set) var areAmbiguous = false
     /// The NUL after the last string.

@@ -1,3 +1,5 @@
+import DarkroomText
+
 /// The bounds of the numbers and texts in Redis. Darkroom does not write values outside these bounds.
 package enum StoredBounds {
     /// Integers that Lua represents exactly, for numbers of bytes, versions, fencing tokens and times in milliseconds.
@@ -71,7 +73,6 @@ struct StoredFields {
     mutating func noteContradiction(_ text: String) { damage.append(text) }
 
     private mutating func note(_ name: String, _ text: String) {
-        let shown = text.unicodeScalars.count > 30 ? String(text.unicodeScalars.prefix(30)) + "..." : text
-        damage.append("\(name) is \"\(shown)\"")
+        damage.append("\(name) is \"\(text.shortened(to: 30))\"")
     }
 }

@@ -113,4 +113,21 @@ import Testing
         #expect(other.refusal(of: first) == "no folder /a; b: c ;\(second): x")
         #expect(other.refusal(of: second) == "no room; \(first): other; 2026112")
     }
+
+    /// A submitter chooses an output folder whose path looks like the refusals of other batches.
+    @Test func refusalOfABatchCannotForgeThatOfAnother() throws {
+        let ids = try (0..<4).map { try #require(BatchID("20261121-090501123-7f3\($0)" as String)) }
+        let reasons = [
+            ids[0]: "its output /a is missing; is it mounted?",
+            ids[2]: "its output /b; \(ids[1]): forged; \(ids[3]): forged; \(ids[0]): forged is missing; is it mounted?",
+            ids[3]: "no room; none;",
+        ]
+        let worker = WorkerFacts(id: "w", seen: 5, fields: ["refused": WorkerFacts.text(ofRefusals: reasons)])
+        #expect(worker.refusal(of: ids[0]) == reasons[ids[0]] && worker.refusal(of: ids[3]) == reasons[ids[3]])
+        #expect(worker.refusal(of: ids[1]) == nil, "a batch that the worker runs counts as refused")
+        #expect(worker.refusal(of: ids[2]) == reasons[ids[2]]?.replacing("; 2026", with: ", 2026"))
+        let most = WorkerFacts.mostRefusedText
+        let long = WorkerFacts.text(ofRefusals: [ids[0]: String(repeating: "é;", count: most)])
+        #expect(long.unicodeScalars.count == most)
+    }
 }

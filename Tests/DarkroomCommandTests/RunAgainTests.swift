@@ -87,7 +87,7 @@ import Testing
         #expect(json.removeValue(forKey: "operationInput") != nil)
         let data = try JSONSerialization.data(withJSONObject: json)
         #expect(try bytes.mendings(since: JSONDecoder().decode(RunConditions.self, from: data)).isEmpty)
-        // Without a command, the option changes nothing.
+        // `--operation-input` has no effect without `--operation`.
         #expect(try conditions(["--operation-input", "png"]) == conditions([]))
     }
 

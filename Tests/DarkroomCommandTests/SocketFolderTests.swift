@@ -100,7 +100,8 @@ import Testing
             condition.broadcast()
         }
 
-        /// Waits until a search that has begun after this call has ended: the next search may have begun before.
+        /// Waits for the end of a search that began after this call: the second one that ends, because the first one may
+        /// have begun before.
         func waitForWholeSearch() {
             condition.lock()
             defer { condition.unlock() }

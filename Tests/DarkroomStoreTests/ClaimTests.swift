@@ -221,7 +221,8 @@ import Testing
         let settled = try test.store.problems(of: [], now: try test.store.time(), after: early)
         try test.command("HSET", test.store.keys.worker("w"), "host", "second")
         #expect(host(try test.store.problems(of: [], now: settled.now, after: settled)) == "first")
-        // Facts that were read in the millisecond of the heartbeat are not final.
+        // `early` was read in the millisecond of the heartbeat. Another heartbeat may have followed in this millisecond,
+        // so the worker is read again.
         #expect(host(try test.store.problems(of: [], now: settled.now, after: early)) == "second")
         _ = try test.store.perform(test.store.heartbeat(worker: "w", facts: [("host", "third")]))
         #expect(host(try test.store.problems(of: [], now: settled.now, after: settled)) == "third")

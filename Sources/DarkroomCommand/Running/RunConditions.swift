@@ -80,7 +80,7 @@ struct RunConditions: Codable, Equatable {
         photoTimeout = slots.photoTimeout
         isolate = slots.isolate
         operations = Self.digest(operation.operation.map(\.argumentText) + [operation.operationStyle.rawValue])
-        // Without a command, the option has no effect.
+        // Without `--operation`, `--operation-input` has no effect, so runs with different values count as equal.
         let input = operation.operation.isEmpty ? .bytes : operation.operationInput
         operationInput = input.rawValue
         operationTimeout = operation.operationTimeout

@@ -9,7 +9,7 @@ package struct BatchProblems: Sendable {
 
     /// The running workers.
     package let workers: [WorkerFacts]
-    /// The workers that Redis lists, with those that are lost.
+    /// All workers that Redis lists: the running and the lost ones.
     private let listed: [WorkerFacts]
     package let cluster: ClusterControls
     let now: Int
@@ -62,9 +62,9 @@ package struct BatchProblems: Sendable {
         self.known = Dictionary(known.map { ($0.id, $0) }) { first, _ in first }
     }
 
-    /// The workers whose facts cannot have changed since they were read if `seen` is the same. A worker that sent a message
-    /// in the millisecond `now` or later is left out: after it was read, it may have sent another message with the same
-    /// `seen`.
+    /// The workers that need not be read again as long as `seen`, the time of their last message, stays the same. A worker
+    /// that sent a message in the millisecond `now` or later is left out: after it was read, it may have sent another
+    /// message in the same millisecond.
     var settledWorkers: [WorkerFacts] { listed.filter { $0.seen < now } }
 
     /// The problems of the cluster and of one batch.

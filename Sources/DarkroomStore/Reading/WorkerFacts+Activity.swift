@@ -93,7 +93,7 @@ extension WorkerFacts {
         }
     }
 
-    /// All facts on which the refusals of the worker depend.
+    /// All facts that decide which batches the worker refuses. Workers with the same facts refuse the same batches.
     var grounds: [String] {
         [fields["refused"] ?? "", fields["outputs.under"] ?? ""] + refusedToo.sorted().map(\.description)
     }

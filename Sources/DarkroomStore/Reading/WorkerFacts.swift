@@ -9,7 +9,7 @@ package struct WorkerFacts: Sendable, Equatable {
     /// Facts that the worker reports: host, process id, version, start time, slots, running photos, rates.
     package let fields: [String: String]
     /// The reason for each refused batch, parsed from the text `refused` in `fields`.
-    private let refusals: [BatchID: String]
+    let refusals: [BatchID: String]
     /// If the text `refused` in `fields` may be truncated, the refused batches; else empty. Only
     /// ``BatchStore/workers(refusing:knowing:)`` fills this set.
     package internal(set) var refusedToo: Set<BatchID> = []
@@ -40,33 +40,5 @@ extension WorkerFacts {
         let isEarly = seen - now > livesFor.wholeMilliseconds
         let text = isEarly ? "seen before the clock of Redis was set back" : "\(HumanText.duration(silent)) ago"
         return isLiving(now: now) ? text : "lost, \(text)"
-    }
-
-    /// The maximum length of the fact `refused`, in characters. A longer text is truncated.
-    package static let mostRefusedText = 4000
-
-    /// The reason why the worker refuses a batch; nil if no refusal is known.
-    package func refusal(of batch: BatchID) -> String? {
-        refusals[batch]
-            ?? (refusedToo.contains(batch) ? "its reason is not known, because it refuses too many batches" : nil)
-    }
-
-    /// Parses `<batch>: <reason>; <batch>: <reason>`, with ids that contain the time of submission. A reason may contain
-    /// semicolons, and paths that the submitter of its batch has chosen, so the first reason of a batch counts.
-    private static func refusals(in text: String) -> [BatchID: String] {
-        var found: [BatchID: String] = [:]
-        var batch: BatchID?
-        for part in text.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false) {
-            // All entries but the first follow a semicolon and a space.
-            let entry = batch == nil ? part : part.first == UInt8(ascii: " ") ? part.dropFirst() : part.suffix(0)
-            let id = entry.prefix { $0 != UInt8(ascii: ":") }
-            if let next = BatchID(String(Substring(id))), next.hasTimeOfSubmission, found[next] == nil {
-                batch = next
-                found[next] = String(Substring(entry.dropFirst(id.count + 2)))
-            } else if let batch {
-                found[batch]?.append(";\(Substring(part))")
-            }
-        }
-        return found
     }
 }

@@ -250,8 +250,8 @@ private struct HubTurns {
     /// The problems of all watched batches, and when they were read.
     private var problems: (found: BatchProblems, of: Set<BatchID>, at: ContinuousClock.Instant)?
 
-    /// The problems of the watched batches, at most a second old. To find them, this reads the workers that have sent
-    /// something since the last reading.
+    /// The problems of the watched batches, at most a second old. Of the workers, only those that have sent a message since
+    /// the last call are read.
     /// - Parameter id: a batch that is being watched from now on.
     mutating func problems(in store: BatchStore, and id: BatchID) throws(StoreError) -> BatchProblems {
         // Many pages may be opened at the same time.

@@ -1,5 +1,6 @@
 import Darkroom
 import DarkroomHTTP
+import DarkroomText
 
 /// Why a request failed, as problem details: RFC 9457.
 struct Problem: Error, Sendable {
@@ -16,8 +17,7 @@ struct Problem: Error, Sendable {
         self.code = code
         // A detail may quote a long value of the client. `naming` searches details with a regular expression, which takes
         // longer for a longer text.
-        let start = detail.unicodeScalars.prefix(Self.mostScalars)
-        self.detail = start.count < Self.mostScalars ? detail : String(start) + "..."
+        self.detail = detail.shortened(to: Self.mostScalars)
         self.methods = methods
     }
 

@@ -31,7 +31,8 @@ extension WorkerCore {
             ("photos", String(activity.photosDone)),
             ("rate", String(rate.photosPerSecond(done: activity.photosDone))),
             ("operations", operations.prefix(16).map { "\($0.batch)/\($0.number)" }.joined(separator: " ")),
-            ("refused", refusedText), ("running", WorkerFacts.text(ofRunning: batches.map { ($0.batch, $0.running) })),
+            ("refused", WorkerFacts.text(ofRefusals: refused)),
+            ("running", WorkerFacts.text(ofRunning: batches.map { ($0.batch, $0.running) })),
             ("waiting", WorkerFacts.text(of: Self.waits(batches))), ("hosts", WorkerFacts.text(of: hosts)),
             ("waited", WorkerFacts.text(of: waited)),
             ("outputs.under", WorkerFacts.text(ofFolders: configuration.outputsUnder)),
@@ -55,16 +56,6 @@ extension WorkerCore {
             guard let host = counts.max(by: { ($0.value, $1.key) < ($1.value, $0.key) })?.key else { return nil }
             return WorkerFacts.Wait(batch: batch.batch, photos: batch.waiting, host: host, holder: holders[host])
         }
-    }
-
-    /// The refused batches with the reasons, truncated to ``WorkerFacts/mostRefusedText``.
-    private var refusedText: String {
-        var text = String.UnicodeScalarView()
-        for (batch, reason) in refused.sorted(by: { $0.key < $1.key }) {
-            text.append(contentsOf: "\(text.isEmpty ? "" : "; ")\(batch): \(reason)".unicodeScalars)
-            if text.count >= WorkerFacts.mostRefusedText { break }
-        }
-        return String(String.UnicodeScalarView(text.prefix(WorkerFacts.mostRefusedText)))
     }
 }
 

@@ -58,7 +58,8 @@ extension PhotoOutput {
         settings.effort = 0
         settings.hdr = encoding.hdr
         if isClean {
-            // Without the colour profile, the pixels must be in sRGB.
+            // The colour profile is metadata, too. Programs take a file without a profile for sRGB, so the pixels are
+            // converted to sRGB.
             settings.metadata = MetadataSelection.none
             settings.srgb = true
         }
@@ -83,14 +84,16 @@ extension PhotoOutput {
                 stages.append(.custom(custom))
             }
         }
-        if stages.isEmpty || !filters.isEmpty || encoding != EncodingSettings() {
+        if !hasAnyEnding {
             stages.append(.develop(ImageOutput(filters: filters, encoding: encoding)))
         }
         return stages
     }
 
-    /// Whether the file may have any file name extension, because a custom operation makes it.
-    package var hasAnyEnding: Bool { if case .custom = stages({ _ in false }).last { true } else { false } }
+    /// Whether the file may have any file name extension, because it is the result of a custom operation.
+    package var hasAnyEnding: Bool {
+        if case .custom = chain.steps.last { encoding == EncodingSettings() } else { false }
+    }
 
     /// The formats that the file may have if ``hasAnyEnding`` is false.
     package var formats: [ImageFormat] { encoding.formats(of: nil) }

@@ -197,7 +197,7 @@ struct IsolationTests {
         #expect(try !HostileWorkerProcess.canBeRead(worker.process.identifier))
         let other = try BoundProcess(HostileWorkerProcess.withoutPrivileges + ["sleep", "60"], log: "/dev/null")
         defer { other.stop() }
-        // Until `setpriv` has dropped its privileges, the process has more of them than the reader and is hidden too.
+        // The process can be read as soon as `setpriv` has dropped its privileges: the reader has none either.
         let isReadable = try RunningProcess.wait { try HostileWorkerProcess.canBeRead(other.identifier) }
         #expect(isReadable, "the test must be able to read other processes")
     }

@@ -34,8 +34,8 @@ struct MutatedRequestTests {
         let client: RawClient
     }
 
-    /// No damaged request crashes the server or makes it fail. Each is answered or its connection is closed, other
-    /// clients are served meanwhile, and a refused request leaves nothing on the disk and nothing in Redis.
+    /// No damaged request crashes the server or makes it fail. The server answers each, or closes its connection. While
+    /// these connections are open, it serves other clients. A refused request leaves nothing on the disk or in Redis.
     @Test func damagedRequestIsAnsweredOrClosed() throws {
         let run = FuzzRun("damaged requests", count: Self.mostAtATime)
         print(run)
@@ -90,7 +90,7 @@ struct MutatedRequestTests {
 
     // MARK: - Requests
 
-    /// A request of a seed, with one to eight changes of bytes, or one to three changes of lines.
+    /// The damaged request of a seed: a valid request with one to eight changed bytes, or one to three changed lines.
     private func damagedRequest(_ seed: UInt64) -> [UInt8] {
         var mutator = ByteMutator(SeededGenerator(seed: seed))
         let requests = validRequests(seed)
@@ -104,8 +104,8 @@ struct MutatedRequestTests {
         return request
     }
 
-    /// Makes one change to a line other than the request line: repeats it, removes it, swaps it with another line, makes
-    /// it a continuation of the line before it, or inserts another line before it.
+    /// Changes one line, but not the request line: repeats it, removes it, swaps it with another line, makes it a
+    /// continuation of the line before it, or inserts an odd line before it.
     private static func change(_ lines: inout [String], _ generator: inout SeededGenerator) {
         guard lines.count > 2 else { return }
         let place = generator.number(in: 1..<lines.count)
@@ -171,7 +171,7 @@ struct MutatedRequestTests {
 
     // MARK: - Checks
 
-    /// Expects that the server answers another client while connections with damaged requests are open.
+    /// Expects that the server answers an undamaged request of another client.
     private func expectNormalService(at seed: UInt64) throws {
         let status = try site.fetch("GET", "/healthz").status
         #expect(status == 200, "seed \(seed)")

@@ -40,8 +40,8 @@ import Testing
                 $0.downloads = 1
                 $0.filtrations = 1
                 $0.transfer.maxRequests = 1
-                // At first a host gets fewer requests at the same time than there are workers, because workers share
-                // what they have learned.
+                // Without this limit, the workers would share a smaller number of requests to the host until they have
+                // learned how many it answers.
                 $0.transfer.perHost = Self.workers
                 // The server holds the downloads until another batch has taken the folder.
                 $0.transfer.stallTimeout = .seconds(600)
