@@ -42,6 +42,7 @@ package final class RawClient {
         var rest = bytes[...]
         while !rest.isEmpty {
             let sent = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            if sent < 0, errno == EINTR { continue }
             guard sent > 0 else { return }
             rest = rest.dropFirst(sent)
         }
@@ -92,6 +93,7 @@ package final class RawClient {
             var wait = timeval(tv_sec: left / 1_000_000, tv_usec: left % 1_000_000)
             setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &wait, socklen_t(MemoryLayout<timeval>.size))
             let count = recv(descriptor, &buffer, buffer.count, 0)
+            if count < 0, errno == EINTR { continue }
             guard count > 0 else { return }
             received += buffer[..<count]
         }
@@ -104,7 +106,7 @@ package final class RawClient {
         var buffer = [UInt8](repeating: 0, count: 65536)
         while true {
             let count = recv(descriptor, &buffer, buffer.count, 0)
-            if count > 0 { continue }
+            if count > 0 || count < 0 && errno == EINTR { continue }
             return count == 0 || errno == ECONNRESET
         }
     }

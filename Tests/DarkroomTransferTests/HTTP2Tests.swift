@@ -177,7 +177,8 @@ import Testing
     /// - Parameters:
     ///   - sizes: how many bytes of each body the server sends every 10 ms.
     ///   - ends: whether the bodies end.
-    private func fetchTwo(sizes: (Int, Int), times: Int, ends: Bool) async throws -> [Outcome] {
+    ///   - span: the time over which the rate is measured.
+    private func fetchTwo(sizes: (Int, Int), times: Int, ends: Bool, span: Duration) async throws -> [Outcome] {
         let gate = Gate()
         let server = try HTTP2Server(certificates) { request, connection in
             guard request.number > 1 else { return Self.answer(request, connection) }
@@ -196,7 +197,7 @@ import Testing
         let engine = TransferEngine(
             configuration {
                 $0.minBytesPerSecond = 1_000
-                $0.minRateSpan = .milliseconds(100)
+                $0.minRateSpan = span
                 $0.retries = 0
             })
         #expect(await engine.fetch(server.url("/")).body == [1])
@@ -205,14 +206,16 @@ import Testing
         return await results.wait(for: 2)
     }
 
-    /// The first body comes slowly while the second one uses the connection.
+    /// The first body comes slowly while the second one uses the connection. The span is much longer than a pause of the
+    /// server's thread on a busy machine, and much shorter than the download.
     @Test func slowStreamOfAFastConnectionIsNotAborted() async throws {
-        let results = try await fetchTwo(sizes: (1, 500), times: 100, ends: true)
-        #expect(Set(results.map { $0.body?.count }) == [100, 50_000], "\(results)")
+        let results = try await fetchTwo(sizes: (1, 500), times: 400, ends: true, span: .milliseconds(1500))
+        #expect(Set(results.map { $0.body?.count }) == [400, 200_000], "\(results)")
     }
 
     @Test func slowStreamsAreAbortedIfAllAreSlow() async throws {
-        let codes = try await fetchTwo(sizes: (6, 6), times: 300, ends: false).map { $0.error?.code }
+        let span = Duration.milliseconds(100)
+        let codes = try await fetchTwo(sizes: (6, 6), times: 300, ends: false, span: span).map { $0.error?.code }
         #expect(codes == [.stalled, .stalled], "together they are not slow, but each of them is")
     }
 

@@ -81,6 +81,7 @@ final class NameServer: Sendable {
                     recvfrom(descriptor, &bytes, bytes.count, 0, $0, &size)
                 }
             }
+            if count < 0, errno == EINTR { continue }
             guard count > 12 else { return }
             let question = Question(Array(bytes.prefix(count)))
             log.withLock { $0.questions[question.name, default: 0] += 1 }

@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomConcurrency
 import DarkroomStore
 import DarkroomTestSupport
 import Foundation
@@ -28,16 +29,39 @@ import Testing
             "POST", "/batches?output=a", headers: ["Content-Type": "text/csv"], body: Array(Self.list.utf8))
     }
 
+    /// The answer to a request, which is sent on a thread of its own, because the caller does other things in the meantime.
+    private final class Answer: Sendable {
+        private let result = Locked<Result<HTTPReply, any Error>?>(nil)
+        private let isThere = DispatchSemaphore(value: 0)
+
+        init(_ request: @escaping @Sendable () throws -> HTTPReply) {
+            Thread.detachNewThread { [result, isThere] in
+                let answer = Result { try request() }
+                result.withLock { $0 = answer }
+                isThere.signal()
+            }
+        }
+
+        /// Waits for the answer.
+        func get() throws -> HTTPReply {
+            isThere.wait()
+            return try #require(result.withLock { $0 }).get()
+        }
+
+        /// The answer if there is one, for messages.
+        var soFar: String { result.withLock { $0 }.map { "\($0)" } ?? "no answer yet" }
+    }
+
     private func names(in folder: String) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
     }
 
     /// Waits until the record of a submission is written.
-    private func waitForRecord() throws {
+    private func waitForRecord(of answer: Answer) throws {
         let end = ContinuousClock.now + .seconds(60)
         func isWritten() throws -> Bool { try names(in: site.scratch + "/lists").contains { $0.hasSuffix(".json") } }
         while try !isWritten(), .now < end { usleep(1000) }
-        try #require(try isWritten())
+        try #require(try isWritten(), "\(answer.soFar)")
     }
 
     /// Waits until the folder of the lists is empty. Files give no signal.
@@ -114,19 +138,19 @@ import Testing
     }
 
     /// Redis executes the submission after the client was told that nothing is submitted.
-    @Test func batchThatRedisSubmitsLaterIsRemoved() async throws {
+    @Test func batchThatRedisSubmitsLaterIsRemoved() throws {
         defer { redis.stop() }
         try limitMemory(1)
         let other = BatchStore(redis.configuration, keys: site.client.location.keys)
         _ = try other.connection.call(.init("PING"))  // connects
-        async let answer = submit()
-        try waitForRecord()
+        let answer = Answer { try submit() }
+        try waitForRecord(of: answer)
         try suspendRedis()
         defer { redis.resume() }  // a suspended process does not end
         // Redis executes this command first when it is resumed, then the attempt to submit the batch, which was sent later
         // on a connection that is closed by then.
         other.connection.send([.init("CONFIG", "SET", "maxmemory", "0")]) { _ in }
-        let reply = try await answer
+        let reply = try answer.get()
         #expect(reply.status == 503, "\(reply.text)")
         #expect(try JSONValue(reply.body)["code"]?.string == "redisUnreachable", "\(reply.text)")
         redis.resume()
@@ -140,14 +164,14 @@ import Testing
     // MARK: - After a server that ended
 
     /// The server was killed after it had written the record, before it had submitted the batch.
-    @Test func recordWithoutABatchIsSubmitted() async throws {
+    @Test func recordWithoutABatchIsSubmitted() throws {
         defer { redis.stop() }
         try limitMemory(1)
-        async let answer = submit()
-        try waitForRecord()
+        let answer = Answer { try submit() }
+        try waitForRecord(of: answer)
         let copy = try ScratchFolder()
         try FileManager.default.copyItem(atPath: site.scratch + "/lists", toPath: copy.path("lists"))
-        #expect(try await answer.status == 503)
+        #expect(try answer.get().status == 503)
         try limitMemory(0)
         site.stop()
         try FileManager.default.removeItem(atPath: site.scratch + "/lists")
