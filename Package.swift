@@ -7,147 +7,185 @@ import PackageDescription
 /// For libvips it would print hundreds of warnings, so this package contains a shorter pkg-config file for libvips.
 /// Libraries in the default paths of the compiler need no pkg-config file.
 func debian(_ name: String, pkgConfig: String, package: String) -> Target {
-    .systemLibrary(name: name, path: "Sources/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])
+    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([package])])
 }
 
 /// glibc checks buffer sizes only in optimized code. `deploy/build` adds the hardening that needs other options.
 let hardening: [CSetting] = [.define("_FORTIFY_SOURCE", to: "3", .when(configuration: .release))]
 
-/// The Lua scripts of the store, `Operations/NAME.lua` beside `Operations/NAME.swift`.
+/// The Lua scripts of the store, `Scripts/NAME.lua` beside `Scripts/NAME.swift`.
 ///
 /// The scripts are listed, because SwiftPM embeds either single files or a whole folder, including its Swift files. The
 /// manifest does not read the list from the folder, because SwiftPM evaluates a manifest again only if its text changes.
-let storeOperations = [
+let storeScripts = [
     "AddDependency", "Cancel", "CancelPhotos", "Claim", "ExpireLeases", "Feed", "FeederHeartbeat", "Focus", "Forget",
     "Grow", "Heartbeat", "Identify", "Leave", "Limits", "Prioritize", "Release", "RemoveDependency", "Repair",
     "Report", "RestoreEntry", "Retry", "Seal", "ShareHosts", "Submit", "Suspend", "Webhook",
 ]
 
-let package = Package(
-    name: "darkroom",
-    products: [
-        .executable(name: "darkroom", targets: ["DarkroomCommand"]),
-        .executable(name: "darkroom-bench", targets: ["DarkroomBench"]),
-        .library(name: "Darkroom", targets: ["Darkroom"]),
-    ],
-    targets: [
-        // C libraries: only module maps and shims.
-        .systemLibrary(name: "CHiredis", path: "Sources/CHiredis"),
-        .systemLibrary(name: "CCurl", path: "Sources/CCurl"),
-        debian("CAres", pkgConfig: "libcares", package: "libc-ares-dev"),
-        debian("CIDN", pkgConfig: "libidn2", package: "libidn2-dev"),
-        debian("CVips", pkgConfig: Context.packageDirectory + "/Sources/CVips/vips.pc", package: "libvips-dev"),
-        debian("CJPEG", pkgConfig: "libjpeg", package: "libjpeg-dev"),
-        debian("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
-        debian("CBrotli", pkgConfig: "libbrotlidec", package: "libbrotli-dev"),
-        debian("CZstd", pkgConfig: "libzstd", package: "libzstd-dev"),
-        debian("CCrypto", pkgConfig: "libcrypto", package: "libssl-dev"),
-        debian("CTLS", pkgConfig: "libssl", package: "libssl-dev"),
-        debian("CMicrohttpd", pkgConfig: "libmicrohttpd", package: "libmicrohttpd-dev"),
-        .target(name: "CSystem", cSettings: hardening),
-        .target(name: "CImaging", dependencies: ["CVips", "CJPEG", "CZlib", "CBrotli"], cSettings: hardening),
+/// The targets in a folder of `Sources`.
+func room(_ folder: String, _ targets: [Target]) -> [Target] {
+    for target in targets {
+        target.path = "Sources/\(folder)/\(target.name)"
+    }
+    return targets
+}
 
-        // Formats texts, numbers, durations and system errors. Does not depend on any other target.
-        .target(name: "DarkroomText"),
-
-        // Writes metrics in the text format of Prometheus. Does not depend on any other target.
-        .target(name: "DarkroomMetrics"),
-
-        // The texts of filter chains, encoding settings and renditions, and the catalogue of filters.
-        .target(name: "DarkroomRecipes", dependencies: ["DarkroomText"]),
-
-        // Wrappers: each uses its C library and does not depend on photo lists or queues.
-        .target(name: "DarkroomConcurrency", dependencies: ["DarkroomText", "CSystem"]),
-        .target(name: "DarkroomFiles", dependencies: ["DarkroomText", "CSystem"]),
-        .target(name: "DarkroomCoding", dependencies: ["CZlib", "CBrotli", "CZstd", "CCrypto"]),
-        .target(name: "DarkroomTLS", dependencies: ["CCurl", "CTLS", "DarkroomConcurrency", "DarkroomFiles"]),
-        .target(
-            name: "DarkroomRedis",
-            dependencies: [
-                "CHiredis", "CCurl", "CCrypto", "CSystem", "DarkroomTLS", "DarkroomConcurrency", "DarkroomFiles",
-                "DarkroomText",
-            ]),
-        .target(name: "DarkroomHosts"),
-        .target(
-            name: "DarkroomTransfer",
-            dependencies: [
-                "CAres", "CCurl", "CIDN", "DarkroomHosts", "DarkroomTLS", "DarkroomCoding", "DarkroomConcurrency",
-                "DarkroomFiles", "DarkroomText",
-            ]),
-        .target(name: "DarkroomImaging", dependencies: ["CImaging", "DarkroomConcurrency", "DarkroomRecipes"]),
-        .target(
-            name: "DarkroomHTTP", dependencies: ["CMicrohttpd", "DarkroomConcurrency", "DarkroomFiles", "DarkroomText"]),
-        .target(name: "DarkroomPhotoServer", dependencies: ["CMicrohttpd", "DarkroomConcurrency", "DarkroomText"]),
-
-        // Darkroom itself.
-        .target(
-            name: "DarkroomModel", dependencies: ["DarkroomRecipes", "DarkroomText", "DarkroomCoding", "DarkroomHosts"]),
-        .target(name: "DarkroomFileNames", dependencies: ["DarkroomModel", "DarkroomCoding", "DarkroomText"]),
-        .target(name: "DarkroomLogging", dependencies: ["DarkroomModel", "DarkroomConcurrency", "DarkroomText"]),
-        .target(
-            name: "DarkroomStore",
-            dependencies: ["DarkroomHosts", "DarkroomModel", "DarkroomRedis", "DarkroomFiles", "DarkroomText"],
-            resources: [.embedInCode("Operations/Steps")] + storeOperations.map { .embedInCode("Operations/\($0).lua") }
-        ),
-        .target(
-            name: "DarkroomCoordinator",
-            dependencies: [
-                "DarkroomStore", "DarkroomFileNames", "DarkroomTransfer", "DarkroomCoding", "DarkroomConcurrency",
-                "DarkroomFiles", "DarkroomText", "DarkroomModel", "DarkroomRedis",
-            ]),
-        .target(
-            name: "DarkroomWorkerState",
-            dependencies: ["DarkroomHosts", "DarkroomModel", "DarkroomConcurrency"]),
-        .target(
-            name: "DarkroomOutput",
-            dependencies: [
-                "DarkroomModel", "DarkroomFileNames", "DarkroomTransfer", "DarkroomCoding", "DarkroomConcurrency",
-                "DarkroomFiles",
-            ]),
-        .target(
-            name: "DarkroomWorker",
-            dependencies: [
-                "DarkroomWorkerState", "DarkroomOutput", "DarkroomStore",
-                "DarkroomFileNames", "DarkroomHosts", "DarkroomTransfer", "DarkroomImaging", "DarkroomRecipes",
-                "DarkroomCoding", "DarkroomConcurrency", "DarkroomFiles", "DarkroomLogging", "DarkroomText", "CSystem",
-                "DarkroomModel", "DarkroomRedis",
-            ]),
-        .target(
-            name: "Darkroom",
-            dependencies: [
-                "DarkroomModel", "DarkroomCoordinator", "DarkroomStore", "DarkroomRedis", "DarkroomWorker",
-                "DarkroomTransfer", "DarkroomImaging", "DarkroomFileNames", "DarkroomLogging", "DarkroomConcurrency",
-                "DarkroomFiles", "DarkroomText", "DarkroomRecipes",
-            ]),
-        .target(
-            name: "DarkroomWeb",
-            dependencies: [
-                "Darkroom", "DarkroomHTTP", "DarkroomStore", "DarkroomRedis", "DarkroomCoordinator", "DarkroomModel",
-                "DarkroomOutput", "DarkroomWorker", "DarkroomImaging", "DarkroomMetrics", "DarkroomRecipes",
-                "DarkroomFiles",
-                "DarkroomCoding", "DarkroomConcurrency", "DarkroomLogging", "DarkroomText",
-            ],
-            resources: [
-                .embedInCode("Assets/style.css"), .embedInCode("Assets/page.js"), .embedInCode("Assets/sheet.js"),
-                .embedInCode("Assets/grid.js"), .embedInCode("Assets/live.js"), .embedInCode("Assets/photo.js"),
-                .embedInCode("Assets/states.js"), .embedInCode("Assets/facts.js"), .embedInCode("Assets/text.js"),
-                .embedInCode("Assets/icon.svg"), .embedInCode("Assets/openapi.json"),
-            ]),
-        .target(
-            name: "DarkroomTelemetry",
-            dependencies: [
-                "DarkroomMetrics", "DarkroomWorker", "DarkroomWorkerState", "DarkroomModel", "DarkroomHTTP",
-                "DarkroomTransfer", "DarkroomLogging", "DarkroomConcurrency", "DarkroomText",
-            ]),
-        .target(name: "ArgumentParsing", dependencies: ["DarkroomText"]),
-        .executableTarget(
-            name: "DarkroomCommand",
-            dependencies: [
-                "Darkroom", "DarkroomWeb", "DarkroomHTTP", "DarkroomCoordinator", "DarkroomStore", "DarkroomRedis",
-                "DarkroomWorker", "DarkroomTransfer", "DarkroomImaging", "DarkroomRecipes",
-                "DarkroomFileNames", "DarkroomLogging", "DarkroomConcurrency", "DarkroomFiles", "DarkroomText",
-                "DarkroomTelemetry", "DarkroomCoding", "ArgumentParsing", "CSystem",
-            ]),
+let rooms: [[Target]] = [
+    // Texts, threads, files, codings and arguments. They know nothing of photos.
+    room(
+        "Base",
+        [
+            .target(name: "DarkroomText"),
+            .target(name: "DarkroomConcurrency", dependencies: ["DarkroomText", "CSystem"]),
+            .target(name: "DarkroomFiles", dependencies: ["DarkroomText", "CSystem"]),
+            .target(name: "DarkroomCoding", dependencies: ["CZlib", "CBrotli", "CZstd", "CCrypto"]),
+            .target(name: "ArgumentParsing", dependencies: ["DarkroomText"]),
+            .target(name: "CSystem", cSettings: hardening),
+        ]),
+    // Only module maps and shims of C libraries that Debian ships.
+    room(
+        "CLibraries",
+        [
+            .systemLibrary(name: "CHiredis"),
+            .systemLibrary(name: "CCurl"),
+            debian("CAres", pkgConfig: "libcares", package: "libc-ares-dev"),
+            debian("CIDN", pkgConfig: "libidn2", package: "libidn2-dev"),
+            debian(
+                "CVips", pkgConfig: Context.packageDirectory + "/Sources/CLibraries/CVips/vips.pc",
+                package: "libvips-dev"),
+            debian("CJPEG", pkgConfig: "libjpeg", package: "libjpeg-dev"),
+            debian("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
+            debian("CBrotli", pkgConfig: "libbrotlidec", package: "libbrotli-dev"),
+            debian("CZstd", pkgConfig: "libzstd", package: "libzstd-dev"),
+            debian("CCrypto", pkgConfig: "libcrypto", package: "libssl-dev"),
+            debian("CTLS", pkgConfig: "libssl", package: "libssl-dev"),
+            debian("CMicrohttpd", pkgConfig: "libmicrohttpd", package: "libmicrohttpd-dev"),
+        ]),
+    // Clients and servers of protocols. They know nothing of batches.
+    room(
+        "Wires",
+        [
+            .target(name: "DarkroomTLS", dependencies: ["CCurl", "CTLS", "DarkroomConcurrency", "DarkroomFiles"]),
+            .target(
+                name: "DarkroomRedis",
+                dependencies: [
+                    "CHiredis", "CCurl", "CCrypto", "CSystem", "DarkroomTLS", "DarkroomConcurrency", "DarkroomFiles",
+                    "DarkroomText",
+                ]),
+            .target(name: "DarkroomHosts"),
+            .target(
+                name: "DarkroomTransfer",
+                dependencies: [
+                    "CAres", "CCurl", "CIDN", "DarkroomHosts", "DarkroomTLS", "DarkroomCoding", "DarkroomConcurrency",
+                    "DarkroomFiles", "DarkroomText",
+                ]),
+            .target(
+                name: "DarkroomHTTP",
+                dependencies: ["CMicrohttpd", "DarkroomConcurrency", "DarkroomFiles", "DarkroomText"]),
+        ]),
+    // Filter chains and formats as texts, and what they do to pixels.
+    room(
+        "Imaging",
+        [
+            .target(name: "CImaging", dependencies: ["CVips", "CJPEG", "CZlib", "CBrotli"], cSettings: hardening),
+            .target(name: "DarkroomRecipes", dependencies: ["DarkroomText"]),
+            .target(name: "DarkroomImaging", dependencies: ["CImaging", "DarkroomConcurrency", "DarkroomRecipes"]),
+        ]),
+    // What a batch is, how it is kept in Redis, and what controls it.
+    room(
+        "Batches",
+        [
+            .target(
+                name: "DarkroomModel",
+                dependencies: ["DarkroomRecipes", "DarkroomText", "DarkroomCoding", "DarkroomHosts"]),
+            .target(name: "DarkroomFileNames", dependencies: ["DarkroomModel", "DarkroomCoding", "DarkroomText"]),
+            .target(
+                name: "DarkroomStore",
+                dependencies: ["DarkroomHosts", "DarkroomModel", "DarkroomRedis", "DarkroomFiles", "DarkroomText"],
+                resources: [.embedInCode("Scripts/Steps")] + storeScripts.map { .embedInCode("Scripts/\($0).lua") }
+            ),
+            .target(
+                name: "DarkroomCoordinator",
+                dependencies: [
+                    "DarkroomStore", "DarkroomFileNames", "DarkroomTransfer", "DarkroomCoding", "DarkroomConcurrency",
+                    "DarkroomFiles", "DarkroomText", "DarkroomModel", "DarkroomRedis",
+                ]),
+        ]),
+    // The worker: its pure state machine, and what that state machine drives.
+    room(
+        "Worker",
+        [
+            .target(
+                name: "DarkroomWorkerState",
+                dependencies: ["DarkroomHosts", "DarkroomModel", "DarkroomConcurrency"]),
+            .target(
+                name: "DarkroomOutput",
+                dependencies: [
+                    "DarkroomModel", "DarkroomFileNames", "DarkroomTransfer", "DarkroomCoding", "DarkroomConcurrency",
+                    "DarkroomFiles",
+                ]),
+            .target(
+                name: "DarkroomWorker",
+                dependencies: [
+                    "DarkroomWorkerState", "DarkroomOutput", "DarkroomStore",
+                    "DarkroomFileNames", "DarkroomHosts", "DarkroomTransfer", "DarkroomImaging", "DarkroomRecipes",
+                    "DarkroomCoding", "DarkroomConcurrency", "DarkroomFiles", "DarkroomLogging", "DarkroomText",
+                    "CSystem",
+                    "DarkroomModel", "DarkroomRedis",
+                ]),
+        ]),
+    // Metrics, the log and traces.
+    room(
+        "Observing",
+        [
+            .target(name: "DarkroomMetrics"),
+            .target(name: "DarkroomLogging", dependencies: ["DarkroomModel", "DarkroomConcurrency", "DarkroomText"]),
+            .target(
+                name: "DarkroomTelemetry",
+                dependencies: [
+                    "DarkroomMetrics", "DarkroomWorker", "DarkroomWorkerState", "DarkroomModel", "DarkroomHTTP",
+                    "DarkroomTransfer", "DarkroomLogging", "DarkroomConcurrency", "DarkroomText",
+                ]),
+        ]),
+    // What users see: the library, the pages and the HTTP API, the command line.
+    room(
+        "Surfaces",
+        [
+            .target(
+                name: "Darkroom",
+                dependencies: [
+                    "DarkroomModel", "DarkroomCoordinator", "DarkroomStore", "DarkroomRedis", "DarkroomWorker",
+                    "DarkroomTransfer", "DarkroomImaging", "DarkroomFileNames", "DarkroomLogging",
+                    "DarkroomConcurrency",
+                    "DarkroomFiles", "DarkroomText", "DarkroomRecipes",
+                ]),
+            .target(
+                name: "DarkroomWeb",
+                dependencies: [
+                    "Darkroom", "DarkroomHTTP", "DarkroomStore", "DarkroomRedis", "DarkroomCoordinator",
+                    "DarkroomModel",
+                    "DarkroomOutput", "DarkroomWorker", "DarkroomImaging", "DarkroomMetrics", "DarkroomRecipes",
+                    "DarkroomFiles",
+                    "DarkroomCoding", "DarkroomConcurrency", "DarkroomLogging", "DarkroomText",
+                ],
+                resources: [
+                    .embedInCode("Assets/style.css"), .embedInCode("Assets/page.js"), .embedInCode("Assets/sheet.js"),
+                    .embedInCode("Assets/grid.js"), .embedInCode("Assets/live.js"), .embedInCode("Assets/photo.js"),
+                    .embedInCode("Assets/states.js"), .embedInCode("Assets/facts.js"), .embedInCode("Assets/text.js"),
+                    .embedInCode("Assets/icon.svg"), .embedInCode("Assets/openapi.json"),
+                ]),
+            .executableTarget(
+                name: "DarkroomCommand",
+                dependencies: [
+                    "Darkroom", "DarkroomWeb", "DarkroomHTTP", "DarkroomCoordinator", "DarkroomStore", "DarkroomRedis",
+                    "DarkroomWorker", "DarkroomTransfer", "DarkroomImaging", "DarkroomRecipes",
+                    "DarkroomFileNames", "DarkroomLogging", "DarkroomConcurrency", "DarkroomFiles", "DarkroomText",
+                    "DarkroomTelemetry", "DarkroomCoding", "ArgumentParsing", "CSystem",
+                ]),
+        ]),
+    [
+        // Measures Darkroom.
         .executableTarget(
             name: "DarkroomBench",
             dependencies: [
@@ -155,14 +193,18 @@ let package = Package(
                 "DarkroomImaging", "DarkroomRecipes", "DarkroomLogging", "DarkroomPhotoServer",
                 "DarkroomConcurrency", "DarkroomText", "DarkroomWorkerState", "ArgumentParsing", "CSystem",
                 "DarkroomModel",
-            ]),
+            ],
+            path: "Benchmarks/DarkroomBench"),
 
         // Programs that use the library.
-        .executableTarget(name: "ControlBatch", dependencies: ["Darkroom"], path: "Sources/Examples/ControlBatch"),
+        .executableTarget(name: "ControlBatch", dependencies: ["Darkroom"], path: "Examples/ControlBatch"),
         .executableTarget(
-            name: "CustomOperation", dependencies: ["Darkroom"], path: "Sources/Examples/CustomOperation"),
+            name: "CustomOperation", dependencies: ["Darkroom"], path: "Examples/CustomOperation"),
 
         // Tests.
+        .target(
+            name: "DarkroomPhotoServer", dependencies: ["CMicrohttpd", "DarkroomConcurrency", "DarkroomText"],
+            path: "Tests/DarkroomPhotoServer"),
         .target(
             name: "DarkroomTestSupport",
             dependencies: ["DarkroomRedis", "DarkroomConcurrency", "CSystem", "CTLS", "CZlib"],
@@ -280,5 +322,15 @@ let package = Package(
                 "DarkroomCoordinator", "DarkroomModel", "DarkroomRedis",
             ]),
     ],
+]
+
+let package = Package(
+    name: "darkroom",
+    products: [
+        .executable(name: "darkroom", targets: ["DarkroomCommand"]),
+        .executable(name: "darkroom-bench", targets: ["DarkroomBench"]),
+        .library(name: "Darkroom", targets: ["Darkroom"]),
+    ],
+    targets: rooms.flatMap { $0 },
     swiftLanguageModes: [.v6]
 )

@@ -56,7 +56,7 @@ import Testing
     }
 
     private static func page(_ name: String) throws -> String {
-        try text(of: "Sources/Darkroom/Darkroom.docc/\(name).md")
+        try text(of: "Sources/Surfaces/Darkroom/Darkroom.docc/\(name).md")
     }
 
     private static func text(of path: String) throws -> String {

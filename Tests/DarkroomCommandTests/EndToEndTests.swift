@@ -193,7 +193,7 @@ struct EndToEndTests {
         #expect(try queue.run("wait", id).status == 3)
         let page = try String(
             contentsOf: Self.tests.deletingLastPathComponent()
-                .appendingPathComponent("Sources/Darkroom/Darkroom.docc/RedisKeys.md"), encoding: .utf8)
+                .appendingPathComponent("Sources/Surfaces/Darkroom/Darkroom.docc/RedisKeys.md"), encoding: .utf8)
         let commands = page.split(separator: "\n").filter { $0.hasPrefix("redis-cli ") }
         #expect(commands.count >= 10)
         guard case .unix(let socket) = queue.redis.configuration.address else {

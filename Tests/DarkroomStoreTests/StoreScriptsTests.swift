@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct StoreScriptsTests {
     private static let operations = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .appendingPathComponent("../../Sources/DarkroomStore/Operations").standardizedFileURL
+        .appendingPathComponent("../../Sources/Batches/DarkroomStore/Scripts").standardizedFileURL
 
     @Test func connectionsLoadTheScriptOfEveryOperation() throws {
         let files = try FileManager.default.contentsOfDirectory(atPath: Self.operations.path)

@@ -59,7 +59,7 @@ struct OutsideProgramTests {
     }
 
     @Test func codeOfTheDocumentationCompiles() throws {
-        let pages = ["README.md", "Sources/Darkroom/Darkroom.docc/Darkroom.md"]
+        let pages = ["README.md", "Sources/Surfaces/Darkroom/Darkroom.docc/Darkroom.md"]
         let source = try pages.flatMap(Self.blocks(of:)).map { block in
             "func block\(UInt32.random(in: 0...UInt32.max))() async throws {\n"
                 + block.replacing("import Darkroom\n", with: "") + "}\n"
@@ -102,7 +102,7 @@ struct OutsideProgramTests {
             #expect(undocumented.isEmpty, "\(undocumented.map { $0.pathComponents.joined(separator: ".") })")
         }
         let page = try String(
-            contentsOf: Self.package.appendingPathComponent("Sources/Darkroom/Darkroom.swift"), encoding: .utf8)
+            contentsOf: Self.package.appendingPathComponent("Sources/Surfaces/Darkroom/Darkroom.swift"), encoding: .utf8)
         let list = page.split(separator: "\n").filter { $0.hasPrefix("//  ") }.flatMap { line in
             line.dropFirst(16).split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter {
                 !$0.isEmpty

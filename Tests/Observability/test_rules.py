@@ -39,7 +39,7 @@ class RuleTests(unittest.TestCase):
                 self.assertIn(rule["labels"]["severity"], ["critical", "warning"])
 
     def test_documentation_lists_the_rules(self):
-        page = (PROJECT / "Sources/Darkroom/Darkroom.docc/Observability.md").read_text()
+        page = (PROJECT / "Sources/Surfaces/Darkroom/Darkroom.docc/Observability.md").read_text()
         self.assertEqual(self.names, re.findall(r"^\| `(Darkroom\w+)` \|", page, re.MULTILINE))
 
 

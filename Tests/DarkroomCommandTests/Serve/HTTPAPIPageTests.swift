@@ -11,7 +11,7 @@ struct HTTPAPIPageTests {
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
     private func page(_ name: String) throws -> String {
-        let path = "Sources/Darkroom/Darkroom.docc/\(name).md"
+        let path = "Sources/Surfaces/Darkroom/Darkroom.docc/\(name).md"
         return try String(contentsOf: Self.project.appendingPathComponent(path), encoding: .utf8)
     }
 
@@ -69,7 +69,7 @@ struct HTTPAPIPageTests {
     /// The page has every path, every event and every status of the description.
     @Test func pageIsComplete() throws {
         let page = try page("HTTPAPI")
-        let path = Self.project.appendingPathComponent("Sources/DarkroomWeb/Assets/openapi.json")
+        let path = Self.project.appendingPathComponent("Sources/Surfaces/DarkroomWeb/Assets/openapi.json")
         let document = try #require(try JSONSerialization.jsonObject(with: Data(contentsOf: path)) as? [String: Any])
         for (path, methods) in try #require(document["paths"] as? [String: [String: Any]]) {
             let last = path.split(separator: "/").last { !$0.hasPrefix("{") } ?? ""
