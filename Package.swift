@@ -99,7 +99,11 @@ let rooms: [[Target]] = [
             .target(
                 name: "DarkroomModel",
                 dependencies: ["DarkroomRecipes", "DarkroomText", "DarkroomCoding", "DarkroomHosts"]),
-            .target(name: "DarkroomFileNames", dependencies: ["DarkroomModel", "DarkroomCoding", "DarkroomText"]),
+            .target(
+                name: "DarkroomStorage",
+                dependencies: [
+                    "DarkroomModel", "DarkroomCoding", "DarkroomConcurrency", "DarkroomFiles", "DarkroomText",
+                ]),
             .target(
                 name: "DarkroomStore",
                 dependencies: ["DarkroomHosts", "DarkroomModel", "DarkroomRedis", "DarkroomFiles", "DarkroomText"],
@@ -108,7 +112,7 @@ let rooms: [[Target]] = [
             .target(
                 name: "DarkroomCoordinator",
                 dependencies: [
-                    "DarkroomStore", "DarkroomFileNames", "DarkroomTransfer", "DarkroomCoding", "DarkroomConcurrency",
+                    "DarkroomStore", "DarkroomStorage", "DarkroomTransfer", "DarkroomCoding", "DarkroomConcurrency",
                     "DarkroomFiles", "DarkroomText", "DarkroomModel", "DarkroomRedis",
                 ]),
         ]),
@@ -120,16 +124,15 @@ let rooms: [[Target]] = [
                 name: "DarkroomWorkerState",
                 dependencies: ["DarkroomHosts", "DarkroomModel", "DarkroomConcurrency"]),
             .target(
-                name: "DarkroomOutput",
+                name: "DarkroomOrigins",
                 dependencies: [
-                    "DarkroomModel", "DarkroomFileNames", "DarkroomTransfer", "DarkroomCoding", "DarkroomConcurrency",
-                    "DarkroomFiles",
+                    "DarkroomStorage", "DarkroomTransfer", "DarkroomModel", "DarkroomCoding", "DarkroomFiles",
                 ]),
             .target(
                 name: "DarkroomWorker",
                 dependencies: [
-                    "DarkroomWorkerState", "DarkroomOutput", "DarkroomStore",
-                    "DarkroomFileNames", "DarkroomHosts", "DarkroomTransfer", "DarkroomImaging", "DarkroomRecipes",
+                    "DarkroomWorkerState", "DarkroomOrigins", "DarkroomStore",
+                    "DarkroomStorage", "DarkroomHosts", "DarkroomTransfer", "DarkroomImaging", "DarkroomRecipes",
                     "DarkroomCoding", "DarkroomConcurrency", "DarkroomFiles", "DarkroomLogging", "DarkroomText",
                     "CSystem",
                     "DarkroomModel", "DarkroomRedis",
@@ -156,7 +159,7 @@ let rooms: [[Target]] = [
                 name: "Darkroom",
                 dependencies: [
                     "DarkroomModel", "DarkroomCoordinator", "DarkroomStore", "DarkroomRedis", "DarkroomWorker",
-                    "DarkroomTransfer", "DarkroomImaging", "DarkroomFileNames", "DarkroomLogging",
+                    "DarkroomTransfer", "DarkroomImaging", "DarkroomStorage", "DarkroomLogging",
                     "DarkroomConcurrency",
                     "DarkroomFiles", "DarkroomText", "DarkroomRecipes",
                 ]),
@@ -165,7 +168,7 @@ let rooms: [[Target]] = [
                 dependencies: [
                     "Darkroom", "DarkroomHTTP", "DarkroomStore", "DarkroomRedis", "DarkroomCoordinator",
                     "DarkroomModel",
-                    "DarkroomOutput", "DarkroomWorker", "DarkroomImaging", "DarkroomMetrics", "DarkroomRecipes",
+                    "DarkroomOrigins", "DarkroomWorker", "DarkroomImaging", "DarkroomMetrics", "DarkroomRecipes",
                     "DarkroomFiles",
                     "DarkroomCoding", "DarkroomConcurrency", "DarkroomLogging", "DarkroomText",
                 ],
@@ -180,7 +183,7 @@ let rooms: [[Target]] = [
                 dependencies: [
                     "Darkroom", "DarkroomWeb", "DarkroomHTTP", "DarkroomCoordinator", "DarkroomStore", "DarkroomRedis",
                     "DarkroomWorker", "DarkroomTransfer", "DarkroomImaging", "DarkroomRecipes",
-                    "DarkroomFileNames", "DarkroomLogging", "DarkroomConcurrency", "DarkroomFiles", "DarkroomText",
+                    "DarkroomStorage", "DarkroomLogging", "DarkroomConcurrency", "DarkroomFiles", "DarkroomText",
                     "DarkroomTelemetry", "DarkroomCoding", "ArgumentParsing", "CSystem",
                 ]),
         ]),
@@ -256,10 +259,10 @@ let rooms: [[Target]] = [
             ]),
         .testTarget(
             name: "DarkroomModelTests",
-            dependencies: ["DarkroomModel", "DarkroomFileNames", "FuzzSupport", "ErrorExpectations"]),
+            dependencies: ["DarkroomModel", "DarkroomStorage", "FuzzSupport", "ErrorExpectations"]),
         .testTarget(
-            name: "DarkroomFileNamesTests",
-            dependencies: ["DarkroomFileNames", "DarkroomModel", "FuzzSupport", "ErrorExpectations"]),
+            name: "DarkroomStorageTests",
+            dependencies: ["DarkroomStorage", "DarkroomModel", "FuzzSupport", "ErrorExpectations"]),
         .testTarget(
             name: "DarkroomLoggingTests",
             dependencies: ["DarkroomLogging", "DarkroomConcurrency", "DarkroomTestSupport"]),
@@ -277,7 +280,7 @@ let rooms: [[Target]] = [
             name: "DarkroomCoordinatorTests",
             dependencies: [
                 "DarkroomCoordinator", "DarkroomFiles", "StoreInspection", "DarkroomTestSupport", "ErrorExpectations",
-                "DarkroomCoding", "DarkroomConcurrency", "DarkroomFileNames", "DarkroomModel", "DarkroomRedis",
+                "DarkroomCoding", "DarkroomConcurrency", "DarkroomStorage", "DarkroomModel", "DarkroomRedis",
                 "DarkroomStore",
             ]),
         .testTarget(
@@ -286,10 +289,10 @@ let rooms: [[Target]] = [
         .testTarget(
             name: "DarkroomWorkerTests",
             dependencies: [
-                "DarkroomWorker", "DarkroomWorkerState", "DarkroomOutput",
+                "DarkroomWorker", "DarkroomWorkerState", "DarkroomOrigins",
                 "DarkroomCoordinator", "DarkroomCoding", "DarkroomLogging", "DarkroomPhotoServer", "DarkroomImaging",
                 "DarkroomRecipes", "StoreInspection", "DarkroomTestSupport", "ErrorExpectations", "FuzzSupport",
-                "DarkroomConcurrency", "DarkroomFileNames", "DarkroomFiles", "DarkroomModel", "DarkroomRedis",
+                "DarkroomConcurrency", "DarkroomStorage", "DarkroomFiles", "DarkroomModel", "DarkroomRedis",
                 "DarkroomStore", "DarkroomTransfer",
             ]),
         .testTarget(

@@ -1,3 +1,4 @@
+import DarkroomStorage
 import Darkroom
 import DarkroomTestSupport
 import ErrorExpectations

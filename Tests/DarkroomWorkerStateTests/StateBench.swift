@@ -10,12 +10,6 @@ struct StateBench {
     typealias Photo = PhotoTask
     typealias Effects = [WorkerState.Effect]
 
-    struct Fault: StorageFault {
-        var detail: String
-        var isOfDevice: Bool
-        var bytes = 1000
-    }
-
     static let maxWaiting = WorkerState.maxWaiting
     static let maxStalled = WorkerState.maxStalled
 
@@ -71,8 +65,7 @@ struct StateBench {
     @discardableResult
     mutating func claim(
         _ batch: BatchID, _ number: Int = 1, photos: Int = 10, priority: BatchPriority? = nil,
-        stateCodes: String? = nil,
-        leaseExpiries: Int = 0, retries: String = ""
+        stateCodes: String? = nil, leaseExpiries: Int = 0, retries: String = "", domains: Set<StorageDomain> = []
     ) -> HeldOperation {
         var options = BatchOptions()
         options.operationSize = 10
@@ -92,7 +85,7 @@ struct StateBench {
         }
         self.claimed(held)
         let lines = [[UInt8]?](repeating: nil, count: records.count)
-        handle(.prepared(LocalOperation(claimed, options, records: records, lines: lines)))
+        handle(.prepared(LocalOperation(claimed, options, records: records, lines: lines, domains: domains)))
         return held
     }
 
@@ -149,23 +142,22 @@ struct StateBench {
 
     // MARK: Storage
 
-    /// The output of a batch cannot be written. If `device` is given, the outputs of `others` cannot be written either.
+    /// The output of a batch cannot be written. If `domain` is given, no output in it can be written.
     @discardableResult
-    mutating func block(
-        _ batch: BatchID, isAway: Bool = false, device: UInt? = nil, and others: [BatchID] = []
-    ) -> Effects {
-        let fault = Fault(detail: "no room for \(batch)", isOfDevice: !isAway)
-        return handle(.storageFault(batch, fault, device: device, others: device == nil ? [] : Set(others)))
+    mutating func block(_ batch: BatchID, domain: StorageDomain? = nil) -> Effects {
+        handle(.storageFault(batch, detail: "no room for \(batch)", domain: domain))
     }
 
-    /// A worker has opened the output of a batch on a device. Returns the storage fault of the device, or nil.
-    mutating func storageBlocked(_ batch: BatchID, onDevice device: UInt) -> String? {
-        for case .outputBlocked(let reason) in handle(.outputOpened(batch, device: device)) { return reason }
+    /// A worker has opened the output of a batch in a domain. Returns the storage fault of the domain, or nil.
+    mutating func storageBlocked(_ batch: BatchID, in domain: StorageDomain) -> String? {
+        for case .outputBlocked(let reason) in handle(.outputOpened(batch, [domain])) { return reason }
         return nil
     }
 
     /// The outage with this number now has another storage fault as its cause.
-    mutating func storageChanged(_ number: Int, to fault: Fault) -> Effects { handle(.storageChanged(number, fault)) }
+    mutating func storageChanged(_ number: Int, to detail: String, domain: StorageDomain? = nil) -> Effects {
+        handle(.storageChanged(number, detail: detail, domain: domain))
+    }
 
     /// The outages whose next check is due.
     @discardableResult
@@ -435,5 +427,7 @@ extension [WorkerState.Effect] {
     /// Whether more work may start, or work must be reported.
     var schedulesWork: Bool { contains { if case .schedule = $0 { true } else { false } } }
     var wakesHeartbeat: Bool { contains { if case .wakeHeartbeat = $0 { true } else { false } } }
-    var beginsOutage: Bool { contains { if case .outageBegan = $0 { true } else { false } } }
+    var beginsOutage: Bool {
+        contains { if case .outage(_, beganFor: let batches) = $0 { batches != nil } else { false } }
+    }
 }

@@ -76,7 +76,9 @@ import Testing
             }
             let stateCodes = String((0..<9).map { _ in "NNNNNDF".randomElement(using: &random)! })  // not empty
             let leaseExpiries = chance(20) ? 2 : 0
-            bench.claim(batch, numbers[batch]!, stateCodes: stateCodes + "N", leaseExpiries: leaseExpiries)
+            bench.claim(
+                batch, numbers[batch]!, stateCodes: stateCodes + "N", leaseExpiries: leaseExpiries,
+                domains: chance(30) ? [Self.disk] : [])
         }
 
         /// Asks again for the bodies that wait.
@@ -177,7 +179,7 @@ import Testing
             case 11...13: bench.control(batch) { $0.focus = .init(first...(first + 15), only: only) }
             case 14: bench.control(batch) { $0.focus = nil }
             case 15: if chance(30) { bench.control(batch) { $0.isCancelled = true } }
-            case 16: bench.block(batch, device: chance(50) ? 1 : nil, and: batches.filter { _ in chance(30) })
+            case 16: bench.block(batch, domain: chance(50) ? Self.disk : nil)
             default: bench.unblock()
             }
         }

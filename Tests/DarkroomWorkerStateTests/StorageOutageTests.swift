@@ -93,21 +93,23 @@ import Testing
 
     @Test func fullDiskBlocksAllItsBatchesAndIsLoggedOnce() throws {
         var bench = StateBench()
-        bench.claim(one)
-        bench.claim(two)
-        let (first, second) = (bench.block(one, device: 7, and: [one, two]), bench.block(two, device: 7))
+        let disk = StorageDomain("disk 7")
+        bench.claim(one, domains: [disk])
+        bench.claim(two, domains: [StorageDomain("disk 6"), disk])
+        let (first, second) = (bench.block(one, domain: disk), bench.block(two, domain: disk))
         #expect(first.beginsOutage && !second.beginsOutage)
         #expect(Set(bench.blockedBatches.keys) == [one, two])
         // A newly claimed batch also writes to this disk.
         let three = BatchID("three")
-        let (why, whyNot) = (bench.storageBlocked(three, onDevice: 7), bench.storageBlocked(three, onDevice: 8))
+        let why = bench.storageBlocked(three, in: disk)
+        let whyNot = bench.storageBlocked(three, in: StorageDomain("disk 8"))
         #expect(why == "no room for one" && whyNot == nil)
         bench.claim(three)
         let begun = bench.begin()
         #expect(begun.isEmpty)
         // Now the folder of the first batch is missing. This does not affect the other batches.
         let wait = try #require(bench.outages.first)
-        let effects = bench.storageChanged(wait.number, to: .init(detail: "gone", isOfDevice: false))
+        let effects = bench.storageChanged(wait.number, to: "gone")
         #expect(effects.schedulesWork && bench.blockedBatches == [one: "gone"])
         let others = bench.begin()
         #expect(!others.isEmpty && others.allSatisfy { $0.operation.batch != one })
@@ -117,7 +119,7 @@ import Testing
     @Test func outageWithoutHeldOperationsEndsAfterTenMinutes() throws {
         var bench = StateBench()
         let held = bench.claim(one)
-        bench.block(one, isAway: true)
+        bench.block(one)
         let now = ContinuousClock.now
         let whileHeld = [0, 1000].map { bench.storageChecksDue(now: now + .seconds($0)).count }
         #expect(whileHeld == [1, 1])

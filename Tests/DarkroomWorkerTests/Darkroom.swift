@@ -1,3 +1,4 @@
+import DarkroomStorage
 import DarkroomCoding
 import DarkroomConcurrency
 import DarkroomLogging

@@ -1,3 +1,4 @@
+import DarkroomStorage
 import DarkroomConcurrency
 import DarkroomModel
 import DarkroomPhotoServer

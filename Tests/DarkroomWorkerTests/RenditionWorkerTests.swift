@@ -6,7 +6,7 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-@testable import DarkroomOutput
+@testable import DarkroomStorage
 @testable import DarkroomWorker
 
 /// Workers and batches with several renditions.

@@ -1,3 +1,4 @@
+import DarkroomStorage
 import DarkroomConcurrency
 import DarkroomModel
 import DarkroomRedis
@@ -116,21 +117,30 @@ package final class Coordinator: Sendable {
     private func begin(_ id: BatchID, _ options: BatchOptions, overwrite: Bool, put: () throws -> Bool) throws {
         if !options.originals.isEmpty, !options.remoteOutput {
             let originals = WritableFolder(role: "originals folder", path: options.originals)
-            try originals.create()
-            try originals.tryWriting()
+            try CoordinatorError.storing { () throws(StorageError) in
+                try originals.create()
+                try originals.tryWriting()
+            }
         }
-        let folder = options.output.isEmpty || options.remoteOutput ? nil : OutputFolder(path: options.output)
-        try folder?.checkRenditions(of: options)
-        let isNew = folder?.isUntouched(by: id) ?? false
-        let origin = try folder.map { _ in try control.retrying { try store.perform(store.identify()) } }
-        try folder?.prepare(for: id, overwrite: overwrite, origin: origin) { other in
-            // If Redis cannot be read, the batch counts as existing.
-            (try? store.facts(of: [other]))?.isEmpty ?? false
+        let place = options.output.isEmpty || options.remoteOutput ? nil : StorageSchemes.place(options.output)
+        let isNew = place?.isUntouched(by: id) ?? false
+        if let place {
+            let origin = try control.retrying { try store.perform(store.identify()) }
+            try CoordinatorError.storing { () throws(StorageError) in
+                _ = try place.examine(renditions: options.renditions.map(\.name))
+                if !overwrite {
+                    try place.checkFree(for: id, origin: origin) { other in
+                        // If Redis cannot be read, the batch counts as existing.
+                        (try? store.facts(of: [other]))?.isEmpty ?? false
+                    }
+                }
+                try place.reserve(for: id, origin: origin)
+            }
         }
         do {
             guard try put() else { throw CoordinatorError.gone(id) }
         } catch {
-            if isNew { folder?.withdraw(id) }
+            if isNew { place?.withdraw(id) }
             throw error
         }
     }
@@ -143,7 +153,7 @@ package final class Coordinator: Sendable {
         let reply = try control.retrying(within: limit, beforeTrying: beforeTrying) {
             try store.perform(
                 store.submit(
-                    id, options, overwrite: overwrite, above: OutputFolder(path: options.output).lastTaken,
+                    id, options, overwrite: overwrite, above: StorageSchemes.place(options.output).lastTaken,
                     after: before))
         }
         switch reply {

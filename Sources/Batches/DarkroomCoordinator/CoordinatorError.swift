@@ -1,4 +1,5 @@
 import DarkroomModel
+import DarkroomStorage
 
 /// The reason why a photo list was not fed, a batch was not submitted, or a change of a batch or of the cluster was
 /// refused. Nothing was changed, unless the description names a change.
@@ -62,6 +63,17 @@ package struct CoordinatorError: Error, Sendable, CustomStringConvertible {
 }
 
 extension CoordinatorError {
+    /// Makes storage calls, and throws their errors as errors of the coordinator.
+    package static func storing<Value>(
+        _ body: () throws(StorageError) -> Value
+    ) throws(CoordinatorError) -> Value {
+        do throws(StorageError) {
+            return try body()
+        } catch {
+            throw CoordinatorError(error.code == .taken ? .outputTaken : .outputDenied, error.description)
+        }
+    }
+
     static func nameTaken(_ name: String, by other: BatchID) -> CoordinatorError {
         CoordinatorError(
             .nameTaken,

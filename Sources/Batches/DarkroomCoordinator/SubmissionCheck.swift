@@ -1,3 +1,4 @@
+import DarkroomStorage
 import DarkroomModel
 import DarkroomStore
 
@@ -35,16 +36,20 @@ package struct SubmissionCheck {
 
     private func checkFolders() throws -> Bool {
         if !options.originals.isEmpty {
-            _ = try WritableFolder(role: "originals folder", path: options.originals).examine()
-        }
-        let output = OutputFolder(path: options.output)
-        if !overwrite {
-            try output.checkFree(origin: store?.identity()) { other in
-                // If Redis cannot be read, the batch counts as existing.
-                (try? store?.facts(of: [other]))?.isEmpty ?? false
+            _ = try CoordinatorError.storing { () throws(StorageError) in
+                try WritableFolder(role: "originals folder", path: options.originals).examine()
             }
         }
-        try output.checkRenditions(of: options)
-        return try output.examine()
+        let place = StorageSchemes.place(options.output)
+        let origin = overwrite ? nil : try store?.identity()
+        return try CoordinatorError.storing { () throws(StorageError) in
+            if !overwrite {
+                try place.checkFree(origin: origin) { other in
+                    // If Redis cannot be read, the batch counts as existing.
+                    (try? store?.facts(of: [other]))?.isEmpty ?? false
+                }
+            }
+            return try place.examine(renditions: options.renditions.map(\.name))
+        }
     }
 }

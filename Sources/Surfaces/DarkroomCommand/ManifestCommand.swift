@@ -1,3 +1,4 @@
+import DarkroomStorage
 import ArgumentParsing
 import Darkroom
 import DarkroomCoordinator
@@ -31,7 +32,7 @@ struct ManifestCommand: ParsableCommand {
     }
 
     func run() throws {
-        let reader = ManifestReader(output: folder)
+        let reader = StorageSchemes.place(folder).results.manifest
         let output = StandardOutput()
         if json {
             var array = JSONArrayWriter(output)

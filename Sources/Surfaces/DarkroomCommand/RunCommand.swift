@@ -1,3 +1,4 @@
+import DarkroomStorage
 import ArgumentParsing
 import Darkroom
 import DarkroomCoordinator
@@ -153,10 +154,11 @@ struct RunCommand: ParsableCommand {
         let identity = try identity(photos, options)
         // The folder is examined first, so that an error about it is reported at once.
         _ = try RunFolder.examine(output: options.output, overwrite: files.overwrite)
-        let output = OutputFolder(path: options.output)
-        try output.checkRenditions(of: options)
+        let outputExists = try CoordinatorError.storing { () throws(StorageError) in
+            try StorageSchemes.place(options.output).examine(renditions: options.renditions.map(\.name))
+        }
         let folders = try workerConfiguration(photos.list).transfer.fileFolders
-        let report = try DryRun(photos, options, outputExists: output.examine(), fileFolders: folders, progress)
+        let report = try DryRun(photos, options, outputExists: outputExists, fileFolders: folders, progress)
         let action = try PlannedAction(
             ofRun: identity, conditions(), photos: report.examination.photos, overwrite: files.overwrite, again: again,
             retry: retry)

@@ -3,7 +3,7 @@ import DarkroomFiles
 import DarkroomImaging
 import DarkroomLogging
 import DarkroomModel
-import DarkroomOutput
+import DarkroomStorage
 import DarkroomStore
 import DarkroomTransfer
 import DarkroomWorkerState
@@ -25,6 +25,8 @@ final class WorkerCore: Sendable {
     let contexts = Locked<[BatchID: BatchContext]>([:])
     /// The files of the operations that run in this worker.
     let files = Locked<[HeldOperation: OperationFiles]>([:])
+    /// The faults that cause the storage outages.
+    let outages = Locked(OutageFaults())
     let rate = Rate()
     let waitSamples = WaitSamples()
     /// The time at which the worker was created, in ms since 1970 by the local clock.
@@ -59,11 +61,11 @@ final class WorkerCore: Sendable {
         engine = TransferEngine(transfer, exchange: SharedHosts(coordination))
         filtrationThreads = FiltrationThreads(priority: configuration.threadPriority, logger: logger)
         helpers = configuration.makeHelpers()
-        let isWaitedFor = Locked<(@Sendable (OutputWriter.Failure, BatchContext) -> Bool)?>(nil)
+        let isWaitedFor = Locked<(@Sendable (StorageFault, BatchContext) -> Bool)?>(nil)
         let source = OriginalsSource(
             engine, rules: FetchRules(configuration.transfer), fileCalls: fileCalls, worker: id
-        ) { failure, context in
-            isWaitedFor.withLock { $0 }?(failure, context) ?? false
+        ) { fault, context in
+            isWaitedFor.withLock { $0 }?(fault, context) ?? false
         }
         pending = PendingOperations(filtrations: configuration.filtrations, source: source)
         state = Locked(
@@ -92,12 +94,13 @@ final class WorkerCore: Sendable {
         switch effect {
         case .schedule(let urgently): handle(.schedule(urgently: urgently))
         case .download(let task, let urgency):
-            if let context = files(of: task.operation)?.context {
-                begin(RunningPhoto(task: task, context: context), urgency)
+            if let files = files(of: task.operation) {
+                begin(RunningPhoto(task: task, context: files.context, sink: files.sink), urgency)
             } else {
                 handle(.downloadEnded(task, nil))  // the operation was dropped in the meantime
             }
         case .dropped(let held): files.withLock { $0[held] = nil }
+        case .outageEnded(let number): outages.withLock { $0.end(number) }
         case .filter(let job):
             pending.filter(job, work: filter)
             if read({ $0.urgency(of: job.task) }).priority != job.priority { reorder(job.task) }
@@ -110,7 +113,7 @@ final class WorkerCore: Sendable {
         case .wakeClaims: coordination.claimSignal.raise()
         case .wakeReports: coordination.reportSignal.raise()
         case .wakeHeartbeat: coordination.heartbeatSignal.raise()
-        case .proceed, .leaseLost, .left, .removeManifest, .release, .outputBlocked, .outageBegan, .checkStorage:
+        case .proceed, .leaseLost, .left, .removeManifest, .release, .outputBlocked, .outage, .checkStorage:
             return false
         }
         return true
@@ -157,12 +160,10 @@ final class WorkerCore: Sendable {
     /// The files of an operation; nil if it does not run in this worker.
     func files(of held: HeldOperation) -> OperationFiles? { files.withLock { $0[held] } }
 
-    /// Removes the manifest files that other workers wrote for an operation that has ended in this worker.
-    func removeOtherManifests(of held: HeldOperation, _ files: OperationFiles) {
+    /// Removes the manifest lines that other workers wrote for an operation that has ended in this worker.
+    func removeOtherManifests(_ files: OperationFiles) {
         // While this call hangs, the worker can report nothing.
-        fileCalls.run(for: nil) {
-            ManifestFiles.removeOthers(held, forgotten: files.forgottenTokens, files.context.output)
-        }
+        fileCalls.run(for: nil) { files.sink.removeOthers() }
     }
 
     func removeStaleFiles(of held: HeldOperation) {
@@ -180,13 +181,13 @@ final class WorkerCore: Sendable {
 
     /// Adds a claimed operation to the worker state, which starts photos if there is room.
     func accept(
-        _ claimed: ClaimedOperation, _ context: BatchContext, _ folder: OpenFolder?
+        _ claimed: ClaimedOperation, _ context: BatchContext, _ storage: any HeldStorage
     ) throws(EntryError) {
         guard configuration.work == .photos else {
             let lines = [[UInt8]?](repeating: nil, count: claimed.stateCodes.count)
             var operation = LocalOperation(claimed, context.options, records: [], lines: lines)
             operation.skipAll()
-            begin(operation, OperationFiles(context))
+            begin(operation, OperationFiles(context: context, sink: storage.begin(claimed, [], worker: coordination.id)))
             return
         }
         let firstIndex = (claimed.held.number - 1) * context.options.operationSize
@@ -196,10 +197,11 @@ final class WorkerCore: Sendable {
                 "operation \(claimed.held.number) of \(claimed.held.batch): its entry has \(records.count) photos, "
                     + "\(claimed.stateCodes.count) were fed")
         }
-        let past = ManifestFiles.takeOver(claimed, records, context.output)
-        if claimed.leaseExpiries > 0 { StaleFiles.remove(of: claimed.held, records, context.output) }
-        let files = OperationFiles(context, folder: folder, forgottenTokens: past.forgotten)
-        var operation = LocalOperation(claimed, context.options, records: records, lines: past.lines)
+        let sink = storage.begin(claimed, records, worker: coordination.id)
+        if claimed.leaseExpiries > 0 { context.originals?.removeRemains(of: claimed.held, records) }
+        var operation = LocalOperation(
+            claimed, context.options, records: records, lines: sink.past,
+            domains: storage.domains.union([context.originals?.domain].compactMap(\.self)))
         if claimed.leaseExpiries >= Self.maxLeaseExpiries {
             operation.finishAll(.failed(.crashed))
             coordination.logger.error(
@@ -211,7 +213,7 @@ final class WorkerCore: Sendable {
                 key: claimed.held.batch.description,
                 LogMetadata(claimed.held).adding(["leaseExpiries": .number(claimed.leaseExpiries)]))
         }
-        begin(operation, files)
+        begin(operation, OperationFiles(context: context, sink: sink))
     }
 
     private func begin(_ operation: LocalOperation, _ operationFiles: OperationFiles) {
@@ -280,20 +282,15 @@ final class WorkerCore: Sendable {
         let context = photo.context
         // With helpers, the photos of quarantined operations, which have crash probes, do not run in this process.
         if helpers == nil, let call = crashProbe(task, begins: true) { _ = coordination.store.results(of: [call]) }
-        let temporaryName = StaleFiles.temporaryName(
-            for: String(task.record.index), fencingToken: task.operation.fencingToken,
-            worker: "\(coordination.id).\(job.attempt)")
-        let outcome = filtrationThreads.run { [self] in
-            PhotoDevelopment.develop(
-                photo, image,
-                maker: PhotoMaker(photo, context.recipe, helpers: helpers, isolatesEverything: isolatesEverything),
-                fileCalls: fileCalls, temporaryName: temporaryName,
-                isWanted: {
-                    waitForLeases()
-                    return mayProceed(.placing(job))
-                },
-                isWaitedFor: { isWaitedFor($0, of: context) })
-        }
+        let development = PhotoDevelopment(
+            photo: photo, image: image, worker: coordination.id, attempt: job.attempt, fileCalls: fileCalls,
+            isWanted: { [self] in
+                waitForLeases()
+                return mayProceed(.placing(job))
+            },
+            isWaitedFor: { [self] in isWaitedFor($0, of: context) })
+        let maker = PhotoMaker(photo, context.recipe, helpers: helpers, isolatesEverything: isolatesEverything)
+        let outcome = filtrationThreads.run { development.run(maker) }
         if let outcome { note(outcome, of: task) }
         handle(.filterEnded(job, outcome))
     }

@@ -57,15 +57,13 @@ extension WorkerState {
         case filterEnded(FilterJob, PhotoOutcome?)
 
         // Storage.
-        /// The output folder of a batch was opened; `device` is the device number of its file system.
-        case outputOpened(BatchID, device: UInt)
-        /// A file of a batch temporarily cannot be written. If the fault affects all files on the file system, `device`
-        /// is the number of the file system, and `others` are the other local batches that write to it. `staleFile` is
-        /// a temporary file in the folder of the fault that could not be removed.
-        case storageFault(
-            BatchID, any StorageFault, device: UInt? = nil, others: Set<BatchID> = [], staleFile: String? = nil)
-        /// Another storage fault now causes the outage with this number.
-        case storageChanged(Int, any StorageFault)
+        /// The storage of a batch was opened. It is in these domains.
+        case outputOpened(BatchID, Set<StorageDomain>)
+        /// A file of a batch temporarily cannot be written. `domain` is nil if no other batch is affected.
+        case storageFault(BatchID, detail: String, domain: StorageDomain?)
+        /// Another storage fault now causes the outage with this number. `domain` is nil if it affects only the batch that had
+        /// the first fault.
+        case storageChanged(Int, detail: String, domain: StorageDomain?)
         /// The outage with this number is over: files can be written again.
         case storageRecovered(Int)
         case storageChecksDue(now: ContinuousClock.Instant)
@@ -117,9 +115,12 @@ extension WorkerState {
         // Storage.
         /// The output of the batch cannot be written now. The text contains the cause.
         case outputBlocked(String)
-        /// A new outage began. `batches` is the number of local batches that wait until the outage is over.
-        case outageBegan(batches: Int)
-        /// Check whether files can be written again.
+        /// The storage fault belongs to the outage with this number. If the outage is new, `beganFor` is the number of local
+        /// batches that wait until it is over.
+        case outage(Int, beganFor: Int?)
+        /// The outage with this number is over, or its batches have had no operation for a long time.
+        case outageEnded(Int)
+        /// Check whether the files of an outage can be written again.
         case checkStorage(StorageOutage)
 
         // Threads.

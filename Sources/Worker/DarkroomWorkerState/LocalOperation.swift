@@ -4,6 +4,8 @@ import DarkroomModel
 /// An operation of this worker, and the progress of each of its photos.
 package struct LocalOperation: Sendable {
     package let held: HeldOperation
+    /// The storage to which the files of the photos are written.
+    let domains: Set<StorageDomain>
     let records: [PhotoRecord]
     let lease: Duration
     let operationSize: Int
@@ -74,11 +76,15 @@ package struct LocalOperation: Sendable {
 
     private static let unknown = UInt8(ascii: ".")
 
-    /// - Parameter lines: by position, the manifest's lines of photos that were final before.
+    /// - Parameters:
+    ///   - lines: by position, the manifest's lines of photos that were final before.
+    ///   - domains: the storage to which the files of the photos are written.
     package init(
-        _ claimed: ClaimedOperation, _ options: BatchOptions, records: [PhotoRecord], lines: [[UInt8]?]
+        _ claimed: ClaimedOperation, _ options: BatchOptions, records: [PhotoRecord], lines: [[UInt8]?],
+        domains: Set<StorageDomain> = []
     ) {
         held = claimed.held
+        self.domains = domains
         self.records = records
         self.lines = lines
         lease = options.lease

@@ -1,29 +1,16 @@
 import DarkroomModel
 
-/// A condition of this machine, such as a full disk, that temporarily prevents the writing of files. It does not count
-/// as a failure of a photo.
-package protocol StorageFault: Sendable {
-    /// The cause of the fault, and the remedy.
-    var detail: String { get }
-    /// Whether the fault affects all files on the same file system.
-    var isOfDevice: Bool { get }
-    /// The number of bytes that must be free before the fault counts as gone.
-    var bytes: Int { get set }
-}
-
-/// A storage fault, and the batches that wait until it is gone.
-package struct StorageOutage: Sendable {
+/// A time during which files of some batches cannot be written.
+package struct StorageOutage: Sendable, Equatable {
     /// The number of the outage, unique in this worker.
     package let number: Int
     /// The batch that had the fault first.
-    let batch: BatchID
-    package fileprivate(set) var fault: any StorageFault
-    /// The device number of the file system, if the fault affects all files on it.
-    fileprivate(set) var device: UInt?
+    package let batch: BatchID
+    /// The cause, and the remedy.
+    package fileprivate(set) var detail: String
+    /// The storage that fails as a whole; nil if only ``batch`` waits.
+    fileprivate(set) var domain: StorageDomain?
     package fileprivate(set) var batches: Set<BatchID>
-    /// Temporary files that could not be removed during the outage, each with the fault of its folder. They are removed
-    /// when the outage is over.
-    package fileprivate(set) var staleFiles: [(fault: any StorageFault, path: String)] = []
     /// Since when the worker has had no operation of the waiting batches; nil if it has one.
     fileprivate var unusedSince: ContinuousClock.Instant?
 }
@@ -33,7 +20,6 @@ struct StorageOutages {
     private(set) var all: [StorageOutage] = []
     private var last = 0
 
-    private static let maxStaleFiles = 1000
     /// An outage is removed if the worker has had no operation of its batches for this long, because the batches may
     /// have ended.
     private static let maxUnused = Duration.seconds(600)
@@ -44,47 +30,45 @@ struct StorageOutages {
     var reasons: [BatchID: String] {
         var reasons: [BatchID: String] = [:]
         for outage in all {
-            for batch in outage.batches where reasons[batch] == nil { reasons[batch] = outage.fault.detail }
+            for batch in outage.batches where reasons[batch] == nil { reasons[batch] = outage.detail }
         }
         return reasons
     }
 
     /// Adds a fault to an existing outage or to a new one.
-    /// - Returns: the batches that did not wait before, and whether the outage is new.
+    /// - Parameter others: the other batches that write to the domain.
+    /// - Returns: the number of the outage, the batches that did not wait before, and whether the outage is new.
     mutating func add(
-        _ fault: any StorageFault, of batch: BatchID, device: UInt?, others: Set<BatchID>, staleFile: String?
-    ) -> (batches: Set<BatchID>, isNew: Bool) {
+        _ detail: String, of batch: BatchID, domain: StorageDomain?, others: Set<BatchID>
+    ) -> (number: Int, batches: Set<BatchID>, isNew: Bool) {
         let ids = others.union([batch])
-        let known = all.firstIndex { device != nil ? $0.device == device : $0.batches.contains(batch) }
+        let known = all.firstIndex { domain != nil ? $0.domain == domain : $0.batches.contains(batch) }
         if known == nil {
             last += 1
-            all.append(StorageOutage(number: last, batch: batch, fault: fault, device: device, batches: []))
+            all.append(StorageOutage(number: last, batch: batch, detail: detail, domain: domain, batches: []))
         }
         let place = known ?? all.count - 1
         let added = ids.subtracting(all[place].batches)
         all[place].batches.formUnion(ids)
-        all[place].fault.bytes = max(all[place].fault.bytes, fault.bytes)
-        if let staleFile, all[place].staleFiles.count < Self.maxStaleFiles {
-            all[place].staleFiles.append((fault, staleFile))
-        }
-        return (added, known == nil)
+        return (all[place].number, added, known == nil)
     }
 
-    /// Records that a batch writes to a file system. Returns why the batch must wait; nil if there is no known fault.
-    mutating func add(_ id: BatchID, device: UInt) -> String? {
-        guard let place = all.firstIndex(where: { $0.device == device }) else { return nil }
+    /// Records that a batch writes to these domains. Returns why the batch must wait; nil if there is no known fault.
+    mutating func add(_ id: BatchID, domains: Set<StorageDomain>) -> String? {
+        guard let place = all.firstIndex(where: { $0.domain.map(domains.contains) ?? false }) else { return nil }
         all[place].batches.insert(id)
-        return all[place].fault.detail
+        return all[place].detail
     }
 
-    /// Replaces the fault of an outage.
-    /// - Returns: the batches that the new fault does not affect and that no longer wait.
-    mutating func change(_ number: Int, to fault: any StorageFault) -> Set<BatchID> {
+    /// Replaces the cause of an outage.
+    /// - Parameter domain: nil if the new cause affects only the batch that had the fault first.
+    /// - Returns: the batches that the new cause does not affect and that no longer wait.
+    mutating func change(_ number: Int, to detail: String, domain: StorageDomain?) -> Set<BatchID> {
         guard let place = all.firstIndex(where: { $0.number == number }) else { return [] }
-        all[place].fault = fault
-        guard all[place].device != nil, !fault.isOfDevice else { return [] }
+        all[place].detail = detail
+        guard all[place].domain != nil, domain == nil else { return [] }
         let others = all[place].batches.subtracting([all[place].batch])
-        all[place].device = nil
+        all[place].domain = nil
         all[place].batches.subtract(others)
         return others
     }
@@ -95,26 +79,39 @@ struct StorageOutages {
         return all.remove(at: place).batches
     }
 
-    /// Removes the outages whose batches have had no operation in this worker for a long time.
-    mutating func forgetUnused(now: ContinuousClock.Instant, isUsed: (BatchID) -> Bool) {
+    /// Removes the outages whose batches have had no operation in this worker for a long time, and returns their numbers.
+    mutating func forgetUnused(now: ContinuousClock.Instant, isUsed: (BatchID) -> Bool) -> [Int] {
         for place in all.indices {
             all[place].unusedSince = all[place].batches.contains(where: isUsed) ? nil : all[place].unusedSince ?? now
         }
-        all.removeAll { $0.unusedSince.map { now - $0 >= Self.maxUnused } ?? false }
+        let unused = all.filter { $0.unusedSince.map { now - $0 >= Self.maxUnused } ?? false }.map(\.number)
+        all.removeAll { unused.contains($0.number) }
+        return unused
     }
 }
 
 /// Handles outputs that temporarily cannot be written. The worker holds the photos of the affected batches, and
 /// releases their operations after a while, because other workers may be able to write.
 extension WorkerState {
-    mutating func outputOpened(_ id: BatchID, _ device: UInt, _ effects: inout [Effect]) {
-        guard let reason = outages.add(id, device: device) else { return }
+    mutating func outputOpened(_ id: BatchID, _ domains: Set<StorageDomain>, _ effects: inout [Effect]) {
+        guard let reason = outages.add(id, domains: domains) else { return }
         applyHolds([id], &effects)
         effects.append(.outputBlocked(reason))
     }
 
+    mutating func storageFault(
+        _ id: BatchID, _ detail: String, _ domain: StorageDomain?, _ effects: inout [Effect]
+    ) {
+        let others = domain.map { domain in
+            Set(operations.values.filter { $0.domains.contains(domain) }.map(\.held.batch))
+        }
+        let outage = outages.add(detail, of: id, domain: domain, others: others ?? [])
+        applyHolds(outage.batches, &effects)
+        effects.append(.outage(outage.number, beganFor: outage.isNew ? outage.batches.count : nil))
+    }
+
     mutating func checkStorage(_ now: ContinuousClock.Instant, _ effects: inout [Effect]) {
-        outages.forgetUnused(now: now) { batches[$0] != nil }
+        effects += outages.forgetUnused(now: now) { batches[$0] != nil }.map(Effect.outageEnded)
         effects += outages.all.map(Effect.checkStorage)
     }
 }

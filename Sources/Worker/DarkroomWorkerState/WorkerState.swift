@@ -143,13 +143,13 @@ package struct WorkerState: Sendable {
         case .placing(let job): placing(job, &effects)
         case .filterEnded(let job, let outcome): filterEnded(job, outcome, &effects)
 
-        case .outputOpened(let id, let device): outputOpened(id, device, &effects)
-        case .storageFault(let id, let fault, let device, let others, let staleFile):
-            let (waiting, isNew) = outages.add(fault, of: id, device: device, others: others, staleFile: staleFile)
-            applyHolds(waiting, &effects)
-            if isNew { effects.append(.outageBegan(batches: others.union([id]).count)) }
-        case .storageChanged(let number, let fault): applyHolds(outages.change(number, to: fault), &effects)
-        case .storageRecovered(let number): applyHolds(outages.remove(number), &effects)
+        case .outputOpened(let id, let domains): outputOpened(id, domains, &effects)
+        case .storageFault(let id, let detail, let domain): storageFault(id, detail, domain, &effects)
+        case .storageChanged(let number, let detail, let domain):
+            applyHolds(outages.change(number, to: detail, domain: domain), &effects)
+        case .storageRecovered(let number):
+            applyHolds(outages.remove(number), &effects)
+            effects.append(.outageEnded(number))
         case .storageChecksDue(let now): checkStorage(now, &effects)
 
         case .reported(let report, let now):

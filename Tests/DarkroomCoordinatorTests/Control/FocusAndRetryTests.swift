@@ -1,3 +1,4 @@
+import DarkroomStorage
 import DarkroomFiles
 import DarkroomModel
 import DarkroomStore

@@ -1,7 +1,7 @@
 import DarkroomCoding
 import DarkroomConcurrency
 import DarkroomCoordinator
-import DarkroomFileNames
+import DarkroomStorage
 import DarkroomFiles
 import DarkroomModel
 import DarkroomTestSupport

@@ -1,4 +1,4 @@
-import DarkroomFileNames
+import DarkroomStorage
 import DarkroomModel
 import Foundation
 import Testing

@@ -1,3 +1,4 @@
+import DarkroomStorage
 import Darkroom
 import DarkroomConcurrency
 import DarkroomCoordinator

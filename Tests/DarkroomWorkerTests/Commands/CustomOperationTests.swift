@@ -1,7 +1,7 @@
 import DarkroomConcurrency
 import DarkroomImaging
 import DarkroomModel
-import DarkroomOutput
+import DarkroomStorage
 import DarkroomPhotoServer
 import DarkroomRecipes
 import DarkroomStore

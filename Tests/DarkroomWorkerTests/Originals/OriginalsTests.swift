@@ -8,7 +8,7 @@ import DarkroomTransfer
 import Foundation
 import Testing
 
-@testable import DarkroomOutput
+@testable import DarkroomStorage
 @testable import DarkroomWorker
 @testable import DarkroomWorkerState
 

@@ -6,7 +6,7 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-@testable import DarkroomOutput
+@testable import DarkroomStorage
 @testable import DarkroomWorker
 
 /// Tests what a worker reports when the disk fails to store written data.

@@ -7,7 +7,7 @@ import Foundation
 import Testing
 
 @testable import DarkroomStore
-@testable import DarkroomOutput
+@testable import DarkroomStorage
 @testable import DarkroomWorker
 
 /// Tests how a worker merges the manifest files of earlier claims, including claims that Redis has lost.

@@ -4,7 +4,7 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-@testable import DarkroomOutput
+@testable import DarkroomStorage
 @testable import DarkroomWorker
 
 /// Stale temporary files of crashed workers.

@@ -5,7 +5,7 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-@testable import DarkroomOutput
+@testable import DarkroomStorage
 @testable import DarkroomWorker
 
 private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

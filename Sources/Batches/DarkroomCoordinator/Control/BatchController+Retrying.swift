@@ -1,4 +1,5 @@
 import DarkroomModel
+import DarkroomStorage
 import DarkroomStore
 import Foundation
 
@@ -40,14 +41,14 @@ extension BatchController {
         return sum
     }
 
-    /// The number in the holder file of the batch's output folder, see ``OutputFolder``; 0 if the file cannot be read.
+    /// The number in the holder file of the batch's output folder, see ``StoragePlace/lastTaken``; 0 if the file cannot be read.
     /// - Throws: ``CoordinatorError`` if another batch has taken the folder and `overwrite` is false. Redis may have
     ///   forgotten the other batch.
     private func takenOutput(of id: BatchID, overwrite: Bool) throws -> Int {
         guard let batch = try store.facts(of: id), !batch.options.output.isEmpty else { return 0 }
-        let folder = OutputFolder(path: batch.options.output)
-        if !overwrite, let other = folder.taker(since: batch) { throw Self.outputTaken(id, by: other) }
-        return folder.lastTaken
+        let place = StorageSchemes.place(batch.options.output)
+        if !overwrite, let other = place.taker(since: batch) { throw Self.outputTaken(id, by: other) }
+        return place.lastTaken
     }
 
     private static func outputTaken(_ id: BatchID, by other: BatchID) -> CoordinatorError {

@@ -1,3 +1,4 @@
+import DarkroomStorage
 import DarkroomConcurrency
 import DarkroomModel
 import DarkroomStore
@@ -66,7 +67,7 @@ final class Feeder {
     /// Reopens the batch for more operations. Waits while a worker is executing the last operation.
     private func open(last: PackedOperation?) throws {
         if !present.options.output.isEmpty,
-            let other = OutputFolder(path: present.options.output).taker(since: present)
+            let other = StorageSchemes.place(present.options.output).taker(since: present)
         {
             throw outputTaken(by: other)
         }

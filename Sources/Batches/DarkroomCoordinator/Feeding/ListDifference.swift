@@ -1,17 +1,18 @@
+import DarkroomStorage
 import DarkroomModel
 
 /// Finds the first photo that differs between a list and a batch. Compares the list with the manifest in the output
 /// folder, because Redis contains only a digest of the list.
 struct ListDifference {
     private let batch: BatchFacts
-    private let manifest: ManifestReader
-    private var part: (number: Int, lines: ManifestPart)?
+    private let manifest: any ManifestSource
+    private var part: (number: Int, lines: any ManifestPart)?
     /// The manifest lines of one operation, by photo index.
     private var known: [Int: ManifestLine] = [:]
 
     private init(_ batch: BatchFacts) {
         self.batch = batch
-        manifest = ManifestReader(output: batch.options.output)
+        manifest = StorageSchemes.place(batch.options.output).results.manifest
     }
 
     /// A phrase that describes the first difference; nil if no photo that has a manifest line differs.
@@ -44,7 +45,7 @@ struct ListDifference {
     }
 
     private mutating func read(operation: Int) throws {
-        let number = operation / ManifestPart.size
+        let number = ManifestParts.number(of: operation)
         var part = try part.flatMap { $0.number == number ? $0.lines : nil } ?? manifest.part(number, of: batch.id)
         let lines = try part.lines(ofOperation: operation)
         self.part = (number, part)

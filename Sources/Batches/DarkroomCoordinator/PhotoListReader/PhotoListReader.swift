@@ -1,5 +1,5 @@
 import DarkroomCoding
-import DarkroomFileNames
+import DarkroomStorage
 import DarkroomFiles
 import DarkroomModel
 import Foundation

@@ -309,7 +309,7 @@ package struct BatchProblems: Sendable {
     /// The lock on the holder file may be held by any process that can read the file.
     private static func remedy(ofLockIn output: String) -> String {
         let quoted = ShellWord.quoted(output)
-        return "find the process and end it: fuser -v \(quoted)/\(ManifestPath.holder); the batch goes on by itself"
+        return "find the process and end it: fuser -v \(quoted)/manifest/holder.txt; the batch goes on by itself"
     }
 
     private static func remedy(_ code: BatchProblem.Code, _ batch: BatchID) -> String {

@@ -1,5 +1,5 @@
 import DarkroomCoordinator
-import DarkroomFileNames
+import DarkroomStorage
 import DarkroomRedis
 import DarkroomStore
 

@@ -1,3 +1,4 @@
+import DarkroomStorage
 import DarkroomCoordinator
 import DarkroomFiles
 import DarkroomStore
@@ -49,7 +50,7 @@ package struct PhotoListing {
 
     private let batch: BatchFacts
     private let client: DarkroomClient
-    private let manifest: ManifestReader?
+    private let manifest: (any ManifestSource)?
     private let isWanted: (PhotoState) -> Bool
     private var manifestError: ManifestError?
     private var failures: [Int: PhotoFailure]?
@@ -58,14 +59,15 @@ package struct PhotoListing {
     package init(_ batch: BatchFacts, in client: DarkroomClient, isWanted: @escaping (PhotoState) -> Bool) {
         let output = batch.options.output
         self.init(
-            batch, in: client, manifest: output.isEmpty ? nil : ManifestReader(output: output), isWanted: isWanted)
+            batch, in: client, manifest: output.isEmpty ? nil : StorageSchemes.place(output).results.manifest,
+            isWanted: isWanted)
     }
 
     /// - Parameters:
     ///   - manifest: Reads the manifest of the output folder; nil if it must not be read.
     ///   - isWanted: Whether photos in this state are listed.
     package init(
-        _ batch: BatchFacts, in client: DarkroomClient, manifest: ManifestReader?,
+        _ batch: BatchFacts, in client: DarkroomClient, manifest: (any ManifestSource)?,
         isWanted: @escaping (PhotoState) -> Bool
     ) {
         self.batch = batch
@@ -85,8 +87,8 @@ package struct PhotoListing {
         let most = max(1, Self.mostPhotosInMemory / size)
         var first = operations.lowerBound
         while first <= operations.upperBound {
-            let part = first / ManifestPart.size
-            let last = min(first + most - 1, (part + 1) * ManifestPart.size - 1, operations.upperBound)
+            let part = ManifestParts.number(of: first)
+            let last = min(first + most - 1, (part + 1) * ManifestParts.size - 1, operations.upperBound)
             let groups = try wantedPhotos(ofOperations: first...last, in: photos)
             first = last + 1
             // The manifest is opened after the state codes were read, since workers write a photo's line before they
@@ -129,7 +131,7 @@ package struct PhotoListing {
         }
     }
 
-    private mutating func manifestPart(_ number: Int, of groups: [Group]) -> ManifestPart? {
+    private mutating func manifestPart(_ number: Int, of groups: [Group]) -> (any ManifestPart)? {
         guard let manifest, groups.contains(where: { $0.photos.contains { $0.state.isFinal } }) else { return nil }
         do {
             return try manifest.part(number, of: batch.id)
@@ -140,7 +142,7 @@ package struct PhotoListing {
     }
 
     /// Fills in the facts from the manifest, then from the failures in Redis.
-    private mutating func fill(_ group: inout Group, from manifest: inout ManifestPart?) throws {
+    private mutating func fill(_ group: inout Group, from manifest: inout (any ManifestPart)?) throws {
         if group.photos.contains(where: \.state.isFinal) {
             let lines = lines(ofOperation: group.operation, in: &manifest)
             group.fill { photo in
@@ -159,7 +161,7 @@ package struct PhotoListing {
         }
     }
 
-    private mutating func lines(ofOperation operation: Int, in manifest: inout ManifestPart?) -> [Int: ManifestLine] {
+    private mutating func lines(ofOperation operation: Int, in manifest: inout (any ManifestPart)?) -> [Int: ManifestLine] {
         guard var part = manifest else { return [:] }
         defer { manifest = part }
         do {
@@ -210,7 +212,7 @@ package struct PhotoListing {
         if let manifestError { return "\(manifestError)" }
         let output = batch.options.output
         if output.isEmpty { return "the batch writes no files, so it has no manifest" }
-        let manifest = "\(output)/\(ManifestPath.folder(batch.id))"
+        let manifest = StorageSchemes.place(output).manifestLocation(of: batch.id)
         return "their manifest, \(manifest), is not on this machine or does not contain them"
     }
 }

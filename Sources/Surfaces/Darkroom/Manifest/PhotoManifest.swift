@@ -1,4 +1,4 @@
-import DarkroomCoordinator
+import DarkroomStorage
 import Foundation
 
 /// The result of one photo, from the manifest.
@@ -57,12 +57,12 @@ public struct ManifestEntry: Sendable, Equatable {
 /// Reads the results of photos from the manifest in an output folder, without Redis. Workers may be writing to the
 /// folder at the same time.
 public struct PhotoManifest: Sendable {
-    private let reader: ManifestReader
+    private let reader: any ManifestSource
     private let output: String
 
     /// Creates a reader for the manifest in an output folder. Does not read anything yet.
     public init(output: String) {
-        reader = ManifestReader(output: output)
+        reader = StorageSchemes.place(output).results.manifest
         self.output = output
     }
 

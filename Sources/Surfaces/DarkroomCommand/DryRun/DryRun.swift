@@ -1,6 +1,6 @@
 import Darkroom
 import DarkroomCoordinator
-import DarkroomFileNames
+import DarkroomStorage
 import DarkroomImaging
 
 /// The report of `--dry-run`: what a command would do. Nothing is stored.
@@ -93,7 +93,7 @@ struct DryRun {
     }
 
     /// The batch that has taken the output folder; nil if there is none.
-    private var holder: BatchID? { outputExists == true ? OutputFolder(path: options.output).holder?.batch : nil }
+    private var holder: BatchID? { outputExists == true ? StorageSchemes.place(options.output).holder?.batch : nil }
 
     private var hasIndex: Bool { examination.template.hasIndex }
 

@@ -1,6 +1,6 @@
 import Darkroom
 import DarkroomWorker
-import DarkroomFileNames
+import DarkroomStorage
 import DarkroomFiles
 import DarkroomImaging
 import DarkroomRecipes

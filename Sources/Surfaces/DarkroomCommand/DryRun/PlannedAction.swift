@@ -1,3 +1,4 @@
+import DarkroomStorage
 import Darkroom
 import DarkroomCoordinator
 
@@ -44,7 +45,7 @@ enum PlannedAction {
         var done = 0
         var (failed, mended) = (0, 0)
         let mendable = Set(state.mendings(under: conditions).reasons.map(\.word))
-        try ManifestReader(output: output).forEachLine(of: state.batch) { line in
+        try StorageSchemes.place(output).results.manifest.forEachLine(of: state.batch) { line in
             done += 1
             guard let reason = line.reason else { return }
             failed += 1

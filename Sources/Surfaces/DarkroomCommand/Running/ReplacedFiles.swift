@@ -45,7 +45,7 @@ struct ReplacedFiles {
 
     private func written(by batch: BatchID) throws -> Set<String> {
         var files: Set<String> = []
-        try ManifestReader(output: folder.output.path).forEachLine(of: batch) { line in
+        try folder.output.results.manifest.forEachLine(of: batch) { line in
             files.formUnion(line.paths)
         }
         return files

@@ -1,3 +1,4 @@
+import DarkroomStorage
 import Darkroom
 import DarkroomCoordinator
 import DarkroomFiles
@@ -29,8 +30,11 @@ final class RunFolder {
         do {
             // An output folder that does not exist yet has no run.
             let hasRun = try (try? Folder(trusted: path))?.status(of: Self.name + "/" + Self.identityName) != nil
-            if !overwrite, !hasRun { try output.checkFree() }
-            try output.create()
+            let output = output
+            try CoordinatorError.storing { () throws(StorageError) in
+                if !overwrite, !hasRun { try output.checkFree() }
+                try output.create()
+            }
             state = try Folder(trusted: path).makePrivateFolder(Self.name)
             lock = try state.open(Self.lockName, O_RDWR | O_CREAT, mode: 0o600, attempted: "lock")
         } catch let failure as SystemFailure {
@@ -70,12 +74,13 @@ final class RunFolder {
     /// - Returns: The open folder `.darkroom`; nil if the output folder has no run.
     static func examine(output path: String, overwrite: Bool) throws(CoordinatorError) -> Folder? {
         let output = OutputFolder(path: path)
-        let state = try output.examine() ? privateState(inOutput: path) : nil
+        let exists = try CoordinatorError.storing { () throws(StorageError) in try output.examine(renditions: []) }
+        let state = exists ? try privateState(inOutput: path) : nil
         if let state, isLocked(state) { throw inUse(path, state) }
         // If the status of the identity file cannot be read, the folder counts as a run. The caller then reads the file,
         // which reports the error.
         if let state, (try? state.status(of: identityName) == nil) != true { return state }
-        if !overwrite { try output.checkFree() }
+        if !overwrite { try CoordinatorError.storing { () throws(StorageError) in try output.checkFree() } }
         return nil
     }
 

@@ -1,6 +1,7 @@
 import Darkroom
 import DarkroomFiles
 import DarkroomLogging
+import DarkroomStorage
 import DarkroomStore
 
 /// Creates the folders of a submitted batch below the folder of the server, if this machine may do so. Workers without
@@ -18,22 +19,20 @@ struct SubmittedFolders {
     ///   - output: An absolute path below ``outputs``.
     ///   - originals: The same; empty for none.
     func make(output: String, originals: String, for batch: BatchID) {
-        do throws(SystemFailure) {
-            let folder = try Folder(trusted: outputs)
-            if let path = Folder.part(of: output, below: outputs) {
-                let manifest = try folder.makeFolderLikeParent(Path.joined(path, ManifestPath.folder(batch)))
-                // Without the number, only `darkroom submit` into this folder reads the difference, after the batch is gone.
-                if let origin = try? store.perform(store.identify()) {
-                    try manifest.replace(ManifestPath.origin, with: Array("\(origin)\n".utf8), mode: 0o644)
-                }
-            }
+        do {
+            // Without the number, only `darkroom submit` into this folder reads the difference, after the batch is gone.
+            let origin = try? store.perform(store.identify())
+            try StorageSchemes.place(output).reserve(for: batch, origin: origin, in: outputs)
             if !originals.isEmpty, let path = Folder.part(of: originals, below: outputs) {
-                _ = try folder.makeFolderLikeParent(path)
+                _ = try Folder(trusted: outputs).makeFolderLikeParent(path)
             }
         } catch {
             logger.info(
                 "cannot create the folders of a batch, workers with --outputs-under create them",
-                [.batch: .text(batch), "folder": .text(output), "detail": .text(error.text)])
+                [
+                    .batch: .text(batch), "folder": .text(output),
+                    "detail": .text((error as? SystemFailure)?.text ?? "\(error)"),
+                ])
         }
     }
 }

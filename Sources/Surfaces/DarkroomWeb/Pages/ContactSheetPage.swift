@@ -31,8 +31,8 @@ struct ContactSheetPage {
         waiting = finder.hosts(of: batch.id).waitText
         waited = finder.waited(of: batch).text
         photos = batch.damage.isEmpty ? try PhotoPage(call, of: batch, limit: Self.photosOfTable) : nil
-        showsFiles = call.site.folders.place(of: batch.options.output) != nil
-        showsOriginals = call.site.folders.place(of: batch.options.originals) != nil
+        showsFiles = call.site.results(of: batch) != nil
+        showsOriginals = call.site.folders.results(in: batch.options.originals) != nil
     }
 
     private var site: Site { call.site }

@@ -1,3 +1,4 @@
+import DarkroomStorage
 import Darkroom
 import DarkroomFiles
 import DarkroomHTTP
@@ -9,7 +10,7 @@ final class Site: Sendable {
     let access: AccessControl
     let hub: LiveHub
     /// The folders whose photos are shown.
-    let folders: PhotoFolders
+    let folders: TrustedFolders
     let thumbnails: ThumbnailMaker
     let manifestLines = ManifestLines()
     let readiness: Readiness
@@ -24,7 +25,7 @@ final class Site: Sendable {
             hosts: configuration.hosts,
             hasTLS: configuration.certificate != nil)
         hub = LiveHub(client, mostViewers: configuration.mostViewers)
-        folders = PhotoFolders(configuration.photosUnder)
+        folders = TrustedFolders(configuration.photosUnder)
         let scratch = try Folder(trusted: configuration.scratchFolder)
         try scratch.requirePrivate()
         thumbnails = ThumbnailMaker(

@@ -1,6 +1,6 @@
 import Darkroom
 import DarkroomConcurrency
-import DarkroomCoordinator
+import DarkroomStorage
 import Foundation
 
 /// Finds the manifest lines of photos.
@@ -28,7 +28,7 @@ final class ManifestLines: Sendable {
     private let readers = (0..<16).map { _ in NSLock() }
 
     /// The line of a photo; nil if the manifest does not contain it. Blocks.
-    func line(of index: Int, _ batch: BatchFacts, in manifest: ManifestReader) throws -> ManifestLine? {
+    func line(of index: Int, _ batch: BatchFacts, in manifest: any ManifestSource) throws -> ManifestLine? {
         let asked = ContinuousClock.now
         let operation = index / batch.options.operationSize + 1
         let key = Key(batch: batch.id, round: batch.round, operation: operation)
@@ -45,9 +45,9 @@ final class ManifestLines: Sendable {
         operations.withLock { $0[key] }.flatMap { $0.read >= time ? $0 : nil }
     }
 
-    private func read(_ operation: Int, of batch: BatchFacts, in manifest: ManifestReader) throws -> Lines {
+    private func read(_ operation: Int, of batch: BatchFacts, in manifest: any ManifestSource) throws -> Lines {
         let began = ContinuousClock.now
-        var part = try manifest.part(operation / ManifestPart.size, of: batch.id)
+        var part = try manifest.part(ManifestParts.number(of: operation), of: batch.id)
         let lines = try part.lines(ofOperation: operation)
         return Lines(
             byIndex: Dictionary(lines.map { ($0.index, $0) }) { $1 }, read: began,

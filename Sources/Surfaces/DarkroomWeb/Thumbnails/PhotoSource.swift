@@ -1,7 +1,8 @@
 import Darkroom
 import DarkroomCoordinator
 import DarkroomFiles
-import DarkroomOutput
+import DarkroomOrigins
+import DarkroomStorage
 import DarkroomStore
 import Glibc
 
@@ -12,10 +13,14 @@ extension Site {
     private static let maxManifestBytes = 16 << 20
 
     /// Reads the manifest of a batch; nil if its output folder is not below the folders of this server.
-    func manifest(of batch: BatchFacts) -> ManifestReader? {
-        folders.place(of: batch.options.output).map {
-            ManifestReader(folder: $0.path, below: $0.root, maxFileBytes: Self.maxManifestBytes)
-        }
+    func manifest(of batch: BatchFacts) -> (any ManifestSource)? {
+        results(of: batch)?.manifest(maxFileBytes: Self.maxManifestBytes)
+    }
+
+    /// The results of a batch; nil if its output is not in the folders of this server.
+    func results(of batch: BatchFacts) -> (any StoredResults)? {
+        let output = batch.options.output
+        return output.isEmpty ? nil : StorageSchemes.place(output).results(in: folders)
     }
 
     /// A photo, and its line in the manifest. Blocks.
@@ -39,7 +44,7 @@ extension Site {
     /// Opens the file of a filtered photo. Blocks.
     /// - Parameter rendition: the name of a rendition; nil for the largest file.
     func file(of index: Int, _ batch: BatchFacts, rendition: String? = nil) throws -> OpenPhoto {
-        guard let place = folders.place(of: batch.options.output) else {
+        guard let results = results(of: batch) else {
             throw Self.notShown(batch.options.output, "output")
         }
         let code = try client.store.stateCodes(of: batch.id, in: index..<index + 1).first
@@ -62,7 +67,7 @@ extension Site {
                 "photo \(index) of batch \(batch.label) has no rendition \"\(rendition ?? "")\"; it has "
                     + files.map { "\"\($0.rendition)\"" }.joined(separator: ", "))
         }
-        return try Self.open(path, in: place, "the file of photo \(index) of batch \(batch.label)")
+        return try Self.open(path, in: results, "the file of photo \(index) of batch \(batch.label)")
     }
 
     /// Opens the original of a photo, if the batch keeps originals. Blocks.
@@ -70,7 +75,7 @@ extension Site {
         guard !batch.options.originals.isEmpty else {
             throw Problem(404, "noOriginals", "batch \(batch.label) keeps no originals (--originals)")
         }
-        guard let place = folders.place(of: batch.options.originals) else {
+        guard let originals = folders.results(in: batch.options.originals) else {
             throw Self.notShown(batch.options.originals, "originals")
         }
         // A photo that is not final has no line. The entry has the whole URL, without which the file is not found.
@@ -78,7 +83,7 @@ extension Site {
             let file = try record(of: index, batch).map({ OriginalsFolder.file(of: $0.url) })
                 ?? line(of: index, batch)?.original
         else { throw Problem(404, "noFile", "the original of photo \(index) of batch \(batch.label) is not known") }
-        return try Self.open(file, in: place, "the original of photo \(index) of batch \(batch.label)")
+        return try Self.open(file, in: originals, "the original of photo \(index) of batch \(batch.label)")
     }
 
     /// The entry of a photo; nil if Redis has it no longer.
@@ -101,15 +106,15 @@ extension Site {
 
     /// - Parameter what: the name of the file in messages, which do not tell the path on this machine.
     private static func open(
-        _ path: String, in place: PhotoFolders.Place, _ what: String
+        _ path: String, in results: any StoredResults, _ what: String
     ) throws(Problem) -> OpenPhoto {
-        do throws(SystemFailure) {
-            let (descriptor, size) = try place.open(path)
-            return OpenPhoto(path: path, descriptor: descriptor, size: size)
+        do throws(StoredFileError) {
+            let file = try results.open(path)
+            return OpenPhoto(path: path, descriptor: file.descriptor, size: file.size)
         } catch {
             throw Problem(
                 404, "noFile",
-                error.error == ENOENT
+                error.isMissing
                     ? "\(what) is missing: it was not written, or was removed later"
                     : "\(what) cannot be read: \(error.text)")
         }

@@ -1,7 +1,7 @@
 import DarkroomConcurrency
 import DarkroomLogging
 import DarkroomModel
-import DarkroomOutput
+import DarkroomStorage
 import DarkroomStore
 import DarkroomWorkerState
 import Foundation
@@ -86,9 +86,9 @@ extension WorkerCore {
                 ?? BatchContext(batch, options, configuration, taken: taken, willAccess: call.accesses(_:))
             contexts.withLock { $0[batch] = context }
             call.accesses(options.output.isEmpty ? options.originals : options.output)
-            let folder = try openFolder(of: context)
+            let storage = try openStorage(of: context)
             end = .time
-            try accept(operation, context, folder)
+            try accept(operation, context, storage)
         } catch {
             contexts.withLock { $0[batch] = nil }  // the cause may be temporary
             switch error {
@@ -102,15 +102,14 @@ extension WorkerCore {
         }
     }
 
-    /// Opens the folder of the batch's manifest. Returns nil if the batch writes no files.
-    /// - Throws: ``Refusal`` if no file can be written to the folder.
-    private func openFolder(of context: BatchContext) throws(Refusal) -> OpenFolder? {
-        let folder = try context.openFolder()
-        guard let folder else { return nil }
-        for case .outputBlocked(let reason) in effects(of: .outputOpened(context.id, device: UInt(folder.device))) {
+    /// Opens the storage of a batch, and takes it for the batch.
+    /// - Throws: ``Refusal`` if no file can be written there.
+    private func openStorage(of context: BatchContext) throws(Refusal) -> any HeldStorage {
+        let storage = try context.storage.take()
+        for case .outputBlocked(let reason) in effects(of: .outputOpened(context.id, storage.domains)) {
             throw Refusal(reason: reason)
         }
-        return folder
+        return storage
     }
 
     // MARK: Refusals
@@ -164,7 +163,7 @@ extension WorkerCore {
                 let context = try BatchContext(
                     batch, options, configuration, taken: taken, willAccess: call.accesses(_:))
                 call.accesses(options.output)
-                _ = try openFolder(of: context)
+                _ = try openStorage(of: context)
             } catch {
                 found.withLock { $0 = error }
             }

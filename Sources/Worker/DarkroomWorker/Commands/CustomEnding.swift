@@ -1,4 +1,4 @@
-import DarkroomFileNames
+import DarkroomStorage
 import DarkroomFiles
 import DarkroomImaging
 import DarkroomModel

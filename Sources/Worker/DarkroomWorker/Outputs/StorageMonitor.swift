@@ -2,7 +2,7 @@ import DarkroomConcurrency
 import DarkroomFiles
 import DarkroomLogging
 import DarkroomModel
-import DarkroomOutput
+import DarkroomStorage
 import DarkroomWorkerState
 import Foundation
 
@@ -43,40 +43,39 @@ final class StorageMonitor: Sendable {
     }
 
     private func check(_ outage: StorageOutage) {
-        guard let fault = outage.fault as? OutputFault else { return }  // this worker reports no other type
+        // Without a fault, the outage has just begun.
+        guard let faults = core.outages.withLock({ $0[outage.number] }) else { return }
+        let location = faults.latest.check.location
         // If the file system of a folder does not answer, the folder is checked when the file system answers again.
-        guard core.folders.hungMount(of: [fault.place.folder]) == nil else { return }
+        guard core.folders.hungMount(of: [location]) == nil else { return }
         core.perform { [self] call in
-            call.accesses(fault.place.folder)
-            checkNow(outage, fault)
+            call.accesses(location)
+            checkNow(outage, faults)
         }
     }
 
-    private func checkNow(_ outage: StorageOutage, _ fault: OutputFault) {
-        if fault.kind == .taken { retake(fault.place) }
-        if let found = fault.check() {
-            core.handle(.storageChanged(outage.number, found))
+    private func checkNow(_ outage: StorageOutage, _ faults: OutageFaults.Faults) {
+        let check = faults.latest.check
+        // If `retry --overwrite` has given the batch a higher number, the place is its own again. If Redis cannot be read,
+        // the next check tries again.
+        if faults.latest.isTaken,
+            let taken = try? core.coordination.store.outputsTaken(by: [outage.batch])[outage.batch]
+        {
+            check.retake(taken)
+        }
+        if let found = check.fault(room: faults.latest.room) {
+            core.outages.withLock { $0.change(outage.number, to: found) }
+            core.handle(.storageChanged(outage.number, detail: found.detail, domain: found.domain))
             return
         }
         // No other code removes these files, and none of their names can have been used again during the outage.
-        for case (let fault as OutputFault, let path) in outage.staleFiles { try? fault.place.open().remove(path) }
+        for (check, remains) in faults.remains { check.remove(remains) }
         core.coordination.logger.notice(
             "output can be written again, going on",
-            ["folder": .text(fault.place.folder), "batches": .number(outage.batches.count)])
+            ["folder": .text(check.location), "batches": .number(outage.batches.count)])
         core.handle(.storageRecovered(outage.number))
         // Batches that were refused because of this fault are checked at once, so that the worker can claim from them.
         core.coordination.refusals.withLock { $0.checkAgain(.now) }
         core.coordination.expectWork(.veryHigh)
-    }
-
-    /// Takes an output folder for its batch again if `retry --overwrite` has given the batch a higher number.
-    private func retake(_ place: OutputPlace) {
-        // If Redis or the folder cannot be read, the next check tries again.
-        guard let holder = place.holder, let batch = BatchID(holder.owner),
-            let taken = try? core.coordination.store.outputsTaken(by: [batch])[batch], taken > holder.number,
-            let root = try? place.open()
-        else { return }
-        // An error is ignored, because the next check of the folder finds the same fault.
-        _ = try? FolderHolder(owner: holder.owner, number: taken).take(ManifestPath.holder, in: root)
     }
 }

@@ -1,7 +1,8 @@
 import DarkroomConcurrency
 import DarkroomFiles
 import DarkroomModel
-import DarkroomOutput
+import DarkroomOrigins
+import DarkroomStorage
 import DarkroomTransfer
 import DarkroomWorkerState
 import Foundation
@@ -22,7 +23,7 @@ final class OriginalsSource: PhotoSource {
     private let worker: String
     /// A counter that gives each attempt of a photo its own temporary file name.
     private let writes = Locked(0)
-    private let isWaitedFor: @Sendable (OutputWriter.Failure, BatchContext) -> Bool
+    private let isWaitedFor: @Sendable (StorageFault, BatchContext) -> Bool
 
     /// - Parameters:
     ///   - engine: fetches from the network, and from `file:` URLs.
@@ -31,7 +32,7 @@ final class OriginalsSource: PhotoSource {
     ///   - isWaitedFor: called when bytes could not be written; if it returns true, the photo is started again later.
     init(
         _ engine: TransferEngine, rules: FetchRules, fileCalls: FileCalls, worker: String,
-        isWaitedFor: @escaping @Sendable (OutputWriter.Failure, BatchContext) -> Bool
+        isWaitedFor: @escaping @Sendable (StorageFault, BatchContext) -> Bool
     ) {
         self.engine = engine
         self.rules = rules
@@ -48,7 +49,7 @@ final class OriginalsSource: PhotoSource {
             return download.end(.failure(TransferError(code: code, detail: problem.detail)))
         }
         // For `file:` URLs the folders of --files-under decide.
-        guard let folder = photo.context.output.originals, !PhotoURL.isFile(url) else {
+        guard let folder = photo.context.originals, !PhotoURL.isFile(url) else {
             return transfer(download, download.end)
         }
         if let problem = rules.problem(of: url) {
@@ -107,17 +108,14 @@ final class OriginalsSource: PhotoSource {
                 number += 1
                 return number
             }
-            let temporaryName = StaleFiles.temporaryName(
-                for: OriginalsFolder.temporaryName(for: photo.record, of: photo.operation.batch),
-                fencingToken: photo.operation.fencingToken, worker: "\(worker).\(number)")
-            do throws(OutputWriter.Failure) {
+            do throws(StorageFault) {
                 try folder.write(
-                    download.body, of: photo.record.url, by: download.way, time: download.time,
-                    temporaryName: temporaryName)
+                    download.body, of: photo.record, by: download.way, time: download.time, for: photo.operation,
+                    writer: "\(worker).\(number)")
                 completion(result)
             } catch {
                 guard !isWaitedFor(error, photo.context) else { return completion(.failure(.cancelled)) }
-                let code = TransferError.Code.cannotKeep(isFull: error.reason == .diskFull)
+                let code = TransferError.Code.cannotKeep(isFull: error.isFull)
                 completion(.failure(TransferError(code: code, detail: error.detail, attempts: download.attempts)))
             }
         }

@@ -158,7 +158,7 @@ final class ReportLoop: Sendable {
     private func end(_ held: HeldOperation, _ report: WorkerState.Report) {
         let files = worker.files(of: held)
         worker.ended(held)
-        if report.hasPast, let files { worker.removeOtherManifests(of: held, files) }
+        if report.hasPast, let files { worker.removeOtherManifests(files) }
     }
 
     /// Releases the operations whose release is due. After ``Coordination/leaving`` is set, releases nothing: a worker
@@ -193,7 +193,7 @@ final class ReportLoop: Sendable {
                 worker.handle(.released(release.held))
                 if case .queued = reply, delay > .zero { worker.noteDeferral(release, until: now + delay) }
                 guard case .cancelled = reply, let files else { continue }
-                if release.hasPast { worker.removeOtherManifests(of: release.held, files) }
+                if release.hasPast { worker.removeOtherManifests(files) }
                 worker.noteEnd(of: [release.held.batch])
             }
         }

@@ -1,6 +1,6 @@
 import DarkroomFiles
 import DarkroomModel
-import DarkroomOutput
+import DarkroomStorage
 import DarkroomStore
 import DarkroomText
 import DarkroomWorkerState
@@ -14,18 +14,18 @@ extension WorkerCore {
             var failures: [HeldOperation: String] = [:]
             var given: Set<HeldOperation> = []
             for report in reports {
-                guard let context = files(of: report.held)?.context else {
+                guard let files = files(of: report.held) else {
                     given.insert(report.held)  // dropped in the meantime, for example with an earlier report
                     continue
                 }
-                do throws(OutputWriter.Failure) {
-                    try ManifestFiles.write(report.lines, of: report.held, context.output, worker: coordination.id)
+                do throws(StorageFault) {
+                    try files.sink.write(report.lines)
                 } catch {
-                    if report.isCancelled || blocks(error, context) {
+                    if report.isCancelled || blocks(error, report.held.batch) {
                         failures[report.held] = error.detail
                     } else {
                         // Only this file cannot be written. The next claim writes a file with another name.
-                        giveUp([report.held], error.detail)
+                        giveUp([report.held], error)
                         given.insert(report.held)
                     }
                 }
@@ -35,50 +35,40 @@ extension WorkerCore {
         }
     }
 
-    /// Makes the files and folders of the reports durable with one `syncfs` for each file system, which is several
-    /// times faster than an `fsync` for each file and folder. A write error is reported only once; the next `syncfs`
-    /// succeeds although files are lost. So the worker gives up all unreported operations with files on that file
-    /// system, and their photos run again.
+    /// Makes the results of the reports durable with one call for each domain: one `syncfs` for a file system is several
+    /// times faster than an `fsync` for each file and folder. If files may be lost, the worker gives up all unreported
+    /// operations with files in that domain, and their photos run again.
     /// - Returns: the operations that were given up.
     private func makeDurable(_ reports: [WorkerState.Report]) -> Set<HeldOperation> {
         var given: Set<HeldOperation> = []
-        var folders: [dev_t: (folder: Folder, opened: ContinuousClock.Instant, place: OutputPlace)] = [:]
+        var oldest: [StorageDomain: StorageBarrier] = [:]
         for report in reports where report.lines.contains(where: { $0 != nil }) {
-            guard let files = files(of: report.held), let folder = files.folder,
-                let place = files.context.output.place, !given.contains(report.held)
-            else { continue }
-            guard folder.isStillThere else {
-                let operations = operations { $0.folder === folder }
-                let fault = OutputFault(at: place)
-                let why = fault?.detail ?? "something else is mounted at \(place.markerPath) than before"
-                giveUp(operations, why, fault)
-                given.formUnion(operations)
+            guard let sink = files(of: report.held)?.sink, !given.contains(report.held) else { continue }
+            if let loss = sink.loss() {
+                let lost = operations { $0.batch == report.held.batch && $1.loss() != nil }
+                giveUp(lost, loss)
+                given.formUnion(lost)
                 continue
             }
-            // An error is reported to each folder that was open when it happened. So the folder that was opened first
-            // reports all errors.
-            for (device, part) in folder.mounted.merging([folder.device: folder.folder], uniquingKeysWith: { $1 })
-            where folders[device].map({ folder.opened < $0.opened }) ?? true {
-                folders[device] = (part, folder.opened, place)
+            for barrier in sink.barriers where oldest[barrier.domain].map({ barrier.opened < $0.opened }) ?? true {
+                oldest[barrier.domain] = barrier
             }
         }
         guard configuration.isDurable else { return given }
-        for (device, (folder, _, place)) in folders {
-            let error = configuration.syncFileSystem(folder.descriptor)
-            guard error != 0 else { continue }
-            let why = "make \(place.folder) durable: \(systemErrorText(error))"
-            let operations = operations { $0.folder?.uses(device) == true }
-            let isFull = error == ENOSPC || error == EDQUOT
-            let fault = OutputFault(
-                isFull ? .full : .failing, place, folder: "", bytes: OutputFault.leastRoom, detail: why)
-            giveUp(operations, why, fault)
-            given.formUnion(operations)
+        for (domain, barrier) in oldest {
+            do throws(StorageFault) {
+                try barrier.makeDurable()
+            } catch {
+                let lost = operations { $1.barriers.contains { $0.domain == domain } }
+                giveUp(lost, error)
+                given.formUnion(lost)
+            }
         }
         return given
     }
 
-    /// The local operations whose files meet a condition.
-    private func operations(_ condition: (OperationFiles) -> Bool) -> [HeldOperation] {
-        files.withLock { $0.filter { condition($0.value) }.map(\.key) }
+    /// The local operations that meet a condition.
+    private func operations(_ condition: (HeldOperation, any OperationSink) -> Bool) -> [HeldOperation] {
+        files.withLock { $0 }.filter { condition($0.key, $0.value.sink) }.map(\.key)
     }
 }

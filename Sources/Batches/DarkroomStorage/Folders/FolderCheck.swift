@@ -1,0 +1,88 @@
+import DarkroomFiles
+import DarkroomModel
+import Foundation
+
+/// Checks whether files can be written to a folder.
+struct FolderCheck: StorageCheck {
+    let place: OutputPlace
+    /// The subfolder in which a file could not be written, relative to `place`; "" for `place` itself.
+    let folder: String
+
+    /// With fewer free bytes the disk counts as full, because the next few photos would fill it.
+    static let leastRoom = 1 << 20
+
+    var location: String { place.folder }
+
+    /// Tries to write `room` bytes to an unnamed file in the folder.
+    func fault(room: Int) -> StorageFault? {
+        do throws(SystemFailure) {
+            let root = try place.open()
+            try place.whileHolding(root) {}
+            try root.tryWriting(room, below: folder)
+            return nil
+        } catch {
+            return fault(room: room, of: error)
+        }
+    }
+
+    private func fault(room: Int, of error: SystemFailure) -> StorageFault? {
+        let path = folder.isEmpty ? place.folder : place.folder + "/" + folder
+        // If the file system cannot be identified, the fault counts as one of the batch.
+        let device = StorageDomain(of: place.folder).map(StorageFault.Scope.domain) ?? .batch
+        var fault = StorageFault(.batch, detail: "", isTaken: error.isTakenFolder, room: room, check: self)
+        switch error.error {
+        case ENOSPC, EDQUOT:
+            (fault.scope, fault.isFull, fault.detail) = (device, true, "\(path): \(error.text); make room")
+        case EROFS: (fault.scope, fault.detail) = (device, "\(path): \(error.text); mount it so that it can be written")
+        case _ where place.detail(of: error) != nil: fault.detail = place.detail(of: error) ?? ""
+        case EACCES, EPERM: fault.detail = "\(path): \(error.text); let this user write there"
+        case EIO, ENXIO, ENODEV: (fault.scope, fault.detail) = (device, "\(path): \(error.text); check the disk")
+        case ENOENT, ESTALE, ENOTCONN, ETIMEDOUT, EHOSTDOWN, EHOSTUNREACH:
+            fault.detail = "\(path): \(error.text); is its share mounted?"
+        // Without its manifest, the batch cannot be reported.
+        case _ where place.marker.map { Folder.part(of: folder, below: $0) != nil } ?? false:
+            fault.detail = "\(path): \(error.text); the manifest belongs there"
+        default: return nil
+        }
+        return fault
+    }
+
+    func retake(_ number: Int) {
+        // An error is ignored, because the next check finds the same fault.
+        guard let holder = place.holder, let root = try? place.open() else { return }
+        _ = try? FolderHolder(owner: holder.owner, number: number).take(ManifestPath.holder, in: root)
+    }
+
+    func remove(_ remains: String) { try? place.open().remove(remains) }
+}
+
+extension OutputPlace {
+    /// Why a file could not be written. Finds out whether other files can be written. Blocks.
+    /// - Parameters:
+    ///   - path: the path of the file, relative to the folder.
+    ///   - byteCount: the size of all files of the photo.
+    func fault(writing path: String, byteCount: Int, _ failure: SystemFailure) -> StorageFault {
+        let check = FolderCheck(place: self, folder: Path.split(path).folder ?? "")
+        let detail = detail(of: failure) ?? "\(failure.attempted) \(folder)/\(path): \(failure.text)"
+        if failure.error == ENOSPC || failure.error == EDQUOT {
+            return StorageFault(
+                StorageDomain(of: folder).map(StorageFault.Scope.domain) ?? .batch, detail: detail, isFull: true,
+                room: max(FolderCheck.leastRoom, 4 * byteCount), check: check)
+        }
+        if let found = check.fault(room: failure.error == EIO ? byteCount : 0) { return found }
+        // If the failure affected the whole folder, the fault is over now. The photo must not fail because of it.
+        let isOfPlace =
+            ["see", "hold"].contains(failure.attempted) || [EROFS, ESTALE, ENOTCONN].contains(failure.error)
+        return StorageFault(isOfPlace ? .batch : .file, detail: detail, check: check)
+    }
+
+    /// Why no file can be written to the folder, and what to do; nil if the failure affects only one file.
+    func detail(of failure: SystemFailure) -> String? {
+        switch failure.attempted {
+        case "see" where failure.error == ELOOP || failure.error == EXDEV: "\(markerPath): \(failure.text)"
+        case "see": "\(markerPath) is gone (\(failure.text)); is its share mounted?"
+        case "hold": "\(folder): \(failure.text)"
+        default: nil
+        }
+    }
+}

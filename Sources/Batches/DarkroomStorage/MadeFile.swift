@@ -1,0 +1,35 @@
+import DarkroomFiles
+
+/// A file that was made of a photo and is to be stored.
+package struct MadeFile {
+    /// The file name extension, without a dot.
+    package let ending: String
+    /// In pixels; nil if the file may not be a picture.
+    package let width: Int?
+    package let height: Int?
+    package let byteCount: Int
+    /// The time that the file gets; nil for the current time.
+    package let time: FileTime?
+    /// Calls its argument with the bytes.
+    package let withBytes: ((UnsafeRawBufferPointer) throws(SystemFailure) -> Void) throws(SystemFailure) -> Void
+
+    package init(
+        ending: String, width: Int?, height: Int?, byteCount: Int, time: FileTime? = nil,
+        withBytes: @escaping ((UnsafeRawBufferPointer) throws(SystemFailure) -> Void) throws(SystemFailure) -> Void
+    ) {
+        self.ending = ending
+        self.width = width
+        self.height = height
+        self.byteCount = byteCount
+        self.time = time
+        self.withBytes = withBytes
+    }
+
+    /// A file with bytes in memory.
+    package init(_ bytes: [UInt8], ending: String, time: FileTime? = nil) {
+        self.init(ending: ending, width: nil, height: nil, byteCount: bytes.count, time: time) {
+            write throws(SystemFailure) in
+            try bytes.withUnsafeBytes { buffer in Result { () throws(SystemFailure) in try write(buffer) } }.get()
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import DarkroomModel
+
+/// Why a file could not be stored.
+package struct StorageFault: Error, Sendable {
+    /// What the fault affects.
+    package enum Scope: Sendable, Equatable {
+        /// Only this file.
+        case file
+        /// All files of the batch.
+        case batch
+        /// All files in a domain, also those of other batches.
+        case domain(StorageDomain)
+    }
+
+    package var scope: Scope
+    /// Whether space or a quota is used up.
+    package var isFull: Bool
+    /// Whether another batch has taken the place.
+    package var isTaken: Bool
+    /// The cause, and the remedy if there is one.
+    package var detail: String
+    /// The number of bytes that must be free before the fault counts as gone.
+    package var room: Int
+    /// Checks whether the fault is gone.
+    package var check: any StorageCheck
+    /// The name of what is left of the file, if it could not be removed.
+    package var remains: String?
+
+    package init(
+        _ scope: Scope, detail: String, isFull: Bool = false, isTaken: Bool = false, room: Int = 0,
+        check: any StorageCheck, remains: String? = nil
+    ) {
+        self.scope = scope
+        self.detail = detail
+        self.isFull = isFull
+        self.isTaken = isTaken
+        self.room = room
+        self.check = check
+        self.remains = remains
+    }
+
+    /// The reason of the photo's failure, if the worker does not wait until the fault is gone.
+    package var reason: FailureReason { isFull ? .diskFull : .outputDenied }
+
+    package var domain: StorageDomain? { if case .domain(let domain) = scope { domain } else { nil } }
+}
+
+/// Finds out whether a storage fault is gone. All methods block.
+package protocol StorageCheck: Sendable {
+    /// The place, for messages and for ``FolderCalls``.
+    var location: String { get }
+
+    /// Tries to store `room` bytes. Returns the present fault, which may differ from the first one; nil if the fault is gone.
+    func fault(room: Int) -> StorageFault?
+
+    /// Takes the place again for the batch, which has received a higher number.
+    /// - Parameter number: see ``BatchFacts/outputTaken``.
+    func retake(_ number: Int)
+
+    /// Removes what was left of a file, see ``StorageFault/remains``.
+    func remove(_ remains: String)
+}

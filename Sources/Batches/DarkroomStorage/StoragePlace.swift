@@ -1,0 +1,165 @@
+import DarkroomModel
+
+/// A place for the results of batches, such as a folder. Several batches may use it one after another; the batch that took
+/// it last holds it.
+///
+/// All methods block.
+package protocol StoragePlace: Sendable {
+    /// The text of the place in the options of a batch.
+    var location: String { get }
+
+    // MARK: Submitting
+
+    /// Whether the place exists. Throws if it cannot be created or written, as far as this is known without writing, or if
+    /// renditions with these names cannot be written.
+    func examine(renditions: [String]) throws(StorageError) -> Bool
+
+    /// Creates the place for a batch. Workers that see the result know that it is the right place.
+    /// - Parameter origin: the id of the Redis data to which the batch belongs; nil if it is not known.
+    func reserve(for batch: BatchID, origin: Int?) throws(StorageError)
+
+    /// Creates the place for a batch that a stranger has submitted: in the folder `trusted`, without following links in it.
+    /// New folders have the owner and the mode of the folder above them.
+    func reserve(for batch: BatchID, origin: Int?, in trusted: String) throws(StorageError)
+
+    /// Removes what ``reserve(for:origin:)`` has created, and the manifest of the batch. An error is ignored, since the next
+    /// submission reports what is left.
+    func withdraw(_ batch: BatchID)
+
+    /// The batches that have a manifest in the place, sorted by id.
+    func batches() throws(StorageError) -> [BatchID]
+
+    /// Whether no photo of a batch was stored. False if that cannot be read.
+    func isUntouched(by batch: BatchID) -> Bool
+
+    /// The id of the Redis data to which a batch belongs, see `BatchStore.identify()`; nil if it is not known.
+    func origin(of batch: BatchID) -> Int?
+
+    /// The batch that took the place last, and the number that it received then (see `BatchFacts.outputTaken`); nil if
+    /// no batch has taken the place, or if the manifest of that batch no longer exists.
+    var holder: (batch: BatchID, taken: Int)? { get }
+
+    /// The number of the batch that took the place last, even if its manifest no longer exists; 0 if no number is
+    /// found. The batch with the largest number holds the place.
+    var lastTaken: Int { get }
+
+    // MARK: Working
+
+    /// Opens the place for the operations of a batch in a worker.
+    /// - Parameters:
+    ///   - taken: the number that the batch received when it took the place.
+    ///   - willAccess: called with each folder before it is accessed, since the access may hang.
+    /// - Throws: ``Refusal`` if this worker cannot use the place.
+    func storage(
+        of files: BatchFiles, taken: Int, _ rules: StorageRules, willAccess: (_ folder: String) -> Void
+    ) throws(Refusal) -> any BatchStorage
+
+    // MARK: Reading
+
+    /// Where the manifest of a batch is, for messages.
+    func manifestLocation(of batch: BatchID) -> String
+
+    /// The results, read without Redis.
+    var results: any StoredResults { get }
+
+    /// The results for a process that may read only some folders.
+    /// - Returns: nil if it may not read this place.
+    func results(in trusted: TrustedFolders) -> (any StoredResults)?
+}
+
+/// The results in a place.
+package protocol StoredResults: Sendable {
+    /// - Parameter maxFileBytes: the size of the largest file of the manifest that is read.
+    func manifest(maxFileBytes: Int) -> any ManifestSource
+
+    /// Opens the file of a photo. Blocks.
+    /// - Parameter file: the path in a ``ManifestLine``.
+    func open(_ file: String) throws(StoredFileError) -> StoredFile
+}
+
+extension StoredResults {
+    /// Reads files of up to 256 MiB. The files of a manifest are smaller, because an entry has at most 1 MiB.
+    package var manifest: any ManifestSource { manifest(maxFileBytes: 1 << 28) }
+}
+
+/// An open file of a photo.
+package struct StoredFile {
+    /// An open descriptor of a file. The caller closes it.
+    package let descriptor: Int32
+    package let size: Int
+
+    package init(descriptor: Int32, size: Int) {
+        self.descriptor = descriptor
+        self.size = size
+    }
+}
+
+/// Why a file of a photo cannot be opened.
+package struct StoredFileError: Error, Sendable {
+    package let isMissing: Bool
+    package let text: String
+
+    package init(isMissing: Bool, _ text: String) {
+        self.isMissing = isMissing
+        self.text = text
+    }
+}
+
+extension StoragePlace {
+    /// The batch that took the place after `batch`, even if Redis has forgotten it; nil if there is none.
+    package func taker(since batch: BatchFacts) -> BatchID? {
+        guard let holder, holder.batch != batch.id, holder.taken >= batch.outputTaken else { return nil }
+        return holder.batch
+    }
+
+    /// Throws if a batch other than `batch` has a manifest in the place.
+    /// - Parameters:
+    ///   - batch: a batch that may have a manifest in the place; nil for none.
+    ///   - origin: the id of the Redis data that `isGone` reads, see `BatchStore.identify()`; nil for none.
+    ///   - isGone: returns whether a batch is missing in these data. A manifest is ignored if a killed submission has
+    ///     left it: the manifest is empty, its batch belongs to these data and is missing there, and no worker took the
+    ///     place for the batch.
+    package func checkFree(
+        for batch: BatchID? = nil, origin: Int? = nil, isGone: (BatchID) -> Bool = { _ in false }
+    ) throws(StorageError) {
+        let holder = holder?.batch
+        func isLeft(_ other: BatchID) -> Bool {
+            guard let origin, other != holder, isUntouched(by: other), self.origin(of: other) == origin else {
+                return false
+            }
+            return isGone(other)
+        }
+        guard let other = try batches().last(where: { $0 != batch && !isLeft($0) }) else { return }
+        throw StorageError(
+            .taken,
+            "output folder \(location): it has the photos of batch \(other) (its folder manifest/\(other)); choose another "
+                + "folder, give --overwrite to overwrite them, or feed a list that has grown with: darkroom submit LIST "
+                + "--resume \(other)")
+    }
+}
+
+/// The rules of a worker for the places of batches.
+package struct StorageRules: Sendable {
+    /// The folders in which the worker writes; empty if it writes to every folder.
+    package var folders: [String]
+    /// Whether the batch lets workers create its folders, see `BatchOptions.remoteOutput`.
+    package var isRemote: Bool
+    /// The longest wait for processes of a batch that held a place before.
+    package var holderPatience: Duration
+    /// Makes everything durable that was written to the file system of a descriptor. Returns 0 or an error number.
+    package var syncFileSystem: @Sendable (Int32) -> Int32
+
+    package init(
+        folders: [String], isRemote: Bool, holderPatience: Duration,
+        syncFileSystem: @escaping @Sendable (Int32) -> Int32
+    ) {
+        self.folders = folders
+        self.isRemote = isRemote
+        self.holderPatience = holderPatience
+        self.syncFileSystem = syncFileSystem
+    }
+
+    /// Whether the worker creates missing folders. It creates them only in ``folders``, so that nothing is written if a share
+    /// is not mounted.
+    package var makesFolders: Bool { isRemote && !folders.isEmpty }
+}
