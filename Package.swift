@@ -166,6 +166,7 @@ let rooms: [[Target]] = [
             .target(
                 name: "DarkroomWeb",
                 dependencies: [
+                    "DarkroomStorage",
                     "Darkroom", "DarkroomHTTP", "DarkroomStore", "DarkroomRedis", "DarkroomCoordinator",
                     "DarkroomModel",
                     "DarkroomOrigins", "DarkroomWorker", "DarkroomImaging", "DarkroomMetrics", "DarkroomRecipes",
@@ -262,7 +263,10 @@ let rooms: [[Target]] = [
             dependencies: ["DarkroomModel", "DarkroomStorage", "FuzzSupport", "ErrorExpectations"]),
         .testTarget(
             name: "DarkroomStorageTests",
-            dependencies: ["DarkroomStorage", "DarkroomModel", "FuzzSupport", "ErrorExpectations"]),
+            dependencies: [
+                "DarkroomStorage", "DarkroomModel", "DarkroomConcurrency", "DarkroomFiles", "DarkroomTestSupport",
+                "FuzzSupport", "ErrorExpectations",
+            ]),
         .testTarget(
             name: "DarkroomLoggingTests",
             dependencies: ["DarkroomLogging", "DarkroomConcurrency", "DarkroomTestSupport"]),
@@ -304,6 +308,7 @@ let rooms: [[Target]] = [
         .testTarget(
             name: "DarkroomCommandTests",
             dependencies: [
+                "DarkroomStorage",
                 "Darkroom", "DarkroomCoordinator", "DarkroomStore", "DarkroomRedis", "DarkroomWorker",
                 "DarkroomTransfer", "DarkroomImaging", "DarkroomRecipes", "DarkroomLogging",
                 "DarkroomCoding", "DarkroomFiles", "DarkroomCommand", "StoreInspection", "DarkroomTestSupport",
@@ -313,6 +318,7 @@ let rooms: [[Target]] = [
         .testTarget(
             name: "DarkroomWebTests",
             dependencies: [
+                "DarkroomStorage",
                 "DarkroomWeb", "DarkroomHTTP", "Darkroom", "DarkroomStore", "DarkroomWorker", "DarkroomModel",
                 "DarkroomFiles", "DarkroomCoding", "DarkroomCoordinator", "DarkroomCommand", "DarkroomLogging",
                 "DarkroomPhotoServer", "DarkroomConcurrency", "StoreInspection", "DarkroomTestSupport", "FuzzSupport",
@@ -320,6 +326,7 @@ let rooms: [[Target]] = [
         .testTarget(
             name: "DarkroomTortureTests",
             dependencies: [
+                "DarkroomStorage",
                 "Darkroom", "DarkroomStore", "DarkroomWorker", "DarkroomCoding", "DarkroomCommand",
                 "DarkroomPhotoServer", "DarkroomConcurrency", "DarkroomTestSupport", "StoreInspection", "FuzzSupport",
                 "DarkroomCoordinator", "DarkroomModel", "DarkroomRedis",

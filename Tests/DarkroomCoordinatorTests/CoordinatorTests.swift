@@ -124,8 +124,8 @@ import Testing
         options.output = scratch.path("output")
         let origin = try store.perform(store.identify())
         #expect(try store.perform(store.identify()) == origin)
-        try OutputFolder(path: options.output).prepare(
-            for: BatchID("20200101-000000000-0000"), overwrite: false, origin: origin)
+        try OutputFolder(path: options.output).reserve(
+            for: BatchID("20200101-000000000-0000"), origin: origin)
         _ = try Coordinator(store: store).submit(SampleList(count: 1), options: options)
     }
 

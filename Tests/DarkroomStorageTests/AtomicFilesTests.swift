@@ -1,4 +1,3 @@
-import DarkroomStorage
 import DarkroomFiles
 import DarkroomModel
 import DarkroomTestSupport
@@ -6,10 +5,9 @@ import Foundation
 import Testing
 
 @testable import DarkroomStorage
-@testable import DarkroomWorker
 
 /// A file is complete or absent, even if the disk is full or not mounted, or if other files have the same name.
-@Suite struct OutputWriterTests {
+@Suite struct AtomicFilesTests {
     private let scratch: ScratchFolder
     private var folder: String { scratch.path }
     private var place: OutputPlace { OutputPlace(folder: folder, marker: "manifest/1") }
@@ -21,7 +19,7 @@ import Testing
 
     @Test func createsTheFolderOfAFileAndReplacesAnExistingFile() throws {
         for text in ["first", "second"] {
-            try OutputWriter.write(Array(text.utf8), to: "00001/a.jpg", in: place, temporaryName: ".a")
+            try AtomicFiles.write(Array(text.utf8), to: "00001/a.jpg", in: place, temporaryName: ".a")
         }
         #expect(FileManager.default.contents(atPath: folder + "/00001/a.jpg") == Data("second".utf8))
         #expect(try contents("00001") == ["a.jpg"])
@@ -30,25 +28,22 @@ import Testing
     @Test(arguments: ["a.jpg", "00001/a.jpg", "manifest/1/00000001.1.jsonl"])
     func createsNothingWithoutTheMarker(path: String) throws {
         try FileManager.default.removeItem(atPath: folder + "/manifest")
-        let failure = try #require(self.failure(writing: path))
-        #expect(failure.reason == .outputDenied && failure.detail.contains("is its share mounted?"))
+        let fault = try #require(self.fault(writing: path))
+        #expect(fault.reason == .outputDenied && fault.detail.contains("is its share mounted?"))
         #expect(try contents("").isEmpty)
-        let fault = try #require(OutputFault(failure))
-        #expect(fault.kind == .away && !fault.isOfDevice && fault.check() != nil)
+        #expect(fault.scope == .batch && fault.check.fault(room: fault.room) != nil)
         try FileManager.default.createDirectory(atPath: folder + "/manifest/1", withIntermediateDirectories: true)
-        #expect(fault.check() == nil)
-        // If the folder is back before the next check, no photo fails.
-        #expect(OutputFault(failure)?.kind == .away)
+        #expect(fault.check.fault(room: fault.room) == nil)
+        // If the folder is back before the first check, no photo fails.
+        let late = place.fault(writing: path, byteCount: 3, SystemFailure("see", ENOENT))
+        #expect(late.scope == .batch)
     }
 
     @Test func fullDiskIsAStorageFaultUntilSpaceIsFree() throws {
-        let failure = OutputWriter.Failure(
-            reason: .diskFull, detail: "write \(folder)/a.jpg: no space", error: ENOSPC, isOfPlace: false, place: place,
-            folder: "",
-            bytes: 3)
-        let fault = try #require(OutputFault(failure))
-        #expect(fault.kind == .full && fault.isOfDevice)
-        #expect(fault.check() == nil, "the disk has free space")
+        let fault = place.fault(writing: "a.jpg", byteCount: 3, SystemFailure("write", ENOSPC))
+        #expect(fault.isFull && fault.reason == .diskFull && fault.domain == StorageDomain(of: folder))
+        #expect(fault.domain != nil && fault.room == FolderCheck.leastRoom)
+        #expect(fault.check.fault(room: fault.room) == nil, "the disk has free space")
     }
 
     @Test(arguments: [".a", "a.jpg"]) func replacesASymbolicLinkWithTheNameOfTheFile(name: String) throws {
@@ -59,7 +54,7 @@ import Testing
         for plant in [{ symlink(victim, planted) }, { link(victim, planted) }] {
             unlink(planted)
             #expect(plant() == 0)
-            #expect(failure(writing: "a.jpg") == nil)
+            #expect(fault(writing: "a.jpg") == nil)
             #expect(FileManager.default.contents(atPath: folder + "/a.jpg") == Data([1, 2, 3]))
             #expect(FileManager.default.contents(atPath: victim) == Data("precious".utf8))
             #expect(try contents("") == ["a.jpg", "manifest"])
@@ -73,28 +68,23 @@ import Testing
         try FileManager.default.createDirectory(atPath: victim + "/1", withIntermediateDirectories: true)
         try? FileManager.default.removeItem(atPath: folder + "/" + name)
         #expect(symlink(victim, folder + "/" + name) == 0)
-        let failure = try #require(self.failure(writing: name == "00001" ? "00001/a.jpg" : "a.jpg"))
-        #expect(failure.reason == .outputDenied && failure.detail.contains("symbolic link"), "\(failure)")
+        let fault = try #require(self.fault(writing: name == "00001" ? "00001/a.jpg" : "a.jpg"))
+        #expect(fault.reason == .outputDenied && fault.detail.contains("symbolic link"), "\(fault)")
         #expect(try FileManager.default.subpathsOfDirectory(atPath: victim) == ["1"])
         // A missing manifest folder is a storage fault. A bad sub-folder affects only its own photos.
-        #expect((OutputFault(failure) != nil) == (name != "00001"))
+        #expect(fault.scope == (name == "00001" ? .file : .batch))
     }
 
     // MARK: - Several files
 
-    private func file(_ path: String, _ text: String = "photo") -> OutputWriter.File {
-        OutputWriter.File(path: path, byteCount: text.utf8.count) { write throws(SystemFailure) in
-            var text = text
-            try text.withUTF8 { buffer in
-                Result { () throws(SystemFailure) in try write(UnsafeRawBufferPointer(buffer)) }
-            }.get()
-        }
+    private func file(_ path: String, _ text: String = "photo") -> AtomicFiles.File {
+        AtomicFiles.File(MadeFile(Array(text.utf8), ending: "jpg"), path: path)
     }
 
     private func write(
-        _ files: [OutputWriter.File], isWanted: () -> Bool = { true }
-    ) throws(OutputWriter.Failure) -> Bool {
-        try OutputWriter.write(files, in: place, temporaryName: ".0", isWanted: isWanted)
+        _ files: [AtomicFiles.File], isWanted: () -> Bool = { true }
+    ) throws(StorageFault) -> Bool {
+        try AtomicFiles.write(files, in: place, temporaryName: ".0", isWanted: isWanted)
     }
 
     /// The paths of all files.
@@ -141,13 +131,13 @@ import Testing
             try scratch.write(path, "earlier")
         }
         let before = try found()
-        do throws(OutputWriter.Failure) {
+        do throws(StorageFault) {
             _ = try write([file("small/a.jpg"), file("middle/a.jpg"), file("large/a.jpg")])
             Issue.record("a file was written over \(obstacle)")
         } catch {
-            #expect(error.reason == .outputDenied && error.staleFile == nil && error.bytes == 15)
+            #expect(error.reason == .outputDenied && error.remains == nil)
             #expect(error.detail.contains("\(folder)/\(obstacle)"), "\(error.detail)")
-            #expect(OutputFault(error) == nil, "only this photo fails")
+            #expect(error.scope == .file, "only this photo fails")
         }
         #expect(try found() == before)
         for path in earlier { #expect(text(path) == "earlier") }
@@ -155,7 +145,7 @@ import Testing
 
     /// The second rename fails for a reason that is not found before the first rename.
     @Test func fileWithItsFinalNameIsNotRemoved() throws {
-        #expect(throws: OutputWriter.Failure.self) {
+        #expect(throws: StorageFault.self) {
             try write([file("small/a.jpg", "new"), file("large/a.jpg")]) { unlink(folder + "/large/.0") == 0 }
         }
         #expect(try found() == ["small/a.jpg"] && text("small/a.jpg") == "new")
@@ -166,7 +156,7 @@ import Testing
     @Test func doesNotWriteThroughALinkInPlaceOfTheFolderOfARendition() throws {
         let victim = try ScratchFolder()
         #expect(symlink(victim.path, folder + "/large") == 0)
-        #expect(throws: OutputWriter.Failure.self) { try write([file("small/a.jpg"), file("large/a.jpg")]) }
+        #expect(throws: StorageFault.self) { try write([file("small/a.jpg"), file("large/a.jpg")]) }
         #expect(try victim.contents("") == [])
         #expect(try contents("small") == [])
     }
@@ -180,12 +170,12 @@ import Testing
         let path = template.path(index: 10_000, name: "\u{301}evil", ending: "jpg")
         #expect(path.utf8.elementsEqual("00001/\u{301}evil.jpg".utf8))
         // Writing the first file of a folder creates the folder.
-        #expect(failure(writing: path) == nil)
+        #expect(fault(writing: path) == nil)
         #expect(try contents("00001").map { Array($0.utf8) } == [Array("\u{301}evil.jpg".utf8)])
         try FileManager.default.removeItem(atPath: folder + "/00001")
         #expect(symlink(victim, folder + "/00001") == 0)
-        let failure = try #require(self.failure(writing: path))
-        #expect(failure.detail.contains("symbolic link"), "\(failure)")
+        let fault = try #require(self.fault(writing: path))
+        #expect(fault.detail.contains("symbolic link"), "\(fault)")
         #expect(try FileManager.default.subpathsOfDirectory(atPath: victim).isEmpty)
     }
 
@@ -195,24 +185,24 @@ import Testing
         #expect(symlink(folder, trusted) == 0, "the trusted folder itself may be a symbolic link")
         try FileManager.default.createDirectory(atPath: folder + "/deep/manifest/1", withIntermediateDirectories: true)
         let good = OutputPlace(folder: trusted + "/deep", trusted: trusted, marker: "manifest/1")
-        try OutputWriter.write([1], to: "a.jpg", in: good, temporaryName: ".a")
+        try AtomicFiles.write([1], to: "a.jpg", in: good, temporaryName: ".a")
         #expect(try contents("deep") == ["a.jpg", "manifest"])
         #expect(symlink("deep", folder + "/linked") == 0)
         let bad = OutputPlace(folder: trusted + "/linked", trusted: trusted, marker: "manifest/1")
-        #expect(throws: OutputWriter.Failure.self) {
-            try OutputWriter.write([1], to: "b.jpg", in: bad, temporaryName: ".b")
+        #expect(throws: StorageFault.self) {
+            try AtomicFiles.write([1], to: "b.jpg", in: bad, temporaryName: ".b")
         }
         #expect(try contents("deep") == ["a.jpg", "manifest"])
     }
 
     @Test func folderWithTheNameOfAFileIsNotAStorageFault() throws {
         try FileManager.default.createDirectory(atPath: folder + "/a.jpg", withIntermediateDirectories: true)
-        let failure = try #require(self.failure(writing: "a.jpg"))
-        #expect(failure.reason == .outputDenied && OutputFault(failure) == nil)
+        let fault = try #require(self.fault(writing: "a.jpg"))
+        #expect(fault.reason == .outputDenied && fault.scope == .file)
         #expect(try contents("") == ["a.jpg", "manifest"])
         #expect(FileManager.default.createFile(atPath: folder + "/00001", contents: nil))
-        let other = try #require(self.failure(writing: "00001/a.jpg"))
-        #expect(other.reason == .outputDenied && OutputFault(other) == nil)
+        let other = try #require(self.fault(writing: "00001/a.jpg"))
+        #expect(other.reason == .outputDenied && other.scope == .file)
     }
 
     @Test(arguments: [true, false])
@@ -223,21 +213,15 @@ import Testing
         } else {
             #expect(FileManager.default.createFile(atPath: planted, contents: nil))
         }
-        let failure = try #require(self.failure(writing: "manifest/1/00001/00001000.1.jsonl"))
-        let fault = try #require(OutputFault(failure))
-        #expect(fault.kind == .away && !fault.isOfDevice && fault.check() != nil)
+        let fault = try #require(self.fault(writing: "manifest/1/00001/00001000.1.jsonl"))
+        #expect(fault.scope == .batch && fault.check.fault(room: fault.room) != nil)
         #expect(fault.detail.contains("the manifest belongs there"))
-        #expect(unlink(planted) == 0 && fault.check() == nil)
+        #expect(unlink(planted) == 0 && fault.check.fault(room: fault.room) == nil)
     }
 
     @Test func leavesNoFileOfACancelledWrite() throws {
-        let files = ["a.jpg", "small/a.jpg"].map { path in
-            OutputWriter.File(path: path, byteCount: 10) { write throws(SystemFailure) in
-                let bytes = [UInt8](repeating: 1, count: 10)
-                try bytes.withUnsafeBytes { bytes in Result { () throws(SystemFailure) in try write(bytes) } }.get()
-            }
-        }
-        let written = try OutputWriter.write(files, in: place, temporaryName: ".a", isWanted: { false })
+        let files = ["a.jpg", "small/a.jpg"].map { file($0) }
+        let written = try AtomicFiles.write(files, in: place, temporaryName: ".a", isWanted: { false })
         #expect(!written)
         #expect(try contents("") == ["manifest", "small"] && contents("small") == [])
     }
@@ -253,9 +237,9 @@ import Testing
         #expect(open.isStillThere)
     }
 
-    private func failure(writing path: String) -> OutputWriter.Failure? {
-        do throws(OutputWriter.Failure) {
-            try OutputWriter.write([1, 2, 3], to: path, in: place, temporaryName: ".a")
+    private func fault(writing path: String) -> StorageFault? {
+        do throws(StorageFault) {
+            try AtomicFiles.write([1, 2, 3], to: path, in: place, temporaryName: ".a")
             return nil
         } catch {
             return error

@@ -4,7 +4,6 @@ import Foundation
 import Testing
 
 @testable import DarkroomStorage
-@testable import DarkroomWorker
 
 /// File system calls that may hang. In these tests a semaphore blocks them.
 @Suite(.timeLimit(.minutes(5))) struct FolderCallsTests {

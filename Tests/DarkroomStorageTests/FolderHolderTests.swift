@@ -1,20 +1,25 @@
-import DarkroomStorage
+import DarkroomFiles
 import DarkroomConcurrency
+import DarkroomTestSupport
 import Foundation
 import Testing
 
-@testable import DarkroomFiles
+@testable import DarkroomStorage
 
 /// Which batch may write files to a folder.
 @Suite struct FolderHolderTests {
-    let scratch: GuardedFolder
+    let scratch: ScratchFolder
     let folder: Folder
     let first = FolderHolder(owner: "20261121-090501123-7f3a", number: 100)
     let second = FolderHolder(owner: "20261121-090501999-0000", number: 200)
 
     init() throws {
-        scratch = try GuardedFolder()
-        folder = try scratch.inside(.supported)
+        scratch = try ScratchFolder()
+        folder = try Folder(trusted: scratch.path)
+    }
+
+    private func text(_ name: String) -> String? {
+        FileManager.default.contents(atPath: scratch.path(name)).map { String(decoding: $0, as: UTF8.self) }
     }
 
     private func mayWrite(_ holder: FolderHolder) -> Bool {
@@ -99,7 +104,7 @@ import Testing
         #expect(!mayWrite(first))
         #expect(try second.take("holder", in: folder) == nil)
         #expect(
-            scratch.text("inside/holder")?.split(separator: " ").map(String.init) == ["\(second.owner)", "200", "\n"])
+            text("holder")?.split(separator: " ").map(String.init) == ["\(second.owner)", "200", "\n"])
     }
 
     @Test func takerThatIsOvertakenWhileItWaitsIsNotTheHolder() throws {
@@ -133,7 +138,7 @@ import Testing
 
     @Test(arguments: ["x", "a b c\n", "../x 5\n", "b 99999999999999999999\n", "b -\n"])
     func damagedFileBlocksAllWrites(text: String) throws {
-        try scratch.write("inside/holder", text)
+        try scratch.write("holder", text)
         #expect(!mayWrite(first))
         #expect(failure { () throws(SystemFailure) in _ = try first.take("holder", in: folder) } == EINVAL)
     }
@@ -147,19 +152,32 @@ import Testing
 
     /// After a power cut, some file systems leave such a file.
     @Test(arguments: ["\0", " "]) func blankFileCountsAsNoHolder(byte: String) throws {
-        try scratch.write("inside/holder", String(repeating: byte, count: 96))
+        try scratch.write("holder", String(repeating: byte, count: 96))
         #expect(try first.take("holder", in: folder) == nil)
         #expect(mayWrite(first) && !mayWrite(second))
     }
 
     @Test func linkOrPipeInPlaceOfTheFileIsRefused() throws {
-        try scratch.link("holder", to: scratch.path + "/outside/file")
+        let outside = try ScratchFolder()
+        try outside.write("file", "precious")
+        try FileManager.default.createSymbolicLink(
+            atPath: scratch.path("holder"), withDestinationPath: outside.path("file"))
         #expect(!mayWrite(first))
         #expect(failure { () throws(SystemFailure) in _ = try first.take("holder", in: folder) } == ELOOP)
         try folder.remove("holder")
-        #expect(mkfifo(scratch.path + "/inside/holder", 0o666) == 0)
+        #expect(mkfifo(scratch.path + "/holder", 0o666) == 0)
         #expect(!mayWrite(first))
         #expect(failure { () throws(SystemFailure) in _ = try first.take("holder", in: folder) } == EINVAL)
-        #expect(scratch.text("outside/file") == "precious")
+        #expect(FileManager.default.contents(atPath: outside.path("file")) == Data("precious".utf8))
+    }
+}
+
+/// The `errno` of the failure that `body` throws; 0 if it throws nothing.
+private func failure(_ body: () throws(SystemFailure) -> Void) -> Int32 {
+    do throws(SystemFailure) {
+        try body()
+        return 0
+    } catch {
+        return error.error
     }
 }

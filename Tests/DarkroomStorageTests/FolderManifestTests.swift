@@ -1,5 +1,4 @@
 import DarkroomStorage
-import DarkroomCoordinator
 import DarkroomModel
 import DarkroomTestSupport
 import ErrorExpectations
@@ -7,7 +6,7 @@ import Foundation
 import Testing
 
 /// Reads manifests while workers write them.
-@Suite final class ManifestReaderTests {
+@Suite final class FolderManifestTests {
     private let scratch: ScratchFolder
     private var output: String { scratch.path("output") }
     private let first = BatchID("20261121-090501123-7f3a")
@@ -36,7 +35,7 @@ import Testing
     @Test func listsTheFolderAgainWhenAFileWithALowerTokenVanished() throws {
         try write(first, operation: 1, fencingToken: 1, [0, 1], name: "old")
         try write(first, operation: 1, fencingToken: 4, [0], name: "partial")
-        var part = try ManifestReader(output: output).part(0, of: first)
+        var part = try StorageSchemes.place(output).results.manifest.part(0, of: first)
         // The worker ends the operation after the folder was listed and before its files are read.
         try write(first, operation: 1, fencingToken: 4, [0, 1], name: "whole")
         try remove(first, operation: 1, fencingToken: 1)
@@ -110,7 +109,7 @@ import Testing
     @Test func listsTheFolderAgainWhenAFileVanished() throws {
         try write(first, operation: 1, fencingToken: 1, [0], name: "old")
         try write(first, operation: 2, fencingToken: 1, [1], name: "old")
-        var part = try ManifestReader(output: output).part(0, of: first)
+        var part = try StorageSchemes.place(output).results.manifest.part(0, of: first)
         // The worker of a later claim writes its file before it removes the old file.
         try write(first, operation: 1, fencingToken: 4, [0], name: "new")
         try remove(first, operation: 1, fencingToken: 1)
@@ -151,7 +150,7 @@ import Testing
 
     private func lines() throws -> [ManifestLine] {
         var lines: [ManifestLine] = []
-        try ManifestReader(output: output).forEachLine { lines.append($0) }
+        try StorageSchemes.place(output).results.manifest.forEachLine { lines.append($0) }
         return lines
     }
 

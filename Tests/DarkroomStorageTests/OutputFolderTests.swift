@@ -1,22 +1,21 @@
-import DarkroomStorage
 import DarkroomFiles
 import DarkroomModel
 import DarkroomTestSupport
 import Foundation
 import Testing
 
-@testable import DarkroomCoordinator
+@testable import DarkroomStorage
 
 @Suite struct OutputFolderTests {
     let batch = BatchID("20261121-090501123-7f3a")
     let other = BatchID("20261121-090501124-0000")
 
-    func code(_ body: () throws -> Void) -> CoordinatorError.Code? {
+    func code(_ body: () throws -> Void) -> StorageError.Code? {
         do {
             try body()
             return nil
         } catch {
-            return (error as? CoordinatorError)?.code
+            return (error as? StorageError)?.code
         }
     }
 
@@ -39,7 +38,7 @@ import Testing
     @Test func refusesTheFolderOfAnotherBatchWithoutOverwrite() throws {
         try withFolder { folder in
             try folder.prepare(for: other, overwrite: false)
-            #expect(code { try folder.prepare(for: batch, overwrite: false) } == .outputTaken)
+            #expect(code { try folder.prepare(for: batch, overwrite: false) } == .taken)
             #expect(try folder.batches() == [other])
             try folder.prepare(for: batch, overwrite: true)
             #expect(try folder.batches() == [batch, other])
@@ -56,10 +55,10 @@ import Testing
             let file = folder.path + "/file"
             try Data().write(to: URL(fileURLWithPath: file))
             for path in [file, file + "/below", "/proc/darkroom"] {
-                #expect(code { try OutputFolder(path: path).prepare(for: batch, overwrite: false) } == .outputDenied)
+                #expect(code { try OutputFolder(path: path).prepare(for: batch, overwrite: false) } == .denied)
             }
             try Data().write(to: URL(fileURLWithPath: folder.path + "/manifest"))
-            #expect(code { try folder.prepare(for: batch, overwrite: false) } == .outputDenied)
+            #expect(code { try folder.prepare(for: batch, overwrite: false) } == .denied)
         }
     }
 
@@ -67,20 +66,20 @@ import Testing
         let scratch = try ScratchFolder()
         let folder = OutputFolder(path: scratch.path("output"))
         try folder.prepare(for: other, overwrite: false, origin: 5)
-        #expect(throws: CoordinatorError.self) { try folder.prepare(for: batch, overwrite: false, origin: 5) }
+        #expect(throws: StorageError.self) { try folder.prepare(for: batch, overwrite: false, origin: 5) }
         try folder.prepare(for: batch, overwrite: false, origin: 5) { $0 == other }
         #expect(try folder.batches() == [batch, other])
         // The manifest is not ignored if a worker has taken the folder for its batch or has written to it.
         let opened = try Folder(trusted: folder.path)
         #expect(try FolderHolder(owner: other.description, number: 7).take(ManifestPath.holder, in: opened) == nil)
-        #expect(throws: CoordinatorError.self) { try folder.checkFree(for: batch, origin: 5) { _ in true } }
+        #expect(throws: StorageError.self) { try folder.checkFree(for: batch, origin: 5) { _ in true } }
         let holder = try #require(folder.holder)
         #expect(holder == (other, 7))
         folder.withdraw(other)
         try folder.checkFree(for: batch)
         #expect(folder.holder == nil)
         try opened.replace(ManifestPath.folder(batch) + "/00000001.1.jsonl", with: [10])
-        #expect(throws: CoordinatorError.self) { try folder.checkFree(for: other, origin: 5) { _ in true } }
+        #expect(throws: StorageError.self) { try folder.checkFree(for: other, origin: 5) { _ in true } }
         folder.withdraw(batch)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     }
@@ -91,8 +90,8 @@ import Testing
             #expect(folder.isUntouched(by: other))
             // A Redis server that never had the batch cannot tell whether the batch was forgotten.
             #expect(
-                code { try folder.prepare(for: batch, overwrite: false, origin: 5) { _ in true } } == .outputTaken)
-            #expect(code { try folder.prepare(for: batch, overwrite: false) { _ in true } } == .outputTaken)
+                code { try folder.prepare(for: batch, overwrite: false, origin: 5) { _ in true } } == .taken)
+            #expect(code { try folder.prepare(for: batch, overwrite: false) { _ in true } } == .taken)
         }
     }
 
@@ -125,7 +124,7 @@ import Testing
             try FileManager.default.createSymbolicLink(atPath: manifest, withDestinationPath: folder.path + "/moved")
             #expect(!folder.isUntouched(by: other))
             #expect(
-                code { try folder.prepare(for: batch, overwrite: false, origin: 5) { _ in true } } == .outputTaken)
+                code { try folder.prepare(for: batch, overwrite: false, origin: 5) { _ in true } } == .taken)
         }
     }
 
@@ -137,9 +136,19 @@ import Testing
         try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
         #expect(symlink(victim, folder.path + "/manifest") == 0)
         folder.withdraw(batch)
-        #expect(throws: CoordinatorError.self) { try folder.prepare(for: other, overwrite: true) }
-        #expect(throws: CoordinatorError.self) { try folder.batches() }
-        #expect(throws: ManifestError.self) { try ManifestReader(output: folder.path).batches() }
+        #expect(throws: StorageError.self) { try folder.prepare(for: other, overwrite: true) }
+        #expect(throws: StorageError.self) { try folder.batches() }
+        #expect(throws: ManifestError.self) { try folder.results.manifest.batches() }
         #expect(try FileManager.default.subpathsOfDirectory(atPath: victim).sorted() == ["\(batch)", "\(batch)/deep"])
+    }
+}
+
+extension OutputFolder {
+    /// Checks and creates the folder as a coordinator does.
+    fileprivate func prepare(
+        for batch: BatchID, overwrite: Bool, origin: Int? = nil, isGone: (BatchID) -> Bool = { _ in false }
+    ) throws(StorageError) {
+        if !overwrite { try checkFree(for: batch, origin: origin, isGone: isGone) }
+        try reserve(for: batch, origin: origin)
     }
 }

@@ -40,6 +40,8 @@ import Testing
 
         private mutating func chance(_ percent: Int) -> Bool { .random(in: 0..<100, using: &random) < percent }
 
+        private static let disk = StorageDomain("disk")
+
         mutating func step() throws {
             switch Int.random(in: 0..<100, using: &random) {
             case 0..<12: try claim()

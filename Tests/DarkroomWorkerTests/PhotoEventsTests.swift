@@ -95,13 +95,12 @@ private final class ReceivedEvents: Sendable {
         let events = PhotoEvents(
             worker: "w", channel: darkroom.keys.eventsChannel, connection: darkroom.store.connection)
         let thread = OwnedThread("events") { events.run() }
-        let context = try BatchContext(batch, BatchOptions(), WorkerConfiguration())
         let began = ContinuousClock.now
         var count = 0
         while received.count < 6 {
             try #require(.now - began < .seconds(20), "\(received.count) messages received within 20 s")
             let record = PhotoRecord(index: count, name: "", url: "")
-            events.note(RunningPhoto(record, context).task, .filtered)
+            events.note(task(record), .filtered)
             count += 1
             usleep(1000)
         }
@@ -121,11 +120,10 @@ private final class ReceivedEvents: Sendable {
         let events = PhotoEvents(
             worker: "w", channel: darkroom.keys.eventsChannel, connection: darkroom.store.connection)
         let thread = OwnedThread("events") { events.run() }
-        let context = try BatchContext(batch, BatchOptions(), WorkerConfiguration())
         var count = 0
         func note() {
             let record = PhotoRecord(index: count, name: "", url: "")
-            events.note(RunningPhoto(record, context).task, .filtered)
+            events.note(task(record), .filtered)
             count += 1
         }
         func sent() throws -> Int {
@@ -163,10 +161,9 @@ private final class ReceivedEvents: Sendable {
         let events = PhotoEvents(
             worker: "w", channel: darkroom.keys.eventsChannel, connection: darkroom.store.connection)
         let thread = OwnedThread("events") { events.run() }
-        let context = try BatchContext(batch, BatchOptions(), WorkerConfiguration())
         func note(_ index: Int) {
             let record = PhotoRecord(index: index, name: "", url: "")
-            events.note(RunningPhoto(record, context).task, .filtered)
+            events.note(task(record), .filtered)
         }
         note(0)
         _ = received.wait("photo 0") { !$0.isEmpty }
@@ -218,5 +215,10 @@ private final class ReceivedEvents: Sendable {
         }
         #expect(photos <= 20_000 && photos + dropped.values.reduce(0, +) == 30_001)
         #expect(dropped[other] == 1 && newest == 29_999)
+    }
+
+    private func task(_ record: PhotoRecord) -> PhotoTask {
+        let held = HeldOperation(batch: batch, number: 1, fencingToken: 1)
+        return PhotoTask(record, of: held, isStored: false, isQuarantined: false)
     }
 }

@@ -1,4 +1,5 @@
 import DarkroomModel
+import DarkroomStorage
 import DarkroomTestSupport
 import Foundation
 import Testing

@@ -224,4 +224,3 @@ extension KeyedDecodingContainer {
         return value
     }
 }
-

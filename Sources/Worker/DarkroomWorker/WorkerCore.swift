@@ -187,7 +187,8 @@ final class WorkerCore: Sendable {
             let lines = [[UInt8]?](repeating: nil, count: claimed.stateCodes.count)
             var operation = LocalOperation(claimed, context.options, records: [], lines: lines)
             operation.skipAll()
-            begin(operation, OperationFiles(context: context, sink: storage.begin(claimed, [], worker: coordination.id)))
+            begin(
+                operation, OperationFiles(context: context, sink: storage.begin(claimed, [], worker: coordination.id)))
             return
         }
         let firstIndex = (claimed.held.number - 1) * context.options.operationSize

@@ -85,7 +85,7 @@ final class MountedOutput {
     func check(_ id: BatchID) throws {
         let facts = try #require(try queue.store.facts(of: id))
         var lines: [Int: ManifestLine] = [:]
-        try ManifestReader(output: seen).forEachLine { line in
+        try StorageSchemes.place(seen).results.manifest.forEachLine { line in
             #expect(lines.updateValue(line, forKey: line.index) == nil)
         }
         #expect(lines.count == facts.photos)

@@ -77,7 +77,7 @@ import Testing
         let folder = OutputFolder(path: scratch.path("output"))
         let id = try fixture.submit(1) { $0.output = folder.path }
         let other = ControlFixture.id(2)
-        for batch in [id, other] { try folder.prepare(for: batch, overwrite: true) }
+        for batch in [id, other] { try folder.reserve(for: batch, origin: nil) }
         let taken = try fixture.facts(id).outputTaken
         func take(_ number: Int) throws {
             let holder = FolderHolder(owner: other.description, number: number)

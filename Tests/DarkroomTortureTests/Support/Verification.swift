@@ -1,3 +1,4 @@
+import DarkroomStorage
 import Darkroom
 import DarkroomCoding
 import DarkroomCoordinator
@@ -67,7 +68,7 @@ extension TortureCluster {
     private func manifestLines(
         of batch: BatchID, _ submission: Submission, _ problems: inout [String]
     ) throws -> [Int: ManifestLine] {
-        let reader = ManifestReader(output: submission.output)
+        let reader = StorageSchemes.place(submission.output).results.manifest
         var lines: [Int: ManifestLine] = [:]
         if try reader.batches() != [batch] { problems.append("its output has manifests of \(try reader.batches())") }
         try reader.forEachLine { line in

@@ -112,21 +112,20 @@ private struct Combining: PhotoOperation {
         let options = darkroom.options { $0.filters = [PhotoFilter("x:copy")] }
         let id = try darkroom.submit([], options)
         let context = try BatchContext(id, options, configuration)
-        try FileManager.default.removeItem(atPath: darkroom.folder)
         let operation = HeldOperation(batch: id, number: 1, fencingToken: 1)
-        let photo = RunningPhoto(PhotoRecord(index: 0, name: "", url: ""), of: operation, context)
+        let photo = try RunningPhoto(PhotoRecord(index: 0, name: "", url: ""), of: operation, context)
+        try FileManager.default.removeItem(atPath: darkroom.folder)
         let calls = FileCalls(patience: .seconds(10), claimPatience: .seconds(5))
         let hanging = Locked<Set<HeldOperation>>([])
-        let outcome = PhotoDevelopment.develop(
-            photo, Download(found: [1], duration: .zero),
-            maker: PhotoMaker(photo, context.recipe, helpers: nil, isolatesEverything: false), fileCalls: calls,
-            temporaryName: ".0",
+        let development = PhotoDevelopment(
+            photo: photo, image: Download(found: [1], duration: .zero), worker: "worker", attempt: 1, fileCalls: calls,
             isWanted: { true },
             isWaitedFor: { _ in
                 let found = calls.hanging(.now + .seconds(60), limits: (2, 2)).operations
                 hanging.withLock { $0 = found }
                 return true
             })
+        let outcome = development.run(PhotoMaker(photo, context.recipe, helpers: nil, isolatesEverything: false))
         #expect(outcome == nil && hanging.withLock { $0 } == [operation])
     }
 

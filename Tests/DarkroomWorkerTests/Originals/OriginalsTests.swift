@@ -1,6 +1,7 @@
 import DarkroomCoding
 import DarkroomConcurrency
 import DarkroomModel
+import DarkroomOrigins
 import DarkroomPhotoServer
 import DarkroomStore
 import DarkroomTestSupport
@@ -108,7 +109,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let folder = OriginalsFolder(place: OutputPlace(folder: originals, marker: nil), maxBytes: 1 << 20)
         let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: samples + "/moon.png")))
         let named = "http://photos.example/moon.png"
-        for url in [named, urls[1]] { try folder.write(bytes, of: url, by: [], temporaryName: ".temporary") }
+        for url in [named, urls[1]] { try folder.write(bytes, of: url, by: []) }
         #expect(try run([named], options()) { $0.transfer.allowPrivate = false }.counts.filtered == 1)
         let noHost = try run([named], options()) { $0.transfer.deniedHosts = [try HostPattern(parsing: "*.example")] }
         #expect(noHost.failures == [.addressDenied: 1])
@@ -120,7 +121,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
     @Test func usesRedirectedOriginalsOnlyIfTheWorkerMayFollowTheRedirect() throws {
         let folder = OriginalsFolder(place: OutputPlace(folder: originals, marker: nil), maxBytes: 1000)
         let way = ["a.example", "b.example"].map { RequestStop(host: $0, address: "93.184.215.14") }
-        try folder.write([1], of: "u", by: way, temporaryName: ".temporary")
+        try folder.write([1], of: "u", by: way)
         var configuration = TransferConfiguration()
         #expect(try folder.read("u", FetchRules(configuration))?.bytes == [1])
         configuration.deniedHosts = [try HostPattern(parsing: "b.example")]
@@ -132,9 +133,9 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let folder = OriginalsFolder(place: OutputPlace(folder: originals, marker: nil), maxBytes: 1000)
         let stop = RequestStop(host: "photos.example", address: "127.0.0.1")
         let ordinary = RequestStop(host: "photos.example", address: "93.184.215.14")
-        try folder.write([1], of: "o", by: [ordinary], temporaryName: ".temporary")
+        try folder.write([1], of: "o", by: [ordinary])
         #expect(try folder.read("o", rules)?.bytes == [1])
-        try folder.write([1], of: "u", by: [stop], temporaryName: ".temporary")
+        try folder.write([1], of: "u", by: [stop])
         var everything = TransferConfiguration()
         everything.allowPrivate = true
         #expect(try folder.read("u", FetchRules(everything))?.bytes == [1] && folder.read("u", rules) == nil)
@@ -144,7 +145,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
 
     @Test func doesNotUseAnOriginalWithATooLargeWayFile() throws {
         let folder = OriginalsFolder(place: OutputPlace(folder: originals, marker: nil), maxBytes: 1000)
-        try folder.write([1], of: "u", by: [], temporaryName: ".temporary")
+        try folder.write([1], of: "u", by: [])
         let way = Data(repeating: UInt8(ascii: "x"), count: 1 << 17)
         try way.write(to: URL(fileURLWithPath: "\(originals)/\(OriginalsFolder.file(of: "u")).way"))
         #expect(try folder.read("u", rules) == nil)
@@ -167,17 +168,17 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let pending = PendingOperations(filtrations: 1, source: source)
         let ended = DispatchSemaphore(value: 0)
         var held: [HeldOperation] = []
-        func start(_ index: Int) {
+        func start(_ index: Int) throws {
             held.append(HeldOperation(batch: BatchID("batch"), number: index + 1, fencingToken: 1))
-            let photo = RunningPhoto(PhotoRecord(index: index, name: "", url: urls[0]), of: held[index], context)
+            let photo = try RunningPhoto(PhotoRecord(index: index, name: "", url: urls[0]), of: held[index], context)
             pending.download(
                 photo, Urgency(priority: .normal, isInFocus: false), TransferSteps(), ended: { _ in ended.signal() })
         }
         for index in 0..<4 {
-            start(index)
+            try start(index)
             #expect(hangs.wait(timeout: .now() + 20) == .success)
         }
-        start(4)
+        try start(4)
         let later = ContinuousClock.now + .seconds(60)
         while calls.hanging(later, limits: (8, 1)).operations.count < 5, .now < later - .seconds(40) { usleep(1000) }
         #expect(calls.hanging(later, limits: (8, 1)) == FileCalls.Hanging(operations: Set(held)))
@@ -240,7 +241,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let server = try HostileServer(["/a.jpg": .answer(body: isMended ? photo : page)])
         defer { server.stop() }
         let folder = OriginalsFolder(place: OutputPlace(folder: originals, marker: nil), maxBytes: 1 << 20)
-        try folder.write(page, of: server.url("/a.jpg"), by: [], temporaryName: ".temporary")
+        try folder.write(page, of: server.url("/a.jpg"), by: [])
         let facts = try run([server.url("/a.jpg")], options { $0.filters = [.sepia()] })
         #expect(facts.counts.filtered == (isMended ? 1 : 0) && facts.counts.failed == (isMended ? 0 : 1))
         #expect(server.log.requests == ["/a.jpg": 1])
@@ -279,7 +280,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         defer { server.stop() }
         let folder = OriginalsFolder(place: OutputPlace(folder: originals, marker: nil), maxBytes: 1 << 20)
         let page = Array("<html>first page</html>".utf8)
-        try folder.write(page, of: server.url("/a.jpg"), by: [], temporaryName: ".temporary")
+        try folder.write(page, of: server.url("/a.jpg"), by: [])
         #expect(try run([server.url("/a.jpg")], options()).failures == [.notAnImage: 1])
         #expect(try files().isEmpty)
     }
@@ -288,10 +289,10 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let folder = OriginalsFolder(place: OutputPlace(folder: originals, marker: nil), maxBytes: 1 << 20)
         let url = "http://photos.example/a.jpg", digest = SHA256Digest.hash(of: Array("first".utf8))
         #expect(folder.remove(url, ifDigestIs: digest))
-        try folder.write(Array("second".utf8), of: url, by: [], temporaryName: ".temporary")
+        try folder.write(Array("second".utf8), of: url, by: [])
         #expect(!folder.remove(url, ifDigestIs: digest))
         #expect(try files().count == 1)
-        try folder.write(Array("first".utf8), of: url, by: [], temporaryName: ".temporary")
+        try folder.write(Array("first".utf8), of: url, by: [])
         #expect(folder.remove(url, ifDigestIs: digest))
         #expect(try files().isEmpty)
     }
@@ -303,7 +304,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         defer { server.stop() }
         let folder = OriginalsFolder(place: OutputPlace(folder: originals, marker: nil), maxBytes: 1 << 20)
         let page = Array("<html>first page</html>".utf8)
-        try folder.write(page, of: server.url("/a.jpg"), by: [], temporaryName: ".temporary")
+        try folder.write(page, of: server.url("/a.jpg"), by: [])
         #expect(try run([server.url("/a.jpg")], options()) { $0.maxPixels = 100 }.failures == [.tooManyPixels: 1])
         #expect(try files().count == 1)
     }
@@ -374,20 +375,20 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let parent = "\(originals)/\(OriginalsFolder.file(of: "u").prefix(2))"
         try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
         #expect(symlink("/dev/full", "\(parent)/.temporary") == 0)
-        try folder.write([1, 2, 3], of: "u", by: [], temporaryName: ".temporary")
+        try folder.write([1, 2, 3], of: "u", by: [])
         #expect(try folder.read("u", rules)?.bytes == [1, 2, 3])
         #expect(try FileManager.default.contentsOfDirectory(atPath: parent).count == 1)
         #expect(rename(parent, originals + "/elsewhere") == 0 && symlink("elsewhere", parent) == 0)
         #expect(try folder.read("u", rules) == nil)
-        #expect(throws: OutputWriter.Failure.self) {
-            try folder.write([1], of: "u", by: [], temporaryName: ".temporary")
+        #expect(throws: StorageFault.self) {
+            try folder.write([1], of: "u", by: [])
         }
     }
 
     @Test func doesNotCreateAMissingFolderAgain() throws {
         let folder = OriginalsFolder(place: OutputPlace(folder: originals + "/gone", marker: nil), maxBytes: 1000)
         var detail = ""
-        do { try folder.write([1], of: "u", by: [], temporaryName: ".temporary") } catch { detail = error.detail }
+        do { try folder.write([1], of: "u", by: []) } catch { detail = error.detail }
         #expect(detail.contains("is its share mounted?"))
         #expect(try folder.read("u", rules) == nil)
     }
@@ -455,5 +456,13 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(try folder.read("u", rules) == nil)
         #expect(unlink(path) == 0 && FileManager.default.createFile(atPath: path, contents: Data([7, 8])))
         #expect(try folder.read("u", rules)?.bytes == [7, 8])
+    }
+}
+
+extension OriginalsFolder {
+    /// Writes the bytes of a URL as the first attempt of a worker does.
+    fileprivate func write(_ bytes: [UInt8], of url: String, by way: [RequestStop]) throws(StorageFault) {
+        let held = HeldOperation(batch: BatchID("batch"), number: 1, fencingToken: 1)
+        try write(bytes, of: PhotoRecord(index: 0, name: "", url: url), by: way, for: held, writer: "worker.1")
     }
 }

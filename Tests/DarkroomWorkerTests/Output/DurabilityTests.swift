@@ -83,9 +83,10 @@ import Testing
             try #require(stat(name, &status) == 0)
             devices.append(status.st_dev)
         }
-        #expect(Set(folder.mounted.keys).isSuperset(of: devices) && !folder.mounted.keys.contains(folder.device))
-        #expect(folder.isStillThere && devices.allSatisfy(folder.uses))
-        for (device, part) in folder.mounted { #expect(try part.status().st_dev == device) }
+        let parts = folder.parts
+        #expect(folder.isStillThere && Set(parts.map(\.device)).isSuperset(of: devices))
+        #expect(Set(parts.map(\.device)).count == parts.count)
+        for (device, part) in parts { #expect(try part.status().st_dev == device) }
     }
 
     @Test func runsPhotosAgainIfAFolderHasTheNameOfTheManifestFile() throws {
@@ -141,7 +142,7 @@ import Testing
         let id = try darkroom.submit([photos.url("/moon.png")], darkroom.options())
         let taken = try #require(try darkroom.store.facts(of: id)).outputTaken
         let context = try BatchContext(id, darkroom.options(), WorkerConfiguration(), taken: taken)
-        #expect(try context.openFolder() != nil)
+        _ = try context.storage.take()
         // The worker takes this lock before it renames a file. While the test holds the lock, the worker is blocked as
         // by an unresponsive file server.
         let holder = open(darkroom.folder + "/" + ManifestPath.holder, O_RDWR)
@@ -167,12 +168,11 @@ import Testing
         }
         #expect(symlink(elsewhere.path, darkroom.folder + "/00001") == 0)
         let worker = try darkroom.worker()
-        let place = OutputPlace(folder: darkroom.folder, marker: nil)
-        let fault = OutputFault(.away, place, folder: "", bytes: 0, detail: "it was away")
+        let check = FolderCheck(place: OutputPlace(folder: darkroom.folder, marker: nil), folder: "")
         for path in [".a", "00001/.b"] {
-            _ = worker.core.effects(of: .storageFault(BatchID("one"), fault, staleFile: path))
+            let fault = StorageFault(.batch, detail: "it was away", check: check, remains: path)
+            worker.core.blocks(fault, BatchID("one"))
         }
-        worker.core.outputSignal.raise()
         darkroom.waitForLog("output can be written again, going on")
         worker.stop()
         worker.wait()
@@ -195,7 +195,11 @@ import Testing
         let isOver = Latch()
         Thread {
             let held = HeldOperation(batch: id, number: 1, fencingToken: fencingTokens.upperBound)
-            worker.core.removeOtherManifests(of: held, OperationFiles(context))
+            let claimed = ClaimedOperation(held: held, stateCodes: [], leaseExpiries: 0, entry: [])
+            // The folder is there, so the error of `take` cannot happen.
+            if let sink = try? context.storage.take().begin(claimed, [], worker: "worker") {
+                worker.core.removeOtherManifests(OperationFiles(context: context, sink: sink))
+            }
             isOver.set()
         }.start()
         var hung = false

@@ -66,7 +66,8 @@ import Testing
         let context = try BatchContext(id, darkroom.options(), WorkerConfiguration())
         let held = HeldOperation(batch: id, number: 3, fencingToken: 30)
         let claimed = ClaimedOperation(held: held, stateCodes: Array("CC".utf8), leaseExpiries: 1, entry: [])
-        let lines = ManifestFiles.takeOver(claimed, records, context.output).lines.map {
+        let sink = try context.storage.take().begin(claimed, records, worker: "worker")
+        let lines = sink.past.map {
             String(decoding: $0 ?? [], as: UTF8.self)
         }
         #expect(lines.count == 2 && lines[0].contains("\"photo\"") && lines[1].contains("\"own\""), "\(lines)")
@@ -105,15 +106,22 @@ import Testing
     @Test func keepsFilesWithALaterFencingToken() throws {
         let id = BatchID("20261121-090501123-7f3a")
         try FileManager.default.createDirectory(atPath: folder(id), withIntermediateDirectories: true)
-        for fencingToken in [3, 5, 8, 9] { try write(id, fencingToken: fencingToken, [(0, .filtered)], name: "photo") }
+        for fencingToken in [3, 5, 8] { try write(id, fencingToken: fencingToken, [(0, .filtered)], name: "photo") }
         let context = try BatchContext(id, darkroom.options(), WorkerConfiguration())
-        let held = HeldOperation(batch: id, number: 1, fencingToken: 5)
-        ManifestFiles.removeOthers(held, forgotten: [8], context.output)
+        func sink(_ fencingToken: Int) throws -> any OperationSink {
+            let held = HeldOperation(batch: id, number: 1, fencingToken: fencingToken)
+            let claimed = ClaimedOperation(held: held, stateCodes: Array("F".utf8), leaseExpiries: 0, entry: [])
+            let record = PhotoRecord(index: 0, name: "photo", url: "http://photos.example/0")
+            return try context.storage.take().begin(claimed, [record], worker: "worker")
+        }
+        let own = try sink(5)
+        // Files that are there at the claim with a later token are of claims that Redis has lost.
+        try write(id, fencingToken: 9, [(0, .filtered)], name: "photo")
+        own.removeOthers()
         let left = try FileManager.default.contentsOfDirectory(atPath: folder(id)).sorted()
         #expect(left == [5, 9].map { ManifestPath.fileName(operation: 1, fencingToken: $0) })
         // A claim without a manifest file must not remove other files, since only the other files contain the lines.
-        ManifestFiles.removeOthers(
-            HeldOperation(batch: id, number: 1, fencingToken: 20), forgotten: [], context.output)
+        try sink(20).removeOthers()
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder(id)).count == 2)
     }
 
@@ -123,19 +131,19 @@ import Testing
         func context(_ id: BatchID, taken: Int) throws -> BatchContext {
             try BatchContext(id, darkroom.options(), WorkerConfiguration(), taken: taken)
         }
-        #expect(try context(ids[0], taken: 100).openFolder() != nil)
-        #expect(try context(ids[1], taken: 200).openFolder() != nil)
-        let refusal = expectError(Refusal.self) { try context(ids[0], taken: 100).openFolder() }
+        _ = try context(ids[0], taken: 100).storage.take()
+        _ = try context(ids[1], taken: 200).storage.take()
+        let refusal = expectError(Refusal.self) { _ = try context(ids[0], taken: 100).storage.take() }
         #expect(refusal?.reason.contains("batch \(ids[1]) has taken the folder") == true, "\(refusal as Refusal?)")
-        #expect(try context(ids[0], taken: 300).openFolder() != nil, "a forced retry must take the folder back")
-        #expect(throws: Refusal.self) { try context(ids[1], taken: 200).openFolder() }
+        _ = try context(ids[0], taken: 300).storage.take()
+        #expect(throws: Refusal.self) { _ = try context(ids[1], taken: 200).storage.take() }
     }
 
     private func folder(_ id: BatchID) -> String { "\(darkroom.folder)/\(ManifestPath.folder(id))" }
 
     /// The names in the manifest, in the order of the list.
     private func names(_ id: BatchID) throws -> [String] {
-        var part = try ManifestReader(output: darkroom.folder).part(0, of: id)
+        var part = try StorageSchemes.place(darkroom.folder).results.manifest.part(0, of: id)
         return try part.lines(ofOperation: 1).map(\.name)
     }
 

@@ -37,16 +37,16 @@ import Testing
         }
         let left =
             try inEachFolder([
-                StaleFiles.temporaryName(for: "0", fencingToken: held.fencingToken, worker: "crashed.1"),
-                StaleFiles.temporaryName(for: "1", fencingToken: held.fencingToken - 1, worker: "crashed.2"),
+                TemporaryName.of("0", fencingToken: held.fencingToken, writer: "crashed.1"),
+                TemporaryName.of("1", fencingToken: held.fencingToken - 1, writer: "crashed.2"),
             ]) + [
                 manifest + "/"
-                    + StaleFiles.temporaryName(
-                        for: StaleFiles.manifestName(operation: 1), fencingToken: held.fencingToken, worker: "crashed")
+                    + TemporaryName.of(
+                        TemporaryName.manifest(operation: 1), fencingToken: held.fencingToken, writer: "crashed")
             ]
         let others = try inEachFolder([
-            StaleFiles.temporaryName(for: "1", fencingToken: held.fencingToken + 1, worker: "other.1"),
-            StaleFiles.temporaryName(for: "7", fencingToken: held.fencingToken, worker: "other.1"), "000000-0.jpg",
+            TemporaryName.of("1", fencingToken: held.fencingToken + 1, writer: "other.1"),
+            TemporaryName.of("7", fencingToken: held.fencingToken, writer: "other.1"), "000000-0.jpg",
         ])
         for name in left + others {
             #expect(FileManager.default.createFile(atPath: darkroom.folder + "/" + name, contents: Data()))

@@ -26,14 +26,17 @@ private struct SilentSource: PhotoSource {
 extension RunningPhoto {
     init(
         _ record: PhotoRecord, of held: HeldOperation? = nil, _ context: BatchContext
-    ) {
+    ) throws {
         let held = held ?? HeldOperation(batch: context.id, number: 1, fencingToken: 1)
-        self.init(task: PhotoTask(record, of: held, isStored: false, isQuarantined: false), context: context)
+        let claimed = ClaimedOperation(held: held, stateCodes: [], leaseExpiries: 0, entry: [])
+        self.init(
+            task: PhotoTask(record, of: held, isStored: false, isQuarantined: false), context: context,
+            sink: try context.storage.take().begin(claimed, [], worker: "worker"))
     }
 
     static func example() throws -> RunningPhoto {
         let record = PhotoRecord(index: 0, name: "0", url: "http://photos.example/0")
-        return RunningPhoto(record, try BatchContext(BatchID("batch"), BatchOptions(), WorkerConfiguration()))
+        return try RunningPhoto(record, try BatchContext(BatchID("batch"), BatchOptions(), WorkerConfiguration()))
     }
 }
 

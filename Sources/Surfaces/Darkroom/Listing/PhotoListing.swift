@@ -161,7 +161,9 @@ package struct PhotoListing {
         }
     }
 
-    private mutating func lines(ofOperation operation: Int, in manifest: inout (any ManifestPart)?) -> [Int: ManifestLine] {
+    private mutating func lines(ofOperation operation: Int, in manifest: inout (any ManifestPart)?) -> [Int:
+        ManifestLine]
+    {
         guard var part = manifest else { return [:] }
         defer { manifest = part }
         do {
