@@ -203,7 +203,7 @@ let rooms: [[Target]] = [
         // Programs that use the library.
         .executableTarget(name: "ControlBatch", dependencies: ["Darkroom"], path: "Examples/ControlBatch"),
         .executableTarget(
-            name: "CustomOperation", dependencies: ["Darkroom"], path: "Examples/CustomOperation"),
+            name: "CopyrightFilter", dependencies: ["Darkroom"], path: "Examples/CopyrightFilter"),
 
         // Tests.
         .target(
@@ -303,7 +303,7 @@ let rooms: [[Target]] = [
             name: "DarkroomTests",
             dependencies: [
                 "Darkroom", "DarkroomStore", "DarkroomConcurrency", "DarkroomTestSupport", "ErrorExpectations",
-                "ControlBatch", "CustomOperation", "DarkroomModel",
+                "ControlBatch", "CopyrightFilter", "DarkroomModel",
             ]),
         .testTarget(
             name: "DarkroomCommandTests",

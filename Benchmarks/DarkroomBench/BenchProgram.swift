@@ -7,7 +7,7 @@ struct BenchProgram: ParsableCommand {
         name: "darkroom-bench", abstract: "Measure Darkroom on this machine.",
         examples: ["darkroom-bench develop ~/Pictures", "darkroom-bench dispatch"], version: darkroomVersion,
         subcommands: [
-            DevelopCommand.self, DispatchCommand.self, ControlCommand.self, OperationCommand.self,
+            DevelopCommand.self, DispatchCommand.self, ControlCommand.self, CustomFilterCommand.self,
             ServeCommand.self,
         ])
 }

@@ -45,10 +45,10 @@ def develop(cluster, names):
     filtered[14] = ("sunset.jpg", "NO URL")
     downloaded = [(name, url(f"held/downloaded/{name}")) for name in names[24:31]]
     running = [(name, url(f"held/running/{name}")) for name in names[31:]]
-    # A custom operation that waits while a file exists: so photos stay downloaded.
+    # A custom filter that waits while a file exists: so photos stay downloaded.
     held = cluster.folder / "held"
     gate = f"gate=sh -c 'while [ -e {held} ]; do sleep 0.1; done; cat'"
-    cluster.start_worker("--per-host", 100, "--downloads", 16, "--operation", gate)
+    cluster.start_worker("--per-host", 100, "--downloads", 16, "--custom-filter", gate)
     batch = cluster.submit(
         [*filtered, *downloaded, *running, *running * 60], "--name", "Holidays", "--filter", "sepia x:gate",
         "--originals", cluster.outputs / "originals", "--operation-size", 4)

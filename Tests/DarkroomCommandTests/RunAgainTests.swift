@@ -51,9 +51,9 @@ import Testing
         ("--max-redirects 9", "too-many-redirects"), ("--max-download 1GiB", "too-large"),
         ("--max-pixels 900M", "too-many-pixels"), ("--min-rate 0B", "stalled"), ("--timeout 1h", "timeout"),
         ("--connect-timeout 1m", "connect-failed"), ("--stall-timeout 1h", "stalled"),
-        ("--photo-timeout 1h", "filter-timeout"), ("--isolate", "crashed"), ("--operation a=cat", "filter-failed"),
-        ("--http1", "stalled"), ("--operation-timeout 1h", "filter-timeout"),
-        ("--operation-memory 8GiB", "filter-failed"), ("--proxy http://8.8.8.8", "connect-failed"),
+        ("--photo-timeout 1h", "filter-timeout"), ("--isolate", "crashed"), ("--custom-filter a=cat", "filter-failed"),
+        ("--http1", "stalled"), ("--custom-filter-timeout 1h", "filter-timeout"),
+        ("--custom-filter-memory 8GiB", "filter-failed"), ("--proxy http://8.8.8.8", "connect-failed"),
     ])
     func everyOptionMendsItsFailures(option: String, reason: String) throws {
         func conditions(_ more: String) throws -> RunConditions {
@@ -65,7 +65,7 @@ import Testing
         #expect(plain.mendings(since: plain).isEmpty && changed.mendings(since: changed).isEmpty)
         // Without the option the failures are not mended, unless any change may mend them.
         let isOrdered = ![
-            "--proxy", "--connect-to", "--header", "--user-agent", "--http1", "--isolate", "--operation ",
+            "--proxy", "--connect-to", "--header", "--user-agent", "--http1", "--isolate", "--custom-filter ",
         ].contains { option.hasPrefix($0) }
         if isOrdered { #expect(plain.mendings(since: changed).isEmpty) }
         #expect([changed, plain].mendings(under: changed).count == 1)
@@ -75,20 +75,20 @@ import Testing
         func conditions(_ more: [String]) throws -> RunConditions {
             try RunCommand.parse(["list", "-o", "out"] + more).conditions()
         }
-        let bytes = try conditions(["--operation", "a=cat"])
-        let png = try conditions(["--operation", "a=cat", "--operation-input", "png"])
+        let bytes = try conditions(["--custom-filter", "a=cat"])
+        let png = try conditions(["--custom-filter", "a=cat", "--custom-filter-input", "png"])
         for (now, before) in [(png, bytes), (bytes, png)] {
             let mendings = now.mendings(since: before)
-            #expect(mendings.map(\.option) == ["--operation-input"])
+            #expect(mendings.map(\.option) == ["--custom-filter-input"])
             #expect(mendings.reasons.isSuperset(of: [.filterFailed, .damaged, .outOfMemory]))
         }
         // The conditions of a version without the option.
         var json = try JSONSerialization.jsonObject(with: JSONEncoder().encode(bytes)) as? [String: Any] ?? [:]
-        #expect(json.removeValue(forKey: "operationInput") != nil)
+        #expect(json.removeValue(forKey: "customFilterInput") != nil)
         let data = try JSONSerialization.data(withJSONObject: json)
         #expect(try bytes.mendings(since: JSONDecoder().decode(RunConditions.self, from: data)).isEmpty)
-        // `--operation-input` has no effect without `--operation`.
-        #expect(try conditions(["--operation-input", "png"]) == conditions([]))
+        // `--custom-filter-input` has no effect without `--custom-filter`.
+        #expect(try conditions(["--custom-filter-input", "png"]) == conditions([]))
     }
 
     @Test func certificateAuthoritiesMendFailuresOfTLS() throws {

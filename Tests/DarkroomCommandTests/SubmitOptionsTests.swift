@@ -38,8 +38,8 @@ import Testing
         ("--on-finish= --wait", "--on-finish \"\": the command is empty"),
         ("--originals=", "--originals \"\": the folder's path is empty"),
         ("--originals here --remote-output", "--originals \"here\": with --remote-output the path must be absolute"),
-        ("--filter x:", "--filter \"x:\": character 1: a custom operation is x: and a name"),
-        ("--filter x:a.b", "--filter \"x:a.b\": character 1: a custom operation is x: and a name"),
+        ("--filter x:", "--filter \"x:\": character 1: a custom filter is x: and a name"),
+        ("--filter x:a.b", "--filter \"x:a.b\": character 1: a custom filter is x: and a name"),
         ("--filter sepia --rendition a=flip", "--filter: each rendition has filters of its own"),
     ])
     func badValueIsAUsageError(_ options: String, _ message: String) throws {
@@ -94,7 +94,7 @@ import Testing
 
     @Test func customOperationsRequireWorkersThatHaveThem() throws {
         for (line, message) in [
-            ("develop a b --filter x:mine", "develop runs no custom operations"),
+            ("develop a b --filter x:mine", "develop runs no custom filters"),
             ("run a -o b --filter x:mine", "the worker of this run has no such operation"),
         ] {
             let end = try requireError(CommandExit.self) {

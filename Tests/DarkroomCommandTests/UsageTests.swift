@@ -97,8 +97,8 @@ import Testing
         ),
         (
             "develop a b --filter x:border",
-            "--filter x:border: develop runs no custom operations; to try one: darkroom run <folder> --limit 1 -o <folder> "
-                + "--filter x:border --operation border='<command>'"
+            "--filter x:border: develop runs no custom filters; to try one: darkroom run <folder> --limit 1 -o <folder> "
+                + "--filter x:border --custom-filter border='<command>'"
         ),
         (
             "run l -o d --rendition a=resize=100 sharpen",

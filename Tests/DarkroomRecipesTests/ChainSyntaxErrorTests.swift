@@ -193,8 +193,8 @@ import Testing
             #"filter watermark, character 16: text " ": write at least one character other than white space"#
         ),
         (#"watermark=text:"""#, #"filter watermark, character 16: text "": write a text of 1 to 500 characters"#),
-        // Custom operations.
-        ("x:a.b", #"character 1: a custom operation is x: and a name of 1 to 64 letters, digits, "_" and "-""#),
+        // Custom filters.
+        ("x:a.b", #"character 1: a custom filter is x: and a name of 1 to 64 letters, digits, "_" and "-""#),
         ("x:a=", #"character 5: no arguments after "="; write x:a or x:a=ARGUMENTS"#),
         (#"x:a=b"c"#, "character 6: a quote within a value; put the whole value in quotes"),
     ]
@@ -215,7 +215,7 @@ import Testing
             ),
             (
                 "x:a=" + String(repeating: "é", count: 2049),
-                "character 5: arguments of a custom operation are at most 4096 bytes long"
+                "character 5: arguments of a custom filter are at most 4096 bytes long"
             ),
             (
                 "watermark=text:" + String(repeating: "a", count: 501),

@@ -30,7 +30,7 @@ import Testing
         (#"watermark=text:"Ann""#, "watermark=text:Ann"),
         (#"watermark=text:"a\"b\\c""#, #"watermark=text:"a\"b\\c""#), (#"sepia="0.5""#, "sepia=0.5"),
         ("watermark=image:/a:b", #"watermark=image:"/a:b""#), ("sepia\t\n  flip \\\n flop", "sepia=0.8 flip flop"),
-        // Custom operations.
+        // Custom filters.
         ("x:stamp", "x:stamp"), ("x:stamp=a,b:c=d sepia x:stamp", "x:stamp=a,b:c=d sepia=0.8 x:stamp"),
         (#"x:stamp="a b; c""#, #"x:stamp="a b; c""#), (#"x:stamp="""#, "x:stamp"),
     ])
@@ -80,7 +80,7 @@ import Testing
         #expect(try Filter(parsing: "median").whole("size") == 3)
     }
 
-    @Test func namesOfCustomOperationsAreListedOnce() throws {
+    @Test func namesOfCustomFiltersAreListedOnce() throws {
         #expect(try FilterChain(parsing: "x:b=1 sepia x:a x:b").customNames == ["b", "a"])
     }
 }

@@ -36,11 +36,11 @@ struct ExampleTests {
         await worker.stop()
     }
 
-    @Test func runsACustomOperation() throws {
+    @Test func runsACustomFilter() throws {
         let namespace = redis.namespace()
         let output = redis.folder + "/\(namespace)"
         let outcome = try run(
-            "CustomOperation", redis.configuration.displayName, Self.samples.path, output, "A. Photographer", namespace)
+            "CopyrightFilter", redis.configuration.displayName, Self.samples.path, output, "A. Photographer", namespace)
         #expect(outcome.status == 0, "\(outcome.text)")
         #expect(outcome.text == "8 of 9 photos signed\n1 failed: filter-failed\n")
         var entries: [ManifestEntry] = []
@@ -57,7 +57,7 @@ struct ExampleTests {
         #expect(entries.first { $0.state == .failed(.filterFailed) }?.record.name.contains("moon") == true)
     }
 
-    @Test(arguments: ["ControlBatch", "CustomOperation"]) func printsUsageAndErrors(_ name: String) throws {
+    @Test(arguments: ["ControlBatch", "CopyrightFilter"]) func printsUsageAndErrors(_ name: String) throws {
         let usage = try run(name)
         #expect(usage.status == 2 && usage.text.hasPrefix("usage: \(name) REDIS "))
         let failed = try run(name, "unix:///nowhere/redis.sock", Self.samples.path, "/tmp/nothing", "someone")

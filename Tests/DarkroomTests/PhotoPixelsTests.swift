@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Inverts the colours of a photo, in Swift.
-private struct Invert: PhotoOperation {
+private struct Invert: CustomFilter {
     func main(_ photo: DownloadedPhoto) throws -> [UInt8] {
         var pixels = try photo.pixels()
         let hasAlpha = pixels.channels == 2 || pixels.channels == 4
@@ -17,7 +17,7 @@ private struct Invert: PhotoOperation {
 }
 
 /// Decodes a photo when it is cancelled.
-private struct Late: PhotoOperation {
+private struct Late: CustomFilter {
     let began: DispatchSemaphore
     let ended: DispatchSemaphore
     let problem: Locked<String>

@@ -74,7 +74,7 @@ import Testing
         _ = try BatchContext(Self.id, options, configuration)
     }
 
-    @Test func reportsAnUnknownCustomOperation() throws {
+    @Test func reportsAnUnknownCustomFilter() throws {
         var options = BatchOptions()
         options.filters = [.custom("signature")]
         #expect(try code(options) == .refused)

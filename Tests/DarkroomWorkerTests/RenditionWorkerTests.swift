@@ -111,7 +111,7 @@ import Testing
     }
 
     /// Passes the first photo of the list through. Waits in every other one until it is cancelled.
-    private struct Hold: PhotoOperation {
+    private struct Hold: CustomFilter {
         let began: DispatchSemaphore
 
         func main(_ photo: DownloadedPhoto) throws -> [UInt8] {

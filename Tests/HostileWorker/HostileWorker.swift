@@ -28,7 +28,7 @@ struct HostileWorker {
 }
 
 /// Ends its process, exhausts a resource, or runs an attack.
-struct HostileOperation: PhotoOperation {
+struct HostileOperation: CustomFilter {
     struct Refused: Error, CustomStringConvertible {
         let description: String
     }

@@ -115,7 +115,7 @@ static const int allowed_calls[] = {
     __NR_sched_getscheduler, __NR_sched_get_priority_max, __NR_sched_get_priority_min, __NR_get_mempolicy,
     __NR_rt_sigaction, __NR_rt_sigprocmask, __NR_rt_sigreturn, __NR_sigaltstack, __NR_restart_syscall,
     __NR_set_robust_list, __NR_rseq, __NR_membarrier, __NR_exit, __NR_exit_group, __NR_lseek, __NR_fstat,
-    // System calls of Swift's timers and queues, for custom operations.
+    // System calls of Swift's timers and queues, for custom filters.
     __NR_epoll_create1, __NR_epoll_ctl, __NR_epoll_pwait, __NR_eventfd2, __NR_timerfd_create, __NR_timerfd_settime,
 #ifdef __x86_64__
     __NR_poll, __NR_epoll_wait, __NR_time,

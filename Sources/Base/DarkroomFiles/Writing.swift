@@ -1,11 +1,16 @@
 import Glibc
 
-/// Writes `bytes` at the current position of a file.
+/// Writes `bytes` at the current position of a file, or to a pipe or terminal. Waits while a pipe or terminal takes nothing.
 package func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws(SystemFailure) {
     var written = 0
     while written < bytes.count {
         let count = write(descriptor, bytes.baseAddress! + written, bytes.count - written)  // not empty
         if count < 0 && errno == EINTR { continue }
+        if count < 0 && errno == EAGAIN {
+            var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            poll(&waiting, 1, 100)
+            continue
+        }
         guard count > 0 else { throw SystemFailure("write", count == 0 ? ENOSPC : errno) }
         written += count
     }

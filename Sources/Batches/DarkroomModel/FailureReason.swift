@@ -45,7 +45,7 @@ public enum FailureReason: UInt8, Sendable, CaseIterable, Hashable {
     case diskFull
     /// The file cannot be written to the output folder.
     case outputDenied
-    /// A filter, an encoder or a custom operation failed.
+    /// A filter, an encoder or a custom filter failed.
     case filterFailed
     /// The file of a `file:` URL does not exist.
     case fileNotFound

@@ -48,7 +48,7 @@ package struct ManifestLine: Sendable, Equatable, Codable {
         package var filters: String
         /// The path of the file, relative to the output folder; nil if the batch writes no files.
         package var file: String?
-        /// In pixels; nil if a custom operation made the file.
+        /// In pixels; nil if a custom filter made the file.
         package var width: Int?
         package var height: Int?
         package var bytes: Int?

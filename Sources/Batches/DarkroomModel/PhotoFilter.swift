@@ -1,6 +1,6 @@
 import DarkroomRecipes
 
-/// A step of the filter chain of a batch: a filter, or a custom operation of a worker.
+/// A step of the filter chain of a batch: a filter, or a custom filter of a worker.
 ///
 /// `darkroom filters` lists the filters and their arguments.
 public struct PhotoFilter: Sendable, Hashable, CustomStringConvertible {
@@ -25,10 +25,10 @@ public struct PhotoFilter: Sendable, Hashable, CustomStringConvertible {
         PhotoFilter("resize=\(width)x\(height),inside,enlarge:no")
     }
 
-    /// A custom operation, which workers have registered under `name`.
+    /// A custom filter, which workers have registered under `name`.
     /// - Parameters:
     ///   - name: 1 to 64 ASCII letters, digits, `_` and `-`.
-    ///   - arguments: a text for the operation, see ``DownloadedPhoto/arguments``: at most 4,096 bytes, without control
+    ///   - arguments: a text for the filter, see ``DownloadedPhoto/arguments``: at most 4,096 bytes, without control
     ///     characters. An invalid name or text is refused when the batch is submitted.
     public static func custom(_ name: String, arguments: String = "") -> PhotoFilter {
         guard CustomStep.isName(name), CustomStep.areArguments(arguments) else {

@@ -7,7 +7,7 @@ public struct PhotoRecord: Sendable, Hashable {
     /// The URL in the list, which may be invalid.
     public let url: String
 
-    /// Creates a photo, for tests of a ``PhotoOperation``.
+    /// Creates a photo, for tests of a ``CustomFilter``.
     public init(index: Int, name: String, url: String) {
         self.index = index
         self.name = name

@@ -16,7 +16,7 @@ package struct BatchFiles: Sendable {
         package let rendition: String
         /// The text of the filter chain.
         package let filters: String
-        /// Whether a custom operation makes the file, with any file name extension.
+        /// Whether a custom filter makes the file, with any file name extension.
         let isCustom: Bool
         /// The extensions that the file of a photo may have.
         let endings: @Sendable (PhotoRecord) -> [String]

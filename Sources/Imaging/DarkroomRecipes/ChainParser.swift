@@ -55,7 +55,7 @@ struct ChainParser {
         let name = String(scanner.text(nameRange).dropFirst(CustomStep.prefix.count))
         guard CustomStep.isName(name) else {
             throw scanner.error(
-                nameRange, "a custom operation is x: and a name of 1 to 64 letters, digits, \"_\" and \"-\"")
+                nameRange, "a custom filter is x: and a name of 1 to 64 letters, digits, \"_\" and \"-\"")
         }
         guard scanner.take("=") else { return CustomStep(name: name) }
         let arguments = try scanner.value(upTo: ";")
@@ -64,7 +64,7 @@ struct ChainParser {
         }
         guard CustomStep.areArguments(arguments.text) else {
             throw scanner.error(
-                arguments.range, "arguments of a custom operation are at most \(CustomStep.maxArgumentBytes) bytes long"
+                arguments.range, "arguments of a custom filter are at most \(CustomStep.maxArgumentBytes) bytes long"
             )
         }
         return CustomStep(name: name, arguments: arguments.text)

@@ -1,11 +1,11 @@
 /// A step of a filter chain.
 package enum ChainStep: Sendable, Hashable {
     case filter(Filter)
-    /// An operation that a worker has registered under a name.
+    /// A filter of the user that a worker has registered under a name.
     case custom(CustomStep)
 }
 
-/// A custom operation in a filter chain, written as `x:NAME` or `x:NAME=ARGUMENTS`.
+/// A custom filter in a filter chain, written as `x:NAME` or `x:NAME=ARGUMENTS`.
 package struct CustomStep: Sendable, Hashable {
     package static let prefix = "x:"
     /// The largest length of arguments in bytes of UTF-8.
@@ -18,7 +18,7 @@ package struct CustomStep: Sendable, Hashable {
     /// Creates a step. The name must be valid, and the arguments must not be longer than `maxArgumentBytes` or contain
     /// control characters.
     package init(name: String, arguments: String = "") {
-        precondition(Self.isName(name) && Self.areArguments(arguments), "an invalid custom operation")
+        precondition(Self.isName(name) && Self.areArguments(arguments), "an invalid custom filter")
         self.name = name
         self.arguments = arguments
     }
@@ -46,7 +46,7 @@ extension String {
     }
 }
 
-/// The filters and custom operations of a photo, in order.
+/// The filters and custom filters of a photo, in order.
 ///
 /// The text of a chain has its steps separated by white space: `resize=800x600 sepia x:stamp`. The text of the empty
 /// chain is `none`.
@@ -77,12 +77,12 @@ package struct FilterChain: Sendable, Hashable {
         FilterChain(steps.map { if case .filter(let filter) = $0 { .filter(replace(filter)) } else { $0 } })
     }
 
-    /// The filters without the custom operations.
+    /// The filters without the custom filters.
     package var filters: [Filter] {
         steps.compactMap { if case .filter(let filter) = $0 { filter } else { nil } }
     }
 
-    /// The names of the custom operations, each once, in the order of their first step.
+    /// The names of the custom filters, each once, in the order of their first step.
     package var customNames: [String] {
         var names: [String] = []
         for case .custom(let step) in steps where !names.contains(step.name) { names.append(step.name) }

@@ -5,7 +5,7 @@ enum QuotedText {
     /// The text, in quotes unless it reads back without quotes in every place of a chain, a rendition and a recipe.
     static func canonical(_ text: String) -> String { isPlain(text, except: ",;:=\"\\") ? text : quoted(text) }
 
-    /// The arguments of a custom operation, in which only white space, semicolons, quotes and backslashes are special.
+    /// The arguments of a custom filter, in which only white space, semicolons, quotes and backslashes are special.
     static func canonicalArguments(_ text: String) -> String { isPlain(text, except: ";\"\\") ? text : quoted(text) }
 
     private static func isPlain(_ text: String, except special: String) -> Bool {

@@ -13,6 +13,6 @@
 //  Following     BatchUpdates, BatchUpdates.Iterator, BatchUpdate, ClusterEvents, ClusterEvents.Iterator, ClusterUpdate, BatchEvent,
 //                BatchEvent.Kind, BatchEvent.Completion
 //  Manifest      PhotoManifest, ManifestEntry, ManifestEntry.File
-//  Workers       PhotoWorker, PhotoWorkerConfiguration, DownloadRules, WorkerLogEvent, WorkerLogEvent.Level, PhotoOperation,
+//  Workers       PhotoWorker, PhotoWorkerConfiguration, DownloadRules, WorkerLogEvent, WorkerLogEvent.Level, CustomFilter,
 //                DownloadedPhoto, PhotoPixels, PhotoRecord
 @_exported import DarkroomModel

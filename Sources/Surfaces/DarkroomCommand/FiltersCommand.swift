@@ -11,8 +11,8 @@ struct FiltersCommand: ParsableCommand {
             An argument is VALUE or PARAMETER:VALUE. Values with spaces, commas or other special characters are \
             written in double quotes.
 
-            none is the empty chain: the photo is only converted. x:NAME and x:NAME=ARGUMENTS are custom operations of \
-            the workers (worker and run, --operation).
+            none is the empty chain: the photo is only converted. x:NAME and x:NAME=ARGUMENTS are custom filters of \
+            the workers (worker and run, --custom-filter).
             """,
         group: "This machine", synonyms: ["effects"],
         examples: ["darkroom filters", "darkroom filters resize"])

@@ -62,7 +62,7 @@ struct RunCommand: ParsableCommand {
     @OptionGroup(title: "Image options") var image: ImageOptions
     @OptionGroup(title: "Output options") var files: OutputOptions
     @OptionGroup(title: "Worker options") var slots: SlotOptions
-    @OptionGroup(title: "Operation options") var operations: OperationOptions
+    @OptionGroup(title: "Custom filter options") var customFilters: CustomFilterOptions
     @OptionGroup(title: "Disk options") var disk: DiskOptions
     @OptionGroup(title: "Fetch options") var fetch: FetchOptions
     @Option(help: "Use this Redis instead of a private Redis; its workers take part in the run.", valueName: "url")
@@ -93,10 +93,10 @@ struct RunCommand: ParsableCommand {
         if replicas != nil, redis == nil {
             throw ValidationError("--replicas: the Redis of a run has none; only with --redis <url>")
         }
-        let missing = try image.outputs().flatMap(\.chain.customNames).first { !operations.has($0) }
+        let missing = try image.outputs().flatMap(\.chain.customNames).first { !customFilters.has($0) }
         if let missing, redis == nil {
             throw ValidationError(
-                "--filter x:\(missing): the worker of this run has no such operation; give its command with --operation "
+                "--filter x:\(missing): the worker of this run has no such filter; give its command with --custom-filter "
                     + "\(missing)='...', or the Redis of workers that have it, with --redis <url>")
         }
         do { _ = try Keys(namespace: namespace) } catch { throw ValidationError("--\(error)") }
@@ -203,12 +203,12 @@ struct RunCommand: ParsableCommand {
             list: listPath ?? photos.list.name, photos.selection, redis: shared ?? "private", options: options)
     }
 
-    func conditions() throws -> RunConditions { try RunConditions(fetch, slots, operations, disk) }
+    func conditions() throws -> RunConditions { try RunConditions(fetch, slots, customFilters, disk) }
 
     private func workerConfiguration(_ list: PhotoListReader) throws -> WorkerConfiguration {
         var configuration = WorkerConfiguration()
         slots.apply(to: &configuration)
-        try operations.apply(to: &configuration)
+        try customFilters.apply(to: &configuration)
         disk.apply(to: &configuration)
         configuration.transfer = try fetch.transferConfiguration(fileFolders: fileFolders(of: list))
         configuration.maxPixels = fetch.maxPixels?.value

@@ -18,7 +18,7 @@ struct SubmitCommand: ParsableCommand {
             command; --resume continues an interrupted feed. If the batch is cancelled while it is fed, the exit \
             status is 4.
 
-            --filter x:NAME and x:NAME=ARGUMENTS are custom operations of the workers.
+            --filter x:NAME and x:NAME=ARGUMENTS are custom filters of the workers.
             """,
         group: "Coordinator", synonyms: ["start", "add", "enqueue", "queue"],
         examples: [

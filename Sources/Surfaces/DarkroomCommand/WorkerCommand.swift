@@ -20,10 +20,11 @@ struct WorkerCommand: ParsableCommand {
         group: "Worker", synonyms: ["start", "work"],
         examples: [
             "darkroom worker", "darkroom worker --redis redis://queue:6379 --outputs-under /mnt/photos",
-            "darkroom worker --operation-input png --operation small='convert png:- -scale 800 jpg:-'",
+            "darkroom worker --custom-filter-input png --custom-filter small='convert png:- -scale 800 jpg:-'",
         ],
         mainOptions: [
-            "redis", "outputs-under", "downloads", "filtrations", "per-host", "rate", "operation", "operation-input",
+            "redis", "outputs-under", "downloads", "filtrations", "per-host", "rate", "custom-filter",
+            "custom-filter-input",
             "allow-private", "files-under", "when-disk-full", "metrics", "log-level",
         ])
 
@@ -40,7 +41,7 @@ struct WorkerCommand: ParsableCommand {
         synonyms: ["port", "p", "listen", "prometheus"])
     var metrics: String?
     @OptionGroup(title: "Worker options") var slots: SlotOptions
-    @OptionGroup(title: "Operation options") var operations: OperationOptions
+    @OptionGroup(title: "Custom filter options") var customFilters: CustomFilterOptions
     @OptionGroup(title: "Disk options") var disk: DiskOptions
     @OptionGroup(title: "Fetch options") var fetch: FetchOptions
     @OptionGroup(title: "Webhook options") var webhooks: WebhookOptions
@@ -113,7 +114,7 @@ struct WorkerCommand: ParsableCommand {
     func workerConfiguration(_ logger: Logger = .silent) throws -> WorkerConfiguration {
         var configuration = WorkerConfiguration()
         slots.apply(to: &configuration)
-        try operations.apply(to: &configuration)
+        try customFilters.apply(to: &configuration)
         disk.apply(to: &configuration)
         configuration.outputsUnder = try outputsUnder.map { try existingFolder($0, "--outputs-under") }
         configuration.transfer = try fetch.transferConfiguration()

@@ -1,3 +1,4 @@
+import DarkroomFiles
 internal import Glibc
 
 /// The body of a request in a file, which is removed when the last reference to this object is released.
@@ -26,15 +27,14 @@ package final class UploadedFile: @unchecked Sendable {  // written on the serve
 
     /// Appends bytes; returns false with `errno` on failure.
     func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        var rest = bytes
-        while let start = rest.baseAddress, !rest.isEmpty {
-            let written = write(descriptor, start, rest.count)
-            if written < 0 && errno == EINTR { continue }
-            guard written > 0 else { return false }
-            rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(written))
-            size += written
+        do throws(SystemFailure) {
+            try writeAll(bytes, to: descriptor)
+            size += bytes.count
+            return true
+        } catch {
+            errno = error.error
+            return false
         }
-        return true
     }
 
     /// Ends writing.

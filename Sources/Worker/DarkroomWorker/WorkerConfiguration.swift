@@ -35,7 +35,7 @@ package struct WorkerConfiguration: Sendable {
     /// The image libraries can be stopped only while they convert a JPEG to a JPEG. With
     /// ``useThisProgramAsHelper(arguments:environment:)``, all other photos are developed in helper processes, which
     /// the worker ends at the limit. Without helpers, these photos fail only when the call to the library has returned.
-    /// A custom operation in the worker process fails only when it has returned.
+    /// A custom filter in the worker process fails only when it has returned.
     package var photoTimeout: Duration = .seconds(60)
     /// Downloads pause while more than this number of downloaded bytes wait for their filtration.
     package var maxBytesHeld = Self.usualBytesHeld
@@ -63,10 +63,10 @@ package struct WorkerConfiguration: Sendable {
     var helperVariables: Set<String> = []
     /// The folders from which watermarks are read, besides the folders of local photos.
     package var watermarkFolders: [String] = []
-    /// The closures that make custom operations, by name, see ``register(_:_:)``.
-    var operations: [String: @Sendable () -> any PhotoOperation] = [:]
-    /// The custom operations that are commands, by name, see ``register(_:)``.
-    private(set) var commands: [String: CommandOperation] = [:]
+    /// The closures that make custom filters, by name, see ``register(_:_:)``.
+    var customFilters: [String: @Sendable () -> any CustomFilter] = [:]
+    /// The custom filters that are commands, by name, see ``register(_:)``.
+    private(set) var commands: [String: FilterCommand] = [:]
     package var work = Work.photos
     /// If false, the worker ignores all change notices. Used to measure the cost of lost notices.
     package var receivesNotices = true
@@ -96,33 +96,33 @@ package struct WorkerConfiguration: Sendable {
     package static let usualBytesHeld = min(
         128 << 20, max(64 << 20, ProcessInfo.processInfo.activeProcessorCount << 25))
 
-    /// Registers a custom operation for batches with the filter `x:<name>`. An operation already registered under this
+    /// Registers a custom filter for batches with the filter `x:<name>`. An operation already registered under this
     /// name is replaced. `make` is called for each photo, on the thread that runs the operation, and must be quick.
-    /// - Throws: `InvalidOperationName` if the name is invalid.
+    /// - Throws: `InvalidFilterName` if the name is invalid.
     package mutating func register(
-        _ name: String, _ make: @escaping @Sendable () -> any PhotoOperation
-    ) throws(InvalidOperationName) {
+        _ name: String, _ make: @escaping @Sendable () -> any CustomFilter
+    ) throws(InvalidFilterName) {
         guard CustomStep.isName(name) else {
-            throw InvalidOperationName(name: name)
+            throw InvalidFilterName(name: name)
         }
-        operations[name] = make
+        customFilters[name] = make
         commands[name] = nil
     }
 
     /// Registers a command for batches with the filter `x:<name>`. An operation already registered under this name is
     /// replaced.
-    package mutating func register(_ command: CommandOperation) {
+    package mutating func register(_ command: FilterCommand) {
         commands[command.name] = command
-        operations[command.name] = nil
+        customFilters[command.name] = nil
     }
 }
 
-/// An invalid name of a custom operation.
-package struct InvalidOperationName: Error, Equatable, CustomStringConvertible {
+/// An invalid name of a custom filter.
+package struct InvalidFilterName: Error, Equatable, CustomStringConvertible {
     package let name: String
 
     package var description: String {
-        "operation \"\(name)\": a name has 1 to 64 letters, digits, \"_\" and \"-\""
+        "custom filter \"\(name)\": a name has 1 to 64 letters, digits, \"_\" and \"-\""
     }
 }
 

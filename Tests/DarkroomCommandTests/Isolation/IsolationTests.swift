@@ -10,7 +10,7 @@ import Testing
 /// Photos that end or overload the process that develops them. With helper processes, the worker continues.
 @Suite(.redisServer, .serialized)
 struct IsolationTests {
-    /// Submits a batch with the custom operation `x:hostile` and one photo for each name.
+    /// Submits a batch with the custom filter `x:hostile` and one photo for each name.
     private func submit(
         _ names: [String], to queue: Queue, photo: [UInt8] = Array("bytes".utf8),
         _ change: (inout BatchOptions) -> Void = { _ in }

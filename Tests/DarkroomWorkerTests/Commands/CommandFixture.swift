@@ -8,12 +8,12 @@ import Testing
 
 /// A command with a unique operation name, and functions that find what it has left behind.
 final class CommandFixture: Sendable {
-    let operation: CommandOperation
+    let operation: FilterCommand
     private let mark: String
     private let killsSupervisor: Bool
 
     init(
-        _ command: String, style: CommandOperation.Style = .process, killsSupervisor: Bool = false,
+        _ command: String, style: FilterCommand.Style = .process, killsSupervisor: Bool = false,
         _ change: (inout CommandLimits) -> Void = { _ in }
     ) throws {
         self.killsSupervisor = killsSupervisor
@@ -21,7 +21,7 @@ final class CommandFixture: Sendable {
         var limits = CommandLimits()
         limits.time = .seconds(20)
         change(&limits)
-        operation = try CommandOperation(mark, command: command, style: style, limits: limits)
+        operation = try FilterCommand(mark, command: command, style: style, limits: limits)
     }
 
     static func photo(
@@ -67,7 +67,7 @@ final class CommandFixture: Sendable {
         let processes = RunningProcess.all
         let own = Set(processes.filter { $0.parent == getpid() }.map(\.id)).union([getpid()])
         let zombies = processes.filter { $0.isZombie && own.contains($0.parent) }
-        return (zombies + RunningProcess.having("DARKROOM_OPERATION=\(mark)")).map(\.name)
+        return (zombies + RunningProcess.having("DARKROOM_CUSTOM_FILTER=\(mark)")).map(\.name)
     }
 
     /// Waits until a process of the command exists whose program is `name`.

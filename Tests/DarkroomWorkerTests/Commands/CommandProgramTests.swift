@@ -37,6 +37,6 @@ import Testing
     }
 
     @Test(arguments: ["", "a b", "x:a", "a=b"]) func rejectsInvalidNames(_ name: String) {
-        #expect(throws: InvalidCommand.self) { try CommandOperation(name, command: "cat") }
+        #expect(throws: InvalidCommand.self) { try FilterCommand(name, command: "cat") }
     }
 }

@@ -8,11 +8,11 @@ import Testing
 
 @testable import DarkroomWorker
 
-private struct Nothing: PhotoOperation {
+private struct Nothing: CustomFilter {
     func main(_ photo: DownloadedPhoto) throws -> [UInt8] { [] }
 }
 
-/// Workers whose custom operations are commands.
+/// Workers whose custom filters are commands.
 @Suite(.redisServer, .serialized, .timeLimit(.minutes(5))) struct CommandWorkerTests {
     private let darkroom: Darkroom
     private let server: HostileServer
@@ -32,7 +32,7 @@ private struct Nothing: PhotoOperation {
     }
 
     @Test(arguments: [
-        (CommandOperation.Style.process, "cat; echo \" $DARKROOM_BATCH\""),
+        (FilterCommand.Style.process, "cat; echo \" $DARKROOM_BATCH\""),
         (
             .stream,
             #"""
@@ -40,13 +40,13 @@ private struct Nothing: PhotoOperation {
             """#
         ),
     ])
-    func runsTheCommandForEveryPhoto(_ style: CommandOperation.Style, _ command: String) throws {
+    func runsTheCommandForEveryPhoto(_ style: FilterCommand.Style, _ command: String) throws {
         // The processes of a stream have no variables of a batch.
         let name = "own\(UInt64.random(in: 0 ... .max))"
         let id = try submit(name, photos: 40)
-        let worker = try darkroom.worker { $0.register(try CommandOperation(name, command: command, style: style)) }
+        let worker = try darkroom.worker { $0.register(try FilterCommand(name, command: command, style: style)) }
         let facts = try darkroom.wait(id)
-        let kept = RunningProcess.having("DARKROOM_OPERATION=\(name)")
+        let kept = RunningProcess.having("DARKROOM_CUSTOM_FILTER=\(name)")
         #expect(kept.isEmpty == (style == .process), "\(kept)")
         worker.stop()
         worker.wait()
@@ -56,22 +56,22 @@ private struct Nothing: PhotoOperation {
         let text = String(
             decoding: FileManager.default.contents(atPath: "\(darkroom.folder)/\(file)") ?? Data(), as: UTF8.self)
         #expect(text == (style == .process ? "hello \(id)\n" : "hello") && file.hasSuffix(".txt"))
-        #expect(RunningProcess.having("DARKROOM_OPERATION=\(name)").isEmpty)
+        #expect(RunningProcess.having("DARKROOM_CUSTOM_FILTER=\(name)").isEmpty)
     }
 
     @Test func laterOperationOfANameReplacesTheEarlier() throws {
         var configuration = WorkerConfiguration()
         try configuration.register("own") { Nothing() }
-        configuration.register(try CommandOperation("own", command: "cat"))
-        #expect(configuration.operations.isEmpty && configuration.commands.count == 1)
+        configuration.register(try FilterCommand("own", command: "cat"))
+        #expect(configuration.customFilters.isEmpty && configuration.commands.count == 1)
         try configuration.register("own") { Nothing() }
-        #expect(configuration.operations.count == 1 && configuration.commands.isEmpty)
+        #expect(configuration.customFilters.count == 1 && configuration.commands.isEmpty)
     }
 
     @Test func cancelledBatchEndsItsCommands() throws {
         let id = try submit("hang", photos: 4)
         let worker = try darkroom.worker {
-            $0.register(try CommandOperation("hang", command: "setsid sleep 1000 & sleep 1000"))
+            $0.register(try FilterCommand("hang", command: "setsid sleep 1000 & sleep 1000"))
         }
         #expect(RunningProcess.wait { RunningProcess.having("DARKROOM_BATCH=\(id)").count >= 3 })
         _ = try darkroom.store.perform(darkroom.store.cancel(id))
@@ -85,21 +85,21 @@ private struct Nothing: PhotoOperation {
     @Test func failedCommandIsTheDetailOfThePhoto() throws {
         let id = try submit("fail", photos: 1)
         let worker = try darkroom.worker {
-            $0.register(try CommandOperation("fail", command: "printf 'no\\033[2J sky' >&2; exit 9"))
+            $0.register(try FilterCommand("fail", command: "printf 'no\\033[2J sky' >&2; exit 9"))
         }
         let facts = try darkroom.wait(id)
         worker.stop()
         worker.wait()
         #expect(facts.failures == [.filterFailed: 1])
         let detail = try darkroom.manifest(of: id)[0]?.detail
-        #expect(detail == "operation fail: the command ended with status 9: no\u{1b}[2J sky")
+        #expect(detail == "custom filter fail: the command ended with status 9: no\u{1b}[2J sky")
     }
 
     @Test func workerWithoutTheCommandLeavesTheBatchToOtherWorkers() throws {
         let id = try submit("wanted", photos: 3)
-        let other = try darkroom.worker { $0.register(try CommandOperation("other", command: "cat")) }
+        let other = try darkroom.worker { $0.register(try FilterCommand("other", command: "cat")) }
         darkroom.waitForLog("for the filter x:wanted: registered with it are other")
-        let worker = try darkroom.worker { $0.register(try CommandOperation("wanted", command: "cat")) }
+        let worker = try darkroom.worker { $0.register(try FilterCommand("wanted", command: "cat")) }
         #expect(try darkroom.wait(id).counts.filtered == 3)
         for worker in [worker, other] {
             worker.stop()

@@ -10,7 +10,7 @@ import Testing
 private var niceness: Int32 { getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0) }
 
 /// Returns the nice value of the thread that runs it.
-private struct Niceness: PhotoOperation {
+private struct Niceness: CustomFilter {
     func main(_ photo: DownloadedPhoto) throws -> [UInt8] { Array("\(niceness)".utf8) }
 }
 

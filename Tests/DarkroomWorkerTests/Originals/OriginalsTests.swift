@@ -374,7 +374,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let folder = OriginalsFolder(place: OutputPlace(folder: originals, marker: nil), maxBytes: 1000)
         let parent = "\(originals)/\(OriginalsFolder.file(of: "u").prefix(2))"
         try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
-        #expect(symlink("/dev/full", "\(parent)/.temporary") == 0)
+        #expect(symlink("/dev/full", "\(parent)/.batch-0.1.worker.1") == 0)
         try folder.write([1, 2, 3], of: "u", by: [])
         #expect(try folder.read("u", rules)?.bytes == [1, 2, 3])
         #expect(try FileManager.default.contentsOfDirectory(atPath: parent).count == 1)

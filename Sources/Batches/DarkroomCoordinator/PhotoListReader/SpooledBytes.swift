@@ -1,3 +1,4 @@
+import DarkroomFiles
 import DarkroomModel
 import DarkroomText
 import Foundation
@@ -37,11 +38,11 @@ final class SpooledBytes: ListBytes {
             return count
         }
         let count = try source.read(into: buffer)
-        var written = 0
-        while written < count {  // the buffer is not empty, so it has a base address
-            let step = pwrite(spool, buffer.baseAddress! + written, count - written, spooledBytes + written)
-            guard step > 0 else { throw failure("writing its temporary file") }
-            written += step
+        do throws(SystemFailure) {
+            // All bytes are appended, because they are read with pread(2), which does not move the position of the file.
+            try writeAll(UnsafeRawBufferPointer(rebasing: buffer[..<count]), to: spool)
+        } catch {
+            throw failure("writing its temporary file", error.text)
         }
         spooledBytes += count
         position = spooledBytes
@@ -52,10 +53,10 @@ final class SpooledBytes: ListBytes {
 
     func rewind() { position = 0 }
 
-    private func failure(_ attempt: String) -> PhotoListError {
+    private func failure(_ attempt: String, _ reason: String = systemErrorText()) -> PhotoListError {
         PhotoListError(
             .unreadable,
-            "\(attempt) failed (\(systemErrorText())); set TMPDIR to a folder with free space, or give the list as a file"
+            "\(attempt) failed (\(reason)); set TMPDIR to a folder with free space, or give the list as a file"
         )
     }
 }

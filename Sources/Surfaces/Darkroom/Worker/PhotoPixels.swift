@@ -1,6 +1,6 @@
 internal import DarkroomImaging
 
-/// The pixels of a photo, for operations that change pixels, see `DownloadedPhoto.pixels()`.
+/// The pixels of a photo, for custom filters that change pixels, see `DownloadedPhoto.pixels()`.
 public struct PhotoPixels: Sendable, Equatable {
     /// The width in pixels.
     public let width: Int
@@ -25,7 +25,7 @@ public struct PhotoPixels: Sendable, Equatable {
         self.samples = samples
     }
 
-    /// The pixels as a PNG file, without loss and with little compression: the result of a ``PhotoOperation`` that
+    /// The pixels as a PNG file, without loss and with little compression: the result of a ``CustomFilter`` that
     /// stands before other filters, or whose batch sets a format. Blocks. May be called on any thread.
     /// - Throws: an error without enough memory.
     public func png() throws -> [UInt8] {
@@ -39,7 +39,7 @@ extension DownloadedPhoto {
     /// colours are converted to sRGB, and the profile is not kept. Blocks until the pixels are decoded or ``isCancelled`` is
     /// true. May be called on any thread.
     /// - Throws: an error if the bytes are no picture, are damaged or have more pixels than
-    ///   ``PhotoWorkerConfiguration/maxPixels`` (100 million for a photo that a program has created). If the operation
+    ///   ``PhotoWorkerConfiguration/maxPixels`` (100 million for a photo that a program has created). If the filter
     ///   throws it on, the photo fails with the reason ``FailureReason/filterFailed``.
     public func pixels() throws -> PhotoPixels {
         let buffer = try Imaging.pixels(of: bytes, maxPixels: maxPixels, isCancelled: { isCancelled })

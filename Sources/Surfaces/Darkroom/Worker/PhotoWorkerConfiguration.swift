@@ -54,17 +54,18 @@ public struct PhotoWorkerConfiguration: Sendable {
     /// Creates the default configuration.
     public init() {}
 
-    /// Registers a custom operation for batches with the filter ``PhotoFilter/custom(_:arguments:)`` of this name.
-    /// Replaces an operation that was registered with the same name.
+    /// Registers a custom filter for batches with the filter ``PhotoFilter/custom(_:arguments:)`` of this name.
+    /// Replaces a filter that was registered with the same name.
     /// - Parameters:
     ///   - name: 1 to 64 ASCII letters, digits, `_` and `-`.
-    ///   - make: creates an operation. Called for each photo, on the thread of the operation. Must return quickly.
+    ///   - make: creates a filter. Called for each photo, on the thread of the filter. Must return quickly.
     /// - Throws: ``DarkroomError`` with the code `invalidConfiguration` if the name is invalid.
-    public mutating func register(_ name: String, _ make: @escaping @Sendable () -> any PhotoOperation) throws {
+    public mutating func register(_ name: String, _ make: @escaping @Sendable () -> any CustomFilter) throws {
         do {
             try base.register(name, make)
         } catch {
-            throw DarkroomError(.invalidConfiguration, "register operation \"\(name)\"", "\(error)", cause: error)
+            throw DarkroomError(
+                .invalidConfiguration, "register the custom filter \"\(name)\"", "\(error)", cause: error)
         }
     }
 
@@ -77,13 +78,13 @@ public struct PhotoWorkerConfiguration: Sendable {
     /// configuration.useThisProgramAsHelper()  // in a helper process this does not return
     /// ```
     ///
-    /// In a process that was started as a helper, this call serves the worker with the operations registered so far,
+    /// In a process that was started as a helper, this call serves the worker with the custom filters registered so far,
     /// and never returns. Therefore call it early in `main`, before any work that a helper should not do. Without
     /// helpers, a photo that crashes its decoder ends five workers, one after the other; then the unfinished photos of
-    /// its operation fail with the reason ``FailureReason/crashed``.
+    /// its filter fail with the reason ``FailureReason/crashed``.
     ///
     /// A helper is confined before it gets a photo: it can compute and start threads, but it cannot open files, make
-    /// connections or start processes. If an operation needs a file, read the file before this call.
+    /// connections or start processes. If a filter needs a file, read the file before this call.
     /// - Parameters:
     ///   - arguments: the arguments of the helper.
     ///   - environment: the names of further environment variables that are passed to the helper, in addition to those

@@ -66,8 +66,8 @@ struct DevelopCommand: ParsableCommand {
     func validate() throws {
         if let operation = try image.outputs().flatMap(\.chain.customNames).first {
             throw ValidationError(
-                "--filter x:\(operation): develop runs no custom operations; to try one: darkroom run <folder> --limit 1 "
-                    + "-o <folder> --filter x:\(operation) --operation \(operation)='<command>'")
+                "--filter x:\(operation): develop runs no custom filters; to try one: darkroom run <folder> --limit 1 "
+                    + "-o <folder> --filter x:\(operation) --custom-filter \(operation)='<command>'")
         }
         try require(1...1024, jobs ?? 1, "--jobs")
         if output == "" { throw ValidationError("--output \"\": the folder's path is empty") }

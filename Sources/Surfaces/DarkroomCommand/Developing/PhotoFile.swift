@@ -44,7 +44,8 @@ struct PhotoFile {
         let mode: mode_t = replaced == nil ? 0o666 : 0o600
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw failure(systemErrorText()) }
-        var problem = Self.write(bytes, to: descriptor)
+        var problem: Int32 = 0
+        do throws(SystemFailure) { try writeAll(bytes, to: descriptor) } catch { problem = error.error }
         if problem == 0, let replaced {
             // chown(2): only root may change the owner. If this process is not root's, its user owns the new file.
             let hasOwner = fchown(descriptor, replaced.st_uid, replaced.st_gid) == 0
@@ -70,15 +71,6 @@ struct PhotoFile {
     ///     cleared.
     static func mode(replacing replaced: mode_t, hasOwner: Bool, hasGroup: Bool) -> mode_t {
         replaced & (hasOwner ? 0o7777 : hasGroup ? 0o777 : 0o707)
-    }
-
-    private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32 {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let written = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-            if written >= 0 { rest = rest.dropFirst(written) } else if errno != EINTR { return errno }
-        }
-        return 0
     }
 
     private static func rename(_ from: String, _ to: String) -> Int32 { Glibc.rename(from, to) == 0 ? 0 : errno }

@@ -84,7 +84,7 @@ struct ListExamination {
     private func paths(index: Int, _ name: [UInt8]) -> [String] { outputs.map { path(index: index, name, $0) } }
 
     private func path(index: Int, _ name: [UInt8], _ output: PhotoOutput) -> String {
-        // The extension depends on the photo if the format does, and on the result of a custom operation.
+        // The extension depends on the photo if the format does, and on the result of a custom filter.
         let formats = output.encoding.formats(of: nil)
         let ending = formats.count == 1 && !output.hasAnyEnding ? formats[0].fileExtension : "*"
         return Path.joined(output.rendition, template.path(index: index, name: name, ending: ending))

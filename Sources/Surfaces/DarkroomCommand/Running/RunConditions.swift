@@ -39,7 +39,8 @@ struct RunConditions: Codable, Equatable {
     private let stallTimeout: Duration
     private let photoTimeout: Duration
     private let isolate: Bool
-    /// The digest of the commands of custom operations.
+    // The names of the next four are those of the stored state, in which custom filters have another name.
+    /// The digest of the commands of custom filters.
     private let operations: String
     /// nil in the conditions of versions without the option, whose commands got bytes.
     private let operationInput: String?
@@ -49,7 +50,7 @@ struct RunConditions: Codable, Equatable {
 
     /// - Throws: ``ValidationError`` if a header file is invalid.
     init(
-        _ fetch: FetchOptions, _ slots: SlotOptions, _ operation: OperationOptions, _ disk: DiskOptions
+        _ fetch: FetchOptions, _ slots: SlotOptions, _ commands: CustomFilterOptions, _ disk: DiskOptions
     ) throws {
         allowPrivate = fetch.allowPrivate
         allowNetworks = fetch.allowNetworks.map(\.description)
@@ -79,16 +80,16 @@ struct RunConditions: Codable, Equatable {
         stallTimeout = fetch.stallTimeout
         photoTimeout = slots.photoTimeout
         isolate = slots.isolate
-        operations = Self.digest(operation.operation.map(\.argumentText) + [operation.operationStyle.rawValue])
-        // Without `--operation`, `--operation-input` has no effect, so runs with different values count as equal.
-        let input = operation.operation.isEmpty ? .bytes : operation.operationInput
+        operations = Self.digest(commands.customFilter.map(\.argumentText) + [commands.customFilterStyle.rawValue])
+        // Without `--custom-filter`, `--custom-filter-input` has no effect, so runs with different values count as equal.
+        let input = commands.customFilter.isEmpty ? .bytes : commands.customFilterInput
         operationInput = input.rawValue
-        operationTimeout = operation.operationTimeout
-        operationMemory = operation.operationMemory.bytes
+        operationTimeout = commands.customFilterTimeout
+        operationMemory = commands.customFilterMemory.bytes
         waitsForDisk = disk.whenDiskFull == .wait
     }
 
-    private var input: String { operationInput ?? CommandOperation.Input.bytes.rawValue }
+    private var input: String { operationInput ?? FilterCommand.Input.bytes.rawValue }
 
     private static func digest(_ texts: [String]) -> String {
         Hexadecimal.text(SHA256Digest.hash(of: Array(texts.joined(separator: "\n").utf8)))
@@ -136,16 +137,19 @@ struct RunConditions: Codable, Equatable {
             (stallTimeout > before.stallTimeout, "--stall-timeout", [.stalled, .timeout]),
             (photoTimeout > before.photoTimeout, "--photo-timeout", [.filterTimeout]),
             (isolate != before.isolate, "--isolate", [.crashed, .outOfMemory]),
-            (operations != before.operations, "--operation", [.filterFailed, .filterTimeout, .crashed, .outOfMemory]),
             (
-                input != before.input, "--operation-input",
+                operations != before.operations, "--custom-filter",
+                [.filterFailed, .filterTimeout, .crashed, .outOfMemory]
+            ),
+            (
+                input != before.input, "--custom-filter-input",
                 [
                     .filterFailed, .filterTimeout, .crashed, .outOfMemory, .notAnImage, .unsupportedFormat, .damaged,
                     .tooManyPixels,
                 ]
             ),
-            (operationTimeout > before.operationTimeout, "--operation-timeout", [.filterTimeout]),
-            (operationMemory > before.operationMemory, "--operation-memory", [.filterFailed, .outOfMemory]),
+            (operationTimeout > before.operationTimeout, "--custom-filter-timeout", [.filterTimeout]),
+            (operationMemory > before.operationMemory, "--custom-filter-memory", [.filterFailed, .outOfMemory]),
             (waitsForDisk && !before.waitsForDisk, "--when-disk-full", [.diskFull]),
         ]
         return changes.filter(\.isMore).map { Mending(option: $0.option, reasons: $0.reasons) }

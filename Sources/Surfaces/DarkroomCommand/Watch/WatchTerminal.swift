@@ -1,4 +1,5 @@
 import CSystem
+import DarkroomFiles
 import DarkroomText
 import Foundation
 
@@ -67,17 +68,12 @@ final class WatchTerminal {
     }
 
     private func write(_ text: String) throws(CommandError) {
-        var rest = Array(text.utf8)[...]
-        while !rest.isEmpty {
-            let written = rest.withUnsafeBytes { Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
-            if written >= 0 {
-                rest = rest.dropFirst(written)
-            } else if errno == EAGAIN {
-                var waiting = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
-                poll(&waiting, 1, 100)
-            } else if errno != EINTR {
-                throw CommandError("write to the terminal: \(systemErrorText())")
-            }
+        do throws(SystemFailure) {
+            try Array(text.utf8).withUnsafeBytes { bytes in
+                Result { () throws(SystemFailure) in try writeAll(bytes, to: STDOUT_FILENO) }
+            }.get()
+        } catch {
+            throw CommandError("write to the terminal: \(error.text)")
         }
     }
 }

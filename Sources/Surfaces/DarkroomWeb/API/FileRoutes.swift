@@ -53,7 +53,7 @@ enum FileRoutes {
             return HTTPResponse(
                 headers: [
                     ("Content-Type", format.map { "image/\($0.rawValue)" } ?? "application/octet-stream"),
-                    // A file of a custom operation may be anything, so a browser does not show it.
+                    // A file of a custom filter may be anything, so a browser does not show it.
                     (
                         "Content-Disposition",
                         (format != nil && call.text("download") == nil ? "inline" : "attachment")

@@ -88,7 +88,7 @@ final class BatchContext: Sendable {
     }
 
     /// The recipe of the batch.
-    /// - Throws: ``Refusal`` if this worker lacks a format, a custom operation or a watermark; `ChainSyntaxError` if the
+    /// - Throws: ``Refusal`` if this worker lacks a format, a custom filter or a watermark; `ChainSyntaxError` if the
     ///   options are invalid or of a newer version.
     private static func recipe(
         _ options: BatchOptions, _ configuration: WorkerConfiguration, _ willAccess: (_ folder: String) -> Void
@@ -109,22 +109,22 @@ final class BatchContext: Sendable {
             willAccess(folder)
             return folder
         }
-        var operations: [String: CustomOperation] = [:]
+        var customFilters: [String: CustomFilterCode] = [:]
         for name in Set(outputs.flatMap(\.chain.customNames)) {
-            operations[name] = try operation(name, configuration)
+            customFilters[name] = try customFilter(name, configuration)
         }
-        return PhotoRecipe(outputs: outputs, limits: limits, operations: operations)
+        return PhotoRecipe(outputs: outputs, limits: limits, customFilters: customFilters)
     }
 
-    private static func operation(
+    private static func customFilter(
         _ name: String, _ configuration: WorkerConfiguration
-    ) throws(Refusal) -> CustomOperation {
+    ) throws(Refusal) -> CustomFilterCode {
         if let command = configuration.commands[name] { return .command(command) }
-        if let operation = configuration.operations[name] { return .registered(operation) }
-        let known = Set(configuration.operations.keys).union(configuration.commands.keys).sorted()
+        if let filter = configuration.customFilters[name] { return .registered(filter) }
+        let known = Set(configuration.customFilters.keys).union(configuration.commands.keys).sorted()
             .joined(separator: ", ")
         throw Refusal(
-            reason: "this worker has no operation \"\(name)\" for the filter \(CustomStep.prefix)\(name): "
+            reason: "this worker has no custom filter \"\(name)\" for \(CustomStep.prefix)\(name): "
                 + (known.isEmpty ? "none is registered with it" : "registered with it are \(known)"))
     }
 

@@ -52,7 +52,7 @@ struct CommandProgram {
     }
 }
 
-/// A command that cannot be a custom operation.
+/// A command that cannot be a custom filter.
 package struct InvalidCommand: Error, Equatable, CustomStringConvertible {
     package let description: String
 

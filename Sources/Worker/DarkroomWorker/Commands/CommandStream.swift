@@ -3,7 +3,7 @@ import DarkroomModel
 import Foundation
 
 /// A kept command of the style `stream`, which gets photos one after the other. Used by one thread at a time.
-final class CommandStream: @unchecked Sendable {  // used by one thread at a time, see `CommandOperation`
+final class CommandStream: @unchecked Sendable {  // used by one thread at a time, see `FilterCommand`
     let command: RunningCommand
     /// The number of photos that were answered.
     private(set) var photos = 0
@@ -38,7 +38,7 @@ final class CommandStream: @unchecked Sendable {  // used by one thread at a tim
             guard case .late(let limit) = error, !hasPrinted else { throw error }
             throw .late(
                 "\(limit); it has printed no line of JSON: a program that reads to the end of its input needs "
-                    + "--operation-style process")
+                    + "--custom-filter-style process")
         }
         if reader.answer != nil { photos += 1 }
         return reader.answer

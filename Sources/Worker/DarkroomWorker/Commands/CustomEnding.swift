@@ -4,7 +4,7 @@ import DarkroomImaging
 import DarkroomModel
 import DarkroomRecipes
 
-/// The file name extensions for the files that custom operations produce.
+/// The file name extensions for the files that custom filters produce.
 enum CustomEnding {
     private static let unknown = "bin"
 

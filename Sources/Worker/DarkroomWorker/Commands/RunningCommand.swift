@@ -3,7 +3,7 @@ import DarkroomTransfer
 import Foundation
 
 /// A command that a supervisor runs. Used by one thread at a time.
-final class RunningCommand: @unchecked Sendable {  // used by one thread at a time, see `CommandOperation`
+final class RunningCommand: @unchecked Sendable {  // used by one thread at a time, see `FilterCommand`
     /// Why the worker stopped waiting for a command.
     enum Stop: Error {
         case cancelled

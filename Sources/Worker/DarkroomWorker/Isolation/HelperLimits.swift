@@ -7,7 +7,7 @@ enum HelperLimits {
     /// The number of open files (`RLIMIT_NOFILE`).
     static let openFiles = 64
 
-    /// The largest file in bytes that a custom operation may produce. The worker keeps the file in memory.
+    /// The largest file in bytes that a custom filter may produce. The worker keeps the file in memory.
     static let ownFileBytes = 256 << 20
 
     /// The address space in bytes (`RLIMIT_AS`) for photos of at most `maxPixels` pixels, converted to this format: 2 GiB

@@ -2,10 +2,10 @@ import DarkroomImaging
 import DarkroomModel
 import DarkroomRecipes
 
-/// A request to a helper process: develop a photo, or run a custom operation for a photo. The bytes of the photo follow
+/// A request to a helper process: develop a photo, or run a custom filter for a photo. The bytes of the photo follow
 /// the request, and after them the bytes of each watermark.
 struct HelperJob: Codable {
-    /// The custom operation; nil to develop the photo.
+    /// The custom filter; nil to develop the photo.
     var operation: Operation?
     /// The files to make.
     var outputs: [Output] = []
@@ -45,7 +45,7 @@ struct HelperJob: Codable {
         var bytes: Int
     }
 
-    /// A request to run a custom operation.
+    /// A request to run a custom filter.
     init(_ step: CustomStep, _ record: PhotoRecord, maxPixels: Int, seconds: Int, maxBytes: Int) {
         operation = Operation(
             name: step.name, arguments: step.arguments, index: record.index, photo: record.name, url: record.url)
@@ -118,7 +118,7 @@ struct HelperAnswer: Codable {
     /// The number of pixels of the current photo. It is sent in a separate message before the answer. A helper may send
     /// several such messages for a photo, each with a larger number.
     var pixels: Int?
-    /// The files that filters have produced; nil for a custom operation.
+    /// The files that filters have produced; nil for a custom filter.
     var files: [File]?
     /// The defects of the photo that did not fail it.
     var note: String?

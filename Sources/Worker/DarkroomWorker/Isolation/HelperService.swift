@@ -21,10 +21,10 @@ struct HelperService {
     /// Whether this process was started as a helper.
     static var isHelper: Bool { ProcessInfo.processInfo.environment[mark] != nil }
 
-    let operations: [String: @Sendable () -> any PhotoOperation]
+    let customFilters: [String: @Sendable () -> any CustomFilter]
     private let channel = HelperChannel(descriptor: STDIN_FILENO)
 
-    init(operations: [String: @Sendable () -> any PhotoOperation]) { self.operations = operations }
+    init(customFilters: [String: @Sendable () -> any CustomFilter]) { self.customFilters = customFilters }
 
     /// Confines this process to the files and system calls that it needs to develop photos, as far as the kernel
     /// supports the confinement (see `doctor`).
@@ -123,10 +123,10 @@ struct HelperService {
     private func run(
         _ operation: HelperJob.Operation, _ bytes: [UInt8], _ job: HelperJob
     ) throws(PhotoProduct.Failure) -> [UInt8] {
-        guard let make = operations[operation.name] else {
+        guard let make = customFilters[operation.name] else {
             throw PhotoProduct.Failure(
                 reason: .other,
-                detail: "the helper process has no operation \"\(operation.name)\": register it before its start")
+                detail: "the helper process has no custom filter \"\(operation.name)\": register it before its start")
         }
         return try PhotoMaker.run(
             make(), operation.step, operation.record, bytes,

@@ -6,7 +6,7 @@ extension WorkerConfiguration {
     package mutating func useThisProgramAsHelper(
         arguments: [String] = Array(CommandLine.arguments.dropFirst()), environment: Set<String> = []
     ) {
-        if HelperService.isHelper { HelperService(operations: operations).run() }
+        if HelperService.isHelper { HelperService(customFilters: customFilters).run() }
         helperArguments = ["darkroom-photo-helper"] + arguments
         helperVariables = HelperEnvironment.names.union(environment)
     }

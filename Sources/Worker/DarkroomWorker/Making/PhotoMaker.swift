@@ -26,7 +26,7 @@ struct PhotoMaker {
     /// Makes a file for each output of the recipe, in their order. Blocks.
     func make(_ bytes: [UInt8]) throws(PhotoProduct.Failure) -> [PhotoProduct] {
         let stages = recipe.outputs.map { $0.stages(recipe.takesPNG) }
-        // Outputs without custom operations share one decoding.
+        // Outputs without custom filters share one decoding.
         var shared: [ImageOutput] = []
         for (output, stages) in zip(recipe.outputs, stages) {
             guard stages.count == 1, case .develop(var options) = stages[0] else { continue }
@@ -87,8 +87,8 @@ struct PhotoMaker {
     private func run(
         _ step: CustomStep, of output: PhotoOutput, on bytes: [UInt8]
     ) throws(PhotoProduct.Failure) -> PhotoProduct {
-        guard let operation = recipe.operations[step.name] else {
-            throw PhotoProduct.Failure(reason: .other, detail: "this worker has no operation \"\(step.name)\"")
+        guard let operation = recipe.customFilters[step.name] else {
+            throw PhotoProduct.Failure(reason: .other, detail: "this worker has no custom filter \"\(step.name)\"")
         }
         let result: [UInt8]
         let cancellation = photo.cancellation
@@ -124,10 +124,10 @@ struct PhotoMaker {
         }
     }
 
-    /// Runs a custom operation. When the operation has used the CPU time of `limits`, `isCancelled` of its photo becomes
+    /// Runs a custom filter. When the operation has used the CPU time of `limits`, `isCancelled` of its photo becomes
     /// true, so that the operation can stop.
     static func run(
-        _ operation: any PhotoOperation, _ step: CustomStep, _ record: PhotoRecord, _ bytes: [UInt8],
+        _ operation: any CustomFilter, _ step: CustomStep, _ record: PhotoRecord, _ bytes: [UInt8],
         _ limits: DevelopOptions, isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws(PhotoProduct.Failure) -> [UInt8] {
         let clock = limits.processorTime.map { ProcessorClock(limit: $0) }

@@ -7,18 +7,18 @@ package struct PhotoProduct: Sendable {
     private enum Content {
         /// Made by the filters of Darkroom in this process.
         case image(DevelopedImage)
-        /// Made by a custom operation or in a helper process.
+        /// Made by a custom filter or in a helper process.
         case bytes([UInt8])
     }
 
     private let content: Content
     /// The extension of the file, without the dot.
     package let ending: String
-    /// The format; nil if the file was made by a custom operation.
+    /// The format; nil if the file was made by a custom filter.
     let format: ImageFormat?
-    /// In pixels; nil if the file was made by a custom operation.
+    /// In pixels; nil if the file was made by a custom filter.
     package let width: Int?
-    /// In pixels; nil if the file was made by a custom operation.
+    /// In pixels; nil if the file was made by a custom filter.
     package let height: Int?
 
     /// The defects of the photo that did not fail it; nil if there are none.
@@ -41,9 +41,10 @@ package struct PhotoProduct: Sendable {
             rendition.isEmpty ? self : Failure(reason: reason, detail: "rendition \(rendition): \(detail)")
         }
 
-        /// The failure to read what a custom operation has printed.
+        /// The failure to read what a custom filter has printed.
         func of(resultOf step: CustomStep) -> Failure {
-            reason == nil ? self : Failure(reason: reason, detail: "the result of operation \(step.name): \(detail)")
+            reason == nil
+                ? self : Failure(reason: reason, detail: "the result of custom filter \(step.name): \(detail)")
         }
 
         static let cancelled = Failure(reason: nil, detail: "cancelled")

@@ -7,22 +7,22 @@ struct PhotoRecipe: Sendable {
     var outputs: [PhotoOutput]
     /// The limits and the decoding of the photos. The outputs of these options are not used.
     var limits: DevelopOptions
-    /// The custom operations of the chains, by name.
-    var operations: [String: CustomOperation]
+    /// The custom filters of the chains, by name.
+    var customFilters: [String: CustomFilterCode]
 
-    init(outputs: [PhotoOutput], limits: DevelopOptions, operations: [String: CustomOperation] = [:]) {
+    init(outputs: [PhotoOutput], limits: DevelopOptions, customFilters: [String: CustomFilterCode] = [:]) {
         self.outputs = outputs
         self.limits = limits
-        self.operations = operations
+        self.customFilters = customFilters
     }
 
     func canAlwaysStop(_ bytes: [UInt8], _ outputs: [ImageOutput]) -> Bool {
         Imaging.canAlwaysStop(bytes, options(outputs))
     }
 
-    /// Whether a custom operation gets only PNG files that this program has encoded.
+    /// Whether a custom filter gets only PNG files that this program has encoded.
     func takesPNG(_ step: CustomStep) -> Bool {
-        if case .command(let command) = operations[step.name] { command.input == .png } else { false }
+        if case .command(let command) = customFilters[step.name] { command.input == .png } else { false }
     }
 
     func options(_ outputs: [ImageOutput]) -> DevelopOptions {
@@ -32,12 +32,12 @@ struct PhotoRecipe: Sendable {
     }
 }
 
-/// How a custom operation of a filter chain runs.
-enum CustomOperation: Sendable {
-    /// An operation of the user's Swift program.
-    case registered(@Sendable () -> any PhotoOperation)
+/// How a custom filter of a filter chain runs.
+enum CustomFilterCode: Sendable {
+    /// A type of the user's Swift program.
+    case registered(@Sendable () -> any CustomFilter)
     /// A command, which has processes of its own.
-    case command(CommandOperation)
+    case command(FilterCommand)
 }
 
 extension PhotoOutput {
@@ -45,11 +45,11 @@ extension PhotoOutput {
     enum Stage: Equatable {
         /// Decodes the bytes, applies filters, and encodes the result.
         case develop(ImageOutput)
-        /// Gives the bytes to a custom operation, and takes its result.
+        /// Gives the bytes to a custom filter, and takes its result.
         case custom(CustomStep)
     }
 
-    /// The encoding of the photo that a custom operation gets: lossless, and fast.
+    /// The encoding of the photo that a custom filter gets: lossless, and fast.
     /// - Parameter isClean: whether the file contains pixels only. Metadata is from a stranger, and may attack the program
     ///   that reads it. Without metadata, a photo that is already a PNG file is encoded again.
     private func between(isClean: Bool) -> EncodingSettings {
@@ -66,9 +66,9 @@ extension PhotoOutput {
         return settings
     }
 
-    /// The stages of the chain, at least one. The result of a custom operation at the end of the chain is kept as it is,
+    /// The stages of the chain, at least one. The result of a custom filter at the end of the chain is kept as it is,
     /// unless the rendition has settings for its encoding.
-    /// - Parameter takesPNG: whether a custom operation gets only PNG files that this program has encoded.
+    /// - Parameter takesPNG: whether a custom filter gets only PNG files that this program has encoded.
     func stages(_ takesPNG: (CustomStep) -> Bool) -> [Stage] {
         var stages: [Stage] = []
         var filters: [Filter] = []
@@ -90,7 +90,7 @@ extension PhotoOutput {
         return stages
     }
 
-    /// Whether the file may have any file name extension, because it is the result of a custom operation.
+    /// Whether the file may have any file name extension, because it is the result of a custom filter.
     package var hasAnyEnding: Bool {
         if case .custom = chain.steps.last { encoding == EncodingSettings() } else { false }
     }

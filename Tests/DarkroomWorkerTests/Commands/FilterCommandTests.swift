@@ -6,7 +6,7 @@ import Testing
 
 @testable import DarkroomWorker
 
-@Suite(.serialized, .timeLimit(.minutes(5))) struct CommandOperationTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct FilterCommandTests {
     private static let large = [UInt8]((0..<10_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) })
 
     // MARK: - Input and output
@@ -218,8 +218,8 @@ import Testing
         #expect(try fixture.text() == "ok\n")
     }
 
-    @Test(arguments: CommandOperation.Style.allCases)
-    func cancelEndsTheCommandAndItsChildrenWithin100Milliseconds(_ style: CommandOperation.Style) throws {
+    @Test(arguments: FilterCommand.Style.allCases)
+    func cancelEndsTheCommandAndItsChildrenWithin100Milliseconds(_ style: FilterCommand.Style) throws {
         let fixture = try CommandFixture("setsid sleep 1000 & sleep 1001 & sleep 1002", style: style)
         var times: [Duration] = []
         // The tests of other suites may use all cores for a moment.
@@ -310,8 +310,8 @@ import Testing
     }
 
     /// The thread of the command has its own open files, and no room for more until the photo waits.
-    @Test(arguments: CommandOperation.Style.allCases)
-    func lackOfFilesDelaysThePhoto(_ style: CommandOperation.Style) throws {
+    @Test(arguments: FilterCommand.Style.allCases)
+    func lackOfFilesDelaysThePhoto(_ style: FilterCommand.Style) throws {
         typealias Unshare = @convention(c) (Int32) -> Int32
         let unshare = unsafeBitCast(try #require(dlsym(nil, "unshare")), to: Unshare.self)
         let result = Locked<[UInt8]?>(nil)
@@ -346,7 +346,7 @@ import Testing
         let problem = try await NetworkNamespace.run {
             guard NetworkNamespace.replace("/proc/\(getpid())/task", by: empty.url) else { return "no mount" }
             do throws(InvalidCommand) {
-                _ = try CommandOperation("own", command: "cat")
+                _ = try FilterCommand("own", command: "cat")
                 return "accepted"
             } catch {
                 return error.description

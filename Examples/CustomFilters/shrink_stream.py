@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""The custom operation of shrink.py as a kept process, so that Python and Pillow start only once.
+"""The custom filter of shrink.py as a kept process, so that Python and Pillow start only once.
 
-    darkroom worker --operation shrink=/path/to/shrink_stream.py --operation-style stream
+    darkroom worker --custom-filter shrink=/path/to/shrink_stream.py --custom-filter-style stream
     darkroom submit photos.csv -o developed --filter x:shrink
 """
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""A custom operation: makes a photo at most 400 pixels wide and high, with Pillow.
+"""A custom filter: makes a photo at most 400 pixels wide and high, with Pillow.
 
-    darkroom worker --operation shrink=/path/to/shrink.py
+    darkroom worker --custom-filter shrink=/path/to/shrink.py
     darkroom submit photos.csv -o developed --filter x:shrink
 """
 

@@ -4,7 +4,7 @@ import DarkroomModel
 import Foundation
 
 /// `darkroom-bench operation`: measures the processor time that a command adds to each photo.
-struct OperationCommand: ParsableCommand {
+struct CustomFilterCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         name: "operation", abstract: "Measure the processor time of a command for each photo.",
         discussion: """
@@ -13,8 +13,8 @@ struct OperationCommand: ParsableCommand {
             """,
         examples: ["darkroom-bench operation cat"])
 
-    @Argument(help: "The command, as in worker --operation NAME='COMMAND'.") var command: String
-    @Flag(help: "The command is a kept process (--operation-style stream).") var stream: Bool
+    @Argument(help: "The command, as in worker --custom-filter NAME='COMMAND'.") var command: String
+    @Flag(help: "The command is a kept process (--custom-filter-style stream).") var stream: Bool
     @Option(help: "Photos.", valueName: "count") var photos: Int = 2000
     @Option(help: "The size of a photo.", valueName: "size") var size: ByteSize = ByteSize(bytes: 100_000)
 
@@ -31,7 +31,7 @@ struct OperationCommand: ParsableCommand {
 
     /// The processor time of this process and its children for running the command `photos` times.
     private func processorTime(photos: Int) throws -> Duration {
-        let operation = try CommandOperation("bench", command: command, style: stream ? .stream : .process)
+        let operation = try FilterCommand("bench", command: command, style: stream ? .stream : .process)
         let bytes = [UInt8](repeating: 1, count: size.bytes)
         let record = PhotoRecord(index: 0, name: "photo.jpg", url: "http://photos.example/photo.jpg")
         let photo = CommandPhoto(bytes: bytes, record: record, batch: "bench")

@@ -17,19 +17,19 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
     .deletingLastPathComponent().appendingPathComponent("Samples").path
 
 /// Returns the index, the name and the number of bytes of the photo.
-private struct Count: PhotoOperation {
+private struct Count: CustomFilter {
     func main(_ photo: DownloadedPhoto) throws -> [UInt8] {
         Array("\(photo.record.index) \(photo.record.name) \(photo.bytes.count)".utf8)
     }
 }
 
 /// Returns the bytes of the photo unchanged.
-private struct Copy: PhotoOperation {
+private struct Copy: CustomFilter {
     func main(_ photo: DownloadedPhoto) throws -> [UInt8] { photo.bytes }
 }
 
 /// Returns the photo, and notes its format and arguments.
-private struct Spy: PhotoOperation {
+private struct Spy: CustomFilter {
     let seen: Locked<[(format: ImageFormat?, arguments: String)]>
 
     func main(_ photo: DownloadedPhoto) throws -> [UInt8] {
@@ -40,7 +40,7 @@ private struct Spy: PhotoOperation {
 }
 
 /// Fails for every photo.
-private struct Picky: PhotoOperation {
+private struct Picky: CustomFilter {
     struct Dislike: Error, LocalizedError {
         let errorDescription: String? = "the sky is missing"
     }
@@ -49,7 +49,7 @@ private struct Picky: PhotoOperation {
 }
 
 /// Runs until it is cancelled, and then returns a result.
-private struct Patient: PhotoOperation {
+private struct Patient: CustomFilter {
     let began: DispatchSemaphore
     let ended: DispatchSemaphore
 
@@ -69,7 +69,7 @@ private struct Patient: PhotoOperation {
 }
 
 /// Computes until it is cancelled. Then throws an error for the first photo and returns a result for other photos.
-private struct Endless: PhotoOperation {
+private struct Endless: CustomFilter {
     func main(_ photo: DownloadedPhoto) throws -> [UInt8] {
         while !photo.isCancelled {}
         if photo.record.index == 0 { throw CancellationError() }
@@ -78,7 +78,7 @@ private struct Endless: PhotoOperation {
 }
 
 /// Fails with a text that is a single `Character` of 5,001 Unicode scalars.
-private struct Combining: PhotoOperation {
+private struct Combining: CustomFilter {
     struct Failure: Error, LocalizedError {
         var errorDescription: String? { "e" + String(repeating: "\u{301}", count: 5000) }
     }
@@ -86,7 +86,7 @@ private struct Combining: PhotoOperation {
     func main(_ photo: DownloadedPhoto) throws -> [UInt8] { throw Failure() }
 }
 
-@Suite(.redisServer, .serialized, .timeLimit(.minutes(5))) struct CustomOperationTests {
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(5))) struct CustomFilterTests {
     let darkroom: Darkroom
     let photos: PhotoServer
 
@@ -272,7 +272,7 @@ private struct Combining: PhotoOperation {
         #expect(try FileManager.default.contentsOfDirectory(atPath: darkroom.folder) == ["manifest"])
     }
 
-    @Test func restoresTheManifestLineOfAFileOfACustomOperation() throws {
+    @Test func restoresTheManifestLineOfAFileOfACustomFilter() throws {
         let server = try HostileServer([
             "/a.txt": .answer(body: Array("hello".utf8)), "/slow": .held(.answer(status: 404)),
         ])
@@ -296,8 +296,8 @@ private struct Combining: PhotoOperation {
         try darkroom.check(id)
     }
 
-    @Test(arguments: ["", "a b", "a/b", "x:a", "ä"]) func rejectsInvalidOperationNames(_ name: String) {
+    @Test(arguments: ["", "a b", "a/b", "x:a", "ä"]) func rejectsInvalidFilterNames(_ name: String) {
         var configuration = WorkerConfiguration()
-        #expect(throws: InvalidOperationName.self) { try configuration.register(name) { Copy() } }
+        #expect(throws: InvalidFilterName.self) { try configuration.register(name) { Copy() } }
     }
 }

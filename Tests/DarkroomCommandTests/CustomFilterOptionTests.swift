@@ -6,28 +6,28 @@ import Testing
 
 @testable import DarkroomCommand
 
-/// `--operation` of `worker` and `run`: commands as custom operations.
-@Suite(.redisServer, .serialized, .timeLimit(.minutes(5))) struct OperationOptionTests {
+/// `--custom-filter` of `worker` and `run`: commands as custom filters.
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(5))) struct CustomFilterOptionTests {
     private static let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     private static let samples = tests.appendingPathComponent("Samples").path
     private static let examples = tests.deletingLastPathComponent().appendingPathComponent(
-        "Examples/Operations")
+        "Examples/CustomFilters")
 
     private let scratch: ScratchFolder
 
     init() throws { scratch = try ScratchFolder() }
 
     @Test(arguments: [
-        ("convert png:- -resize 400x400 jpg:-", ["--operation-input", "png"]),
+        ("convert png:- -resize 400x400 jpg:-", ["--custom-filter-input", "png"]),
         ("convert - -resize '400x400>' jpg:-", ["--isolate"]),
         (examples.appendingPathComponent("shrink.py").path, []),
-        (examples.appendingPathComponent("shrink_stream.py").path, ["--operation-style", "stream"]),
-        (examples.appendingPathComponent("shrink_stream.py").path, ["--operation-style", "stream", "--isolate"]),
+        (examples.appendingPathComponent("shrink_stream.py").path, ["--custom-filter-style", "stream"]),
+        (examples.appendingPathComponent("shrink_stream.py").path, ["--custom-filter-style", "stream", "--isolate"]),
     ])
     func examplesShrinkPhotos(_ command: String, _ options: [String]) throws {
         let outcome = try Program(
             [
-                "run", Self.samples, "-o", scratch.path("out"), "--operation", "shrink=\(command)", "--filter",
+                "run", Self.samples, "-o", scratch.path("out"), "--custom-filter", "shrink=\(command)", "--filter",
                 "x:shrink",
             ]
                 + options + ["--json"]
@@ -51,11 +51,12 @@ import Testing
     func examplesOfTheDocumentationRun(_ operation: String, _ filter: String) throws {
         let pages = Self.tests.deletingLastPathComponent().appendingPathComponent(
             "Sources/Surfaces/Darkroom/Darkroom.docc")
-        let page = try String(contentsOf: pages.appendingPathComponent("CustomOperations.md"), encoding: .utf8)
+        let page = try String(contentsOf: pages.appendingPathComponent("CustomFilters.md"), encoding: .utf8)
         #expect(page.contains(operation.replacing("=convert", with: "='convert") + "'"))
         let outcome = try Program(
             [
-                "run", Self.samples, "-o", scratch.path("out"), "--operation-input", "png", "--operation", operation,
+                "run", Self.samples, "-o", scratch.path("out"), "--custom-filter-input", "png", "--custom-filter",
+                operation,
                 "--filter", filter,
             ]
         ).outcome()
@@ -63,14 +64,15 @@ import Testing
     }
 
     @Test(arguments: [
-        (["--operation", "a"], "write NAME='COMMAND'"), (["--operation", "=cat"], "\"\" is not a name"),
-        (["--operation", "a b=cat"], "\"a b\" is not a name"), (["--operation", "a="], "the command is empty"),
-        (["--operation", "a=no-such-program -x"], "no program \"no-such-program\" was found in PATH"),
-        (["--operation", "a=/none/x"], "/none/x does not exist or cannot be executed"),
-        (["--operation", "a=cat", "--operation", "a=tac"], "--operation a=...: the name was given before"),
-        (["--operation-style", "batch"], "--operation-style"), (["--operation-input", "jpeg"], "--operation-input"),
-        (["--operation-memory", "1MiB"], "--operation-memory 1MiB: at least 16"),
-        (["--operation-timeout", "1ms"], "--operation-timeout 1ms: at least 1s"),
+        (["--custom-filter", "a"], "write NAME='COMMAND'"), (["--custom-filter", "=cat"], "\"\" is not a name"),
+        (["--custom-filter", "a b=cat"], "\"a b\" is not a name"), (["--custom-filter", "a="], "the command is empty"),
+        (["--custom-filter", "a=no-such-program -x"], "no program \"no-such-program\" was found in PATH"),
+        (["--custom-filter", "a=/none/x"], "/none/x does not exist or cannot be executed"),
+        (["--custom-filter", "a=cat", "--custom-filter", "a=tac"], "--custom-filter a=...: the name was given before"),
+        (["--custom-filter-style", "batch"], "--custom-filter-style"),
+        (["--custom-filter-input", "jpeg"], "--custom-filter-input"),
+        (["--custom-filter-memory", "1MiB"], "--custom-filter-memory 1MiB: at least 16"),
+        (["--custom-filter-timeout", "1ms"], "--custom-filter-timeout 1ms: at least 1s"),
     ])
     func namesTheProblemBeforeAnythingRuns(_ options: [String], _ problem: String) throws {
         for command in [["worker"], ["run", Self.samples, "-o", scratch.path("out")]] {
@@ -89,7 +91,8 @@ import Testing
         try Data("hello".utf8).write(to: URL(fileURLWithPath: scratch.path("in/words.jpg")))
         let command = "cat >p; head -c 4 p | od -An -tx1 | tr -d ' ' >>\(scratch.path("seen")); convert p jpg:-"
         let outcome = try Program([
-            "run", scratch.path("in"), "-o", scratch.path("out"), "--operation", "note=\(command)", "--operation-input",
+            "run", scratch.path("in"), "-o", scratch.path("out"), "--custom-filter", "note=\(command)",
+            "--custom-filter-input",
             input, "--filter", "x:note x:note", "--json",
         ]).outcome()
         let facts = try #require(try outcome.json() as? [String: Any], "\(outcome.standardError)")
@@ -113,8 +116,8 @@ import Testing
         let filters = options.contains("--rendition") ? [] : ["--filter", "x:copy x:note"]
         let outcome = try Program(
             [
-                "run", scratch.path("in"), "-o", scratch.path("out"), "--operation-input", "png", "--operation",
-                "copy=\(command)", "--operation", "note=\(command)", "--json",
+                "run", scratch.path("in"), "-o", scratch.path("out"), "--custom-filter-input", "png", "--custom-filter",
+                "copy=\(command)", "--custom-filter", "note=\(command)", "--json",
             ] + options + filters
         ).outcome()
         let facts = try #require(try outcome.json() as? [String: Any], "\(outcome.standardError)")
@@ -124,27 +127,28 @@ import Testing
         #expect(seen.range(of: Data("STRANGER".utf8)) == nil)
     }
 
-    @Test func failureNamesTheOperationWhoseResultIsNoPicture() throws {
+    @Test func failureNamesTheFilterWhoseResultIsNoPicture() throws {
         let outcome = try Program([
-            "run", Self.samples, "-o", scratch.path("out"), "--operation", "words=echo words", "--filter",
+            "run", Self.samples, "-o", scratch.path("out"), "--custom-filter", "words=echo words", "--filter",
             "x:words sepia",
         ]).outcome()
         #expect(
-            (outcome.standardOutput + outcome.standardError).contains("the result of operation words: "), "\(outcome)")
+            (outcome.standardOutput + outcome.standardError).contains("the result of custom filter words: "),
+            "\(outcome)")
     }
 
-    @Test func statusSaysWhichOperationIsMissing() throws {
+    @Test func statusSaysWhichFilterIsMissing() throws {
         let queue = try Queue()
         let url = "file://\(Self.samples)/moon.png"
         let id = try queue.submit([url]) { $0.filters = [.custom("wanted")] }
-        let other = try queue.start("worker", "--operation", "other=cat", "--files-under", Self.samples)
+        let other = try queue.start("worker", "--custom-filter", "other=cat", "--files-under", Self.samples)
         try other.waitFor("for the filter x:wanted: registered with it are other")
         let isShown = try RunningProcess.wait {
             let status = try queue.run("status", "\(id)")
-            return (status.standardOutput + status.standardError).contains("has no operation \"wanted\"")
+            return (status.standardOutput + status.standardError).contains("has no custom filter \"wanted\"")
         }
         #expect(isShown)
-        let worker = try queue.start("worker", "--operation", "wanted=cat", "--files-under", Self.samples)
+        let worker = try queue.start("worker", "--custom-filter", "wanted=cat", "--files-under", Self.samples)
         #expect(try queue.run("wait", "\(id)").status == 0)
         for program in [other, worker] {
             program.send(SIGTERM)
@@ -161,7 +165,8 @@ import Testing
         let command = "export \(mark); touch file; setsid sh -c 'sleep 1000 & sleep 1000' & sleep 1000"
         let worker = try Program(
             [
-                "worker", "--operation", "hang=\(command)", "--operation-style", style, "--files-under", Self.samples,
+                "worker", "--custom-filter", "hang=\(command)", "--custom-filter-style", style, "--files-under",
+                Self.samples,
                 "--filtrations", "2", "--namespace", queue.namespace,
             ], environment: queue.environment.merging(["TMPDIR": scratch.path]) { own, _ in own })
         #expect(RunningProcess.wait { RunningProcess.having(mark).count >= 8 }, "\(RunningProcess.having(mark))")

@@ -1,10 +1,10 @@
-/// A custom operation, which workers run for each photo of a batch whose filters contain
+/// A custom filter, which workers run for each photo of a batch whose filters contain
 /// ``PhotoFilter/custom(_:arguments:)``.
 ///
 /// As the first filter it gets the downloaded bytes; after other filters it gets their result as a PNG file.
 ///
 /// ```swift
-/// struct Checksum: PhotoOperation {
+/// struct Checksum: CustomFilter {
 ///     func main(_ photo: DownloadedPhoto) throws -> [UInt8] {
 ///         var sum: UInt64 = 0
 ///         for (position, byte) in photo.bytes.enumerated() {
@@ -19,10 +19,10 @@
 /// try configuration.register("checksum") { Checksum() }
 /// ```
 ///
-/// The worker creates a new operation for each photo, on the filtration thread that runs the operation. The limit on
-/// filtrations is also the maximum number of operations that a worker runs at a time. If an operation crashes, the
+/// The worker creates a new filter for each photo, on the filtration thread that runs the filter. The limit on
+/// filtrations is also the maximum number of filters that a worker runs at a time. If a filter crashes, the
 /// worker ends, and other workers take over its photos.
-public protocol PhotoOperation {
+public protocol CustomFilter {
     /// Creates the bytes of a file from a photo. May block. Should check ``DownloadedPhoto/isCancelled`` regularly: if
     /// it is true, the result is discarded.
     /// - Returns: the bytes of the file. If the bytes are a picture, the file gets the extension of the picture's
@@ -31,7 +31,7 @@ public protocol PhotoOperation {
     func main(_ photo: DownloadedPhoto) throws -> [UInt8]
 }
 
-/// A photo that is passed to a custom operation.
+/// A photo that is passed to a custom filter.
 public struct DownloadedPhoto: Sendable {
     /// The photo's index, name and URL in the list.
     public let record: PhotoRecord
@@ -46,7 +46,7 @@ public struct DownloadedPhoto: Sendable {
     /// True if the result will be discarded: the batch was cancelled or the worker is stopping. Safe on any thread.
     public var isCancelled: Bool { cancelled() }
 
-    /// Creates a photo, for example to test an operation.
+    /// Creates a photo, for example to test a filter.
     /// - Parameters:
     ///   - record: the index, name and URL.
     ///   - bytes: the downloaded bytes.

@@ -1,18 +1,18 @@
 import Darkroom
 import Foundation
 
-/// Runs a worker with a custom operation, and a batch that uses the operation.
+/// Runs a worker with a custom filter, and a batch that uses the filter.
 ///
-///     CustomOperation redis://127.0.0.1:6379 PHOTOS /tmp/signed "A. Photographer" [NAMESPACE]
+///     CopyrightFilter redis://127.0.0.1:6379 PHOTOS /tmp/signed "A. Photographer" [NAMESPACE]
 ///
 /// PHOTOS is a folder of photos. While the worker is running, `darkroom submit PHOTOS -o /tmp/signed --filter
-/// x:copyright` can also use the operation. Workers without the operation refuse such batches.
+/// x:copyright` can also use the filter. Workers without the filter refuse such batches.
 @main
-struct CustomOperation {
+struct CopyrightFilter {
     static func main() async {
         let arguments = CommandLine.arguments.dropFirst().map { $0 }
         guard (4...5).contains(arguments.count) else {
-            leave(2, "usage: CustomOperation REDIS PHOTOS OUTPUT OWNER [NAMESPACE]")
+            leave(2, "usage: CopyrightFilter REDIS PHOTOS OUTPUT OWNER [NAMESPACE]")
         }
         do {
             let configuration = try workerConfiguration(photos: arguments[1], owner: arguments[3])
@@ -30,7 +30,7 @@ struct CustomOperation {
         }
     }
 
-    /// The configuration of a worker that has the operation and may read photos from the folder.
+    /// The configuration of a worker that has the filter and may read photos from the folder.
     static func workerConfiguration(photos: String, owner: String) throws -> PhotoWorkerConfiguration {
         var configuration = PhotoWorkerConfiguration()
         configuration.downloadRules.folders = [photos]

@@ -5,12 +5,12 @@ import DarkroomRecipes
 import DarkroomText
 import Foundation
 
-/// A custom operation that runs a command of the user, in any language. Can be used by several threads at once.
+/// A custom filter that runs a command of the user, in any language. Can be used by several threads at once.
 ///
 /// DESIGN. The worker keeps supervisors, or `stream` commands with their supervisors, in a pool. A thread that runs a
 /// photo takes one out of the pool, and no other thread uses it until the thread puts it back. A supervisor or command
 /// whose state is in doubt is ended and not put back.
-package final class CommandOperation: Sendable {
+package final class FilterCommand: Sendable {
     /// How a command gets photos.
     package enum Style: String, CaseIterable, Sendable {
         /// A process for each photo: the photo on standard input, the result on standard output.
@@ -68,7 +68,7 @@ package final class CommandOperation: Sendable {
         environment =
             ProcessInfo.processInfo.environment
             .filter { Self.inherited.contains($0.key) || $0.key.hasPrefix("LC_") }
-            .map { "\($0.key)=\($0.value)" } + ["DARKROOM_OPERATION=\(name)"]
+            .map { "\($0.key)=\($0.value)" } + ["DARKROOM_CUSTOM_FILTER=\(name)"]
         // Commands are processes of the same user, and must not read this process's memory and environment.
         csystem_hide_process()
     }
@@ -166,7 +166,7 @@ package final class CommandOperation: Sendable {
             case .error(let text):
                 idleStreams.withLock { $0.append(stream) }
                 throw PhotoProduct.Failure(
-                    reason: .filterFailed, detail: "operation \(name): \(HelperAnswer.cut(text))")
+                    reason: .filterFailed, detail: "custom filter \(name): \(HelperAnswer.cut(text))")
             case nil:
                 command.stop()
                 if mayTryAgain {
@@ -216,7 +216,7 @@ package final class CommandOperation: Sendable {
                 guard mayPass, attempt < StartAttempts.most else {
                     throw PhotoProduct.Failure(
                         reason: error.error == ENOMEM ? .outOfMemory : .filterFailed,
-                        detail: "operation \(name): the command cannot be started: \(error.detail)")
+                        detail: "custom filter \(name): the command cannot be started: \(error.detail)")
                 }
                 if !error.isOfSupervisor { StartAttempts.pause(unless: isCancelled) }
             }
@@ -267,7 +267,7 @@ package final class CommandOperation: Sendable {
 
     /// A failure with the end of the command's standard error.
     private func failed(_ reason: FailureReason, _ what: String, _ command: RunningCommand) -> PhotoProduct.Failure {
-        let text = "operation \(name): the command \(what)"
+        let text = "custom filter \(name): the command \(what)"
         let errors = command.lastErrors(most: HelperAnswer.maxDetail)
         return PhotoProduct.Failure(reason: reason, detail: errors.isEmpty ? text : "\(text): \(errors)")
     }
