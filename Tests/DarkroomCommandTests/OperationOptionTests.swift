@@ -49,7 +49,8 @@ import Testing
         ), (#"small=convert png:- -resize "$DARKROOM_ARGUMENTS" jpg:-"#, "x:small=50x50"),
     ])
     func examplesOfTheDocumentationRun(_ operation: String, _ filter: String) throws {
-        let pages = Self.tests.deletingLastPathComponent().appendingPathComponent("Sources/Surfaces/Darkroom/Darkroom.docc")
+        let pages = Self.tests.deletingLastPathComponent().appendingPathComponent(
+            "Sources/Surfaces/Darkroom/Darkroom.docc")
         let page = try String(contentsOf: pages.appendingPathComponent("CustomOperations.md"), encoding: .utf8)
         #expect(page.contains(operation.replacing("=convert", with: "='convert") + "'"))
         let outcome = try Program(

@@ -102,7 +102,8 @@ struct OutsideProgramTests {
             #expect(undocumented.isEmpty, "\(undocumented.map { $0.pathComponents.joined(separator: ".") })")
         }
         let page = try String(
-            contentsOf: Self.package.appendingPathComponent("Sources/Surfaces/Darkroom/Darkroom.swift"), encoding: .utf8)
+            contentsOf: Self.package.appendingPathComponent("Sources/Surfaces/Darkroom/Darkroom.swift"), encoding: .utf8
+        )
         let list = page.split(separator: "\n").filter { $0.hasPrefix("//  ") }.flatMap { line in
             line.dropFirst(16).split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter {
                 !$0.isEmpty

@@ -72,7 +72,8 @@ struct MetricsCommandTests {
         #expect(try PromTool.findings(in: scrape.text) == "")
         let project = URL(fileURLWithPath: Self.samples).deletingLastPathComponent().deletingLastPathComponent()
         let page = try String(
-            contentsOf: project.appendingPathComponent("Sources/Surfaces/Darkroom/Darkroom.docc/\(name).md"), encoding: .utf8)
+            contentsOf: project.appendingPathComponent("Sources/Surfaces/Darkroom/Darkroom.docc/\(name).md"),
+            encoding: .utf8)
         var listed: [String: String] = [:]
         for line in page.split(separator: "\n") {
             guard let match = line.wholeMatch(of: /\| `([a-z_]+)` \| (counter|gauge|histogram) \|(.*)\| .+ \|/) else {

@@ -24,7 +24,8 @@ final class TestSite: Sendable {
     static let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
         .appendingPathComponent("darkroom").path
     static let contract: APIContract = {
-        let path = tests.deletingLastPathComponent().appendingPathComponent("Sources/Surfaces/DarkroomWeb/Assets/openapi.json")
+        let path = tests.deletingLastPathComponent()
+            .appendingPathComponent("Sources/Surfaces/DarkroomWeb/Assets/openapi.json")
         guard let text = try? Data(contentsOf: path), let document = try? JSONValue(text) else {
             fatalError("\(path.path) is missing or no JSON")
         }

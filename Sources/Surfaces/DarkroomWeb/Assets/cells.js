@@ -18,7 +18,7 @@ export function thumbnailWidth(photoWidth, pixelRatio) {
     return photoWidth <= 300 ? 256 : 512;
 }
 
-/** When the picture of a cell may be read: again after a failure, but not for ever. */
+/** The failed attempts to read a picture. They decide when the picture may be read again. */
 export class Attempts {
     #count = 0;
     #nextAt = 0;

@@ -12,6 +12,16 @@ import { includes, Photos, StateTable } from "./states.js";
 import { FilterTool, FollowTool, JumpTool, keepPanelsFitting, legend, SizeTool, takeKeys } from "./tools.js";
 import { mostStates, rangeOf, windowAround } from "./windows.js";
 
+function gridElement() {
+    const element = document.createElement("div");
+    element.className = "grid";
+    element.tabIndex = 0;
+    element.setAttribute("role", "grid");
+    element.setAttribute("aria-label", "Contact sheet");
+    element.setAttribute("aria-readonly", "true");
+    return element;
+}
+
 class ContactSheet {
     // The data of the page.
     #sheet;
@@ -32,14 +42,34 @@ class ContactSheet {
     constructor(section) {
         const sheet = this.#sheet = section.dataset;
         this.#count = Number(sheet.photos);
-        const element = document.createElement("div");
-        element.className = "grid";
-        element.tabIndex = 0;
-        element.setAttribute("role", "grid");
-        element.setAttribute("aria-label", "Contact sheet");
-        element.setAttribute("aria-readonly", "true");
-
         this.#photos = new Photos(new StateTable(JSON.parse(sheet.states)), (index) => this.#live.covers(index));
+        this.#makeReaders();
+        const element = gridElement();
+        this.#cells = new Cells(element, sheet, this.#photos, {
+            photoWidth: () => this.#grid.photoWidth,
+            retry: () => this.#grid.update(),
+        });
+        this.#makeTools(element);
+        section.replaceChildren(element, legend());
+        this.#grid = new Grid(element, {
+            fill: (cell, position, isResting, isActive) =>
+                this.#cells.fill(cell, this.#results.index(position), isResting, isActive),
+            open: (position) => {
+                const index = this.#results.index(position);
+                if (index !== undefined) this.#view.show(index);
+            },
+            rested: (first, count) => this.#rested(first, count),
+        });
+        this.#view = new PhotoView(sheet, this.#photos, (step) => this.#step(step));
+        document.addEventListener("answered", ({ detail }) => {
+            if (detail?.id === sheet.batch) this.#showBatch(detail);
+        });
+        keepPanelsFitting();
+    }
+
+    /** Makes the objects that read the batch from the server. */
+    #makeReaders() {
+        const sheet = this.#sheet;
         this.#live = new Live(sheet.api, sheet.streams, {
             batch: (batch) => this.#showBatch(batch),
             states: (parts, count) => this.#showStates(parts, count),
@@ -65,12 +95,11 @@ class ContactSheet {
             },
             searched: (failure) => notice("filter", failure || (this.#results.count === 0 ? sheet.empty : "")),
         });
-        this.#cells = new Cells(element, sheet, this.#photos, {
-            photoWidth: () => this.#grid.photoWidth,
-            retry: () => this.#grid.update(),
-        });
+    }
+
+    #makeTools(element) {
         this.#sizeTool = new SizeTool({ resized: (size) => { this.#grid.size = size; } });
-        this.#followTool = new FollowTool("readOnly" in sheet, { followed: () => this.#follow() });
+        this.#followTool = new FollowTool("readOnly" in this.#sheet, { followed: () => this.#follow() });
         this.#filterTool = new FilterTool({ filtered: (query) => this.#filter(query) });
         this.#jumpTool = new JumpTool({
             jumped: (index) => {
@@ -78,22 +107,7 @@ class ContactSheet {
                 element.focus();
             },
         });
-        section.replaceChildren(element, legend());
         takeKeys(element, this.#sizeTool);
-        this.#grid = new Grid(element, {
-            fill: (cell, position, isResting, isActive) =>
-                this.#cells.fill(cell, this.#results.index(position), isResting, isActive),
-            open: (position) => {
-                const index = this.#results.index(position);
-                if (index !== undefined) this.#view.show(index);
-            },
-            rested: (first, count) => this.#rested(first, count),
-        });
-        this.#view = new PhotoView(sheet, this.#photos, (step) => this.#step(step));
-        document.addEventListener("answered", ({ detail }) => {
-            if (detail?.id === sheet.batch) this.#showBatch(detail);
-        });
-        keepPanelsFitting();
     }
 
     start() {

@@ -62,7 +62,7 @@ export class States {
     }
 }
 
-/** What the server says about single photos: names, and details of failures. */
+/** Photos in the form of the HTTP API, of which those read last are kept. */
 export class Details {
     #photos = new Map();
 
@@ -70,7 +70,6 @@ export class Details {
         return this.#photos.get(index);
     }
 
-    /** Stores photos in the form of the HTTP API. */
     add(photos) {
         for (const photo of photos) this.#photos.set(photo.index, photo);
         for (const index of this.#photos.keys()) {
@@ -85,7 +84,7 @@ export function includes(parts, index) {
     return parts.some(({ first, states }) => index >= first && index < first + states.length);
 }
 
-/** What the page knows about the photos of a batch, from the stream and from replies of the HTTP API. */
+/** The states and names of the photos of a batch, from the stream and from replies of the HTTP API. */
 export class Photos {
     #table;
     #states = new States();

@@ -19,7 +19,7 @@ export function number(value) {
     return value.toLocaleString("en-US");
 }
 
-/** What a photo is called if its name is not known. */
+/** The text in place of a name that is not known. */
 export function photoName(index) {
     return `Photo ${index}`;
 }
