@@ -173,12 +173,9 @@ let rooms: [[Target]] = [
                     "DarkroomFiles",
                     "DarkroomCoding", "DarkroomConcurrency", "DarkroomLogging", "DarkroomText",
                 ],
-                resources: [
-                    .embedInCode("Assets/style.css"), .embedInCode("Assets/page.js"), .embedInCode("Assets/sheet.js"),
-                    .embedInCode("Assets/grid.js"), .embedInCode("Assets/live.js"), .embedInCode("Assets/photo.js"),
-                    .embedInCode("Assets/states.js"), .embedInCode("Assets/facts.js"), .embedInCode("Assets/text.js"),
-                    .embedInCode("Assets/icon.svg"), .embedInCode("Assets/openapi.json"),
-                ]),
+                // For the tests of the scripts in Node.js.
+                exclude: ["Assets/package.json"],
+                resources: [.embedInCode("Assets")]),
             .executableTarget(
                 name: "DarkroomCommand",
                 dependencies: [

@@ -10,22 +10,6 @@ from traffic import Traffic
 
 VIEW = "PUT .*/view$"
 
-# Without a server: the least recently changed block is removed first.
-EVICTION = """
-const done = arguments[arguments.length - 1];
-const { src } = document.querySelector("script[src*='/sheet.js']");
-const { States } = await import(src.replace("sheet.js", "states.js"));
-const block = 4096;
-const all = new States({});
-let count = 0;
-do all.set(count++ * block, "F"); while (all.code(0) === "F");
-const states = new States({});
-for (let number = 0; number < count - 1; number++) states.set(number * block, "F");
-states.set(block - 2, "DDDD");
-states.set((count - 1) * block, "F");
-done([0, block - 1, block, 2 * block, (count - 1) * block].map((index) => states.code(index)));
-"""
-
 KEEP_STREAM = """
 window.EventSource = class extends EventSource {
     constructor(address) { super(address); window.events = this; }
@@ -77,11 +61,6 @@ class ViewTests(BrowserCase):
         views = [json.loads(request["body"]) for request in self.traffic.requests(VIEW)[earlier:]]
         self.assertEqual(2, len(views), views)
         self.assertGreater(views[1]["first"], views[0]["first"])
-
-    def test_states_that_change_are_kept(self):
-        """The page keeps a part of all states: not those that it read first, but those that changed last."""
-        script = f"(async () => {{ {EVICTION} }})()"
-        self.assertEqual(["F", "D", "D", "?", "F"], self.browser.driver.execute_async_script(script))
 
 
 class LostFocusTests(BrowserCase):

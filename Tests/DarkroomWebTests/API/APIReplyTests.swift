@@ -49,6 +49,9 @@ struct APIReplyTests {
         let batch = try site.json("GET", "/batches/holidays")
         #expect(batch["counts"]?["filtered"]?.int == 5)
         #expect(batch["failures"] == .object(["http-4xx": .int(1)]))
+        #expect(batch["texts"]?["state"]?.string == "finished")
+        #expect(batch["texts"]?["failures"]?.string == "http-4xx 1")
+        #expect(batch["texts"]?["speed"]?.string?.contains("/s, took ") == true)
         #expect(batch["output"]?.string == site.outputs + "/holidays")
         return id
     }
@@ -78,6 +81,9 @@ struct APIReplyTests {
         let photo = try site.json("GET", "/batches/\(id)/photos/0")
         #expect(photo["manifest"]?["width"]?.int == 200)
         #expect(photo["files"]?.strings.count == 1)
+        let facts = (photo["facts"]?.array ?? []).map { [$0["name"]?.string ?? "", $0["value"]?.string ?? ""] }
+        #expect(facts.first == ["index", "0"])
+        #expect(facts.contains { $0[0] == "size" && $0[1].hasPrefix("200 x ") })
     }
 
     private func readsLists(of id: String, _ site: TestSite) throws {

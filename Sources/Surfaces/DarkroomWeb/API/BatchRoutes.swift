@@ -32,7 +32,9 @@ enum BatchRoutes {
     /// The batches, newest first: `?state=executing&limit=50&after=ID`.
     @Sendable private static func list(_ call: Call) throws -> HTTPResponse {
         let page = try BatchPage(call)
-        let batches = page.batches.map { JSON($0, now: page.now, problems: page.problems.of($0)) }
+        let batches = page.batches.map {
+            BatchTexts(batch: $0, now: page.now, problems: page.problems.of($0)).facts
+        }
         return HTTPResponse(["batches": .array(batches), "next": JSON(page.next?.description)])
     }
 
@@ -189,11 +191,11 @@ struct BatchPage {
 }
 
 extension Call {
-    /// The facts of a batch, as the commands print them with `--json`.
+    /// The facts of a batch.
     func result(of batch: BatchFacts, _ numbers: JSON = [:]) throws -> HTTPResponse {
         let now = try client.store.time()
         let problems = try client.store.problems(of: [batch], now: now)
-        let facts = JSON(batch, now: now, problems: problems.of(batch))
+        let facts = BatchTexts(batch: batch, now: now, problems: problems.of(batch)).facts
         let hosts = JSON(topOf: problems.hosts(of: batch.id))
         return HTTPResponse(facts.adding(hosts).adding(JSON(problems.waited(of: batch))).adding(numbers))
     }

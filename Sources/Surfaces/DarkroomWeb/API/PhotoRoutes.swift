@@ -15,7 +15,11 @@ enum PhotoRoutes {
         Route(.get, "\(BatchRoutes.path)/{batch}/photos/{index}") { call in
             let batch = try call.soundBatch()
             let (photo, line) = try call.site.photo(call.photo(of: batch), of: batch)
-            return HTTPResponse(JSON(photo).adding(["manifest": line.map { JSON($0) } ?? .null]))
+            let facts = PhotoSheet(photo, line).sheet.lines.map { line -> JSON in
+                ["name": .string(line.name), "value": .string(line.value)]
+            }
+            return HTTPResponse(
+                JSON(photo).adding(["manifest": line.map { JSON($0) } ?? .null, "facts": .array(facts)]))
         },
     ]
 }

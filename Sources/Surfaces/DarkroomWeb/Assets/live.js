@@ -1,6 +1,6 @@
 // The live changes of a batch: https://html.spec.whatwg.org/multipage/server-sent-events.html
 
-import { call } from "./page.js";
+import { call } from "./api.js";
 
 const retryTime = 3000;
 // Several calls at the same moment are one request.
@@ -64,7 +64,7 @@ export class Live {
             if (this.#isSending) this.#isLost = true;
             else if (this.#isFollowed) this.#unfollow(focusLost);
         });
-        on("away", ({ detail }) => this.#leave(`Redis does not answer: ${detail}. Trying again.`));
+        on("away", ({ detail }) => this.#leave(`${detail}. Trying again.`));
         on("gone", () => {
             events.close();
             this.#stream = null;

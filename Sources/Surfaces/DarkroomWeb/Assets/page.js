@@ -1,49 +1,9 @@
 // What all pages share: a part that is read again every two seconds, and forms that use the HTTP API.
 
-import { printable } from "./text.js";
+import { call, noAnswer } from "./api.js";
+import { notice } from "./notices.js";
 
 const interval = 2000;
-const notices = new Map();
-
-/**
- * Shows a message above the page until the same source has another message. An empty text removes the message.
- * @param {string} source what the message is about, such as "connection".
- */
-export function notice(source, text) {
-    if (text) notices.set(source, printable(text));
-    else notices.delete(source);
-    const place = document.getElementById("notice");
-    const shown = [...notices.values()].join("\n");
-    if (place.textContent !== shown) place.textContent = shown;
-}
-
-/**
- * Calls the HTTP API.
- * @returns the object of the reply; null if it has no body.
- * @throws an Error whose message says what failed.
- */
-export async function call(method, address, fields) {
-    const options = { method, headers: { Accept: "application/json" } };
-    if (fields) {
-        options.headers["Content-Type"] = "application/json";
-        options.body = JSON.stringify(fields);
-    }
-    let reply;
-    try {
-        reply = await fetch(address, options);
-    } catch {
-        throw new Error("The server does not answer.");
-    }
-    if (reply.status === 401) location.reload();
-    const text = await reply.text();
-    const isJSON = (reply.headers.get("Content-Type") ?? "").includes("json");
-    if (!reply.ok) {
-        const error = new Error(isJSON ? JSON.parse(text).detail : `The server answered with status ${reply.status}.`);
-        error.status = reply.status;
-        throw error;
-    }
-    return isJSON ? JSON.parse(text) : null;
-}
 
 /** The fields of a form: a text for each name, or an array if the form has several values for it. */
 function fieldsOf(form) {
@@ -100,7 +60,7 @@ async function refresh(part) {
     try {
         reply = await fetch(part.dataset.refresh || location.href, { headers: { Accept: "text/html" } });
     } catch {
-        throw new Error("The server does not answer. Trying again.");
+        throw new Error(`${noAnswer} Trying again.`);
     }
     if (reply.status === 401) location.reload();
     const page = new DOMParser().parseFromString(await reply.text(), "text/html");

@@ -1,7 +1,9 @@
 // The large view of one photo.
 
-import { call } from "./page.js";
-import { bytes, duration, printable } from "./text.js";
+import { call } from "./api.js";
+import { photoName, printable } from "./text.js";
+
+const pictureWidth = 1024;
 
 function element(name, attributes = {}, ...children) {
     const made = document.createElement(name);
@@ -10,58 +12,49 @@ function element(name, attributes = {}, ...children) {
     return made;
 }
 
-const span = (milliseconds) => duration(milliseconds / 1000);
-
-/** The facts of a photo: the field of the HTTP API, its name for users, and how it is written. */
-const rows = [
-    ["index", "index", String], ["state", "state", String], ["reason", "reason", String], ["detail", "detail", String],
-    ["name", "name", String], ["url", "URL", String], ["filters", "filters", String],
-    ["size", "size", String], ["bytes", "bytes", bytes], ["attempts", "attempts", String],
-    ["downloadMilliseconds", "time of download", span], ["filterMilliseconds", "time of filters", span],
-    ["writeMilliseconds", "time of write", span], ["sha256", "SHA-256", String],
-];
+/**
+ * The addresses of the file and of the original of a photo, null without them, and of the page of the photo.
+ * @param {DOMStringMap} sheet the data of the page.
+ * @param {Object} photo in the form of the HTTP API.
+ */
+export function linksOf(sheet, photo) {
+    const address = `${sheet.api}/photos/${photo.index}`, query = `width=${pictureWidth}&v=${sheet.round}`;
+    const hasFile = "files" in sheet && photo.state === "filtered";
+    const hasOriginal = "originals" in sheet && photo.url !== null && photo.state !== "new";
+    return {
+        page: `${sheet.page}/photos/${photo.index}`,
+        file: hasFile ? `${address}/file?download=1` : null,
+        picture: hasFile ? `${address}/thumbnail?${query}` : null,
+        original: hasOriginal ? `${address}/original/thumbnail?${query}` : null,
+    };
+}
 
 export class PhotoView {
-    #api;
-    #page;
-    #round;
-    #hasFiles;
-    #hasOriginals;
-    #stateText;
+    #sheet;
+    #photos;
     #step;
     #index = 0;
-    #dialog = element("dialog", { "aria-labelledby": "photo-title" });
-    #title = element("h1", { id: "photo-title" });
-    #stage = element("div", { class: "stage" });
-    #facts = element("dl", { class: "facts" });
-    #download = element("a", { class: "button" }, "Download");
-    #open = element("a", { class: "button" }, "Details");
-    #compare = element("input", { type: "range", class: "compare", min: "0", max: "100", value: "50", "aria-label": "Before and after" });
+    #dialog = document.getElementById("photo-view").content.firstElementChild.cloneNode(true);
+    #title = this.#dialog.querySelector("h1");
+    #stage = this.#dialog.querySelector(".stage");
+    #facts = this.#dialog.querySelector(".facts");
+    #file = this.#dialog.querySelector('[data-link="file"]');
+    #page = this.#dialog.querySelector('[data-link="page"]');
+    #compare = this.#dialog.querySelector(".compare");
 
     /**
-     * @param {Function} stateText returns the state of a photo in words.
+     * @param {DOMStringMap} sheet the data of the page.
      * @param {Function} step moves the grid by a number of photos, and returns the index of the photo there; null at the
      *     ends of the grid.
      */
-    constructor(sheet, stateText, step) {
-        this.#api = sheet.api;
-        this.#page = sheet.page;
-        this.#round = () => sheet.round;
-        this.#hasFiles = "files" in sheet;
-        this.#hasOriginals = "originals" in sheet;
-        this.#stateText = stateText;
+    constructor(sheet, photos, step) {
+        this.#sheet = sheet;
+        this.#photos = photos;
         this.#step = step;
-        const button = (text, act, key) => {
-            const made = element("button", { type: "button", "aria-keyshortcuts": key }, text);
-            made.addEventListener("click", act);
-            return made;
-        };
-        this.#dialog.append(
-            element("div", { class: "controls" },
-                button("Previous", () => this.#move(-1), "ArrowLeft"), button("Next", () => this.#move(1), "ArrowRight"),
-                this.#download, this.#open, button("Close", () => this.#dialog.close(), "Escape")),
-            this.#title,
-            element("div", { class: "photo" }, element("div", { class: "picture" }, this.#stage, this.#compare), this.#facts));
+        const actions = { previous: () => this.#move(-1), next: () => this.#move(1), close: () => this.#dialog.close() };
+        for (const [name, act] of Object.entries(actions)) {
+            this.#dialog.querySelector(`[data-action="${name}"]`).addEventListener("click", act);
+        }
         this.#dialog.addEventListener("keydown", (event) => {
             if (event.target === this.#compare) return;
             if (event.key === "ArrowRight") this.#move(1);
@@ -86,14 +79,14 @@ export class PhotoView {
     async update() {
         const index = this.#index;
         try {
-            const photo = await call("GET", `${this.#api}/photos/${index}`);
+            const photo = await call("GET", `${this.#sheet.api}/photos/${index}`);
             if (index === this.#index) this.#draw(photo);
         } catch (error) {
             if (index !== this.#index) return;
-            this.#title.textContent = `Photo ${index}`;
-            this.#facts.replaceChildren(element("dt", {}, "error"), element("dd", {}, printable(error.message)));
+            this.#title.textContent = photoName(index);
+            this.#showFacts([{ name: "error", value: error.message }]);
             this.#stage.replaceChildren();
-            for (const part of [this.#download, this.#open, this.#compare]) part.hidden = true;
+            for (const part of [this.#file, this.#page, this.#compare]) part.hidden = true;
         }
     }
 
@@ -103,40 +96,38 @@ export class PhotoView {
     }
 
     #draw(photo) {
-        const address = `${this.#api}/photos/${photo.index}`;
-        const isShown = this.#hasFiles && photo.state === "filtered";
-        const hasOriginal = this.#hasOriginals && photo.url !== null && photo.state !== "new";
-        const name = printable(photo.name ?? `Photo ${photo.index}`);
+        const { page, file, picture, original } = linksOf(this.#sheet, photo);
+        const name = printable(photo.name ?? photoName(photo.index));
         this.#title.textContent = name;
-        this.#download.hidden = !isShown;
-        this.#download.href = `${address}/file?download=1`;
-        this.#open.hidden = false;
-        this.#open.href = `${this.#page}/photos/${photo.index}`;
-        this.#compare.hidden = !(isShown && hasOriginal);
-        const words = element(
-            "p", {}, photo.reason ? `failed: ${photo.reason}` : this.#stateText(photo.index) || photo.state);
-        const pictures = [];
-        const query = `width=1024&v=${this.#round()}`;
-        if (isShown) pictures.push(element("img", { alt: name, src: `${address}/thumbnail?${query}` }));
-        if (hasOriginal) {
-            const before = element("img", { class: "before", alt: "The original", src: `${address}/original/thumbnail?${query}` });
+        this.#file.hidden = file === null;
+        this.#file.href = file ?? "";
+        this.#page.hidden = false;
+        this.#page.href = page;
+        this.#compare.hidden = picture === null || original === null;
+        const words = element("p", {}, this.#text(photo));
+        const pictures = picture ? [element("img", { alt: name, src: picture })] : [];
+        if (original) {
+            const before = element("img", { class: "before", alt: this.#stage.dataset.original, src: original });
             // Not every photo has an original: the download may have failed, or somebody has removed the file.
             before.addEventListener("error", () => {
                 this.#compare.hidden = true;
-                before.replaceWith(...(isShown ? [] : [words]));
+                before.replaceWith(...(picture ? [] : [words]));
             });
             pictures.push(before);
         }
-        if (pictures.length === 0) pictures.push(words);
-        this.#stage.replaceChildren(...pictures);
+        this.#stage.replaceChildren(...(pictures.length > 0 ? pictures : [words]));
         this.#divide();
-        const manifest = photo.manifest ?? {};
-        const size = manifest.width ? `${manifest.width} x ${manifest.height}` : null;
-        const all = { ...manifest, ...photo, size };
-        const facts = rows.filter(([key]) => (all[key] ?? "") !== "").map(([key, label, write]) => [label, write(all[key])]);
-        for (const file of photo.files) facts.push(["file", file]);
-        this.#facts.replaceChildren(
-            ...facts.flatMap(([label, value]) => [element("dt", {}, label), element("dd", {}, printable(value))]));
+        this.#showFacts(photo.facts);
+    }
+
+    /** The state in words. The stream knows whether the photo is in progress, and the reply why it has failed. */
+    #text(photo) {
+        return photo.reason ? this.#photos.text(photo) : this.#photos.state(photo.index).text || this.#photos.text(photo);
+    }
+
+    #showFacts(facts) {
+        this.#facts.replaceChildren(...facts.flatMap(({ name, value }) =>
+            [element("dt", {}, name), element("dd", {}, printable(value))]));
     }
 
     /** Shows the original to the left of the slider, and the filtered photo to its right. */

@@ -1,26 +1,45 @@
 // The states of the photos that the page knows: one code for each photo, as in Redis, and P for a photo that a worker
-// holds. All other codes are reasons of failed photos; the page has a list of the reasons.
+// holds. The page has a list of the codes with their texts.
 
 const blockSize = 4096;
 // One byte for each of a million photos: results of a filter may be far from each other.
 const mostBlocks = 256;
+const mostDetails = 20000;
+const unknownCode = "?".charCodeAt(0);
+const unknown = { state: "unknown", text: "" };
+// The code of a failure reason that has no code of its own.
+const otherReason = "z".charCodeAt(0);
 
-const kinds = { N: "new", P: "progress", D: "downloaded", F: "filtered", C: "cancelled" };
+/** The states that a photo can have. */
+export class StateTable {
+    #states;
+
+    /** @param {Object[]} states the code, state, text and, of failed photos, reason of each state. */
+    constructor(states) {
+        this.#states = new Map(states.map((state) => [state.code, state]));
+    }
+
+    /** The state with a code. A code that the page does not know is that of a new failure reason. */
+    state(code) {
+        return code === unknownCode ? unknown : this.#states.get(code) ?? this.#states.get(otherReason);
+    }
+
+    /** The code of a photo in the form of the HTTP API. */
+    code({ state, reason }) {
+        for (const [code, known] of this.#states) {
+            if (known.state === state && known.reason === (reason ?? undefined)) return code;
+        }
+        return state === this.#states.get(otherReason).state ? otherReason : unknownCode;
+    }
+}
 
 /** The codes of photos, in blocks, of which those stored last are kept. */
 export class States {
     #blocks = new Map();
-    #reasons;
 
-    /** @param {Object} reasons the word of each reason, by its code. */
-    constructor(reasons) {
-        this.#reasons = reasons;
-    }
-
-    /** The code of a photo; "?" if it is not known. */
+    /** The code of a photo; that of "?" if it is not known. */
     code(index) {
-        const block = this.#blocks.get(Math.floor(index / blockSize));
-        return block ? String.fromCharCode(block[index % blockSize] || 63) : "?";
+        return this.#blocks.get(Math.floor(index / blockSize))?.[index % blockSize] || unknownCode;
     }
 
     /** Stores the codes of consecutive photos. */
@@ -29,38 +48,21 @@ export class States {
         for (let position = 0; position < codes.length; position++) {
             const place = (first + position) % blockSize;
             if (!block || place === 0) block = this.#blockToChange(Math.floor((first + position) / blockSize));
-            block[place] = codes.charCodeAt(position);
+            block[place] = codes[position];
         }
     }
 
     #blockToChange(number) {
-        const block = this.#blocks.get(number) ?? new Uint8Array(blockSize);
+        const block = this.#blocks.get(number) ?? new Uint8ClampedArray(blockSize);
         // A map has the order of insertion, so the first block is the one that was not changed for the longest time.
         this.#blocks.delete(number);
         this.#blocks.set(number, block);
         if (this.#blocks.size > mostBlocks) this.#blocks.delete(this.#blocks.keys().next().value);
         return block;
     }
-
-    /** A word for styles: new, progress, downloaded, filtered, failed, cancelled, or unknown. */
-    kind(index) {
-        const code = this.code(index);
-        return kinds[code] ?? (code === "?" ? "unknown" : "failed");
-    }
-
-    /** The state in words, such as "failed: timeout"; empty if it is not known. */
-    text(index) {
-        const code = this.code(index);
-        switch (this.kind(index)) {
-            case "progress": return "in progress";
-            case "failed": return `failed: ${this.#reasons[code] ?? "other"}`;
-            case "unknown": return "";
-            default: return kinds[code];
-        }
-    }
 }
 
-/** What the server says about single photos: names, and details of failures. */
+/** Photos in the form of the HTTP API, of which those read last are kept. */
 export class Details {
     #photos = new Map();
 
@@ -68,12 +70,61 @@ export class Details {
         return this.#photos.get(index);
     }
 
-    /** Stores photos in the form of the HTTP API. */
     add(photos) {
         for (const photo of photos) this.#photos.set(photo.index, photo);
         for (const index of this.#photos.keys()) {
-            if (this.#photos.size <= 20000) break;
+            if (this.#photos.size <= mostDetails) break;
             this.#photos.delete(index);
+        }
+    }
+}
+
+/** Whether parts of the stream contain a photo. */
+export function includes(parts, index) {
+    return parts.some(({ first, states }) => index >= first && index < first + states.length);
+}
+
+/** The states and names of the photos of a batch, from the stream and from replies of the HTTP API. */
+export class Photos {
+    #table;
+    #states = new States();
+    #details = new Details();
+    #isLive;
+
+    /**
+     * @param {StateTable} table
+     * @param {Function} isLive returns whether the stream sends the state of a photo.
+     */
+    constructor(table, isLive) {
+        this.#table = table;
+        this.#isLive = isLive;
+    }
+
+    /** The state of a photo: a word for styles as `state`, its `text`, and of a failed photo its `reason`. */
+    state(index) { return this.#table.state(this.#states.code(index)); }
+
+    /** The name of a photo; undefined if it was not read, null if the server does not know it. */
+    name(index) { return this.#details.get(index)?.name; }
+
+    /** The text of the state in which a reply of the HTTP API has a photo. */
+    text(photo) { return this.#table.state(this.#table.code(photo)).text; }
+
+    /** Takes states from the stream: parts of consecutive photos, with a character for each photo. */
+    merge(parts) {
+        for (const { first, states } of parts) {
+            this.#states.set(first, Array.from(states, (character) => character.charCodeAt(0)));
+        }
+    }
+
+    /** Stores photos without their states. */
+    addNames(photos) { this.#details.add(photos); }
+
+    /** Stores photos. The states of the stream are newer, and tell which photos are in progress. */
+    add(photos) {
+        this.#details.add(photos);
+        for (const photo of photos) {
+            const isNewer = this.#isLive(photo.index) && this.state(photo.index) !== unknown;
+            if (!isNewer) this.#states.set(photo.index, [this.#table.code(photo)]);
         }
     }
 }

@@ -231,7 +231,7 @@ final class LiveHub: Sendable {
             turns.watched[id] = watched
             return nil
         } catch {
-            let message = LiveMessage("away", ["detail": .string(DarkroomError(error, "watch batch \(id)").message)])
+            let message = LiveMessage("away", ["detail": .string(Problem(error, "watch batch \(id)").detail)])
             if error.isPassing { return message }
             // Only this batch cannot be read, for example because of an unexpected reply.
             for viewer in viewers { viewer.sendAway(message) }

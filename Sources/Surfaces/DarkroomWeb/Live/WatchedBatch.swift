@@ -22,7 +22,7 @@ struct WatchedBatch {
 
     init(_ facts: BatchFacts, now: Int, problems: BatchProblems) {
         self.facts = facts
-        message = LiveMessage("batch", JSON(facts, now: now, problems: problems.of(facts)))
+        message = LiveMessage("batch", BatchTexts(batch: facts, now: now, problems: problems.of(facts)).facts)
         running = problems.running(of: facts.id)
         since = .now
     }
@@ -37,7 +37,7 @@ struct WatchedBatch {
             return
         }
         facts = newer
-        message = LiveMessage("batch", JSON(newer, now: now, problems: problems.of(newer)))
+        message = LiveMessage("batch", BatchTexts(batch: newer, now: now, problems: problems.of(newer)).facts)
         running = problems.running(of: newer.id)
         since = .now
     }

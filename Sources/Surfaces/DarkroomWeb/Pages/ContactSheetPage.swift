@@ -10,6 +10,7 @@ struct ContactSheetPage {
     static let route = Route(.get, "/batches/{batch}") { try ContactSheetPage($0).response }
 
     private static let photosOfTable = 100
+    private static let emptyFilter = "No photo matches the filter."
 
     private let call: Call
     private let batch: BatchFacts
@@ -50,7 +51,7 @@ struct ContactSheetPage {
                     .element(
                         "div", ["data-refresh": site.link("batches", id), "id": "all-facts"],
                         Fragments.facts(facts))),
-                search, sheet,
+                search, sheet, photos == nil ? .empty : SheetScript.photoView,
             ]
         ).response()
     }
@@ -60,6 +61,8 @@ struct ContactSheetPage {
     private var facts: FactSheet {
         BatchSheet(batch, now: now, problems: problems, waiting: waiting, waited: waited).sheet
     }
+
+    private var texts: BatchTexts { BatchTexts(batch: batch, now: now, problems: problems) }
 
     private var heading: HTML {
         let counts = batch.counts
@@ -77,20 +80,12 @@ struct ContactSheetPage {
                 .element("small", [:], batch.options.name.isEmpty ? "" : id)),
             Fragments.bar(counts, of: batch.photos),
             .element(
-                "p", ["class": "counts"], .joined(numbers), .text(" "), .element("span", ["data-fact": "speed"], speed)),
+                "p", ["class": "counts"], .joined(numbers), .text(" "),
+                .element("span", ["data-fact": "speed"], texts.speed)),
             .element("p", ["data-fact": "failures", "class": "failures"], batch.reasonsText),
             .element("div", ["data-fact": "problems"], Fragments.problems(problems)),
             .element(
                 "p", [:], .element("a", ["href": site.link("hosts", query: [("batch", id)])], "Hosts of its photos")))
-    }
-
-    private var speed: String {
-        let rate = batch.photosPerSecond(now: now)
-        let left = batch.secondsLeft(at: rate, problems: problems)
-        return [
-            rate.map(HumanText.rate), left.map { HumanText.duration($0) + " left" },
-            batch.state == .finished ? batch.seconds(now: now).map { "took " + HumanText.duration($0) } : nil,
-        ].compactMap(\.self).joined(separator: ", ")
     }
 
     /// What a retry has done that has led to this page.
@@ -210,9 +205,8 @@ struct ContactSheetPage {
             [
                 "id": "sheet", "aria-label": "Photos", "data-batch": id, "data-api": api,
                 "data-streams": site.link("api", "v1", "streams"), "data-page": site.link("batches", id),
-                "data-reasons": FailureReason.allCases.map { "\($0.stateCode):\($0.word)" }
-                    .joined(separator: " "), "data-photos": "\(batch.photos)", "data-round": "\(batch.round)",
-                "data-first": "\(firstShown)",
+                "data-states": SheetScript.states.text, "data-photos": "\(batch.photos)",
+                "data-round": "\(batch.round)", "data-first": "\(firstShown)", "data-empty": Self.emptyFilter,
                 "data-files": showsFiles ? "" : nil, "data-originals": showsOriginals ? "" : nil,
                 "data-read-only": site.configuration.isReadOnly ? "" : nil,
             ], table(photos))
@@ -244,7 +238,7 @@ struct ContactSheetPage {
             page.warning.map { .element("p", ["class": "hint"], "Some names are missing: " + $0) } ?? .empty,
             rows.isEmpty && page.next == nil
                 ? .element(
-                    "p", ["class": "empty"], isFiltered ? "No photo matches the filter." : "There is no photo here.")
+                    "p", ["class": "empty"], isFiltered ? Self.emptyFilter : "There is no photo here.")
                 : Fragments.table("Photos", ["Index", "Photo", "Name", "State", "Reason", "Detail"], rows),
             page.next == nil
                 ? .empty

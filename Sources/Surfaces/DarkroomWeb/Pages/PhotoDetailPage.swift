@@ -4,6 +4,9 @@ import DarkroomStore
 
 /// The page of one photo.
 enum PhotoDetailPage {
+    /// The texts of the buttons, also in the large view of the contact sheet.
+    static let previous = "Previous", next = "Next", download = "Download"
+
     static let route = Route(.get, "/batches/{batch}/photos/{index}") { call in
         let batch = try call.soundBatch()
         let index = try call.photo(of: batch)
@@ -26,11 +29,11 @@ enum PhotoDetailPage {
                     .element("a", ["href": site.link("batches", id, query: [("first", "\(index)")])], batch.label)),
                 .element("h1", [:], photo.name ?? "Photo \(index)"),
                 .element(
-                    "p", ["class": "controls"], neighbour(index - 1, "Previous", "prev"),
-                    neighbour(index + 1, "Next", "next"),
+                    "p", ["class": "controls"], neighbour(index - 1, previous, "prev"),
+                    neighbour(index + 1, next, "next"),
                     showsFile
                         ? .element(
-                            "a", ["class": "button", "href": file("file", query: [("download", "1")])], "Download")
+                            "a", ["class": "button", "href": file("file", query: [("download", "1")])], download)
                         : .empty),
                 showsFile
                     ? .element(

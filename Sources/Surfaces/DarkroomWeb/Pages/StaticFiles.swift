@@ -22,12 +22,20 @@ struct StaticFile: Sendable {
 
     /// The modules that the scripts import.
     private static let modules = [
+        StaticFile("api.js", type: javaScript, PackageResources.api_js),
+        StaticFile("cells.js", type: javaScript, PackageResources.cells_js),
         StaticFile("facts.js", type: javaScript, PackageResources.facts_js),
         StaticFile("grid.js", type: javaScript, PackageResources.grid_js),
+        StaticFile("layout.js", type: javaScript, PackageResources.layout_js),
         StaticFile("live.js", type: javaScript, PackageResources.live_js),
+        StaticFile("names.js", type: javaScript, PackageResources.names_js),
+        StaticFile("notices.js", type: javaScript, PackageResources.notices_js),
         StaticFile("photo.js", type: javaScript, PackageResources.photo_js),
+        StaticFile("results.js", type: javaScript, PackageResources.results_js),
         StaticFile("states.js", type: javaScript, PackageResources.states_js),
         StaticFile("text.js", type: javaScript, PackageResources.text_js),
+        StaticFile("tools.js", type: javaScript, PackageResources.tools_js),
+        StaticFile("windows.js", type: javaScript, PackageResources.windows_js),
     ]
 
     private static let all = [style, page, sheet, icon] + modules
