@@ -5,16 +5,16 @@ import Testing
 @testable import DarkroomStore
 
 @Suite struct StoreScriptsTests {
-    private static let operations = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    private static let scripts = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../Sources/Batches/DarkroomStore/Scripts").standardizedFileURL
 
-    @Test func connectionsLoadTheScriptOfEveryOperation() throws {
-        let files = try FileManager.default.contentsOfDirectory(atPath: Self.operations.path)
-        #expect(StoreScripts.all.map(\.name).sorted() == files.filter { $0.hasSuffix(".lua") }.sorted())
+    @Test func connectionsLoadEveryScript() throws {
+        let files = try FileManager.default.contentsOfDirectory(atPath: Self.scripts.path + "/Lua")
+        #expect(StoreScripts.all.map(\.name).sorted() == files.sorted())
     }
 
     @Test func scriptsMayIncludeEveryStep() throws {
-        let files = try FileManager.default.contentsOfDirectory(atPath: Self.operations.path + "/Steps")
+        let files = try FileManager.default.contentsOfDirectory(atPath: Self.scripts.path + "/Steps")
         #expect(StoreScripts.steps.keys.sorted() == files.sorted())
     }
 

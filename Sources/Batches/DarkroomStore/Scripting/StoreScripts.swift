@@ -1,41 +1,42 @@
 import DarkroomRedis
 
-/// The Lua scripts of the store, in the folder Operations. The Swift file beside a script contains the function that
-/// calls the script; the head of the Lua file lists KEYS, ARGV and replies. ``ScriptText`` describes how scripts share
-/// steps and names.
-enum StoreScripts {
-    static let addDependency = script("AddDependency.lua", PackageResources.AddDependency_lua)
-    static let cancel = script("Cancel.lua", PackageResources.Cancel_lua)
-    static let cancelPhotos = script("CancelPhotos.lua", PackageResources.CancelPhotos_lua)
-    static let claim = script("Claim.lua", PackageResources.Claim_lua)
-    static let expireLeases = script("ExpireLeases.lua", PackageResources.ExpireLeases_lua)
-    static let feed = script("Feed.lua", PackageResources.Feed_lua)
-    static let feederHeartbeat = script("FeederHeartbeat.lua", PackageResources.FeederHeartbeat_lua)
-    static let focus = script("Focus.lua", PackageResources.Focus_lua)
-    static let forget = script("Forget.lua", PackageResources.Forget_lua)
-    static let grow = script("Grow.lua", PackageResources.Grow_lua)
-    static let heartbeat = script("Heartbeat.lua", PackageResources.Heartbeat_lua)
-    static let identify = script("Identify.lua", PackageResources.Identify_lua)
-    static let leave = script("Leave.lua", PackageResources.Leave_lua)
-    static let limits = script("Limits.lua", PackageResources.Limits_lua)
-    static let prioritize = script("Prioritize.lua", PackageResources.Prioritize_lua)
-    static let release = script("Release.lua", PackageResources.Release_lua)
-    static let removeDependency = script("RemoveDependency.lua", PackageResources.RemoveDependency_lua)
-    static let repair = script("Repair.lua", PackageResources.Repair_lua)
-    static let report = script("Report.lua", PackageResources.Report_lua)
-    static let restoreEntry = script("RestoreEntry.lua", PackageResources.RestoreEntry_lua)
-    static let retry = script("Retry.lua", PackageResources.Retry_lua)
-    static let seal = script("Seal.lua", PackageResources.Seal_lua)
-    static let shareHosts = script("ShareHosts.lua", PackageResources.ShareHosts_lua)
-    static let submit = script("Submit.lua", PackageResources.Submit_lua)
-    static let suspend = script("Suspend.lua", PackageResources.Suspend_lua)
-    static let webhook = script("Webhook.lua", PackageResources.Webhook_lua)
+/// The Lua scripts of the store, in the folder `Scripts/Lua`. `Scripts/NAME.swift` contains the function that calls the
+/// script `Scripts/Lua/NAME.lua`; the head of the Lua file lists KEYS, ARGV, replies, and the roles that call the script.
+/// ``ScriptText`` describes how scripts share steps and names.
+///
+/// Each script has one property. There is no other list of the scripts.
+struct StoreScripts: Sendable {
+    static let shared = StoreScripts()
 
-    static let all = [
-        addDependency, cancel, cancelPhotos, claim, expireLeases, feed, feederHeartbeat, focus, forget, grow, heartbeat,
-        identify, leave, limits, prioritize, release, removeDependency, repair, report, restoreEntry, retry, seal,
-        shareHosts, submit, suspend, webhook,
-    ]
+    /// All scripts. Each connection loads them.
+    static let all = Mirror(reflecting: shared).children.compactMap { $0.value as? RedisScript }
+
+    let addDependency = script("AddDependency.lua", PackageResources.AddDependency_lua)
+    let cancel = script("Cancel.lua", PackageResources.Cancel_lua)
+    let cancelPhotos = script("CancelPhotos.lua", PackageResources.CancelPhotos_lua)
+    let claim = script("Claim.lua", PackageResources.Claim_lua)
+    let expireLeases = script("ExpireLeases.lua", PackageResources.ExpireLeases_lua)
+    let feed = script("Feed.lua", PackageResources.Feed_lua)
+    let feederHeartbeat = script("FeederHeartbeat.lua", PackageResources.FeederHeartbeat_lua)
+    let focus = script("Focus.lua", PackageResources.Focus_lua)
+    let forget = script("Forget.lua", PackageResources.Forget_lua)
+    let grow = script("Grow.lua", PackageResources.Grow_lua)
+    let heartbeat = script("Heartbeat.lua", PackageResources.Heartbeat_lua)
+    let identify = script("Identify.lua", PackageResources.Identify_lua)
+    let leave = script("Leave.lua", PackageResources.Leave_lua)
+    let limits = script("Limits.lua", PackageResources.Limits_lua)
+    let prioritize = script("Prioritize.lua", PackageResources.Prioritize_lua)
+    let release = script("Release.lua", PackageResources.Release_lua)
+    let removeDependency = script("RemoveDependency.lua", PackageResources.RemoveDependency_lua)
+    let repair = script("Repair.lua", PackageResources.Repair_lua)
+    let report = script("Report.lua", PackageResources.Report_lua)
+    let restoreEntry = script("RestoreEntry.lua", PackageResources.RestoreEntry_lua)
+    let retry = script("Retry.lua", PackageResources.Retry_lua)
+    let seal = script("Seal.lua", PackageResources.Seal_lua)
+    let shareHosts = script("ShareHosts.lua", PackageResources.ShareHosts_lua)
+    let submit = script("Submit.lua", PackageResources.Submit_lua)
+    let suspend = script("Suspend.lua", PackageResources.Suspend_lua)
+    let webhook = script("Webhook.lua", PackageResources.Webhook_lua)
 
     /// The text of each step, by file name.
     static let steps: [String: [UInt8]] = [
@@ -74,7 +75,7 @@ enum StoreScripts {
         "take_output.lua": PackageResources.take_output_lua,
     ]
 
-    /// The script of an operation, with the steps that it includes.
+    /// The script of a file, with the steps that it includes.
     private static func script(_ name: String, _ source: [UInt8]) -> RedisScript {
         var text = ScriptText(steps: steps)
         return RedisScript(name: name, source: Array(text.expanded(source).utf8))

@@ -1,5 +1,6 @@
 #!lua flags=allow-oom
 -- Forgets a batch. Each call does one bounded step.
+-- ROLES coordinator
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] batch id  [2] '1': forget the batch even if it has not finished
 -- {'OK'} forgotten

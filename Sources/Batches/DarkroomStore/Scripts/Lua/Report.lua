@@ -1,5 +1,6 @@
 #!lua flags=allow-oom
 -- Reports the states of the photos of one operation. The report that makes the last photo final ends the operation.
+-- ROLES worker
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] worker id  [2] fencing token  [3] batch id  [4] operation number
 --     [5] one state code per photo: `.` unchanged, `N` downloaded bytes discarded, `D`, `F`, `C`, or one of FAILURE_CODES;

@@ -1,6 +1,7 @@
 #!lua flags=allow-oom
 -- Shares hosts between workers, so that all workers together send a host no more requests than one worker would. Gives the worker
 -- permits for its requests, and exchanges what workers have learned about the hosts.
+-- ROLES worker
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] worker id, then for each host 9 arguments: its name; the requests that are running; the requests that the worker wants to
 --     run (0: the worker leaves the host); its limit for requests at the same time; the most that it ever allows; '' or a change

@@ -1,5 +1,6 @@
 #!lua flags=allow-oom
 -- Suspends or resumes a batch or the cluster, as a whole or in part.
+-- ROLES coordinator
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] batch id, '' for the cluster  [2] `suspended`, `downloads.suspended` or `filtrations.suspended`  [3] '1' or '0'
 -- {'OK', new}: `new` is 1 if the flag had another value

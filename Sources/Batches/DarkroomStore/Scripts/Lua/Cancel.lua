@@ -1,5 +1,6 @@
 #!lua flags=allow-oom
 -- Cancels a batch: no more of its operations are claimed, and its photos that are not final count as cancelled.
+-- ROLES coordinator
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] batch id  [2] reason, '' for none
 -- {'OK', new, finished}: `new` is 1 if this call cancelled the batch; `finished` is 1 if none of its operations is executing

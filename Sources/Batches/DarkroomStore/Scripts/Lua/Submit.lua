@@ -1,5 +1,6 @@
 #!lua
 -- Submits a batch: writes its options and counters. The batch has no photos yet.
+-- ROLES coordinator
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] batch id  [2] output folder, '' for none  [3] the number in the holder file of that folder, 0 if there is none
 --     [4] '1': the batch takes the folder even if another batch has it  [5] name of the batch, '' for none

@@ -1,5 +1,6 @@
 #!lua flags=allow-oom
 -- Changes the priority of a batch. Later claims use the new priority.
+-- ROLES coordinator
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] batch id  [2] priority
 -- {'OK', new}: `new` is 1 if the batch had another priority

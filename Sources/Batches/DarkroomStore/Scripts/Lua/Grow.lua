@@ -1,6 +1,7 @@
 #!lua
 -- Reopens a batch whose list has grown: adds photos to a short last operation, and lets more operations be fed. A
 -- finished batch begins a new round. Final state codes are kept, so photos that are final do not run again.
+-- ROLES coordinator
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] batch id  [2] operations  [3] photos  [4] digest of the feed: all three as they were when
 --     the caller compared its list with them

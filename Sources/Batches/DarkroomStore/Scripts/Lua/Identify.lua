@@ -1,6 +1,7 @@
 #!lua
 -- Returns the number that identifies the data of this namespace in this Redis server. If the server loses its data, the number
 -- changes.
+-- ROLES coordinator
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] a random number, used if the namespace has no number
 -- {'OK', number}

@@ -1,6 +1,7 @@
 #!lua flags=allow-oom
 -- Claims operations for a worker: highest priority first, and the batches of the same priority in turn. A claim takes operations
 -- of at most 100 batches.
+-- ROLES worker
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] worker id  [2] number of this claim  [3] maximum number of operations (up to 16)  [4] maximum number of photos (up to
 --     4,000; at least one operation is claimed)  [5] rank of the lowest priority to claim (0 veryLow ... 4 veryHigh)  [6] `next`

@@ -1,5 +1,6 @@
 #!lua flags=allow-oom
 -- Seals a batch. After this call, no more operations can be fed to it.
+-- ROLES coordinator
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] batch id  [2] operations  [3] photos, as the feeder counted them
 -- {'OK'} sealed

@@ -1,6 +1,7 @@
 #!lua flags=allow-oom
 -- Releases an operation that a worker holds: it is queued again, and no lease expiry is counted. If its photos wait long for their
 -- next attempt, it is deferred.
+-- ROLES worker
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] worker id  [2] fencing token  [3] batch id  [4] operation number
 --     [5] '1': the worker refuses the batch, so no change notice is published

@@ -1,5 +1,6 @@
 #!lua
 -- Restores the entry of an operation that ended with failures, so that the operation can be retried.
+-- ROLES coordinator
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] batch id  [2] operation number  [3] entry, as it was fed
 -- {'OK'} written

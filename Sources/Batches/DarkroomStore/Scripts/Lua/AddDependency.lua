@@ -1,6 +1,7 @@
 #!lua
 -- Makes a batch wait for another batch. The caller reads the dependencies, checks that the new dependency creates no cycle, and
 -- passes the version of the dependencies that it has read.
+-- ROLES coordinator
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] batch id  [2] id of the other batch  [3] field `dependencies` of `control`, as it was before the caller
 --     read the dependencies

@@ -1,6 +1,7 @@
 #!lua flags=allow-oom
 -- Records that a worker is running, renews the worker's leases, does one step of maintenance, and samples the history. If no
 -- worker is given, it does only the latter two.
+-- ROLES worker, coordinator
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] worker id, '' for none  [2] number of facts  [3...] field and value of each fact to store, then the operations that the
 --     worker holds (see renew_leases.lua)

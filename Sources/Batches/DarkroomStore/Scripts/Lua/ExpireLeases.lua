@@ -1,6 +1,7 @@
 #!lua flags=allow-oom
 -- Makes leases expire at once, for a caller that has made sure that no worker is running. The next claims or heartbeats queue
 -- the operations again, and count one lease expiry for each operation. One call handles at most 100 leases.
+-- ROLES coordinator
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- {'OK'} every lease has expired
 -- {'MORE'} call again

@@ -1,5 +1,6 @@
 #!lua flags=allow-oom
 -- Records that the feeder of a batch is running, even while it feeds nothing because its list is slow or Redis is out of memory.
+-- ROLES coordinator
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] batch id
 -- {'OK'} recorded

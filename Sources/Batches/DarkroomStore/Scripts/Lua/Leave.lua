@@ -1,5 +1,6 @@
 #!lua flags=allow-oom
 -- Removes a worker from the list of workers. The worker must have released all its operations.
+-- ROLES worker
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] worker id
 -- {'OK'}

@@ -1,5 +1,6 @@
 #!lua flags=allow-oom
 -- Sets or clears the focus of a batch: the photos that run next. Moves no data, so the cost does not depend on the range.
+-- ROLES coordinator
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] batch id  [2] first index, '' to clear  [3] last index  [4] '1': operations outside the range wait
 --     [5] [6] if given: first and last index of a focus without `only`; if the batch has another focus, nothing changes

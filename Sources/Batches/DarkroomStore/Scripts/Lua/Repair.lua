@@ -9,6 +9,7 @@
 -- counters. So workers may change states and counters during the check. Operations with a lease are left to their workers.
 -- The script also runs if Redis has no memory, to remove its copy. It makes a copy only if there is room; otherwise it tries again
 -- after a minute.
+-- ROLES worker, coordinator
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] id of a batch that must be checked, '' for none
 --     [2] state code, [3] text for photos whose operation is lost: it has no entry, so no worker can run it

@@ -1,6 +1,7 @@
 #!lua
 -- Feeds one operation: writes its entry and state codes, and updates the counters and the ready queue. If the operation is not
 -- fed, nothing is written.
+-- ROLES coordinator
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] batch id  [2] operation number  [3] photos in it  [4] entry (version byte, deflated lines)
 --     [5] digest of the feed up to and including this operation (hexadecimal)

@@ -1,6 +1,7 @@
 #!lua
 -- Queues the failed photos of ended operations again if Redis still has the entries of these operations. Each call does one
 -- bounded step.
+-- ROLES coordinator
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] batch id  [2] [3] first and last operation to look at  [4] state codes and ranges of state codes (`a-c`) of the
 --     reasons, '' for all

@@ -1,5 +1,6 @@
 #!lua flags=allow-oom
 -- Makes a batch stop waiting for another batch.
+-- ROLES coordinator
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] batch id  [2] id of the other batch
 -- {'OK', new}: `new` is 1 if this call removed the dependency

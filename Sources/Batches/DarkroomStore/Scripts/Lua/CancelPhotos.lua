@@ -2,6 +2,7 @@
 -- Cancels individual photos of a batch. Workers that are running some of these photos get a change notice. If all photos of a
 -- queued operation have become final, the operation ends at once. But if the batch writes files, the operation does not end here:
 -- the worker that claims it writes the manifest lines of the cancelled photos, and ends the operation.
+-- ROLES coordinator
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] batch id  [2...] first and last index of each range, at most 1,000 photos in all
 -- {'OK', cancelled, final}: the number of photos that this call cancelled, and the number of photos that were already final
