@@ -57,4 +57,40 @@ import Testing
             text.expanded(Array(script.utf8))
                 == "#!lua\n-- KEY\n\nlocal KEYS, aKEY = prefix .. 'key', {prefix .. 'key', prefix .. 'key'}")
     }
+
+    @Test func includesEachStepOnce() {
+        var text = ScriptText(steps: ["a.lua": Array("--#include b.lua\nlocal a".utf8), "b.lua": Array("local b".utf8)])
+        let script = "--#include b.lua\n--#include a.lua\n--#include a.lua\nreturn a"
+        #expect(text.expanded(Array(script.utf8)) == "local b\nlocal a\nreturn a")
+    }
+
+    @Test func includesAStepOnceInEachBlock() {
+        var text = ScriptText(steps: ["a.lua": Array("local a".utf8), "b.lua": Array("--#include a.lua\nlocal b".utf8)])
+        let script = """
+            if x then
+                --#include b.lua
+
+                if y then
+                    --#include a.lua
+                end
+                --#include a.lua
+            else
+                --#include a.lua
+            end
+            --#include a.lua
+            """
+        let expected = """
+            if x then
+            local a
+            local b
+
+                if y then
+                end
+            else
+            local a
+            end
+            local a
+            """
+        #expect(text.expanded(Array(script.utf8)) == expected)
+    }
 }

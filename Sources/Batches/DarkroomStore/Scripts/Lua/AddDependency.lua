@@ -14,32 +14,33 @@
 -- {'OVER'} the other batch has finished: no dependency is needed
 -- {'FAILED'} the other batch has finished without success, which the batch requires: this call cancelled the batch
 --#include prelude.lua
-local id, other = ARGV[1], ARGV[2]
+--#include cancel_batch.lua
+--#include publish_event.lua
+--#include server_time.lua
+local id, other, version = unpack(ARGV)
 local key, other_key = KEY_BATCH .. id, KEY_BATCH .. other
 if id == other then return {'ITSELF'} end
-local b = redis.call('HMGET', key, 'state', 'flag.cancelled', 'after.success', 'round')
-if not b[1] then return {'GONE', id} end
-local o = redis.call('HMGET', other_key, OUTCOME_FIELDS)
-if not o[1] then return {'GONE', other} end
-if b[2] == '1' then return {'CANCELLED'} end
-if b[1] == 'executing' or b[1] == 'finished' or b[4] ~= '1' then return {'STARTED'} end
+local state, cancelled, after_success, round = unpack(redis.call('HMGET', key, 'state', 'flag.cancelled', 'after.success', 'round'))
+if not state then return {'GONE', id} end
+local other_state, other_cancelled, other_failed = unpack(redis.call('HMGET', other_key, OUTCOME_FIELDS))
+if not other_state then return {'GONE', other} end
+if cancelled == '1' then return {'CANCELLED'} end
+if state == 'executing' or state == 'finished' or round ~= '1' then return {'STARTED'} end
 if redis.call('SISMEMBER', key .. DEPENDENCIES, other) == 1 then return {'OK', 0} end
---#include now.lua
-if o[1] == 'finished' then
-    if b[3] ~= '1' or o[2] ~= '1' and o[3] == '0' then return {'OVER'} end
-    local reason = other .. ' did not succeed'
---#include cancel_batch.lua
+local now = server_time()
+if other_state == 'finished' then
+    if after_success ~= '1' or other_cancelled ~= '1' and other_failed == '0' then return {'OVER'} end
+    cancel_batch(id, other .. ' did not succeed', now)
     return {'FAILED'}
 end
-if (redis.call('HGET', KEY_CONTROL, 'dependencies') or '0') ~= ARGV[3] then return {'MOVED'} end
+if (redis.call('HGET', KEY_CONTROL, 'dependencies') or '0') ~= version then return {'MOVED'} end
 redis.call('HINCRBY', KEY_CONTROL, 'dependencies', 1)
 redis.call('SADD', key .. DEPENDENCIES, other)
 redis.call('SADD', other_key .. DEPENDENTS, id)
-if b[1] == 'ready' then
+if state == 'ready' then
     redis.call('HSET', key, 'state', 'waiting')
     redis.call('ZREM', KEY_READY .. (redis.call('HGET', key, 'priority') or 'normal'), id)
-    redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"isReady",' .. TIME_AND_BATCH .. ',"value":false}')
+    publish_event('isReady', id, now, '"value":false')
 end
-redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"dependencies",' .. TIME_AND_BATCH .. ',"value":'
-    .. redis.call('SCARD', key .. DEPENDENCIES) .. '}')
+publish_event('dependencies', id, now, '"value":' .. redis.call('SCARD', key .. DEPENDENCIES))
 return {'OK', 1}

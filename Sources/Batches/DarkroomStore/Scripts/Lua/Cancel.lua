@@ -7,12 +7,13 @@
 -- {'GONE'} there is no such batch
 -- {'FINISHED'} the batch has finished and was not cancelled
 --#include prelude.lua
+--#include cancel_batch.lua
+--#include server_time.lua
 local id, reason = ARGV[1], ARGV[2]
 local key = KEY_BATCH .. id
-local b = redis.call('HMGET', key, 'state', 'flag.cancelled')
-if not b[1] then return {'GONE'} end
-if b[2] == '1' then return {'OK', 0, b[1] == 'finished' and 1 or 0} end
-if b[1] == 'finished' then return {'FINISHED'} end
---#include now.lua
---#include cancel_batch.lua
+local state, cancelled = unpack(redis.call('HMGET', key, 'state', 'flag.cancelled'))
+if not state then return {'GONE'} end
+if cancelled == '1' then return {'OK', 0, state == 'finished' and 1 or 0} end
+if state == 'finished' then return {'FINISHED'} end
+cancel_batch(id, reason, server_time())
 return {'OK', 1, redis.call('HGET', key, 'state') == 'finished' and 1 or 0}

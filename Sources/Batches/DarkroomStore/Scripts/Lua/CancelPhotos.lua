@@ -11,24 +11,33 @@
 -- {'CANCELLED'} the whole batch is cancelled
 -- {'UNFED', photos} a range exceeds the number of photos fed so far, which is `photos`; nothing was done
 --#include prelude.lua
+--#include add_totals.lua
+--#include finish_batch.lua
+--#include most_kept.lua
+--#include publish_event.lua
+--#include ready_sync.lua
+--#include server_time.lua
 local id = ARGV[1]
 local key = KEY_BATCH .. id
-local b = redis.call('HMGET', key, 'state', 'flag.cancelled', 'size', 'photos', 'operations', 'operations.ended', 'sealed', 'operations.kept',
-    'count.cancelled', 'count.downloaded', 'executing', 'output')
-if not b[1] then return {'GONE'} end
-if b[2] == '1' then return {'CANCELLED'} end
-if b[1] == 'finished' then return {'FINISHED'} end
-local size, photos, asked = tonumber(b[3]), tonumber(b[4]), 0
+local state, batch_cancelled, size, photos, operations, ended, sealed, kept, count_cancelled, count_downloaded, output = unpack(
+    redis.call('HMGET', key, 'state', 'flag.cancelled', 'size', 'photos', 'operations', 'operations.ended', 'sealed', 'operations.kept',
+        'count.cancelled', 'count.downloaded', 'output'))
+if not state then return {'GONE'} end
+if batch_cancelled == '1' then return {'CANCELLED'} end
+if state == 'finished' then return {'FINISHED'} end
+size, photos = tonumber(size), tonumber(photos)
+local asked = 0
 for i = 2, #ARGV, 2 do
-    asked = asked + ARGV[i + 1] - ARGV[i] + 1
-    if tonumber(ARGV[i + 1]) >= photos then return {'UNFED', photos} end
+    local first, last = tonumber(ARGV[i]), tonumber(ARGV[i + 1])
+    asked = asked + last - first + 1
+    if last >= photos then return {'UNFED', photos} end
 end
 if asked > 1000 then return redis.error_reply('ERR a cancel of ' .. asked .. ' photos, at most 1000 are allowed') end
 
 local cancelled, downloaded, touched, moved = 0, 0, {}, {}
 for i = 2, #ARGV, 2 do
-    local first = tonumber(ARGV[i])
-    local old = redis.call('GETRANGE', key .. STATES, first, ARGV[i + 1])
+    local first, last = tonumber(ARGV[i]), tonumber(ARGV[i + 1])
+    local old = redis.call('GETRANGE', key .. STATES, first, last)
     local new = string.gsub(old, '[ND]', 'C')
     if new ~= old then
         redis.call('SETRANGE', key .. STATES, first, new)
@@ -37,7 +46,7 @@ for i = 2, #ARGV, 2 do
             at = string.find(old, '[ND]', at + 1)
             if not at then break end
             cancelled = cancelled + 1
-            if string.byte(old, at) == 68 then downloaded = downloaded + 1 end
+            if string.sub(old, at, at) == 'D' then downloaded = downloaded + 1 end
             local index = first + at - 1
             moved[#moved + 1] = '"' .. string.format('%.0f', index) .. '":"C"'
             touched[math.floor(index / size) + 1] = true
@@ -46,36 +55,34 @@ for i = 2, #ARGV, 2 do
 end
 if cancelled == 0 then return {'OK', 0, asked} end
 
---#include now.lua
-local ended, kept = tonumber(b[6]), tonumber(b[8])
+local now = server_time()
+ended, kept = tonumber(ended), tonumber(kept)
 for operation in pairs(touched) do
     if redis.call('ZSCORE', key .. QUEUE, operation) then
         local codes = redis.call('GETRANGE', key .. STATES, (operation - 1) * size, math.min(operation * size, photos) - 1)
         if string.find(codes, '[ND]') then
             -- The operation goes on.
-        elseif b[12] ~= '' then
+        elseif output ~= '' then
             redis.call('ZADD', key .. QUEUE, operation, operation)  -- at once, if it was deferred
         else
             redis.call('ZREM', key .. QUEUE, operation)
             redis.call('HDEL', key .. LEASE_EXPIRIES, operation)
             redis.call('HDEL', key .. RETRIES, operation)
-            if string.find(codes, '[FAILURE_CODES]') and kept < MOST_KEPT then
+            if string.find(codes, '[FAILURE_CODES]') and kept < most_kept() then
                 kept = kept + 1
             else
                 redis.call('HDEL', key .. OPERATIONS, operation)
             end
             ended = ended + 1
-            redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"ended",' .. TIME_AND_BATCH .. ',"operation":' .. operation .. '}')
+            publish_event('ended', id, now, '"operation":' .. operation)
         end
     end
 end
-local totals = {'photos.cancelled', cancelled}
---#include add_totals.lua
-redis.call('HSET', key, 'count.cancelled', b[9] + cancelled, 'count.downloaded', b[10] - downloaded, 'operations.ended', ended, 'operations.kept', kept)
-redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"photos",' .. TIME_AND_BATCH .. ',"photos":{' .. table.concat(moved, ',') .. '}}')
+add_totals({'photos.cancelled', cancelled})
+redis.call('HSET', key, 'count.cancelled', count_cancelled + cancelled, 'count.downloaded', count_downloaded - downloaded,
+    'operations.ended', ended, 'operations.kept', kept)
+publish_event('photos', id, now, '"photos":{' .. table.concat(moved, ',') .. '}')
 redis.call('PUBLISH', CHANNEL_CONTROL, '{"change":"photos","batch":"' .. id .. '","version":' .. redis.call('HINCRBY', KEY_CONTROL, 'version', 1) .. '}')
-if b[7] == '1' and ended == tonumber(b[5]) and b[1] ~= 'waiting' then
---#include finish_batch.lua
-end
---#include ready_sync.lua
+if sealed == '1' and ended == tonumber(operations) and state ~= 'waiting' then finish_batch(id, now) end
+ready_sync(id, now)
 return {'OK', cancelled, asked - cancelled}

@@ -13,34 +13,38 @@
 -- {'FULL'} the number of operations that have not ended has reached the feed window: try again later
 -- {'CANCELLED'} the batch is cancelled
 --#include prelude.lua
+--#include list_batch.lua
+--#include server_time.lua
 -- A longer time between two operations counts as this time, in ms.
---#define MOST_STARVED 60000
-local id, number, photos = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local MOST_STARVED = 60000
+local id, number, photos, entry, digest = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], ARGV[5]
 local key = KEY_BATCH .. id
-local b = redis.call('HMGET', key, 'state', 'operations', 'photos', 'size', 'sealed', 'window', 'operations.ended', 'executing',
-    'flag.cancelled', 'focus.only', 'feeder.seen', 'starved')
-if not b[1] then return {'GONE'} end
-if b[9] == '1' then return {'CANCELLED'} end
-if b[5] == '1' then return {'SEALED'} end
-local operations, size = tonumber(b[2]), tonumber(b[4])
+local state, operations, photos_before, size, sealed, window, ended, executing, cancelled, focus_only, feeder_seen, starved = unpack(
+    redis.call('HMGET', key, 'state', 'operations', 'photos', 'size', 'sealed', 'window', 'operations.ended', 'executing',
+        'flag.cancelled', 'focus.only', 'feeder.seen', 'starved'))
+if not state then return {'GONE'} end
+if cancelled == '1' then return {'CANCELLED'} end
+if sealed == '1' then return {'SEALED'} end
+operations, size = tonumber(operations), tonumber(size)
 if number ~= operations + 1 then return {'EXPECT', operations + 1} end
-if tonumber(b[3]) ~= operations * size then return {'SHORT'} end
+if tonumber(photos_before) ~= operations * size then return {'SHORT'} end
 if photos < 1 or photos > size then return redis.error_reply('ERR an operation of ' .. photos .. ' photos, 1 to ' .. size .. ' are allowed') end
---#include now.lua
-if operations - b[7] >= tonumber(b[6]) then
+local now = server_time()
+if operations - ended >= tonumber(window) then
     redis.call('HSET', key, 'feeder.seen', now)
     return {'FULL'}
 end
-redis.call('HSET', key .. OPERATIONS, number, ARGV[4])
+redis.call('HSET', key .. OPERATIONS, number, entry)
 redis.call('SETRANGE', key .. STATES, operations * size, string.rep('N', photos))
 redis.call('ZADD', key .. QUEUE, number, number)
---#include list_batch.lua
-redis.call('HSET', key, 'operations', number, 'photos', b[3] + photos, 'feed.digest', ARGV[5], 'feeder.seen', now)
-if operations > 0 and operations - b[7] - b[8] == 0 then  -- the queue was empty since the last operation was claimed
-    local passed = math.max(0, math.min(now - (tonumber(b[11]) or now), MOST_STARVED))
-    redis.call('HSET', key, 'starved', string.format('%.0f', (tonumber(b[12] or '') or 0) + passed))
+list_batch(id)
+redis.call('HSET', key, 'operations', number, 'photos', photos_before + photos, 'feed.digest', digest, 'feeder.seen', now)
+if operations > 0 and operations - ended - executing == 0 then  -- the queue was empty since the last operation was claimed
+    local passed = math.max(0, math.min(now - (tonumber(feeder_seen) or now), MOST_STARVED))
+    redis.call('HSET', key, 'starved', string.format('%.0f', (tonumber(starved or '') or 0) + passed))
 end
-if b[10] == '1' or redis.call('ZCOUNT', key .. QUEUE, CLAIMABLE) == 1 then  -- no other operation can be claimed
---#include ready_sync.lua
+if focus_only == '1' or redis.call('ZCOUNT', key .. QUEUE, CLAIMABLE) == 1 then  -- no other operation can be claimed
+    --#include ready_sync.lua
+    ready_sync(id, now)
 end
 return {'OK'}

@@ -6,8 +6,8 @@
 -- {'OK'} recorded
 -- {'GONE'} there is no such batch
 --#include prelude.lua
+--#include server_time.lua
 local key = KEY_BATCH .. ARGV[1]
 if redis.call('HEXISTS', key, 'state') == 0 then return {'GONE'} end
---#include now.lua
-redis.call('HSET', key, 'feeder.seen', now)
+redis.call('HSET', key, 'feeder.seen', server_time())
 return {'OK'}

@@ -9,15 +9,23 @@
 -- {'FINISHED'} the batch has finished
 -- {'CANCELLED'} the batch is cancelled
 --#include prelude.lua
-local id, first, last, only = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+--#include publish_batch_controls.lua
+--#include publish_event.lua
+--#include ready_sync.lua
+--#include server_time.lua
+local id, first, last, only, expected_first, expected_last = unpack(ARGV)
 local key = KEY_BATCH .. id
-local b = redis.call('HMGET', key, 'state', 'flag.cancelled', 'photos', FOCUS_FIELDS)
-if not b[1] then return {'GONE'} end
-if b[2] == '1' then return {'CANCELLED'} end
-if b[1] == 'finished' then return {'FINISHED'} end
-if ARGV[5] and (b[4] ~= ARGV[5] or b[5] ~= ARGV[6] or b[6] == '1') then return {'OK', 0, tonumber(b[3])} end
-if (b[4] or '') == first and (first == '' or b[5] == last and (b[6] or '0') == only) then return {'OK', 0, tonumber(b[3])} end
---#include now.lua
+local state, cancelled, photos, old_first, old_last, old_only = unpack(
+    redis.call('HMGET', key, 'state', 'flag.cancelled', 'photos', FOCUS_FIELDS))
+if not state then return {'GONE'} end
+if cancelled == '1' then return {'CANCELLED'} end
+if state == 'finished' then return {'FINISHED'} end
+if expected_first and (old_first ~= expected_first or old_last ~= expected_last or old_only == '1') then
+    return {'OK', 0, tonumber(photos)}
+end
+if (old_first or '') == first and (first == '' or old_last == last and (old_only or '0') == only) then
+    return {'OK', 0, tonumber(photos)}
+end
 local value
 if first == '' then
     redis.call('HDEL', key, FOCUS_FIELDS)
@@ -26,7 +34,8 @@ else
     redis.call('HSET', key, 'focus.first', first, 'focus.last', last, 'focus.only', only)
     value = '"first":' .. first .. ',"last":' .. last .. ',"only":' .. tostring(only == '1')
 end
-redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"focus",' .. TIME_AND_BATCH .. ',' .. value .. '}')
---#include publish_batch_controls.lua
---#include ready_sync.lua
-return {'OK', 1, tonumber(b[3])}
+local now = server_time()
+publish_event('focus', id, now, value)
+publish_batch_controls(id)
+ready_sync(id, now)
+return {'OK', 1, tonumber(photos)}

@@ -8,12 +8,11 @@
 -- {'GONE'} there is no such batch
 -- {'UNFINISHED', state} the batch has not finished; nothing was done
 --#include prelude.lua
-local id = ARGV[1]
---#include read_batch.lua
+--#include batch_fields.lua
+--#include forget_step.lua
+--#include server_time.lua
+local id, even_unfinished = ARGV[1], ARGV[2] == '1'
 if redis.call('EXISTS', KEY_BATCH .. id) == 0 then return {'GONE'} end
-local state = fields(KEY_BATCH .. id, 'state')[1]
-if state and state ~= 'finished' and ARGV[2] ~= '1' then return {'UNFINISHED', state} end
---#include now.lua
-local forgotten
---#include delete_step.lua
-return {forgotten and 'OK' or 'MORE'}
+local state = batch_fields(KEY_BATCH .. id, 'state')
+if state and state ~= 'finished' and not even_unfinished then return {'UNFINISHED', state} end
+return {forget_step(id, server_time()) and 'OK' or 'MORE'}

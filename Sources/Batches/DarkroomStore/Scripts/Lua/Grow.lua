@@ -14,37 +14,40 @@
 -- {'OUTPUT', batch id} that batch has taken the output folder; nothing was written
 -- {'BUSY'} the last operation is executing, or the dependents of the batch are being released: try again
 --#include prelude.lua
-local id = ARGV[1]
+--#include ready_sync.lua
+--#include reopen_batch.lua
+--#include retake_output.lua
+--#include server_time.lua
+local id, expected_operations, expected_photos, expected_digest, grown, entry, new_digest = unpack(ARGV)
 local key = KEY_BATCH .. id
-local b = redis.call('HMGET', key, 'state', 'flag.cancelled', 'operations', 'photos', 'feed.digest', 'size', 'operations.ended', 'operations.kept')
-if not b[1] then return {'GONE'} end
-if b[2] == '1' then return {'CANCELLED'} end
-if b[3] ~= ARGV[2] or b[4] ~= ARGV[3] or b[5] ~= ARGV[4] then return {'DIFFERS'} end
+local state, cancelled, operations, photos, digest, size, ended, entries_kept = unpack(
+    redis.call('HMGET', key, 'state', 'flag.cancelled', 'operations', 'photos', 'feed.digest', 'size', 'operations.ended', 'operations.kept'))
+if not state then return {'GONE'} end
+if cancelled == '1' then return {'CANCELLED'} end
+if operations ~= expected_operations or photos ~= expected_photos or digest ~= expected_digest then return {'DIFFERS'} end
 if redis.call('ZSCORE', KEY_RELEASES, id) then return {'BUSY'} end
-local operation, photos, size, grown = tonumber(b[3]), tonumber(b[4]), tonumber(b[6]), tonumber(ARGV[5])
---#include now.lua
+local operation = tonumber(operations)
+photos, size, grown = tonumber(photos), tonumber(size), tonumber(grown)
+local first = (operation - 1) * size
 if grown > 0 then
-    local first = (operation - 1) * size
     if grown > size or first + grown <= photos then
         return redis.error_reply('ERR operation ' .. operation .. ' with ' .. (photos - first) .. ' photos cannot grow to ' .. grown .. ' of ' .. size)
     end
     if redis.call('HEXISTS', key .. EXECUTING, operation) == 1 then return {'BUSY'} end
 end
-local overwrite, seen = false, 0
---#include retake_output.lua
+local now = server_time()
+local holder = retake_output(id, now, 0, false)
+if holder then return {'OUTPUT', holder} end
 if grown > 0 then
-    local first = (operation - 1) * size
     if redis.call('ZADD', key .. QUEUE, operation, operation) == 1 then  -- the operation had ended
         local kept = redis.call('HEXISTS', key .. OPERATIONS, operation)
-        redis.call('HSET', key, 'operations.ended', b[7] - 1, 'operations.kept', b[8] - kept)
+        redis.call('HSET', key, 'operations.ended', ended - 1, 'operations.kept', entries_kept - kept)
     end
-    redis.call('HSET', key .. OPERATIONS, operation, ARGV[6])
+    redis.call('HSET', key .. OPERATIONS, operation, entry)
     redis.call('SETRANGE', key .. STATES, photos, string.rep('N', first + grown - photos))
-    redis.call('HSET', key, 'photos', first + grown, 'feed.digest', ARGV[7])
+    redis.call('HSET', key, 'photos', first + grown, 'feed.digest', new_digest)
 end
 redis.call('HSET', key, 'sealed', 0, 'feeder.seen', now)
-if b[1] == 'finished' then
---#include reopen_batch.lua
-end
---#include ready_sync.lua
+if state == 'finished' then reopen_batch(id, now) end
+ready_sync(id, now)
 return {'OK'}

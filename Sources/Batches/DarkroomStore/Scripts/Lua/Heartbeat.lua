@@ -21,41 +21,48 @@
 --     executing or deferred or a webhook is due, only those that have sent a heartbeat or a claim in the last 3 s
 --     repair: 1 if the caller must call Repair.lua: every 10 s, and if no caller has continued a check for 1 s
 --#include prelude.lua
-local worker = ARGV[1]
---#include read_batch.lua
---#include clocks.lua
-local at = 3 + 2 * ARGV[2]
-if worker ~= '' and at > 3 then redis.call('HSET', KEY_WORKER .. worker, unpack(ARGV, 3, at - 1)) end
+--#include advance_clocks.lua
+--#include batch_controls.lua
+--#include batch_fields.lua
+--#include cluster_controls.lua
+--#include maintain.lua
 --#include renew_leases.lua
---#include maintenance.lua
+--#include running_workers.lua
 --#include sample_history.lua
+local worker, facts = ARGV[1], ARGV[2]
+local now, lease_clock, retention_clock = advance_clocks()
+local held_at = 3 + 2 * facts
+if worker ~= '' and held_at > 3 then redis.call('HSET', KEY_WORKER .. worker, unpack(ARGV, 3, held_at - 1)) end
+local lost, still_held = renew_leases(worker, held_at, lease_clock)
+local more = maintain(worker, now, lease_clock, retention_clock)
+local is_sampled = sample_history(now)
 
 -- The fact `running` names the batches of which the worker runs photos now: `<batch>:<indexes> <batch>:<indexes> ...`.
 local running = #still_held > 0 and ' ' .. (redis.call('HGET', KEY_WORKER .. worker, 'running') or '') or ''
-local version, cluster
---#include cluster_controls.lua
+local version, cluster = cluster_controls()
 local controls_of, codes, webhooks = {version, cluster}, {}, {}
 for _, batch in ipairs(still_held) do
-    local id, numbers = batch[1], batch[2]
+    local id, numbers = batch.id, batch.numbers
     local key = KEY_BATCH .. id
-    local b = fields(key, 'state', 'size', 'photos', 'count.cancelled', 'count.filtered', 'count.failed', 'pace', 'worked', 'started', 'spent')
-    if b[1] then
-        local done, pace, worked = (tonumber(b[5]) or 0) + (tonumber(b[6]) or 0), b[7], b[8]
+    local state, size, photos, cancelled_photos, filtered, failed, pace, worked, started, spent = batch_fields(key, 'state', 'size', 'photos',
+        'count.cancelled', 'count.filtered', 'count.failed', 'pace', 'worked', 'started', 'spent')
+    if state then
+        local done = (tonumber(filtered) or 0) + (tonumber(failed) or 0)
         local is_running = string.find(running, ' ' .. id .. ':', 1, true)
-        if b[1] == 'executing' and (is_running or not pace or string.match(pace, '^%d+ (%d+)') ~= string.format('%.0f', done)) then
-            local elapsed = math.max(0, (tonumber(b[10]) or 0) + now - (tonumber(b[9]) or now))
---#include sample_pace.lua
+        if state == 'executing' and (is_running or not pace or string.match(pace, '^%d+ (%d+)') ~= string.format('%.0f', done)) then
+            local elapsed = math.max(0, (tonumber(spent) or 0) + now - (tonumber(started) or now))
+            --#include sample_pace.lua
+            sample_pace(key, now, pace, worked, done, elapsed)
         end
-        local controls
---#include batch_controls.lua
+        local controls = batch_controls(key)
         controls_of[#controls_of + 1] = id
         controls_of[#controls_of + 1] = controls
-        if b[4] ~= '0' then
+        if cancelled_photos ~= '0' then
             local cancelled = string.find(controls, 'c', 1, true)
             for _, number in ipairs(numbers) do
                 codes[#codes + 1] = id
                 codes[#codes + 1] = tonumber(number)
-                local text = redis.call('GETRANGE', key .. STATES, (number - 1) * b[2], math.min(number * b[2], tonumber(b[3])) - 1)
+                local text = redis.call('GETRANGE', key .. STATES, (number - 1) * size, math.min(number * size, tonumber(photos)) - 1)
                 codes[#codes + 1] = cancelled and string.gsub(text, '[ND]', 'C') or text
             end
         end
@@ -63,13 +70,14 @@ for _, batch in ipairs(still_held) do
 end
 local due = redis.call('ZRANGEBYSCORE', KEY_WEBHOOKS, '-inf', now, 'WITHSCORES', 'LIMIT', 0, 10)
 for i = 1, #due, 2 do
-    local url = fields(KEY_BATCH .. (string.match(due[i], '^(.*) %d+$') or ''), 'webhook')[1]
+    local member, time = due[i], due[i + 1]
+    local url = batch_fields(KEY_BATCH .. (string.match(member, '^(.*) %d+$') or ''), 'webhook')
     if url then
-        webhooks[#webhooks + 1] = due[i]
-        webhooks[#webhooks + 1] = tonumber(due[i + 1])
+        webhooks[#webhooks + 1] = member
+        webhooks[#webhooks + 1] = tonumber(time)
         webhooks[#webhooks + 1] = url
     else
-        redis.call('ZREM', KEY_WEBHOOKS, due[i])
+        redis.call('ZREM', KEY_WEBHOOKS, member)
     end
 end
 local stale_files, left = {}, worker ~= '' and redis.call('ZRANGEBYSCORE', KEY_STALE_FILES, '-inf', now, 'LIMIT', 0, 1)[1]
@@ -84,7 +92,7 @@ if left then
     end
 end
 local is_quiet = redis.call('EXISTS', KEY_LEASES, KEY_DEFERRED, KEY_WEBHOOKS, KEY_RELEASES) == 0
-local maintainers = is_quiet and RUNNING_WORKERS or redis.call('ZCOUNT', KEY_WORKERS, now - 3000, '+inf')
+local maintainers = is_quiet and running_workers(now) or redis.call('ZCOUNT', KEY_WORKERS, now - 3000, '+inf')
 local repair = is_sampled
 if redis.call('EXISTS', KEY_REPAIR, KEY_REPAIR_WANTED) > 0 then
     local step = tonumber(redis.call('HGET', KEY_REPAIR, 'step') or '')

@@ -5,6 +5,7 @@
 -- ARGV[1] worker id
 -- {'OK'}
 --#include prelude.lua
-redis.call('ZREM', KEY_WORKERS, ARGV[1])
-redis.call('UNLINK', KEY_WORKER .. ARGV[1], KEY_WORKER .. ARGV[1] .. REFUSED)
+local worker = ARGV[1]
+redis.call('ZREM', KEY_WORKERS, worker)
+redis.call('UNLINK', KEY_WORKER .. worker, KEY_WORKER .. worker .. REFUSED)
 return {'OK'}

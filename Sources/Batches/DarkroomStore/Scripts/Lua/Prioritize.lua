@@ -8,18 +8,23 @@
 -- {'FINISHED'} the batch has finished
 -- {'CANCELLED'} the batch is cancelled
 --#include prelude.lua
+--#include publish_batch_controls.lua
+--#include publish_event.lua
+--#include ready_sync.lua
+--#include reset_notify_throttle.lua
+--#include server_time.lua
 local id, wanted = ARGV[1], ARGV[2]
 local key = KEY_BATCH .. id
-local b = redis.call('HMGET', key, 'state', 'flag.cancelled', 'priority')
-if not b[1] then return {'GONE'} end
-if b[2] == '1' then return {'CANCELLED'} end
-if b[1] == 'finished' then return {'FINISHED'} end
-if b[3] == wanted then return {'OK', 0} end
---#include now.lua
-redis.call('ZREM', KEY_READY .. (b[3] or 'normal'), id)
+local state, cancelled, priority = unpack(redis.call('HMGET', key, 'state', 'flag.cancelled', 'priority'))
+if not state then return {'GONE'} end
+if cancelled == '1' then return {'CANCELLED'} end
+if state == 'finished' then return {'FINISHED'} end
+if priority == wanted then return {'OK', 0} end
+local now = server_time()
+redis.call('ZREM', KEY_READY .. (priority or 'normal'), id)
 redis.call('HSET', key, 'priority', wanted)
-redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"priority",' .. TIME_AND_BATCH .. ',"value":"' .. wanted .. '"}')
---#include publish_batch_controls.lua
---#include reset_notify_throttle.lua
---#include ready_sync.lua
+publish_event('priority', id, now, '"value":"' .. wanted .. '"')
+publish_batch_controls(id)
+reset_notify_throttle(key)
+ready_sync(id, now)
 return {'OK', 1}

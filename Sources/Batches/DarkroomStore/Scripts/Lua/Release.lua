@@ -13,33 +13,33 @@
 -- {'ENDED', codes} the operation has ended: all its photos are final
 -- {'CANCELLED', codes} the batch is cancelled, so the operation has ended; `codes` has C in place of N and D
 --#include prelude.lua
-local worker, token, id, operation = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
+--#include advance_clocks.lua
+--#include publish_event.lua
+--#include requeue_operation.lua
+local worker, token, id, operation, refuses, deferral, retries = unpack(ARGV)
+operation = tonumber(operation)
 local key = KEY_BATCH .. id
-ARGV.no_notice = ARGV[5] == '1'
-local b = redis.call('HMGET', key, REQUEUE_FIELDS)
-local from, to, is_valid = 1, 8, nil
---#include check_batch.lua
-if not b[10] or not is_valid then return {'GONE'} end
+local batch = requeue_facts(unpack(redis.call('HMGET', key, REQUEUE_FIELDS)))
+if not can_requeue(batch) then return {'GONE'} end
 local holder = redis.call('HGET', key .. EXECUTING, operation)
 local mine = worker .. ' ' .. token .. ' '
-local ended = not holder and operation <= tonumber(b[5]) and not redis.call('ZSCORE', key .. QUEUE, operation)
+local ended = not holder and operation <= tonumber(batch.operations) and not redis.call('ZSCORE', key .. QUEUE, operation)
 if holder and string.sub(holder, 1, #mine) == mine then
---#include clocks.lua
-    local lease_expired, deferral = false, tonumber(ARGV[6])
+    local now, _, retention_clock = advance_clocks()
     redis.call('ZREM', KEY_LEASES, id .. '/' .. operation)
---#include requeue_operation.lua
+    ended = requeue_operation(id, operation, batch, now, retention_clock, false, tonumber(deferral), refuses == '1')
     if not ended then
-        if ARGV[7] ~= '' then
-            redis.call('HSET', key .. RETRIES, operation, string.format('%.0f ', retention_clock) .. ARGV[7])
+        if retries ~= '' then
+            redis.call('HSET', key .. RETRIES, operation, string.format('%.0f ', retention_clock) .. retries)
         else
             redis.call('HDEL', key .. RETRIES, operation)
         end
-        redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"released",' .. TIME_AND_BATCH .. ',"operation":' .. operation .. '}')
+        publish_event('released', id, now, '"operation":' .. operation)
         return {'OK'}
     end
-elseif holder or not ended and b[11] ~= '1' or operation > tonumber(b[5]) then
+elseif holder or not ended and not batch.is_cancelled or operation > tonumber(batch.operations) then
     return {'LOST'}
 end
-local codes = redis.call('GETRANGE', key .. STATES, (operation - 1) * b[1], math.min(operation * b[1], tonumber(b[2])) - 1)
-if b[11] == '1' then return {'CANCELLED', (string.gsub(codes, '[ND]', 'C'))} end
+local codes = redis.call('GETRANGE', key .. STATES, (operation - 1) * batch.size, math.min(operation * batch.size, tonumber(batch.photos)) - 1)
+if batch.is_cancelled then return {'CANCELLED', (string.gsub(codes, '[ND]', 'C'))} end
 return {'ENDED', codes}

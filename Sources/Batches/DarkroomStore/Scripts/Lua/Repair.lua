@@ -20,10 +20,20 @@
 --     skipped, error: the id of the batch whose check this call has ended because of an error of the script, and the error; '' without
 --         an error. Somebody has changed data that only this script writes.
 --#include prelude.lua
---#include read_batch.lua
---#include now.lua
-local lost_code, lost_text = ARGV[2], ARGV[3]
-ARGV.repaired = true
+--#include add_totals.lua
+--#include are_sums_sound.lua
+--#include batch_fields.lua
+--#include begin_pace.lua
+--#include finish_batch.lua
+--#include is_valid_batch.lua
+--#include mark_ready.lua
+--#include most_kept.lua
+--#include ready_sync.lua
+--#include reopen_batch.lua
+--#include schedule_deletion.lua
+--#include server_time.lua
+local wanted_id, lost_code, lost_text = unpack(ARGV)
+local now = server_time()
 
 -- Up to 100 batches that follow a batch in the order of submission, also if that batch no longer exists: id, time, ... Without a
 -- time, the first batches.
@@ -38,9 +48,9 @@ end
 
 -- Ends the check of the current batch, but not the pass over all batches.
 local function leave_batch()
-    local pass = redis.call('HMGET', KEY_REPAIR, 'pass', 'pass.time')
+    local pass, pass_time = unpack(redis.call('HMGET', KEY_REPAIR, 'pass', 'pass.time'))
     redis.call('UNLINK', KEY_REPAIR, KEY_REPAIR_STATES)
-    if pass[1] then redis.call('HSET', KEY_REPAIR, 'pass', pass[1], 'pass.time', pass[2]) end
+    if pass then redis.call('HSET', KEY_REPAIR, 'pass', pass, 'pass.time', pass_time) end
 end
 
 local function is_integer(text) return text and string.find(text, '^%-?%d+$') and #text <= 15 end
@@ -60,56 +70,58 @@ end
 
 -- The batches that were postponed a minute ago are wanted.
 local function resume_postponed()
-    local postponed = redis.call('HMGET', KEY_REPAIR_ROUND, 'postponed', 'postponed.time')
-    if not postponed[1] or now - (tonumber(postponed[2]) or 0) < 60000 then return end
+    local postponed, time = unpack(redis.call('HMGET', KEY_REPAIR_ROUND, 'postponed', 'postponed.time'))
+    if not postponed or now - (tonumber(time) or 0) < 60000 then return end
     redis.call('HDEL', KEY_REPAIR_ROUND, 'postponed', 'postponed.time')
-    for id in string.gmatch(postponed[1], '%S+') do redis.call('SADD', KEY_REPAIR_WANTED, id) end
+    for id in string.gmatch(postponed, '%S+') do redis.call('SADD', KEY_REPAIR_WANTED, id) end
 end
 
 -- Begins the complete check of a batch. A batch of another type or with an unreadable size cannot be repaired, nor one with more
 -- operations than photos, whose check could take days.
 local function begin(id)
     local key = KEY_BATCH .. id
-    local b, from, to, is_valid = fields(key, 'size', 'photos', 'operations', 'state', COUNT_FIELDS), 1, 3, nil
---#include check_batch.lua
-    -- A batch with a key of another type has no fields.
-    if #b == 0 then return end
-    if not b[4] then
+    local size, photos, operations, state = batch_fields(key, 'size', 'photos', 'operations', 'state')
+    -- A batch with a key of another type has no fields; a batch without a state has false.
+    if state == nil then return end
+    if not state then
         -- A torn file may contain only the first part of forgetting the batch.
         if redis.call('ZSCORE', KEY_BATCHES, id) then redis.call('ZADD', KEY_EXPIRING, 0, id) end
         return
     end
-    if not is_valid or tonumber(b[3]) > tonumber(b[2]) then return end
-    if not has_room(tonumber(b[2])) then return postpone(id) end
-    local names, begun, repairs = {COUNT_FIELDS}, {}, 0
-    for i, name in ipairs(names) do
-        if not is_integer(b[4 + i]) then
+    if not is_valid_batch(size, photos, operations) or tonumber(operations) > tonumber(photos) then return end
+    if not has_room(tonumber(photos)) then return postpone(id) end
+    local begun, repairs = {}, 0
+    for _, name in ipairs({COUNT_FIELDS}) do
+        local count = redis.call('HGET', key, name)
+        if not is_integer(count) then
             redis.call('HSET', key, name, 0)
-            b[4 + i], repairs = '0', repairs + 1
+            count, repairs = '0', repairs + 1
         end
         begun[#begun + 1] = 'base:' .. name
-        begun[#begun + 1] = b[4 + i]
+        begun[#begun + 1] = count
     end
     if redis.call('HLEN', key .. REASONS) > 1000 then redis.call('UNLINK', key .. REASONS) end
     local reasons = redis.call('HGETALL', key .. REASONS)
     for i = 1, #reasons, 2 do
-        if is_integer(reasons[i + 1]) then
-            begun[#begun + 1] = 'base.' .. reasons[i]
-            begun[#begun + 1] = reasons[i + 1]
+        local reason, count = reasons[i], reasons[i + 1]
+        if is_integer(count) then
+            begun[#begun + 1] = 'base.' .. reason
+            begun[#begun + 1] = count
         else
-            redis.call('HDEL', key .. REASONS, reasons[i])
+            redis.call('HDEL', key .. REASONS, reason)
             repairs = repairs + 1
         end
     end
     redis.call('UNLINK', KEY_REPAIR_STATES)
-    if b[2] ~= '0' then redis.call('COPY', key .. STATES, KEY_REPAIR_STATES) end
-    redis.call('HSET', KEY_REPAIR, 'batch', id, 'next', 1, 'photos', b[2], 'repairs', repairs, unpack(begun))
+    if photos ~= '0' then redis.call('COPY', key .. STATES, KEY_REPAIR_STATES) end
+    redis.call('HSET', KEY_REPAIR, 'batch', id, 'next', 1, 'photos', photos, 'repairs', repairs, unpack(begun))
 end
 
 -- Checks up to 250 operations and 5,000 photos of the batch from the operation `first`. Returns the next operation.
 local function check_operations(id, key, first, photos_then)
-    local b = redis.call('HMGET', key, 'size', 'photos', 'operations', 'flag.cancelled', 'originals', 'output', 'lease')
-    local size, photos, operations, cancelled = tonumber(b[1]), tonumber(b[2]), tonumber(b[3]), b[4] == '1'
+    local size, photos, operations, cancelled, originals, output, lease = unpack(
+        redis.call('HMGET', key, 'size', 'photos', 'operations', 'flag.cancelled', 'originals', 'output', 'lease'))
+    size, photos, operations, cancelled = tonumber(size), tonumber(photos), tonumber(operations), cancelled == '1'
     local last = math.min(operations, first + math.min(250, math.max(1, math.floor(5000 / size))) - 1)
     if last < first then return first end
     local from, numbers, repairs = (first - 1) * size, {}, 0
@@ -143,7 +155,7 @@ local function check_operations(id, key, first, photos_then)
     for number = first, last do numbers[#numbers + 1] = number end
     local holders, queued = redis.call('HMGET', key .. EXECUTING, unpack(numbers)), redis.call('ZMSCORE', key .. QUEUE, unpack(numbers))
     local failures = redis.call('HLEN', key .. FAILURES)
-    local room = MOST_KEPT - failures
+    local room = most_kept() - failures
     local lost, lost_photos, lease_ends = {}, 0, {}
     for i, number in ipairs(numbers) do
         local stored, member = string.sub(live, (i - 1) * size + 1, i * size), id .. '/' .. number
@@ -154,7 +166,7 @@ local function check_operations(id, key, first, photos_then)
             if queued[i] then correct(redis.call('ZREM', key .. QUEUE, number)) end
             if not redis.call('ZSCORE', KEY_LEASES, member) then
                 correct(1)
-                redis.call('ZADD', KEY_LEASES, lease_clock + (tonumber(b[7]) or 0), member)
+                redis.call('ZADD', KEY_LEASES, lease_clock + (tonumber(lease) or 0), member)
             end
         else
             lease_ends[#lease_ends + 1] = member
@@ -173,7 +185,7 @@ local function check_operations(id, key, first, photos_then)
                         end
                     end
                     is_open = false
-                elseif is_open and (not b[5] or b[5] == '') then
+                elseif is_open and (not originals or originals == '') then
                     new = string.gsub(codes, 'D', 'N')
                 end
                 if new ~= stored then
@@ -184,7 +196,7 @@ local function check_operations(id, key, first, photos_then)
                     redis.call('SETRANGE', key .. STATES, from + (i - 1) * size, new)
                 end
                 -- A photo that was cancelled individually may have no manifest line: the next worker writes the line.
-                local stays = is_open or queued[i] and has_entry and b[6] ~= '' and string.find(codes, 'C', 1, true)
+                local stays = is_open or queued[i] and has_entry and output ~= '' and string.find(codes, 'C', 1, true)
                 if stays then
                     local score = tonumber(queued[i] or '')
                     local is_deferred = score and score >= DEFERRED
@@ -203,8 +215,7 @@ local function check_operations(id, key, first, photos_then)
     end
     if #lease_ends > 0 then correct(redis.call('ZREM', KEY_LEASES, unpack(lease_ends))) end
     if lost_photos > 0 then
-        local totals = {'photos.failed', lost_photos}
---#include add_totals.lua
+        add_totals({'photos.failed', lost_photos})
         count('count.failed', lost_photos)
         redis.call('HINCRBY', key .. REASONS, lost_code, lost_photos)
     end
@@ -232,10 +243,11 @@ local function complete(id, key)
     local values = redis.call('HGETALL', KEY_REPAIR)
     local repairs, reasons, base, found = 0, {}, {}, {}
     for i = 1, #values, 2 do
-        local kind, name = string.match(values[i], '^(%l+[:.])(.+)$')
-        if values[i] == 'repairs' then repairs = tonumber(values[i + 1]) end
-        if kind == 'base:' or kind == 'base.' then base[name] = tonumber(values[i + 1]) end
-        if kind == 'found:' or kind == 'found.' then found[name] = tonumber(values[i + 1]) end
+        local field, value = values[i], values[i + 1]
+        local kind, name = string.match(field, '^(%l+[:.])(.+)$')
+        if field == 'repairs' then repairs = tonumber(value) end
+        if kind == 'base:' or kind == 'base.' then base[name] = tonumber(value) end
+        if kind == 'found:' or kind == 'found.' then found[name] = tonumber(value) end
         if kind == 'base.' or kind == 'found.' then reasons[name] = true end
     end
     local function correct(changes) repairs = repairs + changes end
@@ -252,18 +264,20 @@ local function complete(id, key)
         if redis.call('HINCRBY', key .. REASONS, name, difference) == 0 then redis.call('HDEL', key .. REASONS, name) end
     end
 
-    local b = redis.call('HMGET', key, 'state', 'operations', 'operations.ended', 'executing', 'operations.kept', 'sealed', 'flag.cancelled', 'priority', 'retain')
-    local operations, cancelled = tonumber(b[2]), b[7] == '1'
+    local state, operations, old_ended, old_executing, old_kept, sealed, cancelled, priority, retain = unpack(
+        redis.call('HMGET', key, 'state', 'operations', 'operations.ended', 'executing', 'operations.kept', 'sealed', 'flag.cancelled',
+            'priority', 'retain'))
+    operations, cancelled, priority = tonumber(operations), cancelled == '1', priority or 'normal'
     -- Operations that were never fed, and members that are no operations.
-    for _, range in ipairs({{'-inf', '(1'}, {'(' .. operations, '(' .. DEFERRED}}) do
-        local outside = redis.call('ZRANGEBYSCORE', key .. QUEUE, range[1], range[2], 'LIMIT', 0, 1000)
+    for _, range in ipairs({{from = '-inf', to = '(1'}, {from = '(' .. operations, to = '(' .. DEFERRED}}) do
+        local outside = redis.call('ZRANGEBYSCORE', key .. QUEUE, range.from, range.to, 'LIMIT', 0, 1000)
         if #outside > 0 then correct(redis.call('ZREM', key .. QUEUE, unpack(outside))) end
     end
     local deferred, next_due = redis.call('ZRANGEBYSCORE', key .. QUEUE, DEFERRED, '+inf', 'WITHSCORES', 'LIMIT', 0, 1000), nil
     for i = 1, #deferred, 2 do
-        local number = deferred[i]
+        local number, score = deferred[i], deferred[i + 1]
         if string.find(number, '^[1-9]%d*$') and tonumber(number) <= operations then
-            next_due = next_due or deferred[i + 1] - DEFERRED
+            next_due = next_due or score - DEFERRED
         else
             correct(redis.call('ZREM', key .. QUEUE, number))
         end
@@ -298,72 +312,73 @@ local function complete(id, key)
             redis.call('HSET', key, name, new)
         end
     end
-    set('executing', b[4], held)
-    if not cancelled or b[1] ~= 'finished' or held > 0 then set('operations.ended', b[3], ended) end
+    set('executing', old_executing, held)
+    if not cancelled or state ~= 'finished' or held > 0 then set('operations.ended', old_ended, ended) end
     -- The entries of a cancelled batch are removed when it finishes, and the counter stays.
-    if cancelled and b[1] == 'finished' then kept = math.max(0, math.min(math.floor(tonumber(b[5] or '') or 0), operations)) end
-    set('operations.kept', b[5], kept)
+    if cancelled and state == 'finished' then kept = math.max(0, math.min(math.floor(tonumber(old_kept or '') or 0), operations)) end
+    set('operations.kept', old_kept, kept)
 
-    for _, priority in ipairs({PRIORITIES}) do
-        if priority ~= (b[8] or 'normal') then correct(redis.call('ZREM', KEY_READY .. priority, id)) end
+    for _, other in ipairs({PRIORITIES}) do
+        if other ~= priority then correct(redis.call('ZREM', KEY_READY .. other, id)) end
     end
     if cancelled then
         correct(redis.call('ZREM', KEY_DEFERRED, id))
-        correct(redis.call('ZREM', KEY_READY .. (b[8] or 'normal'), id))
-        if b[1] == 'finished' and held > 0 then
+        correct(redis.call('ZREM', KEY_READY .. priority, id))
+        if state == 'finished' and held > 0 then
             correct(1)
             redis.call('HSET', key, 'state', 'executing', 'finished', '')
             redis.call('ZREM', KEY_EXPIRING, id)
-        elseif b[1] ~= 'finished' and held == 0 then
+        elseif state ~= 'finished' and held == 0 then
             correct(1)
---#include finish_batch.lua
+            finish_batch(id, now, true)
         end
-    elseif b[1] == 'waiting' then
-        correct(redis.call('ZREM', KEY_READY .. (b[8] or 'normal'), id))
+    elseif state == 'waiting' then
+        correct(redis.call('ZREM', KEY_READY .. priority, id))
         for _, awaited in ipairs(redis.call('SRANDMEMBER', key .. DEPENDENCIES, 1000)) do
             local other = KEY_BATCH .. awaited
-            local o = fields(other, 'state', 'operations', 'operations.ended', 'flag.cancelled')
+            local other_state, other_operations, other_ended, other_cancelled =
+                batch_fields(other, 'state', 'operations', 'operations.ended', 'flag.cancelled')
             -- A batch whose operations have not ended is not finished, whatever its state is.
-            local is_over = o[1] == 'finished' and (o[4] == '1' or o[2] == o[3])
-            if o[1] and (not is_over or redis.call('ZSCORE', KEY_RELEASES, awaited)) then
+            local is_over = other_state == 'finished' and (other_cancelled == '1' or other_operations == other_ended)
+            if other_state and (not is_over or redis.call('ZSCORE', KEY_RELEASES, awaited)) then
                 correct(redis.call('SADD', other .. DEPENDENTS, id))
             else
                 correct(redis.call('SREM', key .. DEPENDENCIES, awaited))
-                if o[1] then redis.call('SREM', other .. DEPENDENTS, id) end
+                if other_state then redis.call('SREM', other .. DEPENDENTS, id) end
             end
         end
         if redis.call('EXISTS', key .. DEPENDENCIES) == 0 then
             correct(1)
---#include mark_ready.lua
+            mark_ready(id, now, true)
         end
     else
         for _, awaited in ipairs(redis.call('SRANDMEMBER', key .. DEPENDENCIES, 1000)) do
-            if fields(KEY_BATCH .. awaited, 'state')[1] then redis.call('SREM', KEY_BATCH .. awaited .. DEPENDENTS, id) end
+            if batch_fields(KEY_BATCH .. awaited, 'state') then redis.call('SREM', KEY_BATCH .. awaited .. DEPENDENTS, id) end
             correct(redis.call('SREM', key .. DEPENDENCIES, awaited))
         end
-        local is_over = b[6] == '1' and ended == operations
-        if is_over and b[1] ~= 'finished' then
+        local is_over = sealed == '1' and ended == operations
+        if is_over and state ~= 'finished' then
             correct(1)
---#include finish_batch.lua
-        elseif not is_over and b[1] == 'finished' then
+            finish_batch(id, now, true)
+        elseif not is_over and state == 'finished' then
             correct(1)
             redis.call('ZREM', KEY_RELEASES, id)
---#include reopen_batch.lua
+            reopen_batch(id, now)
         end
         if held > 0 and redis.call('HGET', key, 'state') == 'ready' then
             correct(1)
             redis.call('HSET', key, 'state', 'executing', 'started', now)
         end
-        local ready_key = KEY_READY .. (b[8] or 'normal')
+        local ready_key = KEY_READY .. priority
         local was_ready = redis.call('ZSCORE', ready_key, id) and 1 or 0
---#include ready_sync.lua
+        ready_sync(id, now)
         if was_ready ~= (redis.call('ZSCORE', ready_key, id) and 1 or 0) then correct(1) end
     end
     local state_now = redis.call('HGET', key, 'state')
     if state_now ~= 'executing' then
         correct(redis.call('HDEL', key, 'pace'))
     elseif redis.call('HEXISTS', key, 'pace') == 0 then
---#include begin_pace.lua
+        begin_pace(key, now)
     end
     if state_now ~= 'finished' then
         correct(redis.call('ZADD', KEY_OPEN, 'NX', tonumber(redis.call('HGET', key, 'submitted')) or 0, id))
@@ -372,9 +387,9 @@ local function complete(id, key)
         correct(redis.call('HDEL', key, FOCUS_FIELDS))
         if cancelled then correct(redis.call('UNLINK', key .. QUEUE, key .. OPERATIONS, key .. LEASE_EXPIRIES, key .. RETRIES)) end
         if redis.call('EXISTS', key .. DEPENDENTS) == 1 then correct(redis.call('ZADD', KEY_RELEASES, 'NX', now, id)) end
-        if (tonumber(b[9]) or -1) >= 0 and not redis.call('ZSCORE', KEY_EXPIRING, id) then
+        if (tonumber(retain) or -1) >= 0 and not redis.call('ZSCORE', KEY_EXPIRING, id) then
             correct(1)
---#include schedule_deletion.lua
+            schedule_deletion(id)
         end
     end
     return repairs
@@ -390,24 +405,22 @@ local function begin_run()
     end
     local type_of_open = redis.call('TYPE', KEY_OPEN).ok
     if type_of_open ~= 'zset' and type_of_open ~= 'none' then redis.call('UNLINK', KEY_OPEN) end
-    if ARGV[1] ~= '' and redis.call('SCARD', KEY_REPAIR_WANTED) < 1000 then redis.call('SADD', KEY_REPAIR_WANTED, ARGV[1]) end
+    if wanted_id ~= '' and redis.call('SCARD', KEY_REPAIR_WANTED) < 1000 then redis.call('SADD', KEY_REPAIR_WANTED, wanted_id) end
 end
 
 -- Does one step. Returns the id of the batch whose check is complete, or '', and the number of its corrections.
 local function step()
     begin_run()
-    local current = redis.call('HMGET', KEY_REPAIR, 'batch', 'next', 'photos')
+    local id, next_operation, photos_then = unpack(redis.call('HMGET', KEY_REPAIR, 'batch', 'next', 'photos'))
     local checked, repairs = '', 0
-    if current[1] then
-        local id, key = current[1], KEY_BATCH .. current[1]
-        local b, from, to, is_valid = fields(key, 'size', 'photos', 'operations', 'state'), 1, 3, nil
---#include check_batch.lua
-        if not b[4] or not is_valid or tonumber(b[3]) > tonumber(b[2]) then
+    if id then
+        local key = KEY_BATCH .. id
+        local size, photos, operations, state = batch_fields(key, 'size', 'photos', 'operations', 'state')
+        if not state or not is_valid_batch(size, photos, operations) or tonumber(operations) > tonumber(photos) then
             leave_batch()
         else
-            local first = tonumber(current[2])
-            local after = check_operations(id, key, first, tonumber(current[3]))
-            if after > tonumber(b[3]) then
+            local after = check_operations(id, key, tonumber(next_operation), tonumber(photos_then))
+            if after > tonumber(operations) then
                 checked, repairs = id, complete(id, key)
                 leave_batch()
             else
@@ -416,22 +429,20 @@ local function step()
         end
     else
         local wanted = redis.call('SRANDMEMBER', KEY_REPAIR_WANTED)
-        local pass = redis.call('HMGET', KEY_REPAIR, 'pass', 'pass.time')
+        local pass, pass_time = unpack(redis.call('HMGET', KEY_REPAIR, 'pass', 'pass.time'))
         if wanted then
             redis.call('SREM', KEY_REPAIR_WANTED, wanted)
             begin(wanted)
-        elseif pass[1] then
-            local page = following(pass[1], pass[2])
+        elseif pass then
+            local page = following(pass, pass_time)
             if #page == 0 then redis.call('UNLINK', KEY_REPAIR) end
             for i = 1, #page, 2 do
-                local id, key, is_sound = page[i], KEY_BATCH .. page[i], nil
-                redis.call('HSET', KEY_REPAIR, 'pass', id, 'pass.time', page[i + 1])
-                local facts = fields(key, 'state', 'flag.cancelled')
-                if facts[1] then
---#include check_sums.lua
-                end
+                local id, time = page[i], page[i + 1]
+                redis.call('HSET', KEY_REPAIR, 'pass', id, 'pass.time', time)
+                local state, cancelled = batch_fields(KEY_BATCH .. id, 'state', 'flag.cancelled')
+                local is_sound = state and are_sums_sound(id)
                 -- All photos of a finished batch are final. If its counters agree, they are complete.
-                if not (is_sound and facts[1] == 'finished' and facts[2] ~= '1') then
+                if not (is_sound and state == 'finished' and cancelled ~= '1') then
                     begin(id)
                     if redis.call('HEXISTS', KEY_REPAIR, 'batch') == 1 then break end
                 end
@@ -442,14 +453,10 @@ local function step()
             for _, id in ipairs(redis.call('ZRANGE', KEY_OPEN, 0, 99)) do
                 if not redis.call('ZSCORE', KEY_BATCHES, id) then redis.call('ZREM', KEY_OPEN, id) end
             end
-            local round = redis.call('HMGET', KEY_REPAIR_ROUND, 'batch', 'time')
-            local page = following(round[1], round[2])
+            local page = following(unpack(redis.call('HMGET', KEY_REPAIR_ROUND, 'batch', 'time')))
             for i = 1, #page, 2 do
-                local id, key, is_sound = page[i], KEY_BATCH .. page[i], nil
-                if fields(key, 'state')[1] then
---#include check_sums.lua
-                    if not is_sound then redis.call('SADD', KEY_REPAIR_WANTED, id) end
-                end
+                local id = page[i]
+                if batch_fields(KEY_BATCH .. id, 'state') and not are_sums_sound(id) then redis.call('SADD', KEY_REPAIR_WANTED, id) end
             end
             if #page == 200 then
                 redis.call('HSET', KEY_REPAIR_ROUND, 'batch', page[199], 'time', page[200])
@@ -482,7 +489,7 @@ if not is_done then
     end
     checked, repairs, skipped = '', 0, skip()
 end
-local left = redis.call('HMGET', KEY_REPAIR, 'batch', 'pass')
-local more = left[1] or left[2] or redis.call('EXISTS', KEY_REPAIR_WANTED) == 1
+local batch, pass = unpack(redis.call('HMGET', KEY_REPAIR, 'batch', 'pass'))
+local more = batch or pass or redis.call('EXISTS', KEY_REPAIR_WANTED) == 1
 if more then redis.call('HSET', KEY_REPAIR, 'step', now) else redis.call('UNLINK', KEY_REPAIR) end
 return {'OK', more and 1 or 0, checked, repairs, skipped, failure}

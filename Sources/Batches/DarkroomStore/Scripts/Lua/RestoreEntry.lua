@@ -7,16 +7,17 @@
 -- {'GONE'} there is no such batch
 -- {'NEEDLESS'} the operation has not ended, none of its photos failed, or Redis still has its entry
 --#include prelude.lua
-local id, operation = ARGV[1], tonumber(ARGV[2])
+local id, operation, entry = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local key = KEY_BATCH .. id
-local b = redis.call('HMGET', key, 'state', 'size', 'photos', 'operations', 'flag.cancelled')
-if not b[1] then return {'GONE'} end
-if b[5] == '1' or operation > tonumber(b[4]) or redis.call('ZSCORE', key .. QUEUE, operation)
+local state, size, photos, operations, cancelled = unpack(
+    redis.call('HMGET', key, 'state', 'size', 'photos', 'operations', 'flag.cancelled'))
+if not state then return {'GONE'} end
+if cancelled == '1' or operation > tonumber(operations) or redis.call('ZSCORE', key .. QUEUE, operation)
     or redis.call('HEXISTS', key .. EXECUTING, operation) == 1 or redis.call('HEXISTS', key .. OPERATIONS, operation) == 1 then
     return {'NEEDLESS'}
 end
-local codes = redis.call('GETRANGE', key .. STATES, (operation - 1) * b[2], math.min(operation * b[2], tonumber(b[3])) - 1)
+local codes = redis.call('GETRANGE', key .. STATES, (operation - 1) * size, math.min(operation * size, tonumber(photos)) - 1)
 if not string.find(codes, '[FAILURE_CODES]') then return {'NEEDLESS'} end
-redis.call('HSET', key .. OPERATIONS, operation, ARGV[3])
+redis.call('HSET', key .. OPERATIONS, operation, entry)
 redis.call('HINCRBY', key, 'operations.kept', 1)
 return {'OK'}

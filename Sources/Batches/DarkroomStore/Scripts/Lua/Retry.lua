@@ -13,18 +13,24 @@
 -- {'CANCELLED'} the batch is cancelled
 -- {'BUSY'} the dependents of the batch are being released: try again
 --#include prelude.lua
-local id, operation, last = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
-local key = KEY_BATCH .. id
-local b = redis.call('HMGET', key, 'state', 'flag.cancelled', 'size', 'photos', 'operations', 'operations.ended', 'operations.kept', 'count.failed')
-if not b[1] then return {'GONE'} end
-if b[2] == '1' then return {'CANCELLED'} end
-if redis.call('ZSCORE', KEY_RELEASES, id) then return {'BUSY'} end
---#include now.lua
-local overwrite, seen = ARGV[5] ~= '', tonumber(ARGV[5]) or 0
+--#include ready_sync.lua
+--#include reopen_batch.lua
+--#include reset_notify_throttle.lua
 --#include retake_output.lua
-local size, photos = tonumber(b[3]), tonumber(b[4])
-local wanted = ARGV[4] == '' and '[FAILURE_CODES]' or '[' .. ARGV[4] .. ']'
-last = math.min(last, tonumber(b[5]))
+--#include server_time.lua
+local id, operation, last, reason_codes, seen = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], ARGV[5]
+local key = KEY_BATCH .. id
+local state, cancelled, size, photos, fed, ended, kept, failed = unpack(
+    redis.call('HMGET', key, 'state', 'flag.cancelled', 'size', 'photos', 'operations', 'operations.ended', 'operations.kept', 'count.failed'))
+if not state then return {'GONE'} end
+if cancelled == '1' then return {'CANCELLED'} end
+if redis.call('ZSCORE', KEY_RELEASES, id) then return {'BUSY'} end
+local now = server_time()
+local holder = retake_output(id, now, tonumber(seen) or 0, seen ~= '')
+if holder then return {'OUTPUT', holder} end
+size, photos = tonumber(size), tonumber(photos)
+local wanted = reason_codes == '' and '[FAILURE_CODES]' or '[' .. reason_codes .. ']'
+last = math.min(last, tonumber(fed))
 
 local retried, not_kept, operations, codes_left, looked, reasons, forgotten = 0, 0, 0, 1000, 0, {}, {}
 while operation <= last do
@@ -58,7 +64,7 @@ while operation <= last do
                 redis.call('SETRANGE', key .. STATES, first, new)
                 redis.call('ZADD', key .. QUEUE, operation, operation)
                 retried = retried + count
-                b[6], b[7] = b[6] - 1, b[7] - 1
+                ended, kept = ended - 1, kept - 1
             end
         end
         operation = operation + 1
@@ -70,11 +76,9 @@ if retried > 0 then
         if redis.call('HINCRBY', key .. REASONS, code, -count) == 0 then redis.call('HDEL', key .. REASONS, code) end
     end
     redis.call('HDEL', key .. FAILURES, unpack(forgotten))
-    redis.call('HSET', key, 'operations.ended', b[6], 'operations.kept', b[7], 'count.failed', b[8] - retried)
-    if b[1] == 'finished' then
---#include reopen_batch.lua
-    end
---#include reset_notify_throttle.lua
---#include ready_sync.lua
+    redis.call('HSET', key, 'operations.ended', ended, 'operations.kept', kept, 'count.failed', failed - retried)
+    if state == 'finished' then reopen_batch(id, now) end
+    reset_notify_throttle(key)
+    ready_sync(id, now)
 end
 return {'OK', retried, not_kept, operation <= last and operation or 0}

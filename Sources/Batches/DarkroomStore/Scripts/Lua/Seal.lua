@@ -8,16 +8,16 @@
 -- {'CANCELLED'} the batch is cancelled
 -- {'DIFFERS', operations, photos} Redis has other numbers, which are in the reply; nothing was written
 --#include prelude.lua
-local id = ARGV[1]
-local key = KEY_BATCH .. id
-local b = redis.call('HMGET', key, 'state', 'operations', 'photos', 'sealed', 'operations.ended', 'flag.cancelled')
-if not b[1] then return {'GONE'} end
-if b[6] == '1' then return {'CANCELLED'} end
-if b[2] ~= ARGV[2] or b[3] ~= ARGV[3] then return {'DIFFERS', tonumber(b[2]), tonumber(b[3])} end
-if b[4] == '1' then return {'OK'} end
-redis.call('HSET', key, 'sealed', 1)
-if b[5] == b[2] and b[1] ~= 'waiting' then
---#include now.lua
 --#include finish_batch.lua
-end
+--#include server_time.lua
+local id, counted_operations, counted_photos = unpack(ARGV)
+local key = KEY_BATCH .. id
+local state, operations, photos, sealed, ended, cancelled = unpack(
+    redis.call('HMGET', key, 'state', 'operations', 'photos', 'sealed', 'operations.ended', 'flag.cancelled'))
+if not state then return {'GONE'} end
+if cancelled == '1' then return {'CANCELLED'} end
+if operations ~= counted_operations or photos ~= counted_photos then return {'DIFFERS', tonumber(operations), tonumber(photos)} end
+if sealed == '1' then return {'OK'} end
+redis.call('HSET', key, 'sealed', 1)
+if ended == operations and state ~= 'waiting' then finish_batch(id, server_time()) end
 return {'OK'}

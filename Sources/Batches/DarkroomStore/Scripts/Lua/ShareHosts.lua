@@ -22,21 +22,19 @@
 --     worker:<id>: `<permits> <is short> <when it got permits or gave them back> <time of the call> <most>`. A worker is short if
 --     it has less than its share
 --#include prelude.lua
---#include now.lua
+--#include server_time.lua
+local now = server_time()
 -- All in ms. A worker that has not called for LAPSE has no permits.
---#define LAPSE 6000
+local LAPSE = 6000
 -- If there are more users than permits, a worker gives its permits back after TURN, and gets none for BREAK.
---#define TURN 1000
---#define BREAK 300
+local TURN, BREAK = 1000, 300
 -- How often the entries are looked through.
---#define SWEEP 1000
+local SWEEP = 1000
 -- How long a host is remembered, and a host that was never in trouble. A host that gets no requests now is remembered longer, by the
 -- time until its next request, but at most by LONGEST_PAUSE: meanwhile no worker may have photos of it.
---#define KEEP 120000
---#define KEEP_CALM 20000
---#define LONGEST_PAUSE MOST_DEFERRAL
---#define YEAR 31600000000
---#define MOST_REQUESTS 10000
+local KEEP, KEEP_CALM, LONGEST_PAUSE = 120000, 20000, MOST_DEFERRAL
+local YEAR = 31600000000
+local MOST_REQUESTS = 10000
 
 local function number(text, least, most)
     local found = tonumber(text or '')
@@ -51,33 +49,36 @@ end
 
 local me, reply = 'worker:' .. ARGV[1], {'OK'}
 for at = 2, #ARGV, 9 do
-    local key = prefix .. 'host:' .. ARGV[at]
-    local running, wanted, own, cap = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4])
-    local h = redis.pcall('HMGET', key, 'shared', me)
-    if h.err then  -- another type
+    local host, running, wanted, own, cap, limit_change, rate_change, new_state, since_answer = unpack(ARGV, at, at + 8)
+    local key = prefix .. 'host:' .. host
+    running, wanted, own, cap = tonumber(running), tonumber(wanted), tonumber(own), tonumber(cap)
+    local stored = redis.pcall('HMGET', key, 'shared', me)
+    if stored.err then  -- another type
         redis.call('UNLINK', key)
-        h = {}
+        stored = {}
     end
+    local old_shared, old_entry = unpack(stored)
     local limit, rate, most, permits, short, users, swept, answered, version, state =
-        string.match(h[1] or '', '^(%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) ?(.*)$')
+        string.match(old_shared or '', '^(%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) ?(.*)$')
     limit, rate, most = number(limit, 1, MOST_REQUESTS), number(rate, 1, 100000000), number(most, 1, MOST_REQUESTS)
     permits, short, users = number(permits, 0, 100000000), number(short, 0, 1000000), number(users, 0, 1000000)
     swept, answered, version = number(swept, 0, now) or 0, number(answered, 1, now), number(version, 0, 4503599627370496) or 0
-    local mine, was_short, turned = string.match(h[2] or '', '^(%d+) ([01]) (%d+) %d+ %d+$')
+    local mine, was_short, turned = string.match(old_entry or '', '^(%d+) ([01]) (%d+) %d+ %d+$')
     mine, was_short, turned = number(mine, 0, MOST_REQUESTS), number(was_short, 0, 1) or 0, number(turned, 0, now) or 0
 
     if now - swept >= SWEEP or not (permits and short and users and most) then
         permits, short, users, mine, most = 0, 0, 0, nil, MOST_REQUESTS
         local all, gone = redis.call('HGETALL', key), {}
         for i = 1, #all, 2 do
-            if all[i] ~= 'shared' then
-                local has, is_short, called, its_most = string.match(all[i + 1], '^(%d+) ([01]) %d+ (%d+) (%d+)$')
+            local field, value = all[i], all[i + 1]
+            if field ~= 'shared' then
+                local has, is_short, called, its_most = string.match(value, '^(%d+) ([01]) %d+ (%d+) (%d+)$')
                 has, called, its_most = number(has, 0, MOST_REQUESTS), number(called, 0, now), number(its_most, 1, MOST_REQUESTS)
                 if has and called and its_most and now - called <= LAPSE then
                     permits, short, users, most = permits + has, short + is_short, users + 1, math.min(most, its_most)
-                    if all[i] == me then mine = has end
+                    if field == me then mine = has end
                 else
-                    gone[#gone + 1] = all[i]
+                    gone[#gone + 1] = field
                 end
             end
         end
@@ -91,16 +92,16 @@ for at = 2, #ARGV, 9 do
         mine, turned = 0, 0
     end
 
-    limit = change(limit, ARGV[at + 5], 1, MOST_REQUESTS) or own
-    rate = change(rate, ARGV[at + 6], 0, 100000000)
+    limit = change(limit, limit_change, 1, MOST_REQUESTS) or own
+    rate = change(rate, rate_change, 0, 100000000)
     local name, since, next_at, count = string.match(state or '', '^(%l+) (%d+) (%d+) (%d+)$')
     since, next_at, count = number(since, 0, now), number(next_at, 0, now + YEAR), number(count, 0, 1000)
     if not (since and next_at and count and (name == 'paused' or name == 'down')) then
         name, state = nil, state == 'up' and 'up' or ''
     end
-    local passed = number(ARGV[at + 8], 0, now)
+    local passed = number(since_answer, 0, now)
     local told = passed and now - passed
-    local new, began, wait, times = string.match(ARGV[at + 7], '^(%l+) ?(%d*) ?(%d*) ?(%d*)$')
+    local new, began, wait, times = string.match(new_state, '^(%l+) ?(%d*) ?(%d*) ?(%d*)$')
     -- If another worker got an answer later, the host is not down: the network of this worker is.
     if new == 'down' and answered and told and answered > told + 1000 then new = nil end
     if told then answered = math.max(answered or 0, told) end
@@ -132,7 +133,7 @@ for at = 2, #ARGV, 9 do
         is_short = has < math.min(wanted, math.max(share, 1)) and 1 or 0
         permits, short = permits + has, short + is_short
         entry = string.format('%d %d %.0f %.0f %d', has, is_short, turned, now, cap)
-    elseif h[2] then
+    elseif old_entry then
         redis.call('HDEL', key, me)
     end
     local shared = string.format('%d %d %d %d %d %d %.0f %.0f %.0f %s', limit, rate or 0, most, permits, short, users, swept,

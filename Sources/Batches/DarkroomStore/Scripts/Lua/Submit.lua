@@ -12,46 +12,47 @@
 -- {'NAME', batch id} that batch has the name, is not finished and is not cancelled
 -- {'GONE', batch id} there is no such batch to wait for
 --#include prelude.lua
-local id, output, name, others = ARGV[1], ARGV[2], ARGV[5], tonumber(ARGV[6])
+--#include batch_fields.lua
+--#include cancel_batch.lua
+--#include list_batch.lua
+--#include publish_event.lua
+--#include server_time.lua
+--#include take_output.lua
+local id, output, seen, takes_output, name, others = unpack(ARGV, 1, 6)
+others = tonumber(others)
 local key = KEY_BATCH .. id
 if redis.call('ZSCORE', KEY_FORGOTTEN, id) then return {'FORGOTTEN'} end
---#include read_batch.lua
--- Whether a torn append-only file has left only the first part of the submission of a batch: its options, without a state.
+-- Whether a torn append-only file has left only the first part of the submission of a batch: its options, without a state. If a key of
+-- the batch has a wrong type, its state is nil, not false.
 local function is_torn(batch)
-    local stored = fields(KEY_BATCH .. batch, 'state')
-    return #stored == 1 and not stored[1] and not redis.call('ZSCORE', KEY_FORGOTTEN, batch)
+    return batch_fields(KEY_BATCH .. batch, 'state') == false and not redis.call('ZSCORE', KEY_FORGOTTEN, batch)
 end
 if redis.call('EXISTS', key) == 1 and not is_torn(id) then
-    if redis.call('TYPE', key).ok == 'hash' then
---#include list_batch.lua
-    end
+    if redis.call('TYPE', key).ok == 'hash' then list_batch(id) end
     return {'EXISTS'}
 end
 local waits, failed_dependency = {}, nil
 for i = 7, 6 + others do
-    local o = redis.call('HMGET', KEY_BATCH .. ARGV[i], OUTCOME_FIELDS)
-    if not o[1] then return {'GONE', ARGV[i]} end
-    if o[1] ~= 'finished' then waits[#waits + 1] = ARGV[i] elseif o[2] == '1' or o[3] ~= '0' then failed_dependency = ARGV[i] end
+    local other = ARGV[i]
+    local state, cancelled, failed = unpack(redis.call('HMGET', KEY_BATCH .. other, OUTCOME_FIELDS))
+    if not state then return {'GONE', other} end
+    if state ~= 'finished' then waits[#waits + 1] = other elseif cancelled == '1' or failed ~= '0' then failed_dependency = other end
 end
 if name ~= '' then
     local other = redis.call('HGET', KEY_NAMES, name)
     if other then
-        local o = redis.call('HMGET', KEY_BATCH .. other, 'state', 'flag.cancelled')
-        if o[1] and o[1] ~= 'finished' and o[2] ~= '1' then return {'NAME', other} end
+        local state, cancelled = unpack(redis.call('HMGET', KEY_BATCH .. other, 'state', 'flag.cancelled'))
+        if state and state ~= 'finished' and cancelled ~= '1' then return {'NAME', other} end
     end
 end
 if output ~= '' then
     local other = redis.call('HGET', KEY_OUTPUTS, output)
     local is_taken = other and redis.call('EXISTS', KEY_BATCH .. other) == 1 and not is_torn(other)
-    if is_taken and ARGV[4] ~= '1' then return {'OUTPUT', other} end
+    if is_taken and takes_output ~= '1' then return {'OUTPUT', other} end
 end
---#include now.lua
+local now = server_time()
 redis.call('HSET', key, unpack(ARGV, 7 + others))
-if output ~= '' then
-    local seen, taken = tonumber(ARGV[3]), nil
---#include take_output.lua
-    redis.call('HSET', key, 'output.taken', taken)
-end
+if output ~= '' then take_output(id, output, now, tonumber(seen)) end
 if name ~= '' then redis.call('HSET', KEY_NAMES, name, id) end
 redis.call('HSET', key, 'state', #waits == 0 and 'ready' or 'waiting', 'submitted', now, 'started', '', 'finished', '', 'feeder.seen', now,
     'photos', 0, 'operations', 0, 'operations.ended', 0, 'operations.kept', 0, 'executing', 0, 'sealed', 0, 'round', 1,
@@ -59,18 +60,16 @@ redis.call('HSET', key, 'state', #waits == 0 and 'ready' or 'waiting', 'submitte
     'feed.digest', '')
 redis.call('ZADD', KEY_BATCHES, now, id)
 redis.pcall('ZADD', KEY_OPEN, now, id)  -- a key of another type is removed by Repair.lua
-local about = TIME_AND_BATCH
-redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"submitted",' .. about .. '}')
+publish_event('submitted', id, now)
 if #waits == 0 then
-    redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"isReady",' .. about .. ',"value":true}')
+    publish_event('isReady', id, now, '"value":true')
 else
     redis.call('HINCRBY', KEY_CONTROL, 'dependencies', 1)
     redis.call('SADD', key .. DEPENDENCIES, unpack(waits))
     for _, other in ipairs(waits) do redis.call('SADD', KEY_BATCH .. other .. DEPENDENTS, id) end
-    redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"dependencies",' .. about .. ',"value":' .. redis.call('SCARD', key .. DEPENDENCIES) .. '}')
+    publish_event('dependencies', id, now, '"value":' .. redis.call('SCARD', key .. DEPENDENCIES))
 end
 if failed_dependency and redis.call('HGET', key, 'after.success') == '1' then
-    local reason = failed_dependency .. ' did not succeed'
---#include cancel_batch.lua
+    cancel_batch(id, failed_dependency .. ' did not succeed', now)
 end
 return {'OK', now}

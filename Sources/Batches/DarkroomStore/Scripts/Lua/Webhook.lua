@@ -8,20 +8,19 @@
 -- {'OK', attempts, score}: the number of attempts so far, and the new score
 -- {'MOVED'} another worker has taken the webhook, or it is removed
 --#include prelude.lua
-local member = ARGV[1]
+--#include schedule_deletion.lua
+--#include server_time.lua
+local member, expected_score, delay, attempt = unpack(ARGV)
 local score = redis.call('ZSCORE', KEY_WEBHOOKS, member)
-if not score or tonumber(score) ~= tonumber(ARGV[2]) then return {'MOVED'} end
+if not score or tonumber(score) ~= tonumber(expected_score) then return {'MOVED'} end
 local id = string.match(member, '^(.*) %d+$')
 local key = KEY_BATCH .. id
 local state = redis.call('HGET', key, 'state')
-if ARGV[3] == '' or not state then
+if delay == '' or not state then
     redis.call('ZREM', KEY_WEBHOOKS, member)
-    if state == 'finished' then
---#include schedule_deletion.lua
-    end
+    if state == 'finished' then schedule_deletion(id) end
     return {'OK', 0, 0}
 end
---#include now.lua
-local next = now + ARGV[3]
-redis.call('ZADD', KEY_WEBHOOKS, next, member)
-return {'OK', redis.call('HINCRBY', key, 'webhook.attempts', ARGV[4]), next}
+local next_attempt = server_time() + delay
+redis.call('ZADD', KEY_WEBHOOKS, next_attempt, member)
+return {'OK', redis.call('HINCRBY', key, 'webhook.attempts', attempt), next_attempt}
