@@ -55,6 +55,7 @@ struct StoreScripts: Sendable {
         "maintain.lua": PackageResources.maintain_lua,
         "mark_ready.lua": PackageResources.mark_ready_lua,
         "most_kept.lua": PackageResources.most_kept_lua,
+        "next_due.lua": PackageResources.next_due_lua,
         "notify_idle.lua": PackageResources.notify_idle_lua,
         "notify_work.lua": PackageResources.notify_work_lua,
         "prelude.lua": PackageResources.prelude_lua,

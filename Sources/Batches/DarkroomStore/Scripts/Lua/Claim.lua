@@ -81,25 +81,28 @@ local function new_token(now)
     return token
 end
 
--- Up to 100 batches of a ready queue that follow the turn `after`, in turn: their ids and turns. If the claim is for the focus of one batch,
--- only this batch.
-local function ready_batches(ready_key, after)
-    local ids, turns = {}, {}
-    if focused ~= '' then
-        local turn = redis.call('ZSCORE', ready_key, focused)
-        if turn then ids[1], turns[1] = focused, turn end
-        return ids, turns
-    end
-    local page = redis.call('ZRANGEBYSCORE', ready_key, after, '+inf', 'WITHSCORES', 'LIMIT', 0, 100)
-    for i = 1, #page / 2 do ids[i], turns[i] = page[2 * i - 1], page[2 * i] end
-    return ids, turns
+-- A page of a ready queue, in turn: up to 100 batches that follow the turn `after`, each with its turn, as `id, turn, ...`. If the claim is
+-- for the focus of one batch, only this batch.
+local function ready_page(ready_key, after)
+    if focused == '' then return redis.call('ZRANGEBYSCORE', ready_key, after, '+inf', 'WITHSCORES', 'LIMIT', 0, 100) end
+    local turn = redis.call('ZSCORE', ready_key, focused)
+    return turn and {focused, turn} or {}
 end
 
--- The positions in `ids` of the batches that the worker neither refuses nor skips.
-local function open_batches(ids, refusals, skipped)
-    local refused, open = refusals > 0 and #ids > 0 and redis.call('SMISMEMBER', refused_key, unpack(ids)) or {}, {}
-    for i = 1, #ids do
-        if refused[i] ~= 1 and not skipped[ids[i]] then open[#open + 1] = i end
+local function id_at(page, position) return page[2 * position - 1] end
+
+local function turn_at(page, position) return page[2 * position] end
+
+-- The positions of the batches of a page that the worker neither refuses nor skips.
+local function open_positions(page, refusals, skipped)
+    local refused, open, last = {}, {}, #page / 2
+    if refusals > 0 and last > 0 then
+        local ids = {}
+        for i = 1, last do ids[i] = id_at(page, i) end
+        refused = redis.call('SMISMEMBER', refused_key, unpack(ids))
+    end
+    for i = 1, last do
+        if refused[i] ~= 1 and not skipped[id_at(page, i)] then open[#open + 1] = i end
     end
     return open
 end
@@ -202,19 +205,19 @@ local function claim_from(claim, id, ready_key, priority, batches_left)
     claim.photos_left = claim.photos_left - #popped * size
 end
 
--- Claims from the batches of one page of a ready queue, until the claim is full or has looked at 100 batches.
-local function claim_from_page(claim, ids, turns, open, rank, ready_key, priority)
+-- Claims from the open batches of one page of a ready queue, until the claim is full or has looked at 100 batches.
+local function claim_from_page(claim, page, open, rank, ready_key, priority)
     for n = 1, #open do
         local position = open[n]
         claim.looked = claim.looked + 1
-        claim_from(claim, ids[position], ready_key, priority, #open - n + 1)
+        claim_from(claim, id_at(page, position), ready_key, priority, #open - n + 1)
         if claim.operations_left == 0 or claim.photos_left <= 0 then
             claim.left = claim.left + #open - n
             if n < #open then claim.left_priority = claim.left_priority or priority end
             return
         end
         if claim.looked == 100 then
-            claim.next_at = rank .. ':' .. turns[position]
+            claim.next_at = rank .. ':' .. turn_at(page, position)
             return
         end
     end
@@ -230,11 +233,12 @@ local function claim_from_queues(claim, refusals, skipped)
         local ready_key = KEY_READY .. priority
         local after = rank == from_rank and '(' .. from_turn or '-inf'
         while after and claim.next_at == '' and claim.operations_left > 0 and claim.photos_left > 0 do
-            local ids, turns = ready_batches(ready_key, after)
-            read = read + #ids
-            claim_from_page(claim, ids, turns, open_batches(ids, refusals, skipped), rank, ready_key, priority)
-            after = #ids == 100 and '(' .. turns[100]
-            if after and claim.next_at == '' and read >= 1000 then claim.next_at = rank .. ':' .. turns[100] end
+            local page = ready_page(ready_key, after)
+            local batches = #page / 2
+            read = read + batches
+            claim_from_page(claim, page, open_positions(page, refusals, skipped), rank, ready_key, priority)
+            after = batches == 100 and '(' .. turn_at(page, 100)
+            if after and claim.next_at == '' and read >= 1000 then claim.next_at = rank .. ':' .. turn_at(page, 100) end
         end
     end
 end

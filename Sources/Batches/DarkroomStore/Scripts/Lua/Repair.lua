@@ -459,7 +459,8 @@ local function step()
                 if batch_fields(KEY_BATCH .. id, 'state') and not are_sums_sound(id) then redis.call('SADD', KEY_REPAIR_WANTED, id) end
             end
             if #page == 200 then
-                redis.call('HSET', KEY_REPAIR_ROUND, 'batch', page[199], 'time', page[200])
+                local last_id, last_time = unpack(page, 199)
+                redis.call('HSET', KEY_REPAIR_ROUND, 'batch', last_id, 'time', last_time)
             else
                 redis.call('HDEL', KEY_REPAIR_ROUND, 'batch', 'time')
             end

@@ -1,4 +1,5 @@
 --#include server_time.lua
+
 -- Returns the time of the Redis server in ms since 1970, and two clocks. Leases expire by `lease_clock`. By `retention_clock`, deferred
 -- operations become due and finished batches are deleted. Each claim, heartbeat or release of any worker advances both clocks by the
 -- time since the previous one: `lease_clock` by at most 3 s, `retention_clock` by at most 6 h, and neither if the clock of the server

@@ -1,3 +1,5 @@
+--#include next_due.lua
+
 -- Whether the counters of the batch `id` agree with each other and with the sizes of its keys, and whether the batch is in the sets in
 -- which a batch of its state must be. The cost does not depend on the size of the batch: state codes are not read. The keys of the batch
 -- must have the right types.
@@ -34,9 +36,8 @@ local function are_sums_sound(id)
             and (focus_only == '1' or can_run == (turn and true or false))
     end
     if is_sound and cancelled ~= '1' and queued > claimable then
-        local due = redis.call('ZRANGEBYSCORE', key .. QUEUE, DEFERRED, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
-        local known = redis.call('ZSCORE', KEY_DEFERRED, id)
-        is_sound = due and known and tonumber(known) <= due - DEFERRED
+        local due, known = next_due(key), redis.call('ZSCORE', KEY_DEFERRED, id)
+        is_sound = due and known and tonumber(known) <= due
     end
     if finished then
         is_sound = is_sound and (redis.call('EXISTS', key .. DEPENDENTS) == 0 or redis.call('ZSCORE', KEY_RELEASES, id) and true)

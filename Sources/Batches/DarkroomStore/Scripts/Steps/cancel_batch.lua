@@ -2,6 +2,7 @@
 --#include finish_batch.lua
 --#include publish_batch_controls.lua
 --#include publish_event.lua
+
 -- Cancels the batch `id` for `reason` ('': a user cancelled it). The batch must be neither cancelled nor finished. The cost does not
 -- depend on the size of the batch: workers end the operations that are executing, and state codes are not rewritten.
 local function cancel_batch(id, reason, now)

@@ -1,6 +1,7 @@
 --#include publish_event.lua
 --#include running_workers.lua
 --#include schedule_deletion.lua
+
 -- Finishes the batch `id` at `now`: clears its focus, and schedules its webhook, its deletion and the release of its dependents. If the
 -- batch is cancelled, it also removes the queue and the entries. A batch whose counters do not agree is not finished, but repaired first,
 -- unless Repair.lua calls the step (`is_repaired`).

@@ -1,6 +1,7 @@
 --#include batch_fields.lua
 --#include publish_event.lua
 --#include release_dependents.lua
+
 -- Does one step of forgetting the batch `id`. Returns true if the batch is forgotten. The first step removes the state, so that no script
 -- writes to the batch any more, and adds the id to the sorted set `forgotten`, which keeps the newest 10,000 ids. Each step removes at
 -- most 100 dependents, 100 dependencies and 100 leases; the step that removes the last of them also removes all other keys. Keys of a

@@ -1,5 +1,6 @@
 --#include batch_fields.lua
 --#include resume_deferred.lua
+
 -- Records that `worker` is running ('': no worker). Removes up to 10 workers that have sent no claim or heartbeat for an hour.
 local function record_worker(worker, now)
     if worker ~= '' then redis.call('ZADD', KEY_WORKERS, now, worker) end

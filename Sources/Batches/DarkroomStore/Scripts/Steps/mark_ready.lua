@@ -1,6 +1,7 @@
 --#include finish_batch.lua
 --#include publish_event.lua
 --#include ready_sync.lua
+
 -- Marks the batch `id`, which has no dependencies left, as ready. If all its operations have ended, finishes it instead.
 -- `is_repaired`: see finish_batch.lua.
 local function mark_ready(id, now, is_repaired)

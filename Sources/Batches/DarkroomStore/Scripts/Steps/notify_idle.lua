@@ -1,4 +1,5 @@
 --#include running_workers.lua
+
 -- A worker that holds no operation has found none to claim. If other workers hold several operations, publishes a change notice, so that
 -- they release some, see WorkerState+Sharing.swift. `workers` is the number of running workers. At most one notice is sent in 100 ms and
 -- 2 ms for each worker, because each notice reaches all of them. Returns after how many ms the worker claims again, even if nothing

@@ -1,4 +1,5 @@
 --#include running_workers.lua
+
 -- Publishes a change notice: `operations` operations of `priority` can be claimed. Publishes nothing if, within the last 100 ms, a notice
 -- for this priority announced more than half as many operations. `workers` is the number of running workers. Each worker draws a random
 -- number to decide whether it claims, see ChangeNotice.swift.

@@ -1,4 +1,5 @@
 --#include batch_controls.lua
+
 -- Counts a change of the controls of the batch `id`, and publishes these controls.
 local function publish_batch_controls(id)
     local controls = batch_controls(KEY_BATCH .. id)

@@ -1,4 +1,5 @@
 --#include notify_work.lua
+
 -- Adds the batch `id` to the ready queue of `priority`. A batch that is already in the queue keeps its turn. If the batch was not in the
 -- queue, publishes a change notice (see notify_work.lua), unless `is_silent`, because a worker that refuses the batch is releasing an
 -- operation.

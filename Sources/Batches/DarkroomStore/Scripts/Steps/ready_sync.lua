@@ -1,4 +1,5 @@
 --#include ready_add.lua
+
 -- Adds the batch `id` to the ready queue of its priority if one of its operations can be claimed, and removes it from the queue
 -- otherwise. `is_silent`: see ready_add.lua.
 local function ready_sync(id, now, is_silent)

@@ -2,6 +2,7 @@
 --#include cancel_batch.lua
 --#include mark_ready.lua
 --#include publish_event.lua
+
 -- Releases at most 100 dependents of the batch `id`, which has finished or is being forgotten. A dependent that requires success is
 -- cancelled if the batch was not successful. Returns true if no dependent is left.
 local function release_dependents(id, now)

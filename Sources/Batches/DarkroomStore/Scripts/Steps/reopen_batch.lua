@@ -1,4 +1,5 @@
 --#include publish_event.lua
+
 -- Begins a new round of the finished batch `id`. The batch gets its name back unless another batch has taken the name.
 local function reopen_batch(id, now)
     local key = KEY_BATCH .. id

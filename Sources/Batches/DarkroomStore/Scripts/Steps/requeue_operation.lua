@@ -1,6 +1,8 @@
 --#include is_valid_batch.lua
 --#include publish_event.lua
+
 --#define REQUEUE_FIELDS 'size', 'photos', 'count.downloaded', 'executing', 'operations', 'operations.ended', 'sealed', 'operations.kept', 'originals', 'state', 'flag.cancelled', 'output'
+
 -- The fields of a batch's hash that requeue_operation needs, by name. Expects the values of REQUEUE_FIELDS.
 local function requeue_facts(size, photos, downloaded, executing, operations, ended, sealed, kept, originals, state, cancelled, output)
     return {size = size, photos = photos, downloaded = downloaded, executing = executing, operations = operations, ended = ended,
