@@ -13,16 +13,6 @@ func debian(_ name: String, pkgConfig: String, package: String) -> Target {
 /// glibc checks buffer sizes only in optimized code. `deploy/build` adds the hardening that needs other options.
 let hardening: [CSetting] = [.define("_FORTIFY_SOURCE", to: "3", .when(configuration: .release))]
 
-/// The Lua scripts of the store, `Scripts/NAME.lua` beside `Scripts/NAME.swift`.
-///
-/// The scripts are listed, because SwiftPM embeds either single files or a whole folder, including its Swift files. The
-/// manifest does not read the list from the folder, because SwiftPM evaluates a manifest again only if its text changes.
-let storeScripts = [
-    "AddDependency", "Cancel", "CancelPhotos", "Claim", "ExpireLeases", "Feed", "FeederHeartbeat", "Focus", "Forget",
-    "Grow", "Heartbeat", "Identify", "Leave", "Limits", "Prioritize", "Release", "RemoveDependency", "Repair",
-    "Report", "RestoreEntry", "Retry", "Seal", "ShareHosts", "Submit", "Suspend", "Webhook",
-]
-
 /// The targets in a folder of `Sources`.
 func room(_ folder: String, _ targets: [Target]) -> [Target] {
     for target in targets {
@@ -107,8 +97,7 @@ let rooms: [[Target]] = [
             .target(
                 name: "DarkroomStore",
                 dependencies: ["DarkroomHosts", "DarkroomModel", "DarkroomRedis", "DarkroomFiles", "DarkroomText"],
-                resources: [.embedInCode("Scripts/Steps")] + storeScripts.map { .embedInCode("Scripts/\($0).lua") }
-            ),
+                resources: [.embedInCode("Scripts/Lua"), .embedInCode("Scripts/Steps")]),
             .target(
                 name: "DarkroomCoordinator",
                 dependencies: [

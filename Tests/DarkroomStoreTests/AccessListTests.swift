@@ -28,28 +28,15 @@ import Testing
 
     // MARK: - Permitted commands
 
-    private static let steps: [(role: String, scripts: [RedisScript])] = [
-        (
-            "worker",
-            [
-                StoreScripts.claim, StoreScripts.heartbeat, StoreScripts.report, StoreScripts.release,
-                StoreScripts.leave,
-                StoreScripts.webhook, StoreScripts.repair, StoreScripts.shareHosts,
-            ]
-        ),
-        (
-            "coordinator",
-            [
-                StoreScripts.submit, StoreScripts.feed, StoreScripts.feederHeartbeat, StoreScripts.seal,
-                StoreScripts.heartbeat,
-                StoreScripts.forget, StoreScripts.expireLeases, StoreScripts.cancel, StoreScripts.cancelPhotos,
-                StoreScripts.suspend,
-                StoreScripts.prioritize, StoreScripts.focus, StoreScripts.limits, StoreScripts.addDependency,
-                StoreScripts.removeDependency, StoreScripts.retry, StoreScripts.grow, StoreScripts.restoreEntry,
-                StoreScripts.identify, StoreScripts.repair,
-            ]
-        ),
-    ]
+    /// The scripts of each role. The line `-- ROLES` in the head of a script names the roles that call it.
+    private static func scripts(of role: String) throws -> [RedisScript] {
+        try StoreScripts.all.filter { script in
+            let text = String(decoding: script.source, as: UTF8.self)
+            let line = text.split(separator: "\n").first { $0.hasPrefix("-- ROLES ") }
+            let roles = try #require(line, "\(script.name) names no role").dropFirst("-- ROLES ".count)
+            return roles.components(separatedBy: ", ").contains(role)
+        }
+    }
 
     /// The commands that the connection, the read functions of the store, and publishers call outside scripts.
     private static let beside: [String: Set<String>] = [
@@ -65,8 +52,10 @@ import Testing
     ]
 
     @Test func listsHaveExactlyTheCommandsOfTheScripts() throws {
-        #expect(Set(Self.steps.flatMap(\.scripts).map(\.name)) == Set(StoreScripts.all.map(\.name)))
-        for (role, scripts) in Self.steps {
+        let roles = ["worker", "coordinator"]
+        #expect(Set(try roles.flatMap { try Self.scripts(of: $0) }.map(\.name)) == Set(StoreScripts.all.map(\.name)))
+        for role in roles {
+            let scripts = try Self.scripts(of: role)
             let called = scripts.reduce(into: Set<String>()) { $0.formUnion(Self.commands(in: $1)) }
             #expect(called.count > 15, "the commands were not found in the scripts")
             let needed = called.union(Self.ofConnection).union(Self.beside[role] ?? [])

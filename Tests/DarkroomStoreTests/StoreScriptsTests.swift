@@ -5,16 +5,16 @@ import Testing
 @testable import DarkroomStore
 
 @Suite struct StoreScriptsTests {
-    private static let operations = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    private static let scripts = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../Sources/Batches/DarkroomStore/Scripts").standardizedFileURL
 
-    @Test func connectionsLoadTheScriptOfEveryOperation() throws {
-        let files = try FileManager.default.contentsOfDirectory(atPath: Self.operations.path)
-        #expect(StoreScripts.all.map(\.name).sorted() == files.filter { $0.hasSuffix(".lua") }.sorted())
+    @Test func connectionsLoadEveryScript() throws {
+        let files = try FileManager.default.contentsOfDirectory(atPath: Self.scripts.path + "/Lua")
+        #expect(StoreScripts.all.map(\.name).sorted() == files.sorted())
     }
 
     @Test func scriptsMayIncludeEveryStep() throws {
-        let files = try FileManager.default.contentsOfDirectory(atPath: Self.operations.path + "/Steps")
+        let files = try FileManager.default.contentsOfDirectory(atPath: Self.scripts.path + "/Steps")
         #expect(StoreScripts.steps.keys.sorted() == files.sorted())
     }
 
@@ -56,5 +56,41 @@ import Testing
         #expect(
             text.expanded(Array(script.utf8))
                 == "#!lua\n-- KEY\n\nlocal KEYS, aKEY = prefix .. 'key', {prefix .. 'key', prefix .. 'key'}")
+    }
+
+    @Test func includesEachStepOnce() {
+        var text = ScriptText(steps: ["a.lua": Array("--#include b.lua\nlocal a".utf8), "b.lua": Array("local b".utf8)])
+        let script = "--#include b.lua\n--#include a.lua\n--#include a.lua\nreturn a"
+        #expect(text.expanded(Array(script.utf8)) == "local b\nlocal a\nreturn a")
+    }
+
+    @Test func includesAStepOnceInEachBlock() {
+        var text = ScriptText(steps: ["a.lua": Array("local a".utf8), "b.lua": Array("--#include a.lua\nlocal b".utf8)])
+        let script = """
+            if x then
+                --#include b.lua
+
+                if y then
+                    --#include a.lua
+                end
+                --#include a.lua
+            else
+                --#include a.lua
+            end
+            --#include a.lua
+            """
+        let expected = """
+            if x then
+            local a
+            local b
+
+                if y then
+                end
+            else
+            local a
+            end
+            local a
+            """
+        #expect(text.expanded(Array(script.utf8)) == expected)
     }
 }

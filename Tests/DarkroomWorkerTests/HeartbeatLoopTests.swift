@@ -8,7 +8,7 @@ import Testing
 
 struct HeartbeatLoopTests {
     /// After a pause of Redis, the connection retries at least every 0.5 s (BackoffTests), and the lease clock has
-    /// advanced by at most 3 s (clocks.lua). Another 0.5 s is a margin for a busy machine.
+    /// advanced by at most 3 s (advance_clocks.lua). Another 0.5 s is a margin for a busy machine.
     @Test(arguments: [6, 7, 15, 60]) func pauseOfRedisIsShorterThanALease(seconds: Int) {
         let lease = Duration.seconds(seconds)
         let renewed = HeartbeatLoop.interval(shortestLease: lease)

@@ -9,7 +9,7 @@ import Foundation
 /// which runs until the object is released.
 final class RedisTraffic {
     private var monitors: [Monitor]
-    private let scripts = [StoreScripts.claim.sha1: "claim", StoreScripts.report.sha1: "report"]
+    private let scripts = [StoreScripts.shared.claim.sha1: "claim", StoreScripts.shared.report.sha1: "report"]
     /// The times of the claims and reports of each worker, in seconds since 1970.
     private var lastWork: [String: [Double]] = [:]
     /// The number of operations whose lease expired.

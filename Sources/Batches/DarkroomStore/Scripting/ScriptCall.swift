@@ -22,15 +22,16 @@ package struct ScriptCall<Reply: Sendable>: Sendable {
 extension BatchStore {
     /// A call of `script` with the key prefix of this store.
     func call<Reply>(
-        _ script: RedisScript, _ arguments: [any ScriptArgument],
+        _ script: KeyPath<StoreScripts, RedisScript>, _ arguments: [any ScriptArgument],
         decode: @escaping @Sendable (ScriptReply) throws(StoreError) -> Reply
     ) -> ScriptCall<Reply> {
+        let script = StoreScripts.shared[keyPath: script]
         let command = script.command(keys: [keyPrefix], arguments: arguments.map(\.argument))
         return ScriptCall(script: script, command: command, decode: decode)
     }
 
     func call<Reply: ScriptReplyDecodable>(
-        _ script: RedisScript, _ arguments: [any ScriptArgument]
+        _ script: KeyPath<StoreScripts, RedisScript>, _ arguments: [any ScriptArgument]
     ) -> ScriptCall<Reply> {
         call(script, arguments) { reply throws(StoreError) in try Reply(reply) }
     }

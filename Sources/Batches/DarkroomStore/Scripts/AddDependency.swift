@@ -7,7 +7,7 @@ extension BatchStore {
     ///   - other: the batch to wait for.
     ///   - version: the result of ``dependencyVersion()``, called before the caller read the dependencies.
     package func addDependency(_ id: BatchID, on other: BatchID, version: Int) -> ScriptCall<AddDependencyReply> {
-        call(StoreScripts.addDependency, [id, other, version])
+        call(\.addDependency, [id, other, version])
     }
 }
 

@@ -6,7 +6,7 @@ extension BatchStore {
     ///   - id: the batch.
     ///   - reason: a text for people; empty if a user cancelled the batch.
     package func cancel(_ id: BatchID, reason: String = "") -> ScriptCall<CancelReply> {
-        call(StoreScripts.cancel, [id, reason])
+        call(\.cancel, [id, reason])
     }
 }
 

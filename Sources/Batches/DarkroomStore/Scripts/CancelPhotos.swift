@@ -6,7 +6,7 @@ extension BatchStore {
     ///   - id: the batch.
     ///   - ranges: disjoint ranges of indexes from 0, at most 1,000 photos in total.
     package func cancelPhotos(_ id: BatchID, _ ranges: [ClosedRange<Int>]) -> ScriptCall<CancelPhotosReply> {
-        call(StoreScripts.cancelPhotos, [id] + ranges.flatMap { [$0.lowerBound, $0.upperBound] })
+        call(\.cancelPhotos, [id] + ranges.flatMap { [$0.lowerBound, $0.upperBound] })
     }
 }
 

@@ -27,7 +27,7 @@ extension BatchStore {
             arguments.append(batches.count)
             arguments += batches
         }
-        return call(StoreScripts.claim, arguments + HeldOperation.arguments(held))
+        return call(\.claim, arguments + HeldOperation.arguments(held))
     }
 }
 

@@ -12,7 +12,7 @@ extension BatchStore {
     package func feed(
         _ id: BatchID, operation number: Int, photos: Int, entry: [UInt8], digest: String
     ) -> ScriptCall<FeedReply> {
-        call(StoreScripts.feed, [id, number, photos, entry, digest])
+        call(\.feed, [id, number, photos, entry, digest])
     }
 }
 

@@ -4,6 +4,6 @@ extension BatchStore {
     /// Records that the feeder of a batch is running.
     /// - Returns: false if there is no such batch.
     package func feederHeartbeat(_ id: BatchID) -> ScriptCall<Bool> {
-        call(StoreScripts.feederHeartbeat, [id]) { reply throws(StoreError) in reply.status == "OK" }
+        call(\.feederHeartbeat, [id]) { reply throws(StoreError) in reply.status == "OK" }
     }
 }

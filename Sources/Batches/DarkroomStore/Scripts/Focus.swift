@@ -3,13 +3,13 @@ import DarkroomModel
 extension BatchStore {
     /// Sets the focus of a batch, the photos that run next; nil clears it. Repeating the call does no harm.
     package func focus(_ id: BatchID, _ focus: BatchControls.Focus?) -> ScriptCall<FocusReply> {
-        guard let focus else { return call(StoreScripts.focus, [id, "", "", false]) }
-        return call(StoreScripts.focus, [id, focus.photos.lowerBound, focus.photos.upperBound, focus.only])
+        guard let focus else { return call(\.focus, [id, "", "", false]) }
+        return call(\.focus, [id, focus.photos.lowerBound, focus.photos.upperBound, focus.only])
     }
 
     /// Clears the focus of a batch if it is still `photos`, and not exclusive. Repeating the call does no harm.
     package func clearFocus(_ id: BatchID, ifStill photos: ClosedRange<Int>) -> ScriptCall<FocusReply> {
-        call(StoreScripts.focus, [id, "", "", false, photos.lowerBound, photos.upperBound])
+        call(\.focus, [id, "", "", false, photos.lowerBound, photos.upperBound])
     }
 }
 

@@ -7,7 +7,7 @@ extension BatchStore {
     ///   - unfinished: whether the batch is forgotten even if it is unfinished. The workers that hold operations of the
     ///     batch then release them.
     package func forget(_ id: BatchID, unfinished: Bool = false) -> ScriptCall<ForgetReply> {
-        call(StoreScripts.forget, [id, unfinished])
+        call(\.forget, [id, unfinished])
     }
 }
 

@@ -11,7 +11,7 @@ extension BatchStore {
         last: (photos: Int, entry: [UInt8], digest: String)?
     ) -> ScriptCall<GrowReply> {
         call(
-            StoreScripts.grow,
+            \.grow,
             [
                 id, fed.operations, fed.photos, fed.digest, last?.photos ?? 0, last?.entry ?? [],
                 last?.digest ?? "",

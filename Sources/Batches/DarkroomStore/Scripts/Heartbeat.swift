@@ -9,7 +9,7 @@ extension BatchStore {
     ) -> ScriptCall<HeartbeatReply> {
         var arguments: [any ScriptArgument] = [worker ?? "", facts.count]
         for (field, value) in facts { arguments += [field, value] }
-        return call(StoreScripts.heartbeat, arguments + HeldOperation.arguments(held))
+        return call(\.heartbeat, arguments + HeldOperation.arguments(held))
     }
 
     /// Does one bounded step of the maintenance that heartbeats of workers do, so that maintenance proceeds even if no

@@ -1,6 +1,6 @@
 extension BatchStore {
     /// Removes a worker that holds no operation from the list of workers.
     package func leave(worker: String) -> ScriptCall<Void> {
-        call(StoreScripts.leave, [worker]) { _ throws(StoreError) in }
+        call(\.leave, [worker]) { _ throws(StoreError) in }
     }
 }

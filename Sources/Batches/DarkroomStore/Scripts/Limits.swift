@@ -11,6 +11,6 @@ extension BatchStore {
     package func clearLimits() -> ScriptCall<Bool> { limits("0", "0") }
 
     private func limits(_ downloads: String, _ filtrations: String) -> ScriptCall<Bool> {
-        call(StoreScripts.limits, [downloads, filtrations]) { reply throws(StoreError) in try reply.int(1) == 1 }
+        call(\.limits, [downloads, filtrations]) { reply throws(StoreError) in try reply.int(1) == 1 }
     }
 }

@@ -18,7 +18,7 @@ extension BatchStore {
         retries: [Int: RetryHistory] = [:]
     ) -> ScriptCall<ReleaseReply> {
         call(
-            StoreScripts.release,
+            \.release,
             [
                 worker, held.fencingToken, held.batch, held.number, isRefused,
                 min(delay, Deferral.longest).wholeMilliseconds, RetryCoding.text(of: retries, at: .now),

@@ -3,7 +3,7 @@ import DarkroomModel
 extension BatchStore {
     /// Makes a batch stop waiting for another batch. Repeating the call does no harm.
     package func removeDependency(_ id: BatchID, from other: BatchID) -> ScriptCall<RemoveDependencyReply> {
-        call(StoreScripts.removeDependency, [id, other])
+        call(\.removeDependency, [id, other])
     }
 }
 

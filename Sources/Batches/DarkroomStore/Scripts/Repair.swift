@@ -7,7 +7,7 @@ extension BatchStore {
     /// - Parameter batch: a batch that must be checked before others; nil for none.
     package func repair(_ batch: BatchID? = nil) -> ScriptCall<RepairReply> {
         call(
-            StoreScripts.repair,
+            \.repair,
             [batch?.description ?? "", [FailureReason.other.stateCode] as [UInt8], Self.lostOperation])
     }
 

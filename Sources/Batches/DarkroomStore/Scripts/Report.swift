@@ -26,7 +26,7 @@ extension BatchStore {
             worker, held.fencingToken, held.batch, held.number, codes, bytesIn, bytesOut,
         ]
         for (index, json) in failures { arguments += [index, json] as [any ScriptArgument] }
-        return call(StoreScripts.report, arguments)
+        return call(\.report, arguments)
     }
 }
 

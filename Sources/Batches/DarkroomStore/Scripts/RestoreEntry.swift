@@ -3,7 +3,7 @@ import DarkroomModel
 extension BatchStore {
     /// Writes the missing entry of an operation that ended with failures, so that its failed photos can be retried.
     package func restoreEntry(_ id: BatchID, operation number: Int, entry: [UInt8]) -> ScriptCall<RestoreEntryReply> {
-        call(StoreScripts.restoreEntry, [id, number, entry])
+        call(\.restoreEntry, [id, number, entry])
     }
 }
 

@@ -13,7 +13,7 @@ extension BatchStore {
         _ id: BatchID, from first: Int = 1, through last: Int = 1_000_000_000, reasons: [FailureReason] = [],
         overwrite: Bool = false, above seen: Int = 0
     ) -> ScriptCall<RetryReply> {
-        call(StoreScripts.retry, [id, first, last, Self.pattern(reasons), overwrite ? String(seen) : ""])
+        call(\.retry, [id, first, last, Self.pattern(reasons), overwrite ? String(seen) : ""])
     }
 
     /// The state codes of reasons as a part of a set in a Lua pattern. Consecutive codes are a range, because Lua compares

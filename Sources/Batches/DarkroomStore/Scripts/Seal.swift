@@ -4,7 +4,7 @@ extension BatchStore {
     /// Seals a batch, so that nothing more can be fed. Does nothing if the totals in Redis are not `operations` and
     /// `photos`. The call is idempotent.
     package func seal(_ id: BatchID, operations: Int, photos: Int) -> ScriptCall<SealReply> {
-        call(StoreScripts.seal, [id, operations, photos])
+        call(\.seal, [id, operations, photos])
     }
 }
 

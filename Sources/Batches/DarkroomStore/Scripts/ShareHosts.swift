@@ -19,7 +19,7 @@ extension BatchStore {
                 [use.state.text, use.answered.map { String($0.wholeMilliseconds) } ?? ""] as [any ScriptArgument]
         }
         let count = uses.count
-        return call(StoreScripts.shareHosts, arguments) { reply throws(StoreError) in
+        return call(\.shareHosts, arguments) { reply throws(StoreError) in
             guard reply.status == "OK" else { throw reply.unexpected }
             var shares: [HostShare] = []
             for host in 0..<count { shares.append(try HostShare(reply, at: 1 + 9 * host)) }

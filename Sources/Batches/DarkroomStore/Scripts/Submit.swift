@@ -15,7 +15,7 @@ extension BatchStore {
         var arguments: [any ScriptArgument] = [id, options.output, seen, overwrite, options.name, others.count]
         arguments += others
         for (field, value) in options.fields { arguments += [field, value] }
-        return call(StoreScripts.submit, arguments)
+        return call(\.submit, arguments)
     }
 }
 

@@ -8,6 +8,6 @@ extension BatchStore {
     ///   - isSuspended: true suspends, false resumes.
     package func suspend(_ id: BatchID?, _ part: QueuePart, _ isSuspended: Bool) -> ScriptCall<ControlReply> {
         let flag = part == .everything ? "suspended" : "\(part.rawValue).suspended"
-        return call(StoreScripts.suspend, [id?.description ?? "", flag, isSuspended])
+        return call(\.suspend, [id?.description ?? "", flag, isSuspended])
     }
 }

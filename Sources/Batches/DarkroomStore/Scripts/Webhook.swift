@@ -4,7 +4,7 @@ extension BatchStore {
     ///   - due: the webhook, from the reply of a heartbeat.
     ///   - duration: the time for the attempt; after this time, another worker may take the webhook.
     package func takeWebhook(_ due: DueWebhook, for duration: Duration) -> ScriptCall<TakeWebhookReply> {
-        call(StoreScripts.webhook, [due.member, due.score, duration.wholeMilliseconds, true])
+        call(\.webhook, [due.member, due.score, duration.wholeMilliseconds, true])
     }
 
     /// Ends an attempt: removes the webhook, or schedules the next attempt.
@@ -15,7 +15,7 @@ extension BatchStore {
     /// - Returns: false if another worker has taken the webhook in the meantime.
     package func endWebhookAttempt(_ member: String, score: Int, retryAfter delay: Duration?) -> ScriptCall<Bool> {
         let milliseconds = delay.map { String($0.wholeMilliseconds) } ?? ""
-        return call(StoreScripts.webhook, [member, score, milliseconds, false]) { reply throws(StoreError) in
+        return call(\.webhook, [member, score, milliseconds, false]) { reply throws(StoreError) in
             reply.status == "OK"
         }
     }

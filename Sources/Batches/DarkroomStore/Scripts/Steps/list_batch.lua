@@ -1,8 +1,10 @@
--- Included. Adds the batch `id` with the hash `key` to the set of all batches, and to that of the open ones if it has not finished, if a
--- torn file lacks it there. Expects `prefix`.
-if not redis.call('ZSCORE', KEY_BATCHES, id) then
-    redis.call('ZADD', KEY_BATCHES, tonumber(redis.call('HGET', key, 'submitted')) or 0, id)
-end
-if not redis.pcall('ZSCORE', KEY_OPEN, id) and redis.call('HGET', key, 'state') ~= 'finished' then
-    redis.call('ZADD', KEY_OPEN, tonumber(redis.call('HGET', key, 'submitted')) or 0, id)
+-- Adds the batch `id` to the set of all batches, and to that of the open ones if it has not finished, if a torn file lacks it there.
+local function list_batch(id)
+    local key = KEY_BATCH .. id
+    if not redis.call('ZSCORE', KEY_BATCHES, id) then
+        redis.call('ZADD', KEY_BATCHES, tonumber(redis.call('HGET', key, 'submitted')) or 0, id)
+    end
+    if not redis.pcall('ZSCORE', KEY_OPEN, id) and redis.call('HGET', key, 'state') ~= 'finished' then
+        redis.call('ZADD', KEY_OPEN, tonumber(redis.call('HGET', key, 'submitted')) or 0, id)
+    end
 end

@@ -1,6 +1,6 @@
--- Included at the head of every script: names of keys, and lists of fields that several scripts share. A line
+-- Every script includes this file first: names of keys, constants, and lists of fields that several scripts share. A line
 -- `--#define NAME TEXT` replaces NAME with TEXT in all later lines. ScriptText does this before the script is sent to Redis, so
--- definitions cost no time when the script runs.
+-- definitions cost no time when the script runs. A definition uses no variable except `prefix`.
 
 -- The only key that every script gets: `{<namespace>}:`, the prefix of all keys.
 local prefix = KEYS[1]
@@ -49,8 +49,6 @@ local prefix = KEYS[1]
 --#define FOCUS_FIELDS 'focus.first', 'focus.last', 'focus.only'
 --#define COUNT_FIELDS 'count.downloaded', 'count.filtered', 'count.failed', 'count.cancelled'
 --#define OUTCOME_FIELDS 'state', 'flag.cancelled', 'count.failed'
--- The fields that requeue_operation.lua needs, in this order.
---#define REQUEUE_FIELDS 'size', 'photos', 'count.downloaded', 'executing', 'operations', 'operations.ended', 'sealed', 'operations.kept', 'originals', 'state', 'flag.cancelled', 'focus.only', 'output'
 
 -- Fields of `totals`, in the order of a sample of the history.
 --#define TOTAL_FIELDS 'photos.filtered', 'photos.failed', 'photos.cancelled', 'bytes.in', 'bytes.out'
@@ -60,9 +58,6 @@ local prefix = KEYS[1]
 
 -- Lowest priority first.
 --#define PRIORITIES 'veryLow', 'low', 'normal', 'high', 'veryHigh'
-
--- The number of workers with a heartbeat or a claim in the last 30 s: an idle worker sends a heartbeat every 12 s.
---#define RUNNING_WORKERS redis.call('ZCOUNT', KEY_WORKERS, now - 30000, '+inf')
 
 -- The maximum number of photos of a batch, and so of operations (see StoredBounds.swift).
 --#define MOST_PHOTOS 536870912
@@ -74,13 +69,6 @@ local prefix = KEYS[1]
 --#define DEFERRED 1099511627776
 --#define MOST_DEFERRAL 3600000
 
--- For each batch, Redis keeps the details of at most this many failures, and, for retries, the entries of at most this many ended
--- operations. The limit is 10,000. If the namespace has more than 100 batches, it is 1,000,000 divided by their number, but at least 100.
---#define MOST_KEPT math.max(100, math.min(10000, math.floor(1000000 / redis.call('ZCARD', KEY_BATCHES))))
-
 -- The state codes of failed photos, as a part of a set in a pattern: '[FAILURE_CODES]'. The same definition in Swift is
 -- FailureReason.isStateCode.
 --#define FAILURE_CODES a-z\128-\255
-
--- The time and the batch `id` in the JSON of an event.
---#define TIME_AND_BATCH '"time":' .. now .. ',"batch":"' .. id .. '"'

@@ -1,14 +1,13 @@
--- Included. Makes the batch `id` with the hash `key` the holder of its output folder again. If another batch has taken the folder
--- in the meantime, the script returns {'OUTPUT', batch id}, unless `overwrite` is true. Expects `prefix`, `now`, `seen` and
--- `overwrite`.
-do
-    local output, taken = redis.call('HGET', key, 'output'), nil
-    if output and output ~= '' then
-        local holder = redis.call('HGET', KEY_OUTPUTS, output)
-        if holder and holder ~= id and not overwrite and redis.call('EXISTS', KEY_BATCH .. holder) == 1 then return {'OUTPUT', holder} end
-        if holder ~= id or overwrite then
 --#include take_output.lua
-            redis.call('HSET', key, 'output.taken', taken)
-        end
-    end
+
+-- Makes the batch `id` the holder of its output folder again. If another batch has taken the folder in the meantime, returns its id and
+-- does nothing, unless `overwrite` is true. `seen`: see take_output.lua.
+local function retake_output(id, now, seen, overwrite)
+    local key = KEY_BATCH .. id
+    local output = redis.call('HGET', key, 'output')
+    if not output or output == '' then return nil end
+    local holder = redis.call('HGET', KEY_OUTPUTS, output)
+    if holder and holder ~= id and not overwrite and redis.call('EXISTS', KEY_BATCH .. holder) == 1 then return holder end
+    if holder ~= id or overwrite then take_output(id, output, now, seen) end
+    return nil
 end

@@ -1,10 +1,6 @@
--- Included. Every 10 s, adds a sample to the history of the last hour: the time, the totals, and the photos of the operations that can
--- be claimed (the last operation of a batch counts as a full one; at most 200 batches of each priority are counted). Sets
--- `is_sampled`, true if this call added a sample. Expects `prefix` and `now`.
-local sampled = tonumber(redis.call('HGET', KEY_CONTROL, 'history.sampled') or '')
-local is_sampled = not (sampled and math.abs(now - sampled) < 10000)  -- also if another program has stored "nan"
-if is_sampled then
-    redis.call('HSET', KEY_CONTROL, 'history.sampled', now)
+-- The photos of the operations that can be claimed. The last operation of a batch counts as a full one; at most 200 batches of each
+-- priority are counted.
+local function queued_photos()
     local queued = 0
     for _, priority in ipairs({PRIORITIES}) do
         for _, id in ipairs(redis.call('ZRANGE', KEY_READY .. priority, 0, 199)) do
@@ -14,15 +10,26 @@ if is_sampled then
             if type(operations) == 'number' and number >= 1 and number <= 1000 then queued = queued + operations * number end
         end
     end
+    return queued
+end
+
+-- Every 10 s, adds a sample to the history of the last hour: the time, the totals, and the photos of the operations that can be claimed.
+-- Returns true if this call added a sample.
+local function sample_history(now)
+    local sampled = tonumber(redis.call('HGET', KEY_CONTROL, 'history.sampled') or '')
+    local is_due = not (sampled and math.abs(now - sampled) < 10000)  -- also if another program has stored "nan"
+    if not is_due then return false end
+    redis.call('HSET', KEY_CONTROL, 'history.sampled', now)
+    local queued = queued_photos()
     local totals, sample = redis.pcall('HMGET', KEY_TOTALS, TOTAL_FIELDS), {string.format('%.0f', now)}
-    for i = 1, 5 do
+    for i = 1, #{TOTAL_FIELDS} do
         local total = totals[i] or '0'
         sample[#sample + 1] = #total <= 16 and string.find(total, '^%d+$') and total or '0'
     end
     sample[#sample + 1] = string.format('%.0f', queued)
     -- Samples in the future are from before the clock of the server was set back.
-    for _, range in ipairs({{'-inf', now - 3600000}, {'(' .. now, '+inf'}}) do
-        local outside = redis.pcall('ZRANGEBYSCORE', KEY_HISTORY, range[1], range[2], 'LIMIT', 0, 500)
+    for _, range in ipairs({{from = '-inf', to = now - 3600000}, {from = '(' .. now, to = '+inf'}}) do
+        local outside = redis.pcall('ZRANGEBYSCORE', KEY_HISTORY, range.from, range.to, 'LIMIT', 0, 500)
         if outside.err then
             redis.call('UNLINK', KEY_HISTORY)
         elseif #outside > 0 then
@@ -30,4 +37,5 @@ if is_sampled then
         end
     end
     redis.call('ZADD', KEY_HISTORY, now, table.concat(sample, ' '))
+    return true
 end

@@ -1,13 +1,12 @@
--- Included. Adds a sample to the recent progress of the executing batch with the hash `key`: its field `pace` (see BatchPace.swift)
--- is the time of the last sample and the number of done photos (filtered or failed) at that time, then the latest periods of work,
--- the newest first: `<time> <done> <ms> <photos> <ms> <photos> ...`. The periods cover at most 60 s. `worked` is the sum of all
--- periods, in ms.
+-- Adds a sample to the recent progress of the executing batch with the hash `key`: its field `pace` (see BatchPace.swift) is the time of
+-- the last sample and the number of done photos (filtered or failed) at that time, then the latest periods of work, the newest first:
+-- `<time> <done> <ms> <photos> <ms> <photos> ...`. The periods cover at most 60 s. The field `worked` is the sum of all periods, in ms.
 --
 -- The caller samples a batch only while photos of the batch run, or if photos have become done since the last sample. If more than
--- 10 s have passed since the last sample, the batch was paused in between: this time is no period of work. Expects `now`, `pace`
--- and `worked` (the fields), `done`, and `elapsed`, the time since the start of the batch, which counts as work if there is no
--- sample because an earlier version has started the batch.
-do
+-- 10 s have passed since the last sample, the batch was paused in between: this time is no period of work. `done` is the number of done
+-- photos now. `elapsed` is the time since the start of the batch, which counts as work if there is no sample because an earlier version
+-- has started the batch.
+local function sample_pace(key, now, pace, worked, done, elapsed)
     local time, before, periods = string.match(#(pace or '') <= 1000 and pace or '', '^(%d+) (%d+)(.*)$')
     local passed = time and now - time
     if not time then

@@ -1,9 +1,0 @@
-#!lua flags=allow-oom
--- Removes a worker from the list of workers. The worker must have released all its operations.
--- KEYS[1] the prefix of every key, `{<namespace>}:`
--- ARGV[1] worker id
--- {'OK'}
---#include prelude.lua
-redis.call('ZREM', KEY_WORKERS, ARGV[1])
-redis.call('UNLINK', KEY_WORKER .. ARGV[1], KEY_WORKER .. ARGV[1] .. REFUSED)
-return {'OK'}
