@@ -142,7 +142,7 @@ import Testing
         let url = "file://\(Self.samples)/moon.png"
         let id = try queue.submit([url]) { $0.filters = [.custom("wanted")] }
         let other = try queue.start("worker", "--custom-filter", "other=cat", "--files-under", Self.samples)
-        try other.waitFor("for the filter x:wanted: registered with it are other")
+        try other.waitFor("for x:wanted: registered with it are other")
         let isShown = try RunningProcess.wait {
             let status = try queue.run("status", "\(id)")
             return (status.standardOutput + status.standardError).contains("has no custom filter \"wanted\"")

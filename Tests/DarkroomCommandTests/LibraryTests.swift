@@ -37,7 +37,7 @@ import Testing
         let batch = try await DarkroomClient(redis).batch(named: "holidays")
         #expect(batch.state == .finished && batch.counts.filtered == 1 && batch.photos == 2)
         var entries: [ManifestEntry] = []
-        try PhotoManifest(output: queue.folder).forEach { entries.append($0) }
+        for try await entry in PhotoManifest(output: queue.folder).entries() { entries.append(entry) }
         #expect(entries.map(\.record.name) == ["photo 0", "photo 1"])
         #expect(entries.map(\.state) == [.filtered, .failed(.notAURL)])
     }

@@ -49,9 +49,9 @@ import Testing
 
     /// Checks that the manifest has exactly the renditions of each filtered photo, that each file agrees with the
     /// manifest, and that there is no other file.
-    @discardableResult private func check(photos: Int, _ names: [String]) throws -> [ManifestEntry] {
+    @discardableResult private func check(photos: Int, _ names: [String]) async throws -> [ManifestEntry] {
         var entries: [ManifestEntry] = []
-        try PhotoManifest(output: out).forEach { entries.append($0) }
+        for try await entry in PhotoManifest(output: out).entries() { entries.append(entry) }
         #expect(entries.map(\.record.index) == Array(0..<photos))
         var paths: Set<String> = []
         for entry in entries where entry.state == .filtered {
@@ -94,13 +94,13 @@ import Testing
         }
     }
 
-    @Test func makesAllFilesOfOneDownload() throws {
+    @Test func makesAllFilesOfOneDownload() async throws {
         let (server, list) = try serve(5)
         defer { server.stop() }
         let outcome = try run(list, Self.two + ["--rendition", "same = none"])
         #expect(outcome.status == 0 && outcome.standardOutput.contains("5 photos: 5 filtered"), "\(outcome)")
         #expect(server.log.requests.values.allSatisfy { $0 == 1 } && server.log.requests.count == 5)
-        let entries = try check(photos: 5, ["small", "grey", "same"])
+        let entries = try await check(photos: 5, ["small", "grey", "same"])
         #expect(entries[3].files.map(\.path) == ["small/000003-3.webp", "grey/000003-3.jpg", "same/000003-3.jpg"])
         #expect(entries[3].files.map(\.width) == [100, 640, 640] && entries[3].files[0].height == 67)
         #expect(try Self.bytes("\(out)/same/000003-3.jpg") == RunCommandTests.photo)
@@ -123,7 +123,7 @@ import Testing
         #expect(json[0]["file"] == nil && json[0]["width"] == nil)
     }
 
-    @Test func recipeIsKeptWithTheBatch() throws {
+    @Test func recipeIsKeptWithTheBatch() async throws {
         let (server, list) = try serve(3)
         defer { server.stop() }
         let recipe = try scratch.write(
@@ -134,7 +134,7 @@ import Testing
         #expect(try queue.run("wait", id).status == 0)
         worker.send(SIGTERM)
         #expect(try worker.outcome().status == 0)
-        try check(photos: 3, ["small", "grey"])
+        try await check(photos: 3, ["small", "grey"])
         let canonical = ["small = resize=100x; format=webp", "grey = grayscale=1"]
         let status = try queue.run("status", id)
         for line in canonical { #expect(status.standardOutput.contains(line), "\(status)") }
@@ -176,7 +176,7 @@ import Testing
         let second = try run(list, Self.two)
         #expect(second.status == 0 && second.standardOutput.contains("30 photos: 30 filtered"), "\(second)")
         for index in 0..<25 { #expect(server.log.requests["/\(index).jpg"] == 1, "photo \(index)") }
-        try check(photos: 30, ["small", "grey"])
+        try await check(photos: 30, ["small", "grey"])
 
         let other = try run(list, ["--rendition", "small = resize=100; format=webp"])
         #expect(
@@ -211,19 +211,19 @@ import Testing
     }
 
     /// A crop outside of the photo fails the photo: the other renditions are not written.
-    @Test(arguments: [[], ["--isolate"]]) func failedRenditionFailsThePhoto(isolation: [String]) throws {
+    @Test(arguments: [[], ["--isolate"]]) func failedRenditionFailsThePhoto(isolation: [String]) async throws {
         let list = try scratch.write(
             "list.txt", "file://\(Self.samples)/china.jpg\nfile://\(Self.samples)/moon.png\n")
         let renditions = ["--rendition", "whole = sepia", "--rendition", "part = crop=600x400+30+20"]
         let options = renditions + isolation + ["--files-under", Self.samples]
         let outcome = try run(list, options)
         #expect(outcome.status == 3 && outcome.standardOutput.contains("2 photos: 1 filtered, 1 failed"), "\(outcome)")
-        let entries = try check(photos: 2, ["whole", "part"])
+        let entries = try await check(photos: 2, ["whole", "part"])
         #expect(entries[1].state == .failed(.filterFailed) && entries[1].files.isEmpty)
         #expect(entries[1].detail?.hasPrefix("rendition part: crop=600x400+30+20: ") == true)
     }
 
-    @Test func retryMakesAllFilesOfAPhoto() throws {
+    @Test func retryMakesAllFilesOfAPhoto() async throws {
         let photo = RunCommandTests.photo
         let server = try HostileServer(["/0.jpg": .inTurn([.answer(status: 404), .answer(body: photo)])])
         defer { server.stop() }
@@ -231,12 +231,12 @@ import Testing
         let id = try queue.run("submit", list, "-o", out, Self.two[0], Self.two[1], Self.two[2], Self.two[3]).lines[0]
         let worker = try queue.start("worker", "--allow-private")
         #expect(try queue.run("wait", id).status == 3)
-        #expect(try check(photos: 1, [])[0].state == .failed(.httpClientError))
+        #expect(try await check(photos: 1, [])[0].state == .failed(.httpClientError))
         #expect(try queue.run("retry", id).status == 0)
         #expect(try queue.run("wait", id).status == 0)
         worker.send(SIGTERM)
         #expect(try worker.outcome().status == 0)
-        try check(photos: 1, ["small", "grey"])
+        try await check(photos: 1, ["small", "grey"])
     }
 
     /// Another batch takes the folder, and a retry takes it back.
@@ -278,7 +278,7 @@ import Testing
         #expect(try worker.outcome().status == 0)
     }
 
-    @Test func resumedBatchMakesAllFilesOfTheNewPhotos() throws {
+    @Test func resumedBatchMakesAllFilesOfTheNewPhotos() async throws {
         let (server, list) = try serve(4)
         defer { server.stop() }
         let whole = String(decoding: try Self.bytes(list), as: UTF8.self)
@@ -286,18 +286,18 @@ import Testing
         let id = try queue.run("submit", list, "-o", out, Self.two[0], Self.two[1], Self.two[2], Self.two[3]).lines[0]
         let worker = try queue.start("worker", "--allow-private")
         #expect(try queue.run("wait", id).status == 0)
-        try check(photos: 2, ["small", "grey"])
+        try await check(photos: 2, ["small", "grey"])
         try scratch.write("list.txt", whole)
         #expect(try queue.run("submit", list, "--resume", id).status == 0)
         #expect(try queue.run("wait", id).status == 0)
         worker.send(SIGTERM)
         #expect(try worker.outcome().status == 0)
-        try check(photos: 4, ["small", "grey"])
+        try await check(photos: 4, ["small", "grey"])
     }
 
     /// The files that a helper returns for a photo may have 64 MiB plus 12 bytes for each pixel of `--max-pixels`. The 64
     /// files of this photo have more.
-    @Test func filesOfAPhotoTogetherHaveALimitInHelpers() throws {
+    @Test func filesOfAPhotoTogetherHaveALimitInHelpers() async throws {
         let list = try scratch.write("list.txt", "file://\(Self.samples)/hubble_deep_field.jpg\n")
         func recipe(_ count: Int) throws -> String {
             try scratch.write("recipe", (0..<count).map { "r\($0) = none; format=tiff\n" }.joined())
@@ -305,7 +305,7 @@ import Testing
         let options = ["--isolate", "--max-pixels", "900k", "--files-under", Self.samples, "--again"]
         let many = try run(list, ["--recipe", recipe(64)] + options)
         #expect(many.status == 3, "\(many)")
-        #expect(try check(photos: 1, [])[0].detail?.contains("more than the limit of") == true)
+        #expect(try await check(photos: 1, [])[0].detail?.contains("more than the limit of") == true)
         #expect(try run(list, ["--recipe", recipe(10)] + options).status == 0)
     }
 

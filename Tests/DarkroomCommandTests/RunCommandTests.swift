@@ -170,7 +170,7 @@ import Testing
     }
 
     /// Names of old disks, and names that a list could not contain as they are.
-    @Test func developsPhotosWhoseNamesHaveAnyBytes() throws {
+    @Test func developsPhotosWhoseNamesHaveAnyBytes() async throws {
         let folder = scratch.path("photos")
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let names: [[UInt8]] = [
@@ -187,7 +187,7 @@ import Testing
         let outcome = try run(folder)
         #expect(outcome.status == 0 && outcome.standardOutput.contains("5 photos: 5 filtered"), "\(outcome)")
         var found: [String] = []
-        try PhotoManifest(output: scratch.path("out")).forEach { found.append($0.record.name) }
+        for try await entry in PhotoManifest(output: scratch.path("out")).entries() { found.append(entry.record.name) }
         #expect(
             Set(found) == ["tab\t.jpg", "line\n\r.jpg", "\u{1}%41\\.jpg", "%caf%E9.jpg", "caf%E9.jpg"], "\(found)")
         let developed = try Program.run("develop", folder, "-o", scratch.path("developed"))

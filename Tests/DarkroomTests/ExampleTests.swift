@@ -36,7 +36,7 @@ struct ExampleTests {
         await worker.stop()
     }
 
-    @Test func runsACustomFilter() throws {
+    @Test func runsACustomFilter() async throws {
         let namespace = redis.namespace()
         let output = redis.folder + "/\(namespace)"
         let outcome = try run(
@@ -44,7 +44,7 @@ struct ExampleTests {
         #expect(outcome.status == 0, "\(outcome.text)")
         #expect(outcome.text == "8 of 9 photos signed\n1 failed: filter-failed\n")
         var entries: [ManifestEntry] = []
-        try PhotoManifest(output: output).forEach { entries.append($0) }
+        for try await entry in PhotoManifest(output: output).entries() { entries.append(entry) }
         for entry in entries where entry.state == .filtered {
             let name = try #require(URL(string: entry.record.url)).lastPathComponent
             let before = try Data(contentsOf: Self.samples.appendingPathComponent(name))

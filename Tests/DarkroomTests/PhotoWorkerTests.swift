@@ -16,7 +16,7 @@ struct PhotoWorkerTests {
 
     private func expectNoStart(of worker: PhotoWorker) async {
         let error = await expectError(DarkroomError.self) { try await worker.start() }
-        #expect(error?.code == .invalidConfiguration)
+        #expect(error?.code == .alreadyStarted)
         #expect(error?.message == "the worker was started before; make a new PhotoWorker")
     }
 

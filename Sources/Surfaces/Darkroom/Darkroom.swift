@@ -12,7 +12,7 @@
 //  Control       QueuePart, PhotoRanges, RetriedPhotos
 //  Following     BatchUpdates, BatchUpdates.Iterator, BatchUpdate, ClusterEvents, ClusterEvents.Iterator, ClusterUpdate, BatchEvent,
 //                BatchEvent.Kind, BatchEvent.Completion
-//  Manifest      PhotoManifest, ManifestEntry, ManifestEntry.File
+//  Manifest      PhotoManifest, PhotoManifest.Entries, PhotoManifest.Entries.Iterator, ManifestEntry, ManifestEntry.File
 //  Workers       PhotoWorker, PhotoWorkerConfiguration, DownloadRules, WorkerLogEvent, WorkerLogEvent.Level, CustomFilter,
 //                DownloadedPhoto, PhotoPixels, PhotoRecord
 @_exported import DarkroomModel

@@ -43,18 +43,23 @@ extension DarkroomClient {
         }
     }
 
-    /// Reads the operations of a batch that have a number in `range`, at most the first 1,000 of them. Returns an empty
-    /// array if the batch is not in Redis.
+    /// Reads the operations of a batch. Returns an empty array if the batch is not in Redis.
     /// - Parameters:
     ///   - id: the batch.
-    ///   - range: the numbers of the operations, counted from 1.
-    public func operations(of id: BatchID, in range: ClosedRange<Int> = 1...1000) async throws -> [OperationStatus] {
+    ///   - range: the numbers of the operations, counted from 1; nil for all operations. Numbers that the batch does not have
+    ///     are left out.
+    public func operations(of id: BatchID, in range: ClosedRange<Int>? = nil) async throws -> [OperationStatus] {
         try await blocking("read the operations of batch \(id)") { [store] in
             guard let facts = try store.facts(of: id) else { return [] }
-            guard facts.operations > 0, range.overlaps(1...facts.operations) else { return [] }
-            let valid = range.clamped(to: 1...facts.operations)
-            let part = valid.lowerBound...min(valid.upperBound, valid.lowerBound + 999)
-            return try store.operations(of: facts, in: part).map { OperationStatus($0, of: facts) }
+            guard facts.operations > 0 else { return [] }
+            let all = 1...facts.operations, range = range ?? all
+            guard range.overlaps(all) else { return [] }
+            let valid = range.clamped(to: all)
+            // Redis serves other clients between the parts.
+            return try stride(from: valid.lowerBound, through: valid.upperBound, by: 1000).flatMap { first in
+                try store.operations(of: facts, in: first...min(first + 999, valid.upperBound))
+                    .map { OperationStatus($0, of: facts) }
+            }
         }
     }
 

@@ -6,7 +6,7 @@ public struct DarkroomError: Error, Sendable, CustomStringConvertible {
             case invalidConfiguration, invalidOptions, redisUnreachable, redisRefused, unsuitableRedis, noSuchBatch
             case ambiguousName, batchDamaged, batchFinished, batchCancelled, batchStarted, batchUnfinished
             case circularDependency, photosNotFed, photosOutsideList, busy, nameTaken, outputTaken, outputUnusable
-            case listEmpty, listUnreadable, listDiffers, notDurable, timedOut, manifestUnreadable, other
+            case listEmpty, listUnreadable, listDiffers, notDurable, timedOut, manifestUnreadable, alreadyStarted, other
         }
         private let kind: Kind
 
@@ -60,6 +60,8 @@ public struct DarkroomError: Error, Sendable, CustomStringConvertible {
         public static let timedOut = Code(kind: .timedOut)
         /// The manifest in the output folder is missing or cannot be read.
         public static let manifestUnreadable = Code(kind: .manifestUnreadable)
+        /// The worker has been started, stopped or abandoned before. A new ``PhotoWorker`` can be started.
+        public static let alreadyStarted = Code(kind: .alreadyStarted)
         /// Another failure; see ``DarkroomError/message`` and ``DarkroomError/cause``.
         public static let other = Code(kind: .other)
 

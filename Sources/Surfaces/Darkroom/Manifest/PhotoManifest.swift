@@ -1,93 +1,114 @@
 import DarkroomStorage
-import Foundation
 
-/// The result of one photo, from the manifest.
-public struct ManifestEntry: Sendable, Equatable {
-    /// A file that was written for a photo.
-    public struct File: Sendable, Equatable {
-        /// The name of the rendition; empty if the batch has no renditions.
-        public let rendition: String
-        /// The path of the file, relative to the output folder.
-        public let path: String
-        /// The size of the file in bytes.
-        public let bytes: Int
-        /// The width in pixels; nil if the file is not a picture.
-        public let width: Int?
-        /// The height in pixels; nil if the file is not a picture.
-        public let height: Int?
-        /// The SHA-256 of the file, in hexadecimal; nil if it is unknown.
-        public let sha256: String?
+/// Reads the results of photos from the manifest in an output folder, without Redis. Workers may be writing to the
+/// folder at the same time.
+///
+/// ```swift
+/// for try await entry in PhotoManifest(output: "/mnt/photos").entries() where entry.state == .filtered {
+///     print(entry.record.name, entry.files.map(\.path))
+/// }
+/// ```
+public struct PhotoManifest: Sendable {
+    private let source: any ManifestSource
+    private let output: String
+
+    /// Reading blocks, so it runs on separate threads and not on the threads of Swift tasks.
+    private static let threads = CallThreads()
+
+    /// Creates a reader for the manifest in an output folder. Does not read anything yet.
+    public init(output: String) {
+        source = StorageSchemes.place(output).results.manifest
+        self.output = output
     }
 
-    /// The id of the batch.
-    public let batch: BatchID
-    /// The index, name and URL of the photo. The URL contains no user and password. If ``BatchOptions/redactURLs`` is
-    /// set, it contains no query either.
-    public let record: PhotoRecord
-    /// The final state.
-    public let state: PhotoState
-    /// The details, if the photo failed; nil if there are no details beyond the reason.
-    public let detail: String?
-    /// The defects of the photo's file that did not fail the photo; nil if there are none.
-    public let note: String?
-    /// The written files, one for each rendition of the batch. Empty if the photo was not filtered.
-    public let files: [File]
+    /// Reads the ids of the batches that have written to the folder, earliest submission first.
+    /// - Throws: ``DarkroomError`` with the code `manifestUnreadable`.
+    public func batches() async throws -> [BatchID] { try await reading { [source] in try source.batches() } }
 
-    init(_ line: ManifestLine) {
-        batch = line.batch
-        record = PhotoRecord(index: line.index, name: line.name, url: line.url)
-        state =
-            switch line.state {
-            case PhotoState.filtered.word: .filtered
-            case PhotoState.cancelled.word: .cancelled
-            default: .failed(line.reason.flatMap(FailureReason.init(word:)) ?? .other)
+    /// The entries of a batch, in the order of the photo list; or the entries of all batches, one batch after another.
+    /// Photos that are not final have no entry. Keeps only the entries of one operation in memory.
+    ///
+    /// The sequence throws ``DarkroomError`` with the code `manifestUnreadable`.
+    /// - Parameter batch: the batch; nil for all batches.
+    public func entries(of batch: BatchID? = nil) -> Entries { Entries(manifest: self, batch: batch) }
+
+    /// The entries of a manifest.
+    public struct Entries: AsyncSequence, Sendable {
+        fileprivate let manifest: PhotoManifest
+        fileprivate let batch: BatchID?
+
+        public func makeAsyncIterator() -> Iterator {
+            Iterator(manifest: manifest, cursor: ManifestCursor(manifest.source, of: batch))
+        }
+
+        /// Reads the entries of an operation when the entries before it have been returned.
+        public struct Iterator: AsyncIteratorProtocol {
+            fileprivate let manifest: PhotoManifest
+            fileprivate var cursor: ManifestCursor
+            private var entries: ArraySlice<ManifestEntry> = []
+
+            fileprivate init(manifest: PhotoManifest, cursor: ManifestCursor) {
+                self.manifest = manifest
+                self.cursor = cursor
             }
-        detail = line.detail
-        note = line.note
-        files = line.files.compactMap { file in
-            file.file.map {
-                File(
-                    rendition: file.rendition, path: $0, bytes: file.bytes ?? 0, width: file.width, height: file.height,
-                    sha256: file.sha256)
+
+            public mutating func next() async throws -> ManifestEntry? {
+                if let entry = entries.popFirst() { return entry }
+                let (cursor, lines) = try await manifest.reading { [cursor] in
+                    var cursor = cursor
+                    let lines = try cursor.next()
+                    return (cursor, lines)
+                }
+                self.cursor = cursor
+                entries = lines.map(ManifestEntry.init)[...]
+                return entries.popFirst()
             }
+        }
+    }
+
+    fileprivate func reading<Result: Sendable>(
+        _ body: @escaping @Sendable () throws -> Result
+    ) async throws -> Result {
+        do {
+            return try await Self.threads.call(body)
+        } catch let error as ManifestError {
+            throw DarkroomError(error, "read the manifest of \(output)")
         }
     }
 }
 
-/// Reads the results of photos from the manifest in an output folder, without Redis. Workers may be writing to the
-/// folder at the same time.
-public struct PhotoManifest: Sendable {
-    private let reader: any ManifestSource
-    private let output: String
+/// A position in a manifest.
+private struct ManifestCursor: Sendable {
+    private let source: any ManifestSource
+    /// The batches that are not begun; nil if they are not known yet.
+    private var batches: ArraySlice<BatchID>?
+    private var batch: BatchID?
+    private var parts: ArraySlice<Int> = []
+    private var part: (any ManifestPart)?
+    private var operations: ArraySlice<Int> = []
 
-    /// Creates a reader for the manifest in an output folder. Does not read anything yet.
-    public init(output: String) {
-        reader = StorageSchemes.place(output).results.manifest
-        self.output = output
+    init(_ source: any ManifestSource, of batch: BatchID?) {
+        self.source = source
+        batches = batch.map { [$0] }
     }
 
-    /// Reads the ids of the batches that have written to the folder, earliest submission first. Blocks.
-    /// - Throws: ``DarkroomError`` with the code `manifestUnreadable`.
-    public func batches() throws -> [BatchID] { try reading { try reader.batches() } }
-
-    /// Calls `body` with every entry of a batch, in the order of the photo list; or with the entries of all batches,
-    /// one batch after another. Photos that are not final have no entry. Blocks. Keeps only the entries of one
-    /// operation in memory.
-    /// - Parameters:
-    ///   - batch: the batch; nil for all batches.
-    ///   - body: called with each entry. If it throws, reading ends.
-    /// - Throws: ``DarkroomError`` with the code `manifestUnreadable`, and the errors of `body`.
-    public func forEach(of batch: BatchID? = nil, _ body: (ManifestEntry) throws -> Void) throws {
-        for id in try batch.map({ [$0] }) ?? batches() {
-            try reading { try reader.forEachLine(of: id) { try body(ManifestEntry($0)) } }
-        }
-    }
-
-    private func reading<Result>(_ body: () throws -> Result) throws -> Result {
-        do {
-            return try body()
-        } catch let error as ManifestError {
-            throw DarkroomError(error, "read the manifest of \(output)")
+    /// The lines of the next operation that has lines; empty at the end of the manifest.
+    mutating func next() throws(ManifestError) -> [ManifestLine] {
+        while true {
+            if let operation = operations.popFirst(), var part {
+                let lines = try part.lines(ofOperation: operation)
+                self.part = part
+                if !lines.isEmpty { return lines }
+            } else if let number = parts.popFirst(), let batch {
+                let part = try source.part(number, of: batch)
+                self.part = part
+                operations = part.operations[...]
+            } else {
+                var left = try batches ?? source.batches()[...]
+                guard let next = left.popFirst() else { return [] }
+                (batches, batch) = (left, next)
+                parts = try source.parts(of: next)[...]
+            }
         }
     }
 }

@@ -55,8 +55,8 @@ public final class PhotoWorker: Sendable {
     // Starting and stopping may take seconds, so they run on separate threads, not on the threads of Swift tasks.
 
     /// Connects to Redis and starts the work. A worker starts once. A call that throws a Redis error can be repeated.
-    /// - Throws: ``DarkroomError`` with the code `redisUnreachable` or `redisRefused`; `invalidConfiguration` if the
-    ///   worker has already been started, stopped or abandoned.
+    /// - Throws: ``DarkroomError`` with the code `redisUnreachable` or `redisRefused`; `alreadyStarted` if the worker has
+    ///   already been started, stopped or abandoned.
     public func start() async throws {
         do {
             try await withCheckedThrowingContinuation { continuation in
@@ -71,7 +71,7 @@ public final class PhotoWorker: Sendable {
                 if !isNew {
                     continuation.resume(
                         throwing: DarkroomError(
-                            .invalidConfiguration, "start a worker on \(location)",
+                            .alreadyStarted, "start a worker on \(location)",
                             "the worker was started before; make a new PhotoWorker"))
                 }
             }
