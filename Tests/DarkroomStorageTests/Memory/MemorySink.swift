@@ -12,6 +12,7 @@ final class MemorySink: OperationSink {
     private let worker: String
     let past: [[UInt8]?]
     private let forgotten: [Int]
+    private let isPastUnread: Bool
 
     private var place: MemoryPlace { storage.place }
     private var entry: MemoryEntry {
@@ -27,6 +28,7 @@ final class MemorySink: OperationSink {
         self.worker = worker
         self.past = past.lines
         forgotten = past.forgotten
+        isPastUnread = past.isUnread
     }
 
     func write(
@@ -118,6 +120,7 @@ final class MemorySink: OperationSink {
     }
 
     func removeOthers() {
+        guard !isPastUnread else { return }
         _ = try? place.disk.change(place.name, held.batch) { content in
             let tokens = content.tokens(of: held.number, held.batch)
             guard tokens.contains(held.fencingToken) else { return }

@@ -76,11 +76,17 @@ struct MemoryPast {
     private(set) var lines: [[UInt8]?]
     /// Fencing tokens above the token of the claim.
     private(set) var forgotten: [Int] = []
+    /// Whether the place could not be read.
+    private(set) var isUnread = false
 
     init(_ claimed: ClaimedOperation, _ records: [PhotoRecord], _ storage: MemoryStorage) {
         let (held, files) = (claimed.held, storage.files)
-        // If the place cannot be read, the lines are made from the state codes alone.
-        let content = (try? storage.place.disk.read(storage.place.name) { $0 }) ?? MemoryContent()
+        lines = records.map { _ in nil }
+        guard !records.isEmpty else { return }
+        guard let content = try? storage.place.disk.read(storage.place.name, { $0 ?? MemoryContent() }) else {
+            isUnread = true
+            return
+        }
         let states = claimed.stateCodes.map { PhotoState(stateCode: $0) ?? .new }
         let decoder = UntrustedJSON()
         let tokens = content.tokens(of: held.number, held.batch)

@@ -88,7 +88,7 @@ import Testing
         let batch = try TestBatch(kind.harness(), isCustom: true)
         _ = try batch.sink().write(batch.made("t", ending: "txt"), of: batch.record(0), attempt: 1) { true }
         let found = try past(batch, "FNNN")
-        #expect(found[0]?.file == "000000-0.jpg.txt" && found[0]?.bytes == 1)
+        #expect(found[0]?.file == "000000-0.txt" && found[0]?.bytes == 1)
     }
 
     @Test(arguments: StorageKind.allCases) func damagedLineIsMadeAgain(kind: StorageKind) throws {
@@ -111,14 +111,26 @@ import Testing
         #expect(urls == (0...1).map { "http://photos.example/\($0)" + (redacts ? "" : "?key=secret") })
     }
 
-    /// The worker reports a line of each final photo, so none may be lost.
-    @Test(arguments: StorageKind.allCases) func finalPhotosHaveLinesIfThePlaceIsAway(kind: StorageKind) throws {
+    /// The claim cannot read the place, so it must not remove the lines that it does not know.
+    @Test(arguments: StorageKind.allCases) func unreadLinesOfFinalPhotosStay(kind: StorageKind) throws {
         let batch = try TestBatch(kind.harness())
-        try batch.store(token: 8, name: "stored")
+        try batch.store(token: 8, [0, 1], name: "stored")
         let held = try batch.storage().take()
         try batch.harness.takeAway()
         let sink = held.begin(batch.claim(token: 20, states: "FFNN", expiries: 1), batch.records(), worker: "w")
+        #expect(sink.past == [nil, nil, nil, nil])
         try batch.harness.mend()
-        #expect(sink.past.map { $0 != nil } == [true, true, false, false])
+        try sink.write(batch.lines(1, [2, 3], name: "new"))
+        sink.removeOthers()
+        #expect(try batch.readNames() == ["stored", "stored", "new", "new"])
+    }
+
+    /// A worker that only measures claims has no photos.
+    @Test(arguments: StorageKind.allCases) func claimWithoutPhotosHasNoLines(kind: StorageKind) throws {
+        let batch = try TestBatch(kind.harness())
+        try batch.store(token: 8, name: "stored")
+        let held = try batch.storage().take()
+        let sink = held.begin(batch.claim(token: 20, states: "FFNN", expiries: 1), [], worker: "w")
+        #expect(sink.past.isEmpty)
     }
 }

@@ -23,7 +23,7 @@ import Testing
         #expect(try manifest.part(7, of: batch.id).operations == [])
         #expect(try batch.readNames() == ["1", "1", "999", "999", "1000", "1000", "2500", "2500"])
         #expect(try batch.readLines().map(\.index) == [1, 3, 3993, 3995, 3997, 3999, 9997, 9999])
-        var part = try manifest.part(0, of: batch.id)
+        let part = try manifest.part(0, of: batch.id)
         #expect(try part.linesOf(1).map(\.index) == [1, 3])
         #expect(try part.linesOf(2) == [] && part.linesOf(1000) == [])
     }
@@ -151,7 +151,7 @@ import Testing
     @Test(arguments: StorageKind.allCases) func readerFollowsALaterClaim(kind: StorageKind) throws {
         let batch = try TestBatch(kind.harness())
         for number in [1, 2] { try batch.sink(number, token: 5).write(batch.lines(number, name: "old")) }
-        var part = try batch.place.results.manifest.part(0, of: batch.id)
+        let part = try batch.place.results.manifest.part(0, of: batch.id)
         let sink = try batch.sink(token: 6, states: "FFFF", expiries: 1)
         try sink.write(batch.lines(name: "new"))
         sink.removeOthers()
@@ -163,7 +163,7 @@ import Testing
     @Test(arguments: StorageKind.allCases) func readerOfAForgottenBatchFindsNothing(kind: StorageKind) throws {
         let batch = try TestBatch(kind.harness())
         try batch.sink().write(batch.lines(name: "a"))
-        var part = try batch.place.results.manifest.part(0, of: batch.id)
+        let part = try batch.place.results.manifest.part(0, of: batch.id)
         batch.place.withdraw(batch.id)
         #expect(try part.linesOf(1) == [])
     }

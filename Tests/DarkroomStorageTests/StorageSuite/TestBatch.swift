@@ -88,7 +88,8 @@ struct TestBatch {
             restore = try? harness.savedRemains(in: place)
             return false
         }
-        try #require(restore)()
+        let saved = try #require(restore)
+        try saved()
     }
 
     /// Lines of an operation's photos; nil at the positions that are not in `positions`.
