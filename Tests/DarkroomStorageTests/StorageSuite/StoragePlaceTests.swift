@@ -57,7 +57,8 @@ import Testing
     }
 
     @Test(arguments: StorageKind.allCases) func originIsKept(kind: StorageKind) throws {
-        let place = try kind.harness().place("photos")
+        let harness = try kind.harness()
+        let place = harness.place("photos")
         try place.reserve(for: TestBatch.ids[0], origin: 7)
         try place.reserve(for: TestBatch.ids[1], origin: nil)
         #expect(place.origin(of: TestBatch.ids[0]) == 7 && place.origin(of: TestBatch.ids[1]) == nil)

@@ -112,16 +112,18 @@ import Testing
         let contents = (0..<4).map { String(repeating: "\($0)", count: 200_000 + $0) }
         _ = try sinks[0].write(batch.made(contents[0]), of: batch.record(0), attempt: 1) { true }
         nonisolated(unsafe) let shared = batch  // the harness is only read
-        DispatchQueue.concurrentPerform(iterations: 5) { thread in
-            for attempt in 2...25 {
-                if thread == 4 {
+        DispatchQueue.concurrentPerform(iterations: 9) { thread in
+            for attempt in 2...20 {
+                if thread == 8 {
                     let text = try? shared.text("000000-0.jpg")
                     #expect(text.map(contents.contains) == true)
                 } else {
-                    let found = try? sinks[thread].write(
-                        shared.made(contents[thread]), of: shared.record(0), attempt: attempt
+                    // Two threads share a sink, like two attempts of one worker.
+                    let writer = thread % 4
+                    let found = try? sinks[writer].write(
+                        shared.made(contents[writer]), of: shared.record(0), attempt: 100 * thread + attempt
                     ) { true }
-                    #expect(found?.first?.bytes == 200_000 + thread)
+                    #expect(found?.first?.bytes == 200_000 + writer)
                 }
             }
         }
