@@ -250,8 +250,8 @@ let rooms: [[Target]] = [
         .testTarget(
             name: "DarkroomStorageTests",
             dependencies: [
-                "DarkroomStorage", "DarkroomModel", "DarkroomConcurrency", "DarkroomFiles", "DarkroomTestSupport",
-                "FuzzSupport", "ErrorExpectations",
+                "DarkroomStorage", "DarkroomModel", "DarkroomCoding", "DarkroomConcurrency", "DarkroomFiles",
+                "DarkroomTestSupport", "FuzzSupport", "ErrorExpectations",
             ]),
         .testTarget(
             name: "DarkroomLoggingTests",

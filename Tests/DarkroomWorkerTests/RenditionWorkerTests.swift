@@ -93,7 +93,8 @@ import Testing
     @Test func photoOfAWorkerThatWasKilledBetweenTwoNamesGetsAllFiles() throws {
         let id = try submit(["/moon.png"])
         let held = try claimAsCrashedWorker()
-        let temporary = TemporaryName.of("0", fencingToken: held.fencingToken, writer: "crashed.1")
+        let temporary = TemporaryName.of(
+            TemporaryName.photo(0, of: id), fencingToken: held.fencingToken, writer: "crashed.1")
         for path in ["small/000000-moon.webp", "grey/\(temporary)"] {
             let file = URL(fileURLWithPath: "\(darkroom.folder)/\(path)")
             try FileManager.default.createDirectory(

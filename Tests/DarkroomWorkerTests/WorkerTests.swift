@@ -183,8 +183,8 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
     @Test func removesPartialFilesOfACrashedWorker() throws {
         let id = try darkroom.submit([urls[0]], darkroom.options())
         _ = try darkroom.store.connection.call(.init("HSET", darkroom.keys.leaseExpiries(id), "1", "1"))
-        let left = [".0.5.crashed-1-a", "manifest/\(id)/.manifest-1.5.crashed-1-a"]
-        let others = [".1.5.crashed-1-a", ".0.9999999999999.running-1-a", ".hidden"]
+        let left = [".\(id)-0.5.crashed-1-a", "manifest/\(id)/.manifest-1.5.crashed-1-a"]
+        let others = [".\(id)-1.5.crashed-1-a", ".\(id)-0.9999999999999.running-1-a", ".hidden"]
         for name in left + others {
             #expect(FileManager.default.createFile(atPath: "\(darkroom.folder)/\(name)", contents: Data("half".utf8)))
         }

@@ -44,7 +44,8 @@ package protocol HeldStorage: AnyObject, Sendable {
 /// reports the photos to Redis. Only then they count.
 package protocol OperationSink: AnyObject, Sendable {
     /// By position, the lines of the photos that were final before this claim. If the stored lines of a final photo are
-    /// missing or damaged, its line is made from its state code and its files.
+    /// missing or damaged, its line is made from its state code and its files. If the place could not be read, there are
+    /// no lines, and ``removeOthers()`` removes nothing, so that readers still find the stored lines.
     var past: [[UInt8]?] { get }
 
     /// Writes the files of a photo: all of them, or none.

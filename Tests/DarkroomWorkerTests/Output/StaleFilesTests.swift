@@ -37,16 +37,18 @@ import Testing
         }
         let left =
             try inEachFolder([
-                TemporaryName.of("0", fencingToken: held.fencingToken, writer: "crashed.1"),
-                TemporaryName.of("1", fencingToken: held.fencingToken - 1, writer: "crashed.2"),
+                TemporaryName.of(TemporaryName.photo(0, of: id), fencingToken: held.fencingToken, writer: "crashed.1"),
+                TemporaryName.of(
+                    TemporaryName.photo(1, of: id), fencingToken: held.fencingToken - 1, writer: "crashed.2"),
             ]) + [
                 manifest + "/"
                     + TemporaryName.of(
                         TemporaryName.manifest(operation: 1), fencingToken: held.fencingToken, writer: "crashed")
             ]
         let others = try inEachFolder([
-            TemporaryName.of("1", fencingToken: held.fencingToken + 1, writer: "other.1"),
-            TemporaryName.of("7", fencingToken: held.fencingToken, writer: "other.1"), "000000-0.jpg",
+            TemporaryName.of(TemporaryName.photo(1, of: id), fencingToken: held.fencingToken + 1, writer: "other.1"),
+            TemporaryName.of(TemporaryName.photo(7, of: id), fencingToken: held.fencingToken, writer: "other.1"),
+            "000000-0.jpg",
         ])
         for name in left + others {
             #expect(FileManager.default.createFile(atPath: darkroom.folder + "/" + name, contents: Data()))

@@ -15,6 +15,8 @@ final class FolderSink: OperationSink {
     /// Fencing tokens of manifest files that are higher than the token of this claim. Redis lost these claims when it lost
     /// its latest changes.
     private let forgotten: [Int]
+    /// Whether ``past`` has no lines because the folder could not be read.
+    private let isPastUnread: Bool
 
     init(
         _ storage: FolderStorage, _ folder: OpenFolder, _ held: HeldOperation, worker: String, past: PastLines
@@ -25,6 +27,7 @@ final class FolderSink: OperationSink {
         self.worker = worker
         self.past = past.lines
         forgotten = past.forgotten
+        isPastUnread = past.isUnread
     }
 
     func write(
@@ -32,7 +35,8 @@ final class FolderSink: OperationSink {
     ) throws(StorageFault) -> [ManifestLine.File]? {
         let paths = zip(storage.files.kinds, files).map { storage.files.path(of: record, $0, ending: $1.ending) }
         let name = TemporaryName.of(
-            String(record.index), fencingToken: held.fencingToken, writer: "\(worker).\(attempt)")
+            TemporaryName.photo(record.index, of: held.batch), fencingToken: held.fencingToken,
+            writer: "\(worker).\(attempt)")
         let written = zip(paths, files).map { AtomicFiles.File($1, path: $0) }
         guard try AtomicFiles.write(written, in: storage.place, temporaryName: name, isWanted: isWanted) else {
             return nil
@@ -68,9 +72,9 @@ final class FolderSink: OperationSink {
     }
 
     /// Removes the manifest files of other claims whose fencing token is lower than the token of this claim, or is in
-    /// ``forgotten``. Does nothing if the file of this claim is missing.
+    /// ``forgotten``. Does nothing if the file of this claim is missing, or if it lacks lines of the other files.
     func removeOthers() {
-        guard let folder = manifestFolder else { return }
+        guard !isPastUnread, let folder = manifestFolder else { return }
         let tokens = ManifestPath.fencingTokens(ofOperation: held.number, in: folder)
         guard tokens.contains(held.fencingToken) else { return }
         for token in tokens where token < held.fencingToken || forgotten.contains(token) {

@@ -63,8 +63,8 @@ final class FolderStorage: BatchStorage {
     /// Removes the temporary files of workers that held the operation with fencing tokens below `token`.
     func removeTemporaries(of held: HeldOperation, _ records: [PhotoRecord], below token: Int) {
         guard let root = try? manifestPlace.open() else { return }
-        let indexes = Set(records.map { String($0.index) })
-        for folder in files.folders(of: records) { TemporaryName.remove(indexes, below: token, in: folder, root) }
+        let photos = Set(records.map { TemporaryName.photo($0.index, of: held.batch) })
+        for folder in files.folders(of: records) { TemporaryName.remove(photos, below: token, in: folder, root) }
         TemporaryName.remove(
             [TemporaryName.manifest(operation: held.number)], below: token, in: manifestFolder(of: held), root)
     }

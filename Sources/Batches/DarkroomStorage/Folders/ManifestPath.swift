@@ -47,7 +47,11 @@ package enum ManifestPath {
     /// The fencing tokens of an operation's files in a folder.
     static func fencingTokens(ofOperation number: Int, in folder: Folder) -> [Int] {
         // A folder that cannot be read counts as empty.
-        ((try? folder.names()) ?? []).compactMap(parse(fileName:)).filter { $0.operation == number }
-            .map(\.fencingToken)
+        (try? listedFencingTokens(ofOperation: number, in: folder)) ?? []
+    }
+
+    /// The fencing tokens of an operation's files in a folder. Throws if the folder cannot be read.
+    static func listedFencingTokens(ofOperation number: Int, in folder: Folder) throws(SystemFailure) -> [Int] {
+        try folder.names().compactMap(parse(fileName:)).filter { $0.operation == number }.map(\.fencingToken)
     }
 }

@@ -1,6 +1,7 @@
 import DarkroomCoding
 import DarkroomFiles
 import DarkroomModel
+import Glibc
 
 /// The results of earlier claims of an operation, read when the operation was claimed.
 struct PastLines {
@@ -9,19 +10,28 @@ struct PastLines {
     /// Fencing tokens that are higher than the token of this claim. Redis lost these claims when it lost its latest
     /// changes.
     private(set) var forgotten: [Int] = []
+    /// Whether the folder could not be read. Then ``lines`` has no lines, and the files of earlier claims must stay.
+    private(set) var isUnread = false
 
     /// Reads the results of earlier claims. For each final photo, takes the line that agrees with the state code; if
     /// several lines agree, takes the line with the highest fencing token. If no line agrees, makes a line from the
-    /// state code and the photo's file.
+    /// state code and the photo's files.
     static func read(_ claimed: ClaimedOperation, _ records: [PhotoRecord], _ storage: FolderStorage) -> PastLines {
         let (held, files) = (claimed.held, storage.files)
         var past = PastLines(lines: [[UInt8]?](repeating: nil, count: records.count))
         let states = claimed.stateCodes.map { PhotoState(stateCode: $0) ?? .new }
-        guard claimed.leaseExpiries > 0 || states.contains(where: \.isFinal),
-            let output = try? storage.manifestPlace.open()
-        else { return past }
-        let folder = try? output.folder(storage.manifestFolder(of: held))  // without a folder there are no files
-        let tokens = folder.map { ManifestPath.fencingTokens(ofOperation: held.number, in: $0) } ?? []
+        guard !records.isEmpty, claimed.leaseExpiries > 0 || states.contains(where: \.isFinal) else { return past }
+        let output: Folder
+        var folder: Folder?
+        var tokens: [Int] = []
+        do throws(SystemFailure) {
+            output = try storage.manifestPlace.open()
+            folder = try existing(storage.manifestFolder(of: held), in: output)
+            if let folder { tokens = try ManifestPath.listedFencingTokens(ofOperation: held.number, in: folder) }
+        } catch {
+            past.isUnread = true
+            return past
+        }
         past.forgotten = tokens.filter { $0 > held.fencingToken }
         for token in tokens.sorted(by: >) where token != held.fencingToken {
             let name = ManifestPath.fileName(operation: held.number, fencingToken: token)
@@ -38,6 +48,16 @@ struct PastLines {
                 redactingQuery: files.redactsQueries)
         }
         return past
+    }
+
+    /// A folder; nil if it does not exist.
+    private static func existing(_ path: String, in output: Folder) throws(SystemFailure) -> Folder? {
+        do throws(SystemFailure) {
+            return try output.folder(path)
+        } catch {
+            guard error.error == ENOENT else { throw error }
+            return nil
+        }
     }
 
     private static func stored(_ name: String, in folder: Folder?) -> [ManifestLine] {

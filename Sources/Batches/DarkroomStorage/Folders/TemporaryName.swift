@@ -1,14 +1,19 @@
 import DarkroomFiles
+import DarkroomModel
 
 /// The names of temporary files: `.<what>.<fencing token>.<writer>`, hidden files in the folders of the final files. The next
 /// worker that claims the operation recognizes the files of lost workers by their names.
 package enum TemporaryName {
     /// - Parameters:
-    ///   - what: the index of a photo, or ``manifest(operation:)``.
+    ///   - what: for example ``photo(_:of:)`` or ``manifest(operation:)``.
     ///   - writer: unique among all workers and their attempts.
     package static func of(_ what: String, fencingToken: Int, writer: String) -> String {
         ".\(what).\(fencingToken).\(writer)"
     }
+
+    /// The `what` in the names of the temporary files of a photo. It contains the batch, because another batch may write a
+    /// photo with the same index to the same folder.
+    package static func photo(_ index: Int, of batch: BatchID) -> String { "\(batch)-\(index)" }
 
     /// The `what` in the name of a manifest file's temporary file.
     static func manifest(operation number: Int) -> String { "manifest-\(number)" }
