@@ -22,7 +22,7 @@ func room(_ folder: String, _ targets: [Target]) -> [Target] {
 }
 
 let rooms: [[Target]] = [
-    // Texts, threads, files, codings and arguments. They know nothing of photos.
+    // Texts, threads, files, codings and arguments, independent of photos.
     room(
         "Base",
         [
@@ -52,7 +52,7 @@ let rooms: [[Target]] = [
             debian("CTLS", pkgConfig: "libssl", package: "libssl-dev"),
             debian("CMicrohttpd", pkgConfig: "libmicrohttpd", package: "libmicrohttpd-dev"),
         ]),
-    // Clients and servers of protocols. They know nothing of batches.
+    // Clients and servers of protocols, independent of batches.
     room(
         "Wires",
         [
@@ -82,7 +82,7 @@ let rooms: [[Target]] = [
             .target(name: "DarkroomRecipes", dependencies: ["DarkroomText"]),
             .target(name: "DarkroomImaging", dependencies: ["CImaging", "DarkroomConcurrency", "DarkroomRecipes"]),
         ]),
-    // What a batch is, how it is kept in Redis, and what controls it.
+    // Batches: model, keys and scripts in Redis, storage of results, coordinator.
     room(
         "Batches",
         [
@@ -105,7 +105,7 @@ let rooms: [[Target]] = [
                     "DarkroomFiles", "DarkroomText", "DarkroomModel", "DarkroomRedis",
                 ]),
         ]),
-    // The worker: its pure state machine, and what that state machine drives.
+    // The worker, and its state machine, which has no side effects.
     room(
         "Worker",
         [
@@ -140,7 +140,7 @@ let rooms: [[Target]] = [
                     "DarkroomTransfer", "DarkroomLogging", "DarkroomConcurrency", "DarkroomText",
                 ]),
         ]),
-    // What users see: the library, the pages and the HTTP API, the command line.
+    // The library, the pages with the HTTP API, the command line.
     room(
         "Surfaces",
         [

@@ -1,6 +1,6 @@
 import ArgumentParsing
-import DarkroomWorker
 import DarkroomModel
+import DarkroomWorker
 import Foundation
 
 /// `darkroom-bench operation`: measures the processor time that a command adds to each photo.

@@ -1,5 +1,5 @@
-import DarkroomStorage
 import Darkroom
+import DarkroomStorage
 import DarkroomTestSupport
 import ErrorExpectations
 import Foundation

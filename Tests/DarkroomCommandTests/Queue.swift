@@ -1,6 +1,6 @@
-import DarkroomStorage
 import Darkroom
 import DarkroomConcurrency
+import DarkroomStorage
 import DarkroomStore
 import DarkroomTestSupport
 import Foundation

@@ -1,6 +1,6 @@
-import DarkroomStorage
 import DarkroomConcurrency
 import DarkroomModel
+import DarkroomStorage
 import DarkroomStore
 import DarkroomTestSupport
 import Foundation

@@ -1,7 +1,7 @@
-import DarkroomStorage
 import DarkroomConcurrency
 import DarkroomModel
 import DarkroomRedis
+import DarkroomStorage
 import DarkroomStore
 import DarkroomTestSupport
 import Foundation

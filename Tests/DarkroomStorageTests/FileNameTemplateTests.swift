@@ -1,5 +1,5 @@
-import DarkroomStorage
 import DarkroomModel
+import DarkroomStorage
 import ErrorExpectations
 import Testing
 

@@ -1,5 +1,5 @@
-import DarkroomFiles
 import DarkroomConcurrency
+import DarkroomFiles
 import DarkroomTestSupport
 import Foundation
 import Testing

@@ -1,9 +1,9 @@
-import DarkroomStorage
 import DarkroomCoding
 import DarkroomConcurrency
 import DarkroomLogging
 import DarkroomModel
 import DarkroomRedis
+import DarkroomStorage
 import DarkroomStore
 import DarkroomTestSupport
 import Foundation

@@ -1,8 +1,8 @@
-import DarkroomStorage
 import DarkroomConcurrency
 import DarkroomModel
 import DarkroomPhotoServer
 import DarkroomRedis
+import DarkroomStorage
 import DarkroomStore
 import DarkroomTestSupport
 import Foundation

@@ -1,7 +1,7 @@
-import DarkroomStorage
 import DarkroomConcurrency
 import DarkroomModel
 import DarkroomRedis
+import DarkroomStorage
 import DarkroomStore
 
 /// Splits photo lists into operations and feeds them, for `darkroom submit` and `darkroom run`.
@@ -127,13 +127,13 @@ package final class Coordinator: Sendable {
         if let place {
             let origin = try control.retrying { try store.perform(store.identify()) }
             try CoordinatorError.storing { () throws(StorageError) in
-                _ = try place.examine(renditions: options.renditions.map(\.name))
                 if !overwrite {
                     try place.checkFree(for: id, origin: origin) { other in
                         // If Redis cannot be read, the batch counts as existing.
                         (try? store.facts(of: [other]))?.isEmpty ?? false
                     }
                 }
+                _ = try place.examine(renditions: options.renditions.map(\.name))
                 try place.reserve(for: id, origin: origin)
             }
         }

@@ -1,5 +1,5 @@
-import DarkroomStorage
 import DarkroomModel
+import DarkroomStorage
 import DarkroomStore
 
 /// Checks whether a batch would be accepted. Reads folders and Redis, and writes nothing.

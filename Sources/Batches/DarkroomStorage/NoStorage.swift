@@ -12,7 +12,7 @@ package final class NoStorage: BatchStorage, HeldStorage {
     package func take() throws(Refusal) -> any HeldStorage { self }
 
     package func begin(_ claimed: ClaimedOperation, _ records: [PhotoRecord], worker: String) -> any OperationSink {
-        NoSink(files, photos: records.count)
+        NoSink(self, files, photos: records.count)
     }
 
     package func removeRemains(of held: HeldOperation, _ records: [PhotoRecord]) {}
@@ -22,7 +22,10 @@ private final class NoSink: OperationSink {
     private let files: BatchFiles
     let past: [[UInt8]?]
 
-    init(_ files: BatchFiles, photos: Int) {
+    let storage: any HeldStorage
+
+    init(_ storage: NoStorage, _ files: BatchFiles, photos: Int) {
+        self.storage = storage
         self.files = files
         past = [[UInt8]?](repeating: nil, count: photos)
     }

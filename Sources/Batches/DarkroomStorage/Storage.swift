@@ -4,8 +4,8 @@ import DarkroomModel
 ///
 /// A storage guarantees to all workers and readers:
 /// - A file is complete as soon as it has its name. Nobody removes a file that has its name.
-/// - The name of a photo's file depends on the photo and on the options of the batch only. If a photo is developed twice, the
-///   second file replaces the first.
+/// - The name of a photo's file depends only on the photo, on the options of the batch, and on the format of the file. If a
+///   photo is developed twice, the second file replaces the first.
 /// - The lines of an operation are stored with the fencing token of its claim. Readers take the line of a photo with the
 ///   highest token.
 /// - After another batch has taken the place, no file of this batch gets its name.
@@ -19,19 +19,19 @@ package protocol BatchStorage: AnyObject, Sendable {
     /// - Throws: ``Refusal`` if this worker cannot write to the place, or if another batch has taken it.
     func take() throws(Refusal) -> any HeldStorage
 
-    /// Removes what crashed workers have left of an operation that nobody will claim again: what they wrote with the fencing
-    /// token of `held` or a lower token. Files that have their names stay. An error is ignored, since what is left does no
-    /// harm.
+    /// Removes the incomplete files of crashed workers that held an operation with the fencing token of `held` or a lower
+    /// token. No worker will claim this operation again. Complete files stay. An error is ignored, because incomplete files
+    /// do no harm.
     func removeRemains(of held: HeldOperation, _ records: [PhotoRecord])
 }
 
 /// A place that the batch holds. It stays open as long as this value or one of its sinks exists.
 package protocol HeldStorage: AnyObject, Sendable {
-    /// What the batch writes to. If one of these domains fails, all batches that write to it wait.
+    /// The domains to which the batch writes. If a domain fails, all batches that write to it wait.
     var domains: Set<StorageDomain> { get }
 
-    /// Begins to store the results of a claimed operation. If workers crashed that held the operation before, removes what
-    /// they have left.
+    /// Begins to store the results of a claimed operation. If earlier holders of the operation have crashed, removes their
+    /// incomplete files.
     /// - Parameters:
     ///   - records: the photos of the operation, in the order of the list.
     ///   - worker: the id of the worker.
@@ -41,7 +41,7 @@ package protocol HeldStorage: AnyObject, Sendable {
 /// The results of one claimed operation.
 ///
 /// A worker writes the files of each photo, then the lines of the final photos. It then waits for the ``barriers``, and
-/// reports the photos to Redis. Only then they count.
+/// reports the photos to Redis. A photo counts only after its report.
 package protocol OperationSink: AnyObject, Sendable {
     /// By position, the lines of the photos that were final before this claim. If the stored lines of a final photo are
     /// missing or damaged, its line is made from its state code and its files. If the place could not be read, there are
@@ -61,7 +61,10 @@ package protocol OperationSink: AnyObject, Sendable {
     /// Stores the manifest lines of the final photos, by position. Replaces the lines that this sink wrote before.
     func write(_ lines: [[UInt8]?]) throws(StorageFault)
 
-    /// The calls after which everything that was written before is durable.
+    /// The place to which this sink writes. If ``loss()`` reports a fault, the files of all sinks with this place are lost.
+    var storage: any HeldStorage { get }
+
+    /// One barrier for each domain to which this sink writes; empty if each write is durable.
     var barriers: [StorageBarrier] { get }
 
     /// Returns why files that were written before can no longer be reached, for example because something else is mounted
@@ -76,11 +79,11 @@ package protocol OperationSink: AnyObject, Sendable {
     func discard()
 }
 
-/// A call that makes everything durable that was written to a domain before.
+/// Makes all earlier writes to a domain durable.
 package struct StorageBarrier: Sendable {
     package let domain: StorageDomain
-    /// When the domain was opened. An error of the domain is reported to each barrier that was opened before it. So a worker
-    /// needs only the oldest barrier of a domain.
+    /// When the domain was opened. A barrier reports all errors of the domain since then, therefore a worker calls only the
+    /// barrier of a domain that was opened first.
     package let opened: ContinuousClock.Instant
     /// - Throws: ``StorageFault`` if files may be lost. The error is reported once, although all files that were written
     ///   to the domain and not reported may be lost.

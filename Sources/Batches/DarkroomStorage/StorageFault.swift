@@ -23,7 +23,7 @@ package struct StorageFault: Error, Sendable {
     package var room: Int
     /// Checks whether the fault is gone.
     package var check: any StorageCheck
-    /// The name of what is left of the file, if it could not be removed.
+    /// The path of the incomplete file, if it could not be removed.
     package var remains: String?
 
     package init(
@@ -50,13 +50,14 @@ package protocol StorageCheck: Sendable {
     /// The place, for messages and for ``FolderCalls``.
     var location: String { get }
 
-    /// Tries to store `room` bytes. Returns the present fault, which may differ from the first one; nil if the fault is gone.
+    /// Tries to store `room` bytes.
+    /// - Returns: the fault that prevents this now, which may be another one than before; nil if there is none.
     func fault(room: Int) -> StorageFault?
 
     /// Takes the place again for the batch, which has received a higher number.
     /// - Parameter number: see ``BatchFacts/outputTaken``.
     func retake(_ number: Int)
 
-    /// Removes what was left of a file, see ``StorageFault/remains``.
+    /// Removes an incomplete file, see ``StorageFault/remains``.
     func remove(_ remains: String)
 }

@@ -8,7 +8,7 @@ package enum StorageSchemes {
     /// The place of a batch's output.
     /// - Parameter output: see `BatchOptions.output`; not empty.
     package static func place(_ output: String) -> any StoragePlace {
-        // A folder reports what is wrong with a text of no known kind.
+        // The checks of folders report what is wrong with a text that has no known prefix.
         all.first { output.hasPrefix($0.prefix) }?.place(output) ?? OutputFolder(path: output)
     }
 }

@@ -1,7 +1,7 @@
-import DarkroomStorage
 import ArgumentParsing
 import Darkroom
 import DarkroomCoordinator
+import DarkroomStorage
 
 /// `darkroom manifest`: prints the manifest of an output folder. Needs no Redis.
 struct ManifestCommand: ParsableCommand {

@@ -1,8 +1,8 @@
-import DarkroomStorage
 import ArgumentParsing
 import Darkroom
 import DarkroomCoordinator
 import DarkroomLogging
+import DarkroomStorage
 import DarkroomTelemetry
 import DarkroomWorker
 import Foundation

@@ -1,6 +1,6 @@
-import DarkroomWorker
 import DarkroomHTTP
 import DarkroomLogging
+import DarkroomWorker
 
 /// What a web server shows, and to whom.
 package struct WebConfiguration: Sendable {

@@ -99,7 +99,9 @@ final class WorkerCore: Sendable {
             } else {
                 handle(.downloadEnded(task, nil))  // the operation was dropped in the meantime
             }
-        case .dropped(let held): files.withLock { $0[held] = nil }
+        case .dropped(let held):
+            // The last reference closes the folder, so it is released after the lock.
+            _ = files.withLock { $0.removeValue(forKey: held) }
         case .outageEnded(let number): outages.withLock { $0.end(number) }
         case .filter(let job):
             pending.filter(job, work: filter)
@@ -181,7 +183,8 @@ final class WorkerCore: Sendable {
 
     /// Adds a claimed operation to the worker state, which starts photos if there is room.
     func accept(
-        _ claimed: ClaimedOperation, _ context: BatchContext, _ storage: any HeldStorage
+        _ claimed: ClaimedOperation, _ context: BatchContext, _ storage: any HeldStorage,
+        willAccess: (_ folder: String) -> Void
     ) throws(EntryError) {
         guard configuration.work == .photos else {
             let lines = [[UInt8]?](repeating: nil, count: claimed.stateCodes.count)
@@ -199,10 +202,13 @@ final class WorkerCore: Sendable {
                     + "\(claimed.stateCodes.count) were fed")
         }
         let sink = storage.begin(claimed, records, worker: coordination.id)
-        if claimed.leaseExpiries > 0 { context.originals?.removeRemains(of: claimed.held, records) }
+        if claimed.leaseExpiries > 0, let originals = context.originals {
+            willAccess(originals.path)
+            originals.removeRemains(of: claimed.held, records)
+        }
         var operation = LocalOperation(
             claimed, context.options, records: records, lines: sink.past,
-            domains: storage.domains.union([context.originals?.domain].compactMap(\.self)))
+            domains: storage.domains.union([context.originalsDomain].compactMap(\.self)))
         if claimed.leaseExpiries >= Self.maxLeaseExpiries {
             operation.finishAll(.failed(.crashed))
             coordination.logger.error(

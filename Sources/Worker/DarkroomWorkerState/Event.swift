@@ -61,8 +61,8 @@ extension WorkerState {
         case outputOpened(BatchID, Set<StorageDomain>)
         /// A file of a batch temporarily cannot be written. `domain` is nil if no other batch is affected.
         case storageFault(BatchID, detail: String, domain: StorageDomain?)
-        /// Another storage fault now causes the outage with this number. `domain` is nil if it affects only the batch that had
-        /// the first fault.
+        /// The cause of the outage with this number has changed. `domain` is nil if only the batch that had the fault first is
+        /// affected now.
         case storageChanged(Int, detail: String, domain: StorageDomain?)
         /// The outage with this number is over: files can be written again.
         case storageRecovered(Int)

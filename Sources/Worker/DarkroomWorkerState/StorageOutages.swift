@@ -5,7 +5,7 @@ package struct StorageOutage: Sendable, Equatable {
     /// The number of the outage, unique in this worker.
     package let number: Int
     /// The batch that had the fault first.
-    package let batch: BatchID
+    let batch: BatchID
     /// The cause, and the remedy.
     package fileprivate(set) var detail: String
     /// The storage that fails as a whole; nil if only ``batch`` waits.

@@ -1,8 +1,8 @@
-import DarkroomStorage
 import Darkroom
 import DarkroomCoding
 import DarkroomCoordinator
 import DarkroomPhotoServer
+import DarkroomStorage
 import DarkroomTestSupport
 import Foundation
 import Testing

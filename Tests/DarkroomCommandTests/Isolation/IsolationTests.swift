@@ -1,7 +1,7 @@
 import Darkroom
 import DarkroomCoordinator
-import DarkroomWorker
 import DarkroomTestSupport
+import DarkroomWorker
 import Foundation
 import Testing
 

@@ -1,6 +1,6 @@
-import DarkroomStorage
 import DarkroomFiles
 import DarkroomModel
+import DarkroomStorage
 import DarkroomStore
 import DarkroomTestSupport
 import Foundation

@@ -1,9 +1,9 @@
 import DarkroomCoding
 import DarkroomConcurrency
 import DarkroomCoordinator
-import DarkroomStorage
 import DarkroomFiles
 import DarkroomModel
+import DarkroomStorage
 import DarkroomTestSupport
 import ErrorExpectations
 import Foundation

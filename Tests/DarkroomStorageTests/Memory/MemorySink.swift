@@ -6,23 +6,25 @@ import DarkroomModel
 
 /// The results of a claimed operation in memory.
 final class MemorySink: OperationSink {
-    private let storage: MemoryStorage
+    private let batch: MemoryStorage
     private let opening: MemoryOpening
+    let storage: any HeldStorage
     private let held: HeldOperation
     private let worker: String
     let past: [[UInt8]?]
     private let forgotten: [Int]
     private let isPastUnread: Bool
 
-    private var place: MemoryPlace { storage.place }
+    private var place: MemoryPlace { batch.place }
     private var entry: MemoryEntry {
         MemoryEntry(batch: held.batch, operation: held.number, fencingToken: held.fencingToken)
     }
 
     init(
-        _ storage: MemoryStorage, _ opening: MemoryOpening, _ held: HeldOperation, worker: String, _ past: MemoryPast
+        _ storage: any HeldStorage, _ batch: MemoryStorage, _ opening: MemoryOpening, _ held: HeldOperation, worker: String, _ past: MemoryPast
     ) {
         self.storage = storage
+        self.batch = batch
         self.opening = opening
         self.held = held
         self.worker = worker
@@ -34,7 +36,7 @@ final class MemorySink: OperationSink {
     func write(
         _ files: [MadeFile], of record: PhotoRecord, attempt: Int, isWanted: () -> Bool
     ) throws(StorageFault) -> [ManifestLine.File]? {
-        let paths = zip(storage.files.kinds, files).map { storage.files.path(of: record, $0, ending: $1.ending) }
+        let paths = zip(batch.files.kinds, files).map { batch.files.path(of: record, $0, ending: $1.ending) }
         let names = paths.map { "\($0) \(held.fencingToken) \(worker) \(attempt)" }
         let total = files.reduce(0) { $0 + $1.byteCount }
         var digests: [String] = []
@@ -57,7 +59,7 @@ final class MemorySink: OperationSink {
             fault.remains = remove(names) ? nil : names.last
             throw fault
         }
-        return storage.files.described(files) { (paths[$0], digests[$0]) }
+        return batch.files.described(files) { (paths[$0], digests[$0]) }
     }
 
     /// Gives all files their names, or none.

@@ -58,7 +58,7 @@ private final class HeldMemory: HeldStorage {
     func begin(_ claimed: ClaimedOperation, _ records: [PhotoRecord], worker: String) -> any OperationSink {
         let past = MemoryPast(claimed, records, storage)
         if claimed.leaseExpiries > 0 { storage.removeRemains(records, below: claimed.held.fencingToken) }
-        return MemorySink(storage, opening, claimed.held, worker: worker, past)
+        return MemorySink(self, storage, opening, claimed.held, worker: worker, past)
     }
 }
 

@@ -1,8 +1,8 @@
 import DarkroomCoding
 import DarkroomFiles
 import DarkroomModel
-import Foundation
 import ErrorExpectations
+import Foundation
 import Testing
 
 @testable import DarkroomStorage

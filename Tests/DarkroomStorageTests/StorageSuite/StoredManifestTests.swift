@@ -1,5 +1,5 @@
-import DarkroomModel
 import DarkroomConcurrency
+import DarkroomModel
 import ErrorExpectations
 import Foundation
 import Testing

@@ -1,8 +1,8 @@
-import DarkroomStorage
 import Darkroom
 import DarkroomCoding
 import DarkroomCoordinator
 import DarkroomRedis
+import DarkroomStorage
 import Foundation
 import Testing
 

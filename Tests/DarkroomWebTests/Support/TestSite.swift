@@ -1,10 +1,10 @@
-import DarkroomStorage
 import Darkroom
 import DarkroomConcurrency
 import DarkroomCoordinator
 import DarkroomHTTP
 import DarkroomLogging
 import DarkroomModel
+import DarkroomStorage
 import DarkroomStore
 import DarkroomTestSupport
 import DarkroomWorker

@@ -1,9 +1,9 @@
 import DarkroomConcurrency
 import DarkroomImaging
 import DarkroomModel
-import DarkroomStorage
 import DarkroomPhotoServer
 import DarkroomRecipes
+import DarkroomStorage
 import DarkroomStore
 import DarkroomTestSupport
 import DarkroomTransfer

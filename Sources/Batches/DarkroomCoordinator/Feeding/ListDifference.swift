@@ -1,5 +1,5 @@
-import DarkroomStorage
 import DarkroomModel
+import DarkroomStorage
 
 /// Finds the first photo that differs between a list and a batch. Compares the list with the manifest in the output
 /// folder, because Redis contains only a digest of the list.

@@ -1,7 +1,7 @@
 import DarkroomCoding
-import DarkroomStorage
 import DarkroomFiles
 import DarkroomModel
+import DarkroomStorage
 import Foundation
 
 /// Reads a photo list from a file, from standard input (`-`), from `http(s)://`, or from a folder of photos. All of

@@ -69,7 +69,10 @@ extension OutputPlace {
                 StorageDomain(of: folder).map(StorageFault.Scope.domain) ?? .batch, detail: detail, isFull: true,
                 room: max(FolderCheck.leastRoom, 4 * byteCount), check: check)
         }
-        if let found = check.fault(room: failure.error == EIO ? byteCount : 0) { return found }
+        if var found = check.fault(room: failure.error == EIO ? byteCount : 0) {
+            found.isFull = false  // the write did not fail because of a full disk
+            return found
+        }
         // If the failure affected the whole folder, the fault is over now. The photo must not fail because of it.
         let isOfPlace =
             ["see", "hold"].contains(failure.attempted) || [EROFS, ESTALE, ENOTCONN].contains(failure.error)

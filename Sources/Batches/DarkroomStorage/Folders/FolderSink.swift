@@ -7,8 +7,7 @@ import Foundation
 ///
 /// The manifest file has the fencing token of the claim in its name, and is replaced as a whole.
 final class FolderSink: OperationSink {
-    private let storage: FolderStorage
-    private let folder: OpenFolder
+    private let place: HeldFolder
     private let held: HeldOperation
     private let worker: String
     let past: [[UInt8]?]
@@ -19,10 +18,9 @@ final class FolderSink: OperationSink {
     private let isPastUnread: Bool
 
     init(
-        _ storage: FolderStorage, _ folder: OpenFolder, _ held: HeldOperation, worker: String, past: PastLines
+        _ place: HeldFolder, _ held: HeldOperation, worker: String, past: PastLines
     ) {
-        self.storage = storage
-        self.folder = folder
+        self.place = place
         self.held = held
         self.worker = worker
         self.past = past.lines
@@ -30,18 +28,21 @@ final class FolderSink: OperationSink {
         isPastUnread = past.isUnread
     }
 
+    var storage: any HeldStorage { place }
+    private var batch: FolderStorage { place.storage }
+
     func write(
         _ files: [MadeFile], of record: PhotoRecord, attempt: Int, isWanted: () -> Bool
     ) throws(StorageFault) -> [ManifestLine.File]? {
-        let paths = zip(storage.files.kinds, files).map { storage.files.path(of: record, $0, ending: $1.ending) }
+        let paths = zip(batch.files.kinds, files).map { batch.files.path(of: record, $0, ending: $1.ending) }
         let name = TemporaryName.of(
             TemporaryName.photo(record.index, of: held.batch), fencingToken: held.fencingToken,
             writer: "\(worker).\(attempt)")
         let written = zip(paths, files).map { AtomicFiles.File($1, path: $0) }
-        guard try AtomicFiles.write(written, in: storage.place, temporaryName: name, isWanted: isWanted) else {
+        guard try AtomicFiles.write(written, in: batch.place, temporaryName: name, isWanted: isWanted) else {
             return nil
         }
-        return storage.files.described(files) { (paths[$0], files[$0].digest) }
+        return batch.files.described(files) { (paths[$0], files[$0].digest) }
     }
 
     func write(_ lines: [[UInt8]?]) throws(StorageFault) {
@@ -49,28 +50,31 @@ final class FolderSink: OperationSink {
         guard !text.isEmpty else { return }
         let name = ManifestPath.fileName(operation: held.number, fencingToken: held.fencingToken)
         try AtomicFiles.write(
-            text, to: Path.joined(storage.manifestFolder(of: held), name), in: storage.manifestPlace,
+            text, to: Path.joined(batch.manifestFolder(of: held), name), in: batch.manifestPlace,
             temporaryName: TemporaryName.of(
                 TemporaryName.manifest(operation: held.number), fencingToken: held.fencingToken, writer: worker))
     }
 
     var barriers: [StorageBarrier] {
-        folder.parts.map { [storage, folder] device, part in
+        place.folder.parts.map { [batch, opened = place.folder.opened] device, part in
             let domain = StorageDomain(device: device)
-            return StorageBarrier(domain: domain, opened: folder.opened) { () throws(StorageFault) in
-                try storage.makeDurable(part, domain)
+            return StorageBarrier(domain: domain, opened: opened) { () throws(StorageFault) in
+                try batch.makeDurable(part, domain)
             }
         }
     }
 
     func loss() -> StorageFault? {
-        guard !folder.isStillThere else { return nil }
-        let check = FolderCheck(place: storage.place, folder: "")
+        guard !place.folder.isStillThere else { return nil }
+        let check = FolderCheck(place: batch.place, folder: "")
         return check.fault(room: 0)
             ?? StorageFault(
-                .file, detail: "something else is mounted at \(storage.place.markerPath) than before", check: check)
+                .file, detail: "something else is mounted at \(batch.place.markerPath) than before", check: check)
     }
 
+    /// Files with lower tokens are of claims that ended before this one, and files in ``forgotten`` were read when this claim
+    /// began. Other files with higher tokens are of later claims, whose lines this sink does not know.
+    ///
     /// Removes the manifest files of other claims whose fencing token is lower than the token of this claim, or is in
     /// ``forgotten``. Does nothing if the file of this claim is missing, or if it lacks lines of the other files.
     func removeOthers() {
@@ -87,13 +91,14 @@ final class FolderSink: OperationSink {
         remove(fencingToken: held.fencingToken, in: folder)
     }
 
+    /// A file that stays does no harm, since readers use the lines with the highest fencing token.
     private func remove(fencingToken: Int, in folder: Folder) {
         try? folder.remove(ManifestPath.fileName(operation: held.number, fencingToken: fencingToken))
     }
 
     /// The folder of the operation's manifest files; nil if it does not exist.
     private var manifestFolder: Folder? {
-        try? storage.manifestPlace.open().folder(storage.manifestFolder(of: held))
+        try? batch.manifestPlace.open().folder(batch.manifestFolder(of: held))
     }
 }
 

@@ -14,7 +14,7 @@ final class FolderStorage: BatchStorage {
     private let latest = Locked(WeakFolder())
 
     private struct WeakFolder {
-        weak var folder: OpenFolder?
+        weak var held: HeldFolder?
     }
 
     init(_ files: BatchFiles, in place: OutputPlace, _ rules: StorageRules) {
@@ -29,12 +29,13 @@ final class FolderStorage: BatchStorage {
         do throws(SystemFailure) {
             let root = try place.open()
             try hold(root)
-            let latest = latest.withLock { $0.folder }
-            if let latest, latest.isStillThere, latest.isWritable { return HeldFolder(self, latest) }
+            let latest = latest.withLock { $0.held }
+            if let latest, latest.folder.isStillThere, latest.folder.isWritable { return latest }
             let folder = try OpenFolder(place, renditions: files.kinds.map(\.rendition).filter { !$0.isEmpty })
             guard folder.isWritable else { throw SystemFailure("write to", errno) }
-            self.latest.withLock { $0.folder = folder }
-            return HeldFolder(self, folder)
+            let held = HeldFolder(self, folder)
+            self.latest.withLock { $0.held = held }
+            return held
         } catch {
             throw Refusal(
                 reason: "its output folder cannot be used: "
@@ -91,9 +92,9 @@ final class FolderStorage: BatchStorage {
 }
 
 /// A folder that the batch holds.
-private final class HeldFolder: HeldStorage {
-    private let storage: FolderStorage
-    private let folder: OpenFolder
+final class HeldFolder: HeldStorage {
+    let storage: FolderStorage
+    let folder: OpenFolder
 
     init(_ storage: FolderStorage, _ folder: OpenFolder) {
         self.storage = storage
@@ -106,7 +107,7 @@ private final class HeldFolder: HeldStorage {
         let past = PastLines.read(claimed, records, storage)
         let held = claimed.held
         if claimed.leaseExpiries > 0 { storage.removeTemporaries(of: held, records, below: held.fencingToken) }
-        return FolderSink(storage, folder, held, worker: worker, past: past)
+        return FolderSink(self, held, worker: worker, past: past)
     }
 }
 

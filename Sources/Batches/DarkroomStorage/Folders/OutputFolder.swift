@@ -15,7 +15,8 @@ package struct OutputFolder: StoragePlace {
 
     package var location: String { path }
 
-    private var folder: WritableFolder { WritableFolder(role: "output folder", path: path) }
+    private static let role = "output folder"
+    private var folder: WritableFolder { WritableFolder(role: Self.role, path: path) }
 
     package func batches() throws(StorageError) -> [BatchID] {
         do throws(SystemFailure) {
@@ -131,8 +132,9 @@ package struct OutputFolder: StoragePlace {
         of files: BatchFiles, taken: Int, _ rules: StorageRules, willAccess: (_ folder: String) -> Void
     ) throws(Refusal) -> any BatchStorage {
         let place = try OutputPlace(
-            path, role: "output folder", marker: ManifestPath.folder(files.batch),
-            holder: FolderHolder(owner: files.batch.description, number: taken), rules, willAccess: willAccess)
+            path, role: Self.role, marker: ManifestPath.folder(files.batch),
+            holder: FolderHolder(owner: files.batch.description, number: taken), rules)
+        try place.prepare(role: Self.role, rules, willAccess: willAccess)
         return FolderStorage(files, in: place, rules)
     }
 

@@ -60,19 +60,25 @@ package struct OutputPlace: Hashable, Sendable {
 }
 
 extension OutputPlace {
-    /// Creates the place of a batch in a worker, and checks that the worker may use it and sees it. Blocks.
-    /// - Parameters:
-    ///   - role: the name of the folder's role in messages, for example `output folder`.
-    ///   - willAccess: called with the folder before it is accessed, since the access may hang.
+    /// The place of a batch in a worker.
+    /// - Parameter role: the name of the folder's role in messages, for example `output folder`.
+    /// - Throws: ``Refusal`` if the worker may not write to the folder.
     package init(
-        _ folder: String, role: String, marker: String?, holder: FolderHolder? = nil, _ rules: StorageRules,
-        willAccess: (_ folder: String) -> Void
+        _ folder: String, role: String, marker: String? = nil, holder: FolderHolder? = nil, _ rules: StorageRules
     ) throws(Refusal) {
         let above = Self.longest(of: rules.folders, containing: folder)
         guard Path.isAbsolute(folder), !Path.climbs(folder), let trusted = rules.folders.isEmpty ? folder : above else {
             throw Refusal(reason: "its \(role) \(folder) is not below a folder of --outputs-under")
         }
         self.init(folder: folder, trusted: trusted, marker: marker, holder: holder)
+    }
+
+    /// Creates the folder if the worker may do so, and checks that the worker sees it. Blocks.
+    /// - Parameter willAccess: called with the folder before it is accessed, since the access may hang.
+    /// - Throws: ``Refusal`` if the worker does not see the folder.
+    package func prepare(
+        role: String, _ rules: StorageRules, willAccess: (_ folder: String) -> Void
+    ) throws(Refusal) {
         willAccess(folder)
         if rules.makesFolders { try create(role) }
         do throws(SystemFailure) {

@@ -1,6 +1,6 @@
 import DarkroomCoordinator
-import DarkroomStorage
 import DarkroomRedis
+import DarkroomStorage
 import DarkroomStore
 
 extension DarkroomError {

@@ -1,6 +1,6 @@
-import DarkroomStorage
 import DarkroomFiles
 import DarkroomRecipes
+import DarkroomStorage
 
 /// The checks of the options of a new batch. The command line makes the same checks.
 extension BatchOptions {

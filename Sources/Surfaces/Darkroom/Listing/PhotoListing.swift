@@ -1,6 +1,6 @@
-import DarkroomStorage
 import DarkroomCoordinator
 import DarkroomFiles
+import DarkroomStorage
 import DarkroomStore
 import Foundation
 

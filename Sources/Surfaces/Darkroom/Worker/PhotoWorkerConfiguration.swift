@@ -81,7 +81,7 @@ public struct PhotoWorkerConfiguration: Sendable {
     /// In a process that was started as a helper, this call serves the worker with the custom filters registered so far,
     /// and never returns. Therefore call it early in `main`, before any work that a helper should not do. Without
     /// helpers, a photo that crashes its decoder ends five workers, one after the other; then the unfinished photos of
-    /// its filter fail with the reason ``FailureReason/crashed``.
+    /// its operation fail with the reason ``FailureReason/crashed``.
     ///
     /// A helper is confined before it gets a photo: it can compute and start threads, but it cannot open files, make
     /// connections or start processes. If a filter needs a file, read the file before this call.

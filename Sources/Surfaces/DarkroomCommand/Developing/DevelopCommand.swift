@@ -64,10 +64,10 @@ struct DevelopCommand: ParsableCommand {
     @OptionGroup(title: "Image options") var image: ImageOptions
 
     func validate() throws {
-        if let operation = try image.outputs().flatMap(\.chain.customNames).first {
+        if let filter = try image.outputs().flatMap(\.chain.customNames).first {
             throw ValidationError(
-                "--filter x:\(operation): develop runs no custom filters; to try one: darkroom run <folder> --limit 1 "
-                    + "-o <folder> --filter x:\(operation) --custom-filter \(operation)='<command>'")
+                "--filter x:\(filter): develop runs no custom filters; to try one: darkroom run <folder> --limit 1 "
+                    + "-o <folder> --filter x:\(filter) --custom-filter \(filter)='<command>'")
         }
         try require(1...1024, jobs ?? 1, "--jobs")
         if output == "" { throw ValidationError("--output \"\": the folder's path is empty") }

@@ -1,7 +1,7 @@
 import Darkroom
 import DarkroomCoordinator
-import DarkroomStorage
 import DarkroomImaging
+import DarkroomStorage
 
 /// The report of `--dry-run`: what a command would do. Nothing is stored.
 struct DryRun {

@@ -1,10 +1,10 @@
 import Darkroom
-import DarkroomWorker
-import DarkroomStorage
 import DarkroomFiles
 import DarkroomImaging
 import DarkroomRecipes
+import DarkroomStorage
 import DarkroomTransfer
+import DarkroomWorker
 
 /// Counts the photos of a list as a batch would get them, the photos that fail without a download, and repeated names.
 /// The memory does not grow with the list.

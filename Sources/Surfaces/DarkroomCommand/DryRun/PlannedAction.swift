@@ -1,6 +1,6 @@
-import DarkroomStorage
 import Darkroom
 import DarkroomCoordinator
+import DarkroomStorage
 
 /// What a command would do with a list.
 enum PlannedAction {

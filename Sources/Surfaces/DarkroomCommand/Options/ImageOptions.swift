@@ -1,10 +1,10 @@
 import ArgumentParsing
 import Darkroom
-import DarkroomWorker
 import DarkroomFiles
 import DarkroomImaging
 import DarkroomRecipes
 import DarkroomText
+import DarkroomWorker
 import Foundation
 
 /// Options for filters, renditions and the encoding of the files.

@@ -1,8 +1,8 @@
 import ArgumentParsing
 import Darkroom
-import DarkroomWorker
 import DarkroomHTTP
 import DarkroomWeb
+import DarkroomWorker
 
 extension ListenAddress: ExpressibleByArgument {
     package init(argument: String) throws {

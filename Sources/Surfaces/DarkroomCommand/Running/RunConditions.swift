@@ -39,7 +39,8 @@ struct RunConditions: Codable, Equatable {
     private let stallTimeout: Duration
     private let photoTimeout: Duration
     private let isolate: Bool
-    // The names of the next four are those of the stored state, in which custom filters have another name.
+    // The stored state contains the names of these properties. It was first written when custom filters were called
+    // operations.
     /// The digest of the commands of custom filters.
     private let operations: String
     /// nil in the conditions of versions without the option, whose commands got bytes.

@@ -1,7 +1,7 @@
-import DarkroomStorage
 import Darkroom
 import DarkroomCoordinator
 import DarkroomFiles
+import DarkroomStorage
 import Foundation
 
 /// The folder `.darkroom` in an output folder: the state of `darkroom run`. A run locks it while it is running.

@@ -1,10 +1,10 @@
 import Darkroom
 import DarkroomConcurrency
-import DarkroomWorker
 import DarkroomFiles
 import DarkroomHTTP
 import DarkroomText
 import DarkroomWeb
+import DarkroomWorker
 import Foundation
 
 /// The web server beside a `darkroom run`: it shows the batch of the run, and only to users who know its token.

@@ -1,7 +1,7 @@
-import DarkroomStorage
 import Darkroom
 import DarkroomFiles
 import DarkroomHTTP
+import DarkroomStorage
 
 /// What all routes of a server share.
 final class Site: Sendable {

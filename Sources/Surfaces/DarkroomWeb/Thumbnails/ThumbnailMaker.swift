@@ -1,9 +1,9 @@
 import Darkroom
 import DarkroomConcurrency
-import DarkroomWorker
 import DarkroomFiles
 import DarkroomImaging
 import DarkroomRecipes
+import DarkroomWorker
 import Foundation
 
 /// Makes small JPEGs of photos, and keeps them on the disk.

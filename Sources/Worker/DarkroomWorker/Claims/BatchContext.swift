@@ -1,10 +1,10 @@
 import DarkroomConcurrency
-import DarkroomStorage
 import DarkroomFiles
 import DarkroomImaging
 import DarkroomModel
 import DarkroomOrigins
 import DarkroomRecipes
+import DarkroomStorage
 import DarkroomText
 import Foundation
 
@@ -16,6 +16,8 @@ final class BatchContext: Sendable {
     let storage: any BatchStorage
     /// The folder of the downloaded bytes; nil if the bytes are not kept.
     let originals: OriginalsFolder?
+    /// The file system of ``originals``; nil if there is none, or if it cannot be identified.
+    let originalsDomain: StorageDomain?
     /// The number that the batch received when it took its output, see ``BatchFacts/outputTaken``.
     let taken: Int
 
@@ -69,23 +71,24 @@ final class BatchContext: Sendable {
         let rules = StorageRules(
             folders: configuration.outputsUnder, isRemote: options.remoteOutput,
             holderPatience: configuration.holderPatience, syncFileSystem: configuration.syncFileSystem)
+        // The path is checked before a folder is created.
+        let originalsPlace =
+            options.originals.isEmpty ? nil : try OutputPlace(options.originals, role: Self.originalsRole, rules)
         storage =
             options.output.isEmpty
             ? NoStorage(files)
             : try StorageSchemes.place(options.output).storage(
                 of: files, taken: taken, rules, willAccess: willAccess)
-        originals =
-            options.originals.isEmpty
-            ? nil
-            : OriginalsFolder(
-                place: try OutputPlace(
-                    options.originals, role: "folder of originals", marker: nil, rules, willAccess: willAccess),
-                maxBytes: configuration.transfer.maxBytes)
+        try originalsPlace?.prepare(role: Self.originalsRole, rules, willAccess: willAccess)
+        originals = originalsPlace.map { OriginalsFolder(place: $0, maxBytes: configuration.transfer.maxBytes) }
+        originalsDomain = originals?.domain
         if !options.photosFolder.isEmpty {
             willAccess(options.photosFolder)
             try Self.checkPhotos(options.photosFolder, configuration)
         }
     }
+
+    private static let originalsRole = "folder of originals"
 
     /// The recipe of the batch.
     /// - Throws: ``Refusal`` if this worker lacks a format, a custom filter or a watermark; `ChainSyntaxError` if the

@@ -1,6 +1,6 @@
 import DarkroomStorage
 
-/// Where the results of an operation go that runs in this worker.
+/// The batch context of an operation that runs in this worker, and the sink of its results.
 struct OperationFiles {
     let context: BatchContext
     let sink: any OperationSink

@@ -88,7 +88,7 @@ extension WorkerCore {
             call.accesses(options.output.isEmpty ? options.originals : options.output)
             let storage = try openStorage(of: context)
             end = .time
-            try accept(operation, context, storage)
+            try accept(operation, context, storage, willAccess: call.accesses(_:))
         } catch {
             contexts.withLock { $0[batch] = nil }  // the cause may be temporary
             switch error {

@@ -1,8 +1,8 @@
-import DarkroomStorage
 import DarkroomFiles
 import DarkroomImaging
 import DarkroomModel
 import DarkroomRecipes
+import DarkroomStorage
 
 /// The file name extensions for the files that custom filters produce.
 enum CustomEnding {

@@ -82,7 +82,7 @@ struct HelperService {
 
     private func answer(_ products: [PhotoProduct], _ job: HelperJob) {
         var header = HelperAnswer()
-        if job.operation == nil {
+        if job.customFilter == nil {
             header.note = products.lazy.compactMap(\.note).first
             header.files = products.map { product in
                 HelperAnswer.File(
@@ -100,8 +100,8 @@ struct HelperService {
     }
 
     private func develop(_ job: HelperJob, _ bytes: [UInt8]) throws(PhotoProduct.Failure) -> [PhotoProduct] {
-        if let operation = job.operation {
-            return [PhotoProduct(try run(operation, bytes, job), ending: "")]
+        if let filter = job.customFilter {
+            return [PhotoProduct(try run(filter, bytes, job), ending: "")]
         }
         let development: (photo: [UInt8], options: DevelopOptions)
         do {
@@ -121,15 +121,15 @@ struct HelperService {
     }
 
     private func run(
-        _ operation: HelperJob.Operation, _ bytes: [UInt8], _ job: HelperJob
+        _ filter: HelperJob.Filter, _ bytes: [UInt8], _ job: HelperJob
     ) throws(PhotoProduct.Failure) -> [UInt8] {
-        guard let make = customFilters[operation.name] else {
+        guard let make = customFilters[filter.name] else {
             throw PhotoProduct.Failure(
                 reason: .other,
-                detail: "the helper process has no custom filter \"\(operation.name)\": register it before its start")
+                detail: "the helper process has no custom filter \"\(filter.name)\": register it before its start")
         }
         return try PhotoMaker.run(
-            make(), operation.step, operation.record, bytes,
+            make(), filter.step, filter.record, bytes,
             DevelopOptions(outputs: [], maxPixels: job.maxPixels, processorTime: .seconds(job.seconds)))
     }
 }

@@ -59,13 +59,13 @@ package final class PhotoHelpers: Sendable {
         return products
     }
 
-    /// Runs a registered operation in a helper. Blocks.
+    /// Runs a registered custom filter in a helper. Blocks.
     func run(
         _ step: CustomStep, _ photo: RunningPhoto, _ bytes: [UInt8], maxPixels: Int
     ) throws(PhotoProduct.Failure) -> [UInt8] {
         let job = HelperJob(
             step, photo.record, maxPixels: maxPixels, seconds: seconds, maxBytes: HelperLimits.ownFileBytes)
-        return try ask(job, bytes, allowanceForOperation(maxPixels: maxPixels)) { photo.cancellation.isCancelled }.bytes
+        return try ask(job, bytes, allowanceForCustomFilter(maxPixels: maxPixels)) { photo.cancellation.isCancelled }.bytes
     }
 
     /// Sends a job to a helper, and waits for the answer.
@@ -124,7 +124,7 @@ package final class PhotoHelpers: Sendable {
             maxPixels: limits.maxStreamedPixels)
     }
 
-    private func allowanceForOperation(maxPixels: Int) -> HelperProcess.Allowance {
+    private func allowanceForCustomFilter(maxPixels: Int) -> HelperProcess.Allowance {
         let limits = DevelopOptions(outputs: [], maxPixels: maxPixels, processorTime: .seconds(seconds))
         return HelperProcess.Allowance(
             memory: HelperLimits.memory(maxPixels: maxPixels, format: nil), time: time(limits),

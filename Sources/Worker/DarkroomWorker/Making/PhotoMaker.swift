@@ -87,12 +87,12 @@ struct PhotoMaker {
     private func run(
         _ step: CustomStep, of output: PhotoOutput, on bytes: [UInt8]
     ) throws(PhotoProduct.Failure) -> PhotoProduct {
-        guard let operation = recipe.customFilters[step.name] else {
+        guard let filter = recipe.customFilters[step.name] else {
             throw PhotoProduct.Failure(reason: .other, detail: "this worker has no custom filter \"\(step.name)\"")
         }
         let result: [UInt8]
         let cancellation = photo.cancellation
-        switch operation {
+        switch filter {
         case .command(let command):
             var input = CommandPhoto(bytes: bytes, record: photo.record, batch: photo.operation.batch)
             input.rendition = output.rendition
@@ -124,10 +124,10 @@ struct PhotoMaker {
         }
     }
 
-    /// Runs a custom filter. When the operation has used the CPU time of `limits`, `isCancelled` of its photo becomes
-    /// true, so that the operation can stop.
+    /// Runs a custom filter. When the filter has used the CPU time of `limits`, `isCancelled` of its photo becomes
+    /// true, so that the filter can stop.
     static func run(
-        _ operation: any CustomFilter, _ step: CustomStep, _ record: PhotoRecord, _ bytes: [UInt8],
+        _ filter: any CustomFilter, _ step: CustomStep, _ record: PhotoRecord, _ bytes: [UInt8],
         _ limits: DevelopOptions, isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws(PhotoProduct.Failure) -> [UInt8] {
         let clock = limits.processorTime.map { ProcessorClock(limit: $0) }
@@ -136,13 +136,13 @@ struct PhotoMaker {
         }
         photo.maxPixels = limits.maxPixels
         do {
-            let bytes = try operation.main(photo)
+            let bytes = try filter.main(photo)
             guard let clock, clock.isExhausted else { return bytes }
             throw PhotoProduct.Failure(reason: .filterTimeout, detail: clock.problem)
         } catch let failure as PhotoProduct.Failure {
             throw failure
         } catch {
-            // After a cancellation, any error means that the operation has stopped.
+            // After a cancellation, any error means that the filter has stopped.
             if isCancelled() { throw PhotoProduct.Failure.cancelled }
             if let clock, clock.isExhausted {
                 throw PhotoProduct.Failure(reason: .filterTimeout, detail: clock.problem)

@@ -1,3 +1,4 @@
+import DarkroomModel
 import DarkroomStorage
 
 /// The storage faults that cause the outages of a worker, by the number of the outage.
@@ -5,8 +6,10 @@ struct OutageFaults {
     struct Faults {
         /// The fault that must be gone before the outage is over.
         fileprivate(set) var latest: StorageFault
-        /// What is left of files that could not be removed during the outage. It is removed when the outage is over.
-        fileprivate(set) var remains: [(check: any StorageCheck, name: String)] = []
+        /// The batch that had ``latest``.
+        let batch: BatchID
+        /// Temporary files that could not be removed during the outage. They are removed when it is over.
+        fileprivate(set) var remains: [(check: any StorageCheck, path: String)] = []
     }
 
     private static let maxRemains = 1000
@@ -16,8 +19,11 @@ struct OutageFaults {
     subscript(outage: Int) -> Faults? { faults[outage] }
 
     /// Adds a fault to an outage. The outage is over when there is room for the largest photo.
-    mutating func add(_ fault: StorageFault, _ outage: Int) {
-        var known = faults[outage] ?? Faults(latest: fault)
+    /// - Parameter begins: whether the outage began with this fault. Other faults of an outage that is over, or whose first
+    ///   fault is still to be added, are left out.
+    mutating func add(_ fault: StorageFault, of batch: BatchID, to outage: Int, begins: Bool) {
+        if begins { faults[outage] = Faults(latest: fault, batch: batch) }
+        guard var known = faults[outage] else { return }
         known.latest.room = max(known.latest.room, fault.room)
         if let remains = fault.remains, known.remains.count < Self.maxRemains {
             known.remains.append((fault.check, remains))

@@ -56,11 +56,9 @@ final class StorageMonitor: Sendable {
 
     private func checkNow(_ outage: StorageOutage, _ faults: OutageFaults.Faults) {
         let check = faults.latest.check
-        // If `retry --overwrite` has given the batch a higher number, the place is its own again. If Redis cannot be read,
+        // `retry --overwrite` gives the batch a higher number, with which it takes the place back. If Redis cannot be read,
         // the next check tries again.
-        if faults.latest.isTaken,
-            let taken = try? core.coordination.store.outputsTaken(by: [outage.batch])[outage.batch]
-        {
+        if faults.latest.isTaken, let taken = try? core.coordination.store.outputsTaken(by: [faults.batch])[faults.batch] {
             check.retake(taken)
         }
         if let found = check.fault(room: faults.latest.room) {
@@ -69,7 +67,7 @@ final class StorageMonitor: Sendable {
             return
         }
         // No other code removes these files, and none of their names can have been used again during the outage.
-        for (check, remains) in faults.remains { check.remove(remains) }
+        for (check, path) in faults.remains { check.remove(path) }
         core.coordination.logger.notice(
             "output can be written again, going on",
             ["folder": .text(check.location), "batches": .number(outage.batches.count)])

@@ -23,7 +23,7 @@ extension WorkerCore {
         for case .outage(let number, beganFor: let batches) in effects(
             of: .storageFault(id, detail: fault.detail, domain: fault.domain))
         {
-            outages.withLock { $0.add(fault, number) }
+            outages.withLock { $0.add(fault, of: id, to: number, begins: batches != nil) }
             outputSignal.raise()
             guard let batches else { continue }
             coordination.logger.error(
@@ -35,14 +35,16 @@ extension WorkerCore {
 
     /// Releases operations whose files may be lost, and does not report their photos. The photos run again and write
     /// new files.
-    /// - Parameter fault: the cause. If other files cannot be written either, their batches wait.
-    func giveUp(_ operations: [HeldOperation], _ fault: StorageFault) {
+    /// - Parameters:
+    ///   - fault: the cause. If other files cannot be written either, their batches wait.
+    ///   - batch: the batch that had the fault.
+    func giveUp(_ operations: [HeldOperation], _ fault: StorageFault, of batch: BatchID) {
         guard let first = operations.first else { return }
-        blocks(fault, first.batch)
+        blocks(fault, batch)
         let sinks = files.withLock { $0.mapValues(\.sink) }
         for case .removeManifest(let held) in effects(of: .filesLost(operations)) { sinks[held]?.discard() }
         coordination.logger.error(
-            "files may be lost, their operations run again", key: first.batch.description,
+            "files may be lost, their operations run again", key: batch.description,
             LogMetadata(first).adding(["operations": .number(operations.count), "detail": .text(fault.detail)]))
     }
 

@@ -25,7 +25,7 @@ extension WorkerCore {
                         failures[report.held] = error.detail
                     } else {
                         // Only this file cannot be written. The next claim writes a file with another name.
-                        giveUp([report.held], error)
+                        giveUp([report.held], error, of: report.held.batch)
                         given.insert(report.held)
                     }
                 }
@@ -41,34 +41,35 @@ extension WorkerCore {
     /// - Returns: the operations that were given up.
     private func makeDurable(_ reports: [WorkerState.Report]) -> Set<HeldOperation> {
         var given: Set<HeldOperation> = []
-        var oldest: [StorageDomain: StorageBarrier] = [:]
+        var oldest: [StorageDomain: (barrier: StorageBarrier, batch: BatchID)] = [:]
         for report in reports where report.lines.contains(where: { $0 != nil }) {
             guard let sink = files(of: report.held)?.sink, !given.contains(report.held) else { continue }
             if let loss = sink.loss() {
-                let lost = operations { $0.batch == report.held.batch && $1.loss() != nil }
-                giveUp(lost, loss)
+                let lost = operations { $0.storage === sink.storage }
+                giveUp(lost, loss, of: report.held.batch)
                 given.formUnion(lost)
                 continue
             }
-            for barrier in sink.barriers where oldest[barrier.domain].map({ barrier.opened < $0.opened }) ?? true {
-                oldest[barrier.domain] = barrier
+            for barrier in sink.barriers
+            where oldest[barrier.domain].map({ barrier.opened < $0.barrier.opened }) ?? true {
+                oldest[barrier.domain] = (barrier, report.held.batch)
             }
         }
         guard configuration.isDurable else { return given }
-        for (domain, barrier) in oldest {
+        for (domain, (barrier, batch)) in oldest {
             do throws(StorageFault) {
                 try barrier.makeDurable()
             } catch {
-                let lost = operations { $1.barriers.contains { $0.domain == domain } }
-                giveUp(lost, error)
+                let lost = operations { $0.barriers.contains { $0.domain == domain } }
+                giveUp(lost, error, of: batch)
                 given.formUnion(lost)
             }
         }
         return given
     }
 
-    /// The local operations that meet a condition.
-    private func operations(_ condition: (HeldOperation, any OperationSink) -> Bool) -> [HeldOperation] {
-        files.withLock { $0 }.filter { condition($0.key, $0.value.sink) }.map(\.key)
+    /// The local operations whose results meet a condition.
+    private func operations(_ condition: (any OperationSink) -> Bool) -> [HeldOperation] {
+        files.withLock { $0 }.filter { condition($0.value.sink) }.map(\.key)
     }
 }
