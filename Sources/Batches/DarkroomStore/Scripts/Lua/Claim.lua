@@ -43,18 +43,15 @@ local refused_key = worker_key .. REFUSED
 local function store_refusals()
     if forgets_refusals == '1' then redis.call('UNLINK', refused_key) end
     local at, skipped = 9, {}
-    local function next_list()
-        local first, last = at + 1, at + ARGV[at]
-        at = last + 1
-        return first, last
-    end
-    local first, last = next_list()
-    if first <= last then redis.call('SADD', refused_key, unpack(ARGV, first, last)) end
-    first, last = next_list()
-    if first <= last then redis.call('SREM', refused_key, unpack(ARGV, first, last)) end
-    first, last = next_list()
-    for i = first, last do skipped[ARGV[i]] = true end
-    return redis.call('SCARD', refused_key), skipped, at
+    local last = at + ARGV[at]
+    if last > at then redis.call('SADD', refused_key, unpack(ARGV, at + 1, last)) end
+    at = last + 1
+    last = at + ARGV[at]
+    if last > at then redis.call('SREM', refused_key, unpack(ARGV, at + 1, last)) end
+    at = last + 1
+    last = at + ARGV[at]
+    for i = at + 1, last do skipped[ARGV[i]] = true end
+    return redis.call('SCARD', refused_key), skipped, last + 1
 end
 
 -- The operations that the earlier call of a repeated claim number took, except those that the worker no longer holds. `answer` is the
@@ -74,13 +71,6 @@ local function repeated_operations(token, answer)
     return claimed
 end
 
--- Draws a new fencing token.
-local function new_token(now)
-    local token = math.max(tonumber(redis.call('HGET', KEY_CONTROL, 'claims') or 0) + 1, now)
-    redis.call('HSET', KEY_CONTROL, 'claims', token)
-    return token
-end
-
 -- A page of a ready queue, in turn: up to 100 batches that follow the turn `after`, each with its turn, as `id, turn, ...`. If the claim is
 -- for the focus of one batch, only this batch.
 local function ready_page(ready_key, after)
@@ -89,22 +79,22 @@ local function ready_page(ready_key, after)
     return turn and {focused, turn} or {}
 end
 
-local function id_at(page, position) return page[2 * position - 1] end
-
-local function turn_at(page, position) return page[2 * position] end
-
--- The positions of the batches of a page that the worker neither refuses nor skips.
-local function open_positions(page, refusals, skipped)
-    local refused, open, last = {}, {}, #page / 2
-    if refusals > 0 and last > 0 then
-        local ids = {}
-        for i = 1, last do ids[i] = id_at(page, i) end
-        refused = redis.call('SMISMEMBER', refused_key, unpack(ids))
+-- The ids and turns of the batches of a page that the worker neither refuses nor skips.
+local function open_batches(page, refusals, skipped)
+    local refused, ids, turns = {}, {}, {}
+    if refusals > 0 and #page > 0 then
+        local all = {}
+        for i = 1, #page, 2 do all[#all + 1] = page[i] end
+        refused = redis.call('SMISMEMBER', refused_key, unpack(all))
     end
-    for i = 1, last do
-        if refused[i] ~= 1 and not skipped[id_at(page, i)] then open[#open + 1] = i end
+    for i = 1, #page, 2 do
+        local id, turn = page[i], page[i + 1]
+        if refused[(i + 1) / 2] ~= 1 and not skipped[id] then
+            ids[#ids + 1] = id
+            turns[#turns + 1] = turn
+        end
     end
-    return open
+    return ids, turns
 end
 
 -- Removes up to `count` operations from the queue of a batch, those in its focus first. Returns their numbers, as texts.
@@ -117,10 +107,11 @@ local function pop_operations(batch, count)
     if #taken < count and focused == '' and not batch.only_focus then
         local rest = redis.call('ZRANGEBYSCORE', queue, CLAIMABLE, 'LIMIT', 0, count - #taken)
         if #rest > 0 then redis.call('ZREM', queue, unpack(rest)) end
-        for _, number in ipairs(rest) do taken[#taken + 1] = number end
+        for i = 1, #rest do taken[#taken + 1] = rest[i] end
     end
     local popped = {}
-    for _, number in ipairs(taken) do  -- drops members that are not operation numbers of the batch
+    for i = 1, #taken do  -- drops members that are not operation numbers of the batch
+        local number = taken[i]
         if string.find(number, '^[1-9]%d*$') and tonumber(number) <= math.min(batch.operations, MOST_PHOTOS) then popped[#popped + 1] = number end
     end
     return popped
@@ -129,13 +120,14 @@ end
 -- Makes the worker the holder of the operations, with a lease for each. Appends them to the stored answer.
 local function hold_operations(claim, batch, popped)
     local holder, deadline = worker .. ' ' .. claim.token_text .. ' 0 0', claim.lease_clock + batch.lease
-    local holders, leases, answer = {}, {}, claim.answer
-    for _, number in ipairs(popped) do
+    local id, holders, leases, answer = batch.id, {}, {}, claim.answer
+    for i = 1, #popped do
+        local number = popped[i]
         holders[#holders + 1] = number
         holders[#holders + 1] = holder
         leases[#leases + 1] = deadline
-        leases[#leases + 1] = batch.id .. '/' .. number
-        answer[#answer + 1] = batch.id
+        leases[#leases + 1] = id .. '/' .. number
+        answer[#answer + 1] = id
         answer[#answer + 1] = number
     end
     redis.call('HSET', batch.key .. EXECUTING, unpack(holders))
@@ -176,7 +168,7 @@ local function claim_from(claim, id, ready_key, priority, batches_left)
     local state, size, photos, operations, ended, executing, lease, focus_first, focus_last, focus_only = batch_fields(key, 'state', 'size',
         'photos', 'operations', 'operations.ended', 'executing', 'lease', FOCUS_FIELDS)
     local is_valid = is_valid_batch(size, photos, operations, ended, executing, lease)
-        and (not focus_first or is_count(focus_first) and is_count(focus_last))
+        and (not focus_first or is_valid_batch(size, photos, focus_first, focus_last))
     if not is_valid then return end
     size = tonumber(size)
     local share = math.floor(claim.photos_left / batches_left / size)
@@ -190,8 +182,9 @@ local function claim_from(claim, id, ready_key, priority, batches_left)
     end
     local popped = pop_operations(batch, count)
     if #popped == 0 then return end
-    batch.numbers = {}
-    for i, number in ipairs(popped) do batch.numbers[i] = tonumber(number) end
+    local numbers = {}
+    for i = 1, #popped do numbers[i] = tonumber(popped[i]) end
+    batch.numbers = numbers
     hold_operations(claim, batch, popped)
     executing = executing + #popped
     count_executing(batch, popped, executing, claim.now)
@@ -206,18 +199,17 @@ local function claim_from(claim, id, ready_key, priority, batches_left)
 end
 
 -- Claims from the open batches of one page of a ready queue, until the claim is full or has looked at 100 batches.
-local function claim_from_page(claim, page, open, rank, ready_key, priority)
-    for n = 1, #open do
-        local position = open[n]
+local function claim_from_page(claim, ids, turns, rank, ready_key, priority)
+    for n = 1, #ids do
         claim.looked = claim.looked + 1
-        claim_from(claim, id_at(page, position), ready_key, priority, #open - n + 1)
+        claim_from(claim, ids[n], ready_key, priority, #ids - n + 1)
         if claim.operations_left == 0 or claim.photos_left <= 0 then
-            claim.left = claim.left + #open - n
-            if n < #open then claim.left_priority = claim.left_priority or priority end
+            claim.left = claim.left + #ids - n
+            if n < #ids then claim.left_priority = claim.left_priority or priority end
             return
         end
         if claim.looked == 100 then
-            claim.next_at = rank .. ':' .. turn_at(page, position)
+            claim.next_at = rank .. ':' .. turns[n]
             return
         end
     end
@@ -234,18 +226,20 @@ local function claim_from_queues(claim, refusals, skipped)
         local after = rank == from_rank and '(' .. from_turn or '-inf'
         while after and claim.next_at == '' and claim.operations_left > 0 and claim.photos_left > 0 do
             local page = ready_page(ready_key, after)
-            local batches = #page / 2
-            read = read + batches
-            claim_from_page(claim, page, open_positions(page, refusals, skipped), rank, ready_key, priority)
-            after = batches == 100 and '(' .. turn_at(page, 100)
-            if after and claim.next_at == '' and read >= 1000 then claim.next_at = rank .. ':' .. turn_at(page, 100) end
+            local ids, turns = open_batches(page, refusals, skipped)
+            read = read + #page / 2
+            claim_from_page(claim, ids, turns, rank, ready_key, priority)
+            local last_turn = page[#page]
+            after = #page == 200 and '(' .. last_turn
+            if after and claim.next_at == '' and read >= 1000 then claim.next_at = rank .. ':' .. last_turn end
         end
     end
 end
 
 -- Claims operations under a new token, and stores the answer for a repetition of this claim number.
 local function new_operations(now, lease_clock, is_suspended, refusals, skipped, is_idle)
-    local token = new_token(now)
+    local token = math.max(tonumber(redis.call('HGET', KEY_CONTROL, 'claims') or 0) + 1, now)
+    redis.call('HSET', KEY_CONTROL, 'claims', token)
     local token_text = string.format('%.0f', token)
     -- `left`: operations that stay queued in the batches looked at; `left_priority`: the highest priority of these batches.
     local claim = {now = now, lease_clock = lease_clock, token_text = token_text, answer = {token_text}, claimed = {},

@@ -133,13 +133,17 @@ if ended and output ~= '' then
     end
 end
 if ended then
-    --#include most_kept.lua
     redis.call('HDEL', key .. EXECUTING, operation)
     redis.call('ZREM', KEY_LEASES, id .. '/' .. operation)
     redis.call('HDEL', key .. LEASE_EXPIRIES, operation)
     redis.call('HDEL', key .. RETRIES, operation)
     local kept = tonumber(operations_kept)
-    if string.find(new, '[FAILURE_CODES]') and kept < most_kept() then
+    local is_kept = false  -- the entry, for a retry
+    if string.find(new, '[FAILURE_CODES]') then
+        --#include most_kept.lua
+        is_kept = kept < most_kept()
+    end
+    if is_kept then
         changes[#changes + 1] = 'operations.kept'
         changes[#changes + 1] = kept + 1
     else

@@ -17,8 +17,8 @@ local function renew_leases(worker, at, lease_clock)
         local numbers, renewals, mine_still = {}, {}, {}
         for i = 1, count do numbers[i] = ARGV[at + 2 * i] end
         local holders = state and is_valid and redis.call('HMGET', key .. EXECUTING, unpack(numbers)) or {}
-        for i, number in ipairs(numbers) do
-            local holder, token = holders[i], ARGV[at + 1 + 2 * i]
+        for i = 1, count do
+            local number, holder, token = numbers[i], holders[i], ARGV[at + 1 + 2 * i]
             local mine = worker .. ' ' .. token .. ' '
             if holder and string.sub(holder, 1, #mine) == mine then
                 mine_still[#mine_still + 1] = number

@@ -1,12 +1,11 @@
 --#include batch_fields.lua
+--#include next_due.lua
+--#include ready_sync.lua
 
 -- Lets the deferred operations of the batches in `due` be claimed whose scores in the queues are from `from` to `to`, up to 50 of each
 -- batch. Stores in `deferred` when the next operation of each batch is due, and removes batches without further deferred operations.
 -- Returns true if there may be more.
-local function resume_batches(due, from, to, now)
-    if #due == 0 then return false end
-    --#include next_due.lua
-    --#include ready_sync.lua
+local function resume_deferred(due, from, to, now)
     local more = #due == 10
 
     -- Does this for one batch. Removes members that are no operation numbers.
@@ -42,14 +41,4 @@ local function resume_batches(due, from, to, now)
         end
     end
     return more
-end
-
--- Lets deferred operations be claimed that are due, up to 50 of each of up to 10 batches. An operation that is due later than is possible
--- was deferred before the retention clock was set back, and is due now. Returns true if there may be further operations that are due.
-local function resume_deferred(now, retention_clock)
-    local due = redis.call('ZRANGEBYSCORE', KEY_DEFERRED, '-inf', retention_clock, 'LIMIT', 0, 10)
-    local more = resume_batches(due, DEFERRED, DEFERRED + retention_clock, now)
-    local latest = retention_clock + MOST_DEFERRAL
-    local too_late = redis.call('ZRANGEBYSCORE', KEY_DEFERRED, '(' .. latest, '+inf', 'LIMIT', 0, 10)
-    return resume_batches(too_late, '(' .. DEFERRED + latest, '+inf', now) or more
 end
