@@ -1,6 +1,5 @@
 import DarkroomModel
 import ErrorExpectations
-import Foundation
 import Testing
 
 @testable import DarkroomStorage
@@ -98,7 +97,10 @@ import Testing
         let harness = try kind.harness()
         let batches = try [0, 1, 2].map { try TestBatch(harness, $0) }
         let storages = try (0..<9).map { try batches[$0 % 3].storage(taken: 100 + $0) }
-        DispatchQueue.concurrentPerform(iterations: storages.count) { _ = try? storages[$0].take() }
+        _ = onThreads(storages.count) { number in
+            _ = try? storages[number].take()
+            return nil
+        }
         let holder = try #require(batches[0].place.holder)
         #expect(holder == (batches[2].id, 108))
         for (number, batch) in batches.enumerated() {

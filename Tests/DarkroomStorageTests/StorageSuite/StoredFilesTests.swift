@@ -112,21 +112,25 @@ import Testing
         let contents = (0..<4).map { String(repeating: "\($0)", count: 200_000 + $0) }
         _ = try sinks[0].write(batch.made(contents[0]), of: batch.record(0), attempt: 1) { true }
         nonisolated(unsafe) let shared = batch  // the harness is only read
-        DispatchQueue.concurrentPerform(iterations: 9) { thread in
+        let problems = onThreads(9) { thread in
             for attempt in 2...20 {
                 if thread == 8 {
                     let text = try? shared.text("000000-0.jpg")
-                    #expect(text.map(contents.contains) == true)
+                    guard text.map(contents.contains) == true else {
+                        return "a reader found \(text?.count ?? -1) bytes"
+                    }
                 } else {
                     // Two threads share a sink, like two attempts of one worker.
                     let writer = thread % 4
                     let found = try? sinks[writer].write(
                         shared.made(contents[writer]), of: shared.record(0), attempt: 100 * thread + attempt
                     ) { true }
-                    #expect(found?.first?.bytes == 200_000 + writer)
+                    guard found?.first?.bytes == 200_000 + writer else { return "thread \(thread) could not write" }
                 }
             }
+            return nil
         }
+        #expect(problems == [])
         let files = try batch.harness.files(in: batch.place)
         #expect(try batch.harness.remains(in: batch.place) == [] && files.keys.sorted() == ["000000-0.jpg"])
         #expect(contents.map { Array($0.utf8) }.contains(files["000000-0.jpg"]))

@@ -1,7 +1,6 @@
 import DarkroomConcurrency
 import DarkroomModel
 import ErrorExpectations
-import Foundation
 import Testing
 
 @testable import DarkroomStorage
@@ -175,27 +174,30 @@ import Testing
         try batch.store(token: 1, name: "1")
         nonisolated(unsafe) let shared = batch  // the harness is only read
         let isDone = Latch()
-        DispatchQueue.concurrentPerform(iterations: 2) { thread in
-            if thread == 0 {
+        let problems = onThreads(2) { thread in
+            guard thread == 1 else {
                 for token in 2...150 {
                     let sink = try? shared.sink(token: token, states: "FFFF", expiries: 1)
                     try? sink?.write(shared.lines(name: "\(token)"))
                     sink?.removeOthers()
                 }
                 isDone.set()
-            } else {
-                var last = 0
-                repeat {
-                    do {
-                        let names = try shared.readNames().compactMap { Int($0) }
-                        #expect(names.count == 4 && names.allSatisfy { $0 >= last })
-                        last = names.max() ?? last
-                    } catch {
-                        Issue.record(error)
-                    }
-                } while !isDone.isSet
+                return nil
             }
+            var last = 0
+            repeat {
+                do {
+                    let names = try shared.readNames()
+                    let tokens = names.compactMap { Int($0) }
+                    guard tokens.count == 4, tokens.allSatisfy({ $0 >= last }) else { return "\(names) after \(last)" }
+                    last = tokens.max() ?? last
+                } catch {
+                    return "\(error)"
+                }
+            } while !isDone.isSet
+            return nil
         }
+        #expect(problems == [])
         #expect(try batch.readNames() == ["150", "150", "150", "150"])
     }
 }
