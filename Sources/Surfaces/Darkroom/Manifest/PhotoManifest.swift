@@ -104,9 +104,9 @@ private struct ManifestCursor: Sendable {
                 self.part = part
                 operations = part.operations[...]
             } else {
-                var left = try batches ?? source.batches()[...]
-                guard let next = left.popFirst() else { return [] }
-                (batches, batch) = (left, next)
+                if batches == nil { batches = try source.batches()[...] }
+                guard let next = batches?.popFirst() else { return [] }
+                batch = next
                 parts = try source.parts(of: next)[...]
             }
         }

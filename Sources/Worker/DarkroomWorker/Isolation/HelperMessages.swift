@@ -6,7 +6,7 @@ import DarkroomRecipes
 /// the request, and after them the bytes of each watermark.
 struct HelperJob: Codable {
     /// The custom filter; nil to develop the photo.
-    var customFilter: Filter?
+    var customFilter: Custom?
     /// The files to make.
     var outputs: [Output] = []
     /// The pictures of the watermarks, whose files follow the photo.
@@ -20,7 +20,7 @@ struct HelperJob: Codable {
     /// The CPU time limit for a picture of up to 20 million pixels.
     var seconds: Int
 
-    struct Filter: Codable {
+    struct Custom: Codable {
         var name: String
         var arguments: String
         /// The photo's record. Filters do not need it; URLs may contain secrets.
@@ -47,7 +47,7 @@ struct HelperJob: Codable {
 
     /// A request to run a custom filter.
     init(_ step: CustomStep, _ record: PhotoRecord, maxPixels: Int, seconds: Int, maxBytes: Int) {
-        customFilter = Filter(
+        customFilter = Custom(
             name: step.name, arguments: step.arguments, index: record.index, photo: record.name, url: record.url)
         self.maxPixels = maxPixels
         self.maxBytes = maxBytes

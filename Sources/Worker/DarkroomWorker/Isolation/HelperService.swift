@@ -121,7 +121,7 @@ struct HelperService {
     }
 
     private func run(
-        _ filter: HelperJob.Filter, _ bytes: [UInt8], _ job: HelperJob
+        _ filter: HelperJob.Custom, _ bytes: [UInt8], _ job: HelperJob
     ) throws(PhotoProduct.Failure) -> [UInt8] {
         guard let make = customFilters[filter.name] else {
             throw PhotoProduct.Failure(
