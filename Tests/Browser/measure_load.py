@@ -243,7 +243,7 @@ class Libvips:
 
 
 class WebClients:
-    """Clients of the web server, each with a connection of its own."""
+    """Clients of the web server, each with its own connection."""
 
     def __init__(self, cluster, batch):
         self._cluster, self._batch = cluster, batch

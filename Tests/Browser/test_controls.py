@@ -109,7 +109,7 @@ class BatchControlTests(BrowserCase):
 
 
 class AllFactsTests(BrowserCase):
-    """The facts below "All facts"."""
+    """The facts under "All facts"."""
 
     def test_are_live(self):
         batch = self.cluster.submit(samples(4))

@@ -13,8 +13,8 @@
 // command. Processes in other groups and the temporary folder are then left behind.
 //
 // A supervisor is this program, executed again. The constructor below recognizes it by its name, before `main` and
-// before any Swift code runs. So every program that contains a worker can be a supervisor without any call in its
-// `main`.
+// before any Swift code runs. Therefore every program that contains a worker can be a supervisor without any call in
+// its `main`.
 
 #define _GNU_SOURCE
 #include "CSystem.h"
@@ -280,8 +280,8 @@ static bool supervise(struct ending *ending, int signals) {
     if (!ending->has_ended) kill(-ending->command, SIGKILL);
     pid_t reaped;
     while ((reaped = reap(ending, WNOHANG)) >= 0) {
-        // An orphan that appears after the list was read is not killed yet. So this process waits only if a child of
-        // the list has been killed, and reads the list again after each child.
+        // An orphan that appears after the list was read is not killed yet. Therefore this process waits only if a
+        // child of the list has been killed, and reads the list again after each child.
         if (reaped == 0 && kill_children()) reap(ending, 0);
         else if (reaped == 0) sched_yield();
     }

@@ -78,8 +78,8 @@ package protocol OperationSink: AnyObject, Sendable {
 /// A call that makes everything durable that was written to a domain before.
 package struct StorageBarrier: Sendable {
     package let domain: StorageDomain
-    /// When the domain was opened. An error of the domain is reported to each barrier that was opened before it. So a worker
-    /// needs only the oldest barrier of a domain.
+    /// When the domain was opened. An error of the domain is reported to each barrier that was opened before it.
+    /// Therefore a worker needs only the oldest barrier of a domain.
     package let opened: ContinuousClock.Instant
     /// - Throws: ``StorageFault`` if files may be lost. The error is reported once, although all files that were written
     ///   to the domain and not reported may be lost.

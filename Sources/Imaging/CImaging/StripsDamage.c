@@ -13,7 +13,7 @@
 static const uint8_t *stray_bytes(const struct strips *strips, size_t *count) {
     const struct darkroom_input *input = strips->input;
     const uint8_t *end = input->bytes + input->byte_count, *next = strips->in.src->next_input_byte;
-    // At the end of the file, libjpeg reads a marker of its own.
+    // At the end of the file, libjpeg reads a marker that it has inserted itself.
     if (next >= input->bytes && next <= end) end = next;
     size_t before = (size_t)(end - input->bytes), found = (size_t)strips->errors.msg_parm.i[0];
     *count = found < before ? found : before;

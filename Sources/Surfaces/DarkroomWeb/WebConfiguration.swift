@@ -14,11 +14,11 @@ package struct WebConfiguration: Sendable {
     /// Host names by which clients call the server, in addition to its address.
     package var hosts: [String] = []
     package var certificate: ServerCertificate?
-    /// The path below which a proxy passes requests on, such as `/darkroom`; empty for the root.
+    /// The path prefix of the requests that a proxy passes on, such as `/darkroom`; empty for the root.
     package var prefix = ""
     /// Whether the server refuses all changes.
     package var isReadOnly = false
-    /// Real paths of folders. Photos below them are shown.
+    /// Real paths of folders. Photos in them and in their subfolders are shown.
     package var photosUnder: [String] = []
     /// The folder for uploads and for the cache of thumbnails. Only the user of this process can use it.
     package var scratchFolder: String

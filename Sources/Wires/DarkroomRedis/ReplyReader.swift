@@ -14,7 +14,7 @@ final class ReplyReader {
 
     /// - Parameters:
     ///   - server: the name of the server for errors.
-    ///   - mostBytes: the most bytes of a reply.
+    ///   - mostBytes: the maximum number of bytes of a reply.
     init(of server: String, mostBytes: Int = ReplyReader.mostBytes) {
         self.mostBytes = mostBytes
         guard let reader = redisReaderCreate() else { fatalError("out of memory for a reader of Redis replies") }

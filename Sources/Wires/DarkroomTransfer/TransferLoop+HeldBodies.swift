@@ -11,8 +11,8 @@ extension TransferLoop {
         resumeHeld()
     }
 
-    /// Keeps the place of a transfer whose attempt was ended, until there is room for its body. So its host gets no further
-    /// request for which there is no room, either.
+    /// Keeps the place of a transfer whose attempt was ended, until there is room for its body. Until then, its host
+    /// gets no further request for which there is no room, either.
     /// - Parameter sign: what the attempt told about its host.
     func cutOff(_ transfer: Transfer, _ bytes: Int, _ sign: HostSign, since: ContinuousClock.Instant) {
         transfer.phase = .cutOff(bytes: bytes, sign: sign, since: since)

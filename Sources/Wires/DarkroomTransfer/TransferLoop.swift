@@ -9,7 +9,8 @@ import Foundation
 // One thread owns all state of the loop: the transfers, what is known about their hosts, the name lookups, and the pauses
 // before further attempts. Other threads only send messages. The attempts themselves run on a few network threads, so that
 // TLS handshakes use several processors and never delay this thread. An attempt counts for its host until its network thread
-// reports the end of the attempt. So a host never gets more requests than allowed, even while transfers are cancelled.
+// reports the end of the attempt. Therefore a host never gets more requests than allowed, even while transfers are
+// cancelled.
 //
 // A transfer gets the addresses of its name first, then waits in the host book for its turn, and then begins an attempt.
 // Each redirect takes these steps again, for the host to which it leads.

@@ -12,7 +12,7 @@ final class ServingProgram {
     let port: UInt16
     let scratch: ScratchFolder
 
-    /// The folder below which batches write.
+    /// The folder into which batches write.
     var outputs: String { scratch.path("outputs") }
 
     /// Starts the server on a free port, with a token.

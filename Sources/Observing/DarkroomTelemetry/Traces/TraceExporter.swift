@@ -3,7 +3,7 @@ import DarkroomLogging
 import DarkroomTransfer
 import DarkroomWorkerState
 
-/// Exports the traces of photos to an OpenTelemetry collector, on a thread of its own.
+/// Exports the traces of photos to an OpenTelemetry collector, on a separate thread.
 ///
 /// The worker never waits for the collector: a bounded number of traces waits for the export, and further traces are
 /// dropped and counted.

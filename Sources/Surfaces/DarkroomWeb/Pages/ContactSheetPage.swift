@@ -19,7 +19,7 @@ struct ContactSheetPage {
     private let waiting: String?
     private let waited: String?
     private let photos: PhotoPage?
-    /// Whether the files of the photos are below the folders of this server.
+    /// Whether the files of the photos are in the folders of this server.
     private let showsFiles: Bool
     private let showsOriginals: Bool
 

@@ -6,8 +6,8 @@ import DarkroomHosts
 ///
 /// Elements of the highest priority begin first. Within a priority, groups take turns and hosts take turns, so that a
 /// large group does not delay a small group. Places are applied to each priority: ``places`` limits the running elements
-/// of this priority and of higher priorities. So an element never has to wait for an element of a lower priority to end,
-/// even if the host of that element is slow.
+/// of this priority and of higher priorities. Therefore an element never has to wait for an element of a lower priority
+/// to end, even if the host of that element is slow.
 struct HostBook<Element: AnyObject> {
     /// The priority of an element and whether it is first within its priority: a ``TransferOrder`` without its group.
     private struct Rank: Hashable, Comparable {

@@ -79,7 +79,7 @@ final class NameResolver {
         guard isNew, asked[name] == nil else { return nil }
         turns[priority, default: []].append(name)
         askNext(now)
-        // Some answers need no question, for example those for texts that are no names.
+        // Some answers need no question, for example those for texts that are not names.
         return cache.answer(for: name, at: now)
     }
 

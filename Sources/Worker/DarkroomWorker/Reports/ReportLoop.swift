@@ -4,7 +4,7 @@ import DarkroomModel
 import DarkroomStore
 import DarkroomWorkerState
 
-/// Reports the outcomes of photos, on a thread of its own. When a photo has an outcome, its file already has its final
+/// Reports the outcomes of photos, on a separate thread. When a photo has an outcome, its file already has its final
 /// name. The loop writes the manifest, makes the photo's file and the manifest durable, and sends the report to Redis.
 final class ReportLoop: Sendable {
     private let worker: WorkerCore
