@@ -62,7 +62,7 @@ LARGEST_FAST = 20
 """This many of the largest hosts are neither busy nor slow."""
 
 SHARED_ADDRESSES = 32
-"""Hosts with HTTP/2 share so many addresses, as hosts behind a content delivery network do."""
+"""Hosts with HTTP/2 share this number of addresses, as hosts behind a content delivery network do."""
 OTHER_CERTIFICATE = "127.65.0.1"
 UNKNOWN_ISSUER = "127.65.0.2"
 

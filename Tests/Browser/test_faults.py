@@ -99,7 +99,7 @@ class FaultTests(BrowserCase):
         self.cluster.redis.start()
 
     def test_server_stops_and_starts_again(self):
-        """The browser connects again by itself, and the sheet goes on."""
+        """The browser connects again by itself, and the sheet is updated again."""
         sheet = self.sheet(self.batch)
         sheet.wait_for_kinds("new", "new", "new")
         self.cluster.restart_serve()

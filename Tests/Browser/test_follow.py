@@ -64,7 +64,7 @@ class FollowTests(BrowserCase):
         self.browser.driver.switch_to.window(window)
 
     def leave(self, watching):
-        """Leaves the page, and waits until the server has noticed that so many pages are left."""
+        """Leaves the page, and waits until the server has noticed that this number of pages is left."""
         self.browser.driver.get("about:blank")
         wait_until(lambda: self.cluster.watching_pages() == watching, f"{watching} watching pages")
 

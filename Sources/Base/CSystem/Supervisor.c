@@ -194,7 +194,8 @@ static pid_t start_command(
     volatile int failure = 0;  // the child shares the memory until it executes the command
     pid_t id = vfork();
     if (id == 0) {
-        // Not setsid(2), after which the kernel creates a scheduling group (sched(7), autogroup): that costs up to 1 ms.
+        // setsid(2) is not used, because the kernel would create a scheduling group (sched(7), autogroup), which costs
+        // up to 1 ms.
         setpgid(0, 0);
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != supervisor) _exit(127);

@@ -37,7 +37,7 @@ struct darkroom_mhd_settings {
     /// A listening socket, which the daemon closes when it stops.
     int socket;
     unsigned int connection_limit;
-    /// The most bytes of a request's head, and of the buffers of a connection.
+    /// The largest number of bytes of a request's head, and of the buffers of a connection.
     size_t connection_memory;
     /// Seconds without a transferred byte after which a connection is closed.
     unsigned int idle_timeout;

@@ -29,7 +29,7 @@ enum {
     MAX_SCALE = 62,
     // Rows are padded to a multiple of this number of samples.
     GROUP = 32,
-    // The most memory for rows. RGB with alpha reaches it from 300,000 pixels in a row on.
+    // The memory limit for rows. RGB with alpha reaches it at 300,000 pixels in a row.
     MAX_BYTES = 256 << 20,
 };
 
@@ -56,7 +56,7 @@ struct darkroom_gaussian {
     float *sum;
 
     // Only if cells are blurred: the sum of the rows of a row of cells, including the pixels beyond the edges, and
-    // enlarged rows. Row y is at y modulo 3. `next_enlarged` is the first row that is not enlarged.
+    // enlarged rows. Row y is at y modulo 3. `next_enlarged` is the first row that is not enlarged yet.
     float *gathered;
     float *enlarged[3];
     int next_enlarged;

@@ -22,8 +22,9 @@ enum {
 
 // MARK: - PNG
 
-// ImageMagick and programs before PNG had its chunk `eXIf` write profiles in texts: a line feed, the kind of the profile, the
-// number of bytes, and the bytes in hexadecimal digits. Returns memory to be freed with g_free; NULL if the text is not valid.
+// ImageMagick, and programs older than the PNG chunk `eXIf`, write profiles as texts: a line feed, the kind of the profile,
+// the number of bytes, and the bytes in hexadecimal digits. Returns memory to be freed with g_free; NULL if the text is not
+// valid.
 static uint8_t *decode_profile(const char *text, size_t *count) {
     const char *line = *text == '\n' ? text + 1 : text;
     const char *number = strchr(line, '\n');

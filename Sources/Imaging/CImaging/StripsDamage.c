@@ -20,8 +20,8 @@ static const uint8_t *stray_bytes(const struct strips *strips, size_t *count) {
     return end - *count;
 }
 
-// Bytes that a camera or a program has added lose no pixels. But if data of pixels are corrupt, libjpeg may decode all
-// pixels from a part of the data, and the rest are stray bytes, too.
+// Stray bytes that a camera or a program has added are harmless. But if data of pixels are corrupt, libjpeg may decode
+// all pixels from a part of the data; then the rest of the data are also stray bytes.
 static bool are_stray_bytes_harmless(struct strips *strips) {
     size_t count;
     const uint8_t *bytes = stray_bytes(strips, &count);

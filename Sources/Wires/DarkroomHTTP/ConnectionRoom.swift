@@ -13,7 +13,7 @@ struct ConnectionRoom {
     let comfortable: Int
     /// If more connections are open, also young ones are closed.
     let nearlyFull: Int
-    /// The most connections of strangers from one network that are not young.
+    /// The largest number of connections of strangers from one network, without young connections.
     let strangersOfANetwork: Int
     private let patience: Duration
 

@@ -8,8 +8,8 @@ final class ReplyReader {
     /// The bytes that have arrived since the last complete reply.
     private var bytes = 0
 
-    /// The most bytes of a reply. The largest replies of Darkroom's scripts, to claims, have about 20 MB; whoever can write to
-    /// Redis could otherwise fill the memory of every process that reads there.
+    /// The largest number of bytes of a reply. The largest replies of Darkroom's scripts, to claims, have about 20 MB;
+    /// whoever can write to Redis could otherwise fill the memory of every process that reads there.
     static let mostBytes = 128 << 20
 
     /// - Parameters:

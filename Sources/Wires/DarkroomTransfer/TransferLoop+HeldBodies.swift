@@ -51,8 +51,8 @@ extension TransferLoop {
         }
     }
 
-    /// Asks whether a held transfer may keep its body now. If so, the transfer goes on, and is no longer held.
-    /// - Returns: whether the transfer goes on.
+    /// Asks whether a held transfer may keep its body now. If so, the transfer continues, and is no longer held.
+    /// - Returns: whether the transfer continues.
     private func resume(_ transfer: Transfer) -> Bool {
         switch transfer.phase {
         case .held(let attempt, let bytes, let since):

@@ -200,8 +200,8 @@ final class TransferLoop {
 
     /// Begins the attempts of waiting transfers whose turn it is.
     private func beginWaiting() {
-        // An attempt that ends at once calls this method again. This inner call returns at once, because the loop of the
-        // outer call goes on.
+        // An attempt that ends at once calls this method again. This inner call returns at once, because the loop of
+        // the outer call continues.
         guard !isBeginningWaiting else { return }
         isBeginningWaiting = true
         while !isShutDown, let next = book.next(.now) { attempt(next) }

@@ -203,7 +203,7 @@ extension WorkerState {
         let rank = batches[entry.task.operation.batch]?.rank ?? 0
         let held = photos.bytesHeld + photos.bytesReserved - entry.reserved
         let hasRoom = held == 0 || held + bytes <= maxBytes(rank) || isOnlyWork(entry)
-        // Of the running downloads, the oldest one always goes on, so that not all of them wait for each other.
+        // Of the running downloads, the oldest one always continues, so that not all of them wait for each other.
         guard entry.stage != .downloading else { return hasRoom || photos.isOldestDownload(entry) }
         guard queues.total(\.carrying, from: rank) < limits.downloads, hasRoom else { return false }
         return entry.stage == .arrived || queues.total(\.arrived, from: rank) == 0

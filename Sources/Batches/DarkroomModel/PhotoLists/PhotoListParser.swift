@@ -49,7 +49,7 @@ package struct PhotoListParser {
 
     /// Creates a parser for a list with this name. The extension of the name is used only if two formats are possible.
     /// - Parameters:
-    ///   - quotes: How quotation marks in a table are read; nil: this is detected.
+    ///   - quotes: How quotation marks in a table are read; nil to detect it.
     ///   - entryLine: Gets the line of each entry before the entry is passed on.
     package init(
         listName: String = "", columns: ListColumns = ListColumns(), quotes: ListQuotes? = nil,

@@ -18,9 +18,9 @@ package final class TraceExporter: Sendable {
         var deadline: ContinuousClock.Instant?
     }
 
-    /// The most traces in a request.
+    /// The largest number of traces in a request.
     private static let maxTracesInRequest = 512
-    /// The most traces that wait for their export.
+    /// The largest number of traces that wait for their export.
     private static let maxWaiting = 8192
     /// After this time, fewer traces than ``maxTracesInRequest`` are sent.
     private static let interval = Duration.seconds(1)

@@ -48,7 +48,8 @@ final class ListFeeds: Sendable {
     private static let patience = Duration.seconds(3)
     /// The time between two attempts to continue feeds. It doubles with each failure to read the list.
     static let pause = Duration.seconds(10)
-    /// The feed of a list that cannot be read is given up after so many attempts, which take one and a half hours.
+    /// The feed of a list that cannot be read is given up after this number of attempts, which take one and a half
+    /// hours.
     static let mostFailures = 10
 
     let client: DarkroomClient

@@ -162,7 +162,7 @@ struct ContactSheetPage {
         .element("details", ["class": "panel", "open": ""], .element("summary", [:], title), content)
     }
 
-    /// A link to a page that asks before it does something.
+    /// A link to a page that asks for confirmation before it acts.
     private func link(_ text: String, _ action: String, shownFor: String, isHidden: Bool) -> HTML {
         .element(
             "a",

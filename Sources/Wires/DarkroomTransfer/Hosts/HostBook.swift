@@ -48,7 +48,7 @@ struct HostBook<Element: AnyObject> {
         var listed: Set<Rank> = []
         /// Its earliest entry in `timed`.
         var timed: ContinuousClock.Instant?
-        /// Since when nothing waits and nothing runs; nil if something does.
+        /// The time since which no element waits or runs; nil if an element waits or runs.
         var idleSince: ContinuousClock.Instant?
         var exchange: Exchange
 
@@ -98,12 +98,12 @@ struct HostBook<Element: AnyObject> {
     private var ready: [Rank: ArraySlice<String>] = [:]
     /// The hosts that may begin an element at a later time.
     private var timed = Timeline<String>()
-    /// The hosts in the order in which they became idle, and hosts that no longer are.
+    /// The hosts in the order in which they became idle, including hosts that are no longer idle.
     private var idle: ArraySlice<(since: ContinuousClock.Instant, host: String)> = []
 
     /// Whether hosts are shared with other workers. Then a host gets no request before the first reply to an exchange.
     private var isShared: Bool
-    /// The hosts that are to be exchanged with other workers, and hosts that no longer are.
+    /// The hosts that must be exchanged with other workers, including hosts for which this is no longer true.
     private var exchanges = Timeline<String>()
 
     /// - Parameter rules: the rules for a host.

@@ -44,8 +44,9 @@ struct HostCondition {
     /// the host is down, to at most ``longestProbe``.
     private static let usualProbe = Duration.seconds(10)
     private static let longestProbe = Duration.seconds(300)
-    /// The shortest pause that counts as a standstill. Shorter ones only spread the requests. Operations with photos of the
-    /// host are deferred if a little more than that is left, see `WorkerConfiguration.leastDeferral`.
+    /// The shortest pause that counts as a standstill. Shorter pauses only spread the requests. Operations with photos
+    /// of the host are deferred if the rest of the pause is a little longer than this time, see
+    /// `WorkerConfiguration.leastDeferral`.
     private static let leastStandstill = Duration.seconds(10)
 
     let rules: Rules

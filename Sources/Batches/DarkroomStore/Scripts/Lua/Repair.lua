@@ -84,7 +84,7 @@ local function begin(id)
     -- A batch with a key of another type has no fields; a batch without a state has false.
     if state == nil then return end
     if not state then
-        -- A torn file may contain only the first part of forgetting the batch.
+        -- A torn append-only file may contain only the first of the commands that forget the batch.
         if redis.call('ZSCORE', KEY_BATCHES, id) then redis.call('ZADD', KEY_EXPIRING, 0, id) end
         return
     end

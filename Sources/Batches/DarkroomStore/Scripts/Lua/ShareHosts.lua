@@ -17,8 +17,8 @@
 --     version: grows with each change of the state; state, answered: as above; '' if not known
 --
 -- For each host, there is a hash `host:<name>`. Its fields, with times of the Redis server:
---     shared: `<limit> <rate> <most> <permits> <short> <users> <swept> <answered> <version> <state>`. `most` is the least of the
---     workers; permits, short and users are sums of the workers' fields; they were last made anew at `swept`
+--     shared: `<limit> <rate> <most> <permits> <short> <users> <swept> <answered> <version> <state>`. `most` is the lowest `most`
+--     of the workers; permits, short and users are sums of the workers' fields; they were last recomputed at `swept`
 --     worker:<id>: `<permits> <is short> <when it got permits or gave them back> <time of the call> <most>`. A worker is short if
 --     it has less than its share
 --#include prelude.lua
