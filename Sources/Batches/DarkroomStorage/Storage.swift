@@ -12,16 +12,16 @@ import DarkroomModel
 ///
 /// All methods block.
 package protocol BatchStorage: AnyObject, Sendable {
-    /// Whether files are stored. If not, photos are developed without any result but their counts.
+    /// Whether files are stored. If not, the only results of developing photos are their counts.
     var isKept: Bool { get }
 
     /// Makes this batch the holder of the place. Called for each claimed operation, before ``HeldStorage/begin(_:_:worker:)``.
     /// - Throws: ``Refusal`` if this worker cannot write to the place, or if another batch has taken it.
     func take() throws(Refusal) -> any HeldStorage
 
-    /// Removes what crashed workers have left of an operation that nobody will claim again: what they wrote with the fencing
-    /// token of `held` or a lower token. Files that have their names stay. An error is ignored, since what is left does no
-    /// harm.
+    /// Removes the remains that crashed workers have left of an operation that no worker will claim again: their
+    /// temporary files with the fencing token of `held` or a lower token. Files with final names stay. An error is
+    /// ignored, since remains do no harm.
     func removeRemains(of held: HeldOperation, _ records: [PhotoRecord])
 }
 
@@ -30,8 +30,8 @@ package protocol HeldStorage: AnyObject, Sendable {
     /// What the batch writes to. If one of these domains fails, all batches that write to it wait.
     var domains: Set<StorageDomain> { get }
 
-    /// Begins to store the results of a claimed operation. If workers crashed that held the operation before, removes what
-    /// they have left.
+    /// Begins to store the results of a claimed operation. If workers that held the operation before have crashed,
+    /// removes their remains.
     /// - Parameters:
     ///   - records: the photos of the operation, in the order of the list.
     ///   - worker: the id of the worker.
@@ -41,7 +41,7 @@ package protocol HeldStorage: AnyObject, Sendable {
 /// The results of one claimed operation.
 ///
 /// A worker writes the files of each photo, then the lines of the final photos. It then waits for the ``barriers``, and
-/// reports the photos to Redis. Only then they count.
+/// reports the photos to Redis. They count only after this report.
 package protocol OperationSink: AnyObject, Sendable {
     /// By position, the lines of the photos that were final before this claim. If the stored lines of a final photo are
     /// missing or damaged, its line is made from its state code and its files.

@@ -3,8 +3,8 @@ import DarkroomConcurrency
 
 /// A response body that is sent while it is made, for example server-sent events.
 ///
-/// It holds one message. ``offer(_:)`` refuses the next message until the client has received this one, so a slow client
-/// costs no memory: whoever makes messages then sends a newer one later.
+/// It holds one message. ``offer(_:)`` refuses the next message until the client has received this one, so a slow
+/// client costs no memory: the sender then offers a newer message later.
 package final class ResponseStream: Sendable {
     private struct State {
         var message: ArraySlice<UInt8> = []

@@ -9,7 +9,7 @@ final class ReplyReader {
     private var bytes = 0
 
     /// The largest number of bytes of a reply. The largest replies of Darkroom's scripts, to claims, have about 20 MB;
-    /// whoever can write to Redis could otherwise fill the memory of every process that reads there.
+    /// without a limit, a user who can write to Redis could fill the memory of every process that reads there.
     static let mostBytes = 128 << 20
 
     /// - Parameters:

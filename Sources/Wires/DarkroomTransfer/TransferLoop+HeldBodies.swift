@@ -41,8 +41,8 @@ extension TransferLoop {
         return true
     }
 
-    /// Asks for the held bodies: first for all that have begun, because one of them always may go on, then for the others in
-    /// the order of their priorities until one may not begin.
+    /// Asks for the held bodies: first for all that have begun, because one of them may always continue, then for the
+    /// others in the order of their priorities until one may not begin.
     func resumeHeld() {
         for transfer in begun { _ = resume(transfer) }
         for priority in arrived.keys.sorted(by: >) {

@@ -89,7 +89,7 @@ package struct WorkerState: Sendable {
         let carrying, arrived, bytes: Int
         let activeRanks: [Int]
 
-        /// Whether bodies may go on that had to wait `before`.
+        /// Whether bodies that had to wait `before` may continue.
         func isLarger(than before: Room) -> Bool {
             carrying < before.carrying || arrived < before.arrived || bytes < before.bytes
                 || activeRanks != before.activeRanks
@@ -103,7 +103,7 @@ package struct WorkerState: Sendable {
             activeRanks: queues.activeRanks)
     }
 
-    /// Whether bodies that had to wait may go on after an event.
+    /// Whether bodies that had to wait may continue after an event.
     private func mayMakeRoom(_ event: Event, _ before: Room) -> Bool {
         switch event {
         case .downloadCarries: return room.activeRanks != before.activeRanks  // the driver asks for the next one anyway

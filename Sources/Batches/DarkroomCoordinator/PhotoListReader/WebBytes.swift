@@ -123,7 +123,7 @@ extension WebBytes {
             }
         }
 
-        /// Why reading must end; nil if it may go on.
+        /// Why reading must end; nil if it may continue.
         private func excess() -> PhotoListError? {
             guard let limits else { return nil }
             if limits.isStopped() { return PhotoListError(.unreadable, "reading it was stopped") }

@@ -21,7 +21,7 @@ final class RunSession {
         let isInterrupted: Bool
         /// A failed photo for each reason.
         let failures: [FailureReason: PhotoFailure]
-        /// For what the photos waited in the running workers.
+        /// The resources for which the photos waited in the running workers.
         let waited: ResourceWaits
     }
 

@@ -1,4 +1,4 @@
-// Which photos the stream is asked for.
+// The photos that the page requests from the stream.
 
 // The largest number of photos of a view, as in the server.
 export const mostStates = 5000;

@@ -44,7 +44,7 @@ struct HostBook<Element: AnyObject> {
         var waiting = 0
         /// The number of entries in `queues` that are no longer valid.
         var stale = 0
-        /// In which lists of `ready` the host is.
+        /// The lists of `ready` that contain the host.
         var listed: Set<Rank> = []
         /// Its earliest entry in `timed`.
         var timed: ContinuousClock.Instant?
@@ -125,7 +125,8 @@ struct HostBook<Element: AnyObject> {
 
     func condition(of host: String) -> HostCondition? { hosts[host]?.condition }
 
-    /// Until when a host gets no requests because it does not answer, or has asked for a long pause; nil if it gets some.
+    /// The time until which a host gets no requests because it does not answer, or has asked for a long pause; nil if
+    /// it gets requests.
     func standstill(of host: String) -> ContinuousClock.Instant? { hosts[host]?.condition.standstill }
 
     /// The waiting elements of a host.

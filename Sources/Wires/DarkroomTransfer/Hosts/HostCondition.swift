@@ -103,7 +103,7 @@ struct HostCondition {
 
     private var fixedRate: Double? { rules.interval.map { .seconds(1) / $0 } }
 
-    /// When a further request may begin; nil: after a running one has ended.
+    /// When a further request may begin; nil if it must wait for the end of a running request.
     func nextBegin(_ now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         guard running < limit else { return nil }
         let opens =
@@ -222,7 +222,8 @@ struct HostCondition {
         if case .paused(let until) = state { until > now } else { false }
     }
 
-    /// Until when the host gets no requests because it does not answer, or has asked for a long pause; nil if it gets some.
+    /// The time until which the host gets no requests because it does not answer, or has asked for a long pause; nil if
+    /// it gets requests.
     var standstill: ContinuousClock.Instant? {
         switch state {
         case .unknown, .up, .slow: nil

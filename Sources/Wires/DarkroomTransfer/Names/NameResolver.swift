@@ -10,7 +10,7 @@ final class NameResolver {
     /// The largest number of questions that name servers are working on.
     static let maxQuestions = 64
 
-    /// The addresses of `localhost` (RFC 6761), which no name server is asked for.
+    /// The addresses of `localhost` (RFC 6761), for which no name server is asked.
     private static let loopback = ["127.0.0.1", "::1"].compactMap { IPAddress($0[...]) }
 
     private struct Asked {

@@ -4,7 +4,7 @@ import DarkroomStore
 import DarkroomTransfer
 import DarkroomWorkerState
 
-/// For what the photos of the batches of a worker waited since it started, for a bounded number of batches.
+/// The resources for which photos waited since the worker started, by batch, for a bounded number of batches.
 final class WaitSamples: Sendable {
     private struct State {
         var waits: [BatchID: (waits: ResourceWaits, lastUse: Int)] = [:]
