@@ -301,7 +301,7 @@ static int settle_exif(VipsImage *image) {
     return orientation;
 }
 
-// Whether a PNG has the chunk `pHYs`. Without it, libvips assumes a density.
+// Whether a PNG has the chunk `pHYs`. Without this chunk, libvips sets a density that is not in the file.
 static bool png_has_density(const struct darkroom_input *input) {
     const uint8_t *bytes = input->bytes;
     size_t count = input->byte_count;

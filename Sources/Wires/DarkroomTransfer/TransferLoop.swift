@@ -454,7 +454,7 @@ final class TransferLoop {
 
     // MARK: Hosts
 
-    /// Costs as much as the unfinished transfers, however many hosts are remembered.
+    /// The cost depends only on the number of unfinished transfers, however many hosts are remembered.
     private var overview: HostOverview {
         var counts = ledger.counts(.now)
         for transfer in unfinished.values {
