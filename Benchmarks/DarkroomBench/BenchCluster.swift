@@ -15,7 +15,7 @@ final class BenchCluster {
     private let state: String
 
     /// Starts a redis-server with an append-only file, like `darkroom run`.
-    /// - Parameter output: The folder below which the benchmark writes.
+    /// - Parameter output: The folder into which the benchmark writes.
     init(output: String) throws {
         folder = output + "/darkroom-bench-\(getpid())"
         state = NSTemporaryDirectory() + "/darkroom-bench-\(getpid())"

@@ -57,12 +57,12 @@ ZONES = ["albums.test", "archive.test", "gallery.test", "market.test", "news.tes
 WORDS = ["alder", "birch", "cedar", "elm", "fir", "hazel", "larch", "maple", "oak", "pine", "rowan", "willow"]
 
 LARGEST_GOOD = 10
-"""So many of the largest hosts are good. Otherwise one host would decide the result of a small world."""
+"""This many of the largest hosts are good. Otherwise one host would decide the result of a small world."""
 LARGEST_FAST = 20
-"""So many of the largest hosts are neither busy nor slow."""
+"""This many of the largest hosts are neither busy nor slow."""
 
 SHARED_ADDRESSES = 32
-"""Hosts with HTTP/2 share so many addresses, as hosts behind a content delivery network do."""
+"""Hosts with HTTP/2 share this number of addresses, as hosts behind a content delivery network do."""
 OTHER_CERTIFICATE = "127.65.0.1"
 UNKNOWN_ISSUER = "127.65.0.2"
 

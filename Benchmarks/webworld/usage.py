@@ -22,7 +22,7 @@ INTERVAL = 0.5
 
 
 def descendants(root):
-    """The processes below a process."""
+    """The descendants of a process."""
     children = {}
     for status in pathlib.Path("/proc").glob("[0-9]*/stat"):
         try:

@@ -108,7 +108,8 @@ class Browser:
         return self.driver.find_elements(By.CSS_SELECTOR, selector)
 
     def text(self, selector="body"):
-        """The visible text of an element. A page that replaces the element meanwhile is read again."""
+        """The visible text of an element. If the page replaces the element during the call, it is read
+        again."""
         return self.wait(lambda: [element.text for element in self.all(selector)[:1]], selector)[0]
 
     def button(self, text, within="body"):

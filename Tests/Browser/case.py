@@ -18,7 +18,7 @@ def shared_browser(scripts=True):
 
 
 class BrowserCase(unittest.TestCase):
-    """A test with a cluster of its own and the browser, which is logged in."""
+    """A test with its own cluster and the browser, which is logged in."""
 
     scripts = True
     serve_options = ()

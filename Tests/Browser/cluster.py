@@ -1,4 +1,4 @@
-"""A whole cluster of a test: Redis, the web server, workers and a server with photos, in a folder of their own."""
+"""A whole cluster of a test: Redis, the web server, workers and a server with photos, in a separate folder."""
 
 import csv
 import pathlib

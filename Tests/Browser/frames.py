@@ -88,7 +88,8 @@ class Frames:
 
 
 def own_nodes(nodes):
-    """The nodes of the call tree in or below scripts of the page, and the garbage collector; not of the driver."""
+    """The nodes of the call tree for scripts of the page and their callees, and the garbage collector; not those
+    of the driver."""
     known = {node["id"]: node for node in nodes}
     own = set()
 

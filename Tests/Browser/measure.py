@@ -66,7 +66,7 @@ class Session:
         self.cluster.close()
 
     def memory(self):
-        """The most memory that `serve` has used, in MB."""
+        """The peak memory use of `serve`, in MB."""
         with open(f"/proc/{self.cluster.serve.pid}/status", encoding="ascii") as file:
             peak = next(line for line in file if line.startswith("VmHWM"))
         return int(peak.split()[1]) / 1000

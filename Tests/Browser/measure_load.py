@@ -48,7 +48,7 @@ WATCHED = 5000
 
 
 def peak_memory(pid):
-    """The most memory that a process has used, in MB."""
+    """The peak memory use of a process, in MB."""
     status = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="ascii")
     return int(status.split("VmHWM:")[1].split()[0]) / 1000
 
@@ -243,7 +243,7 @@ class Libvips:
 
 
 class WebClients:
-    """Clients of the web server, each with a connection of its own."""
+    """Clients of the web server, each with its own connection."""
 
     def __init__(self, cluster, batch):
         self._cluster, self._batch = cluster, batch

@@ -43,7 +43,7 @@ class BatchControlTests(BrowserCase):
         self.assertEqual(["suspend", "resume"], [call for call in calls if call in ("suspend", "resume")])
 
     def test_shows_controls_of_others(self):
-        """The page shows what the cluster says, whoever said it."""
+        """The page shows the controls of the batch, also those that other programs have set."""
         self.open()
         self.cluster.command("suspend", self.batch)
         self.browser.button("Resume")
@@ -109,7 +109,7 @@ class BatchControlTests(BrowserCase):
 
 
 class AllFactsTests(BrowserCase):
-    """The facts below "All facts"."""
+    """The facts under "All facts"."""
 
     def test_are_live(self):
         batch = self.cluster.submit(samples(4))

@@ -50,7 +50,7 @@ class FaultTests(BrowserCase):
         self.browser.wait_for_text("There is no batch", "main")
 
     def test_redis_stops_and_starts_again(self):
-        """The sheet says that Redis is away, and then shows what has happened meanwhile."""
+        """The sheet says that Redis is away, and then shows what has happened during the outage."""
         sheet = self.sheet(self.batch)
         sheet.wait_for_kinds("new", "new", "new")
         self.cluster.redis.stop()
@@ -99,7 +99,7 @@ class FaultTests(BrowserCase):
         self.cluster.redis.start()
 
     def test_server_stops_and_starts_again(self):
-        """The browser connects again by itself, and the sheet goes on."""
+        """The browser connects again by itself, and the sheet is updated again."""
         sheet = self.sheet(self.batch)
         sheet.wait_for_kinds("new", "new", "new")
         self.cluster.restart_serve()

@@ -49,8 +49,8 @@ class FollowTests(BrowserCase):
     def let_server_finish(self):
         """Waits until the server has applied all earlier changes of focuses.
 
-        One thread applies them, one round after the other. So two later changes, of which the second waits for the
-        first, come after all of them.
+        One thread applies them, one round after the other. Therefore two later changes, of which the second waits
+        for the first, come after all of them.
         """
         window = self.browser.driver.current_window_handle
         self.browser.open_window()
@@ -64,7 +64,7 @@ class FollowTests(BrowserCase):
         self.browser.driver.switch_to.window(window)
 
     def leave(self, watching):
-        """Leaves the page, and waits until the server has noticed that so many pages are left."""
+        """Leaves the page, and waits until the server has noticed that this number of pages is left."""
         self.browser.driver.get("about:blank")
         wait_until(lambda: self.cluster.watching_pages() == watching, f"{watching} watching pages")
 
@@ -116,7 +116,7 @@ class FollowTests(BrowserCase):
         self.wait_for_focus(lambda focus: focus is None, "no focus after the page was closed")
 
     def test_keeps_the_focus_of_another_user(self):
-        """Closing the page does not clear a focus that a command has set meanwhile."""
+        """Closing the page does not clear a focus that a command has set since the page set its focus."""
         self.browser.find(BOX).click()
         self.wait_for_focus(lambda focus: focus and focus[0] == 0, "a focus that begins with photo 0")
         self.cluster.command("focus", self.batch, "--photos", "7-9")

@@ -62,7 +62,7 @@ class Traffic:
             "return traffic.requests.filter(({ line }) => new RegExp(arguments[0]).test(line))", pattern)
 
     def wait_for(self, pattern, count=1, replied=False):
-        """Waits until so many requests were sent, or replied to."""
+        """Waits until this number of requests has been sent, or has been answered."""
         def sent():
             return [request for request in self.requests(pattern) if request["status"] or not replied]
 

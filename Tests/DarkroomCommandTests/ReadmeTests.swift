@@ -2,7 +2,7 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-/// The commands of the README that need no Redis server of their own.
+/// The commands of the README that do not need their own Redis server.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct ReadmeTests {
     private static let project = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()

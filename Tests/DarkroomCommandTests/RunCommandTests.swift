@@ -12,7 +12,7 @@ import Testing
 
     init() throws { scratch = try ScratchFolder() }
 
-    /// Starts `run` with its socket folders below the scratch folder, so that the test can check that no folder is
+    /// Starts `run` with its socket folders in the scratch folder, so that the test can check that no folder is
     /// left.
     func start(_ arguments: String...) throws -> Program {
         return try Program(["run"] + arguments, environment: environment())

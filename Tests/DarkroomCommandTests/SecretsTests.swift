@@ -48,7 +48,7 @@ import Testing
                 case "set": RedisCommand("SMEMBERS", key)
                 case "zset": RedisCommand("ZRANGE", key, "0", "-1", "WITHSCORES")
                 case "string": RedisCommand("GET", key)
-                case "none": nil as RedisCommand?  // removed meanwhile
+                case "none": nil as RedisCommand?  // removed since KEYS
                 default: throw CocoaError(.featureUnsupported)  // Darkroom uses no other types
                 }
             guard let command else { continue }

@@ -48,7 +48,7 @@ import Testing
     }
 
     /// The path of the picture's folder contains a link. `run` trusts this folder, so the link is followed. It is also
-    /// below the folder of the list, where links are not followed.
+    /// in the folder of the list, where links are not followed.
     @Test func runFollowsALinkInTheFolderOfThePicture() throws {
         try FileManager.default.createSymbolicLink(
             atPath: scratch.path("lists/brand"), withDestinationPath: scratch.path("pictures"))

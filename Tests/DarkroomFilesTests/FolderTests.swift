@@ -4,7 +4,7 @@ import Testing
 
 @testable import DarkroomFiles
 
-/// File system calls for paths below a folder stay in the folder, even if other users put links there. Every test runs
+/// File system calls for paths in a folder stay in the folder, even if other users put links there. Every test runs
 /// with and without openat2.
 @Suite struct FolderTests {
     let scratch: GuardedFolder

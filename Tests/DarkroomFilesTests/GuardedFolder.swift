@@ -29,7 +29,7 @@ final class GuardedFolder: Sendable {
         FileManager.default.contents(atPath: path + "/" + name).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The sorted paths below a folder.
+    /// The sorted paths of all files in a folder and its subfolders.
     func contents(_ name: String) throws -> [String] {
         try FileManager.default.subpathsOfDirectory(atPath: path + "/" + name).sorted()
     }

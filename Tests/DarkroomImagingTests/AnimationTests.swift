@@ -72,7 +72,7 @@ import Testing
         #expect(try Self.near(decoded(image.bytes)[70, 50], [200, 40, 40], within: 2570), "\(format)")
     }
 
-    /// Each frame is filtered as a photo of its own, except for what is found in the first frame.
+    /// Each frame is filtered as a separate photo, except for what is found in the first frame.
     @Test(arguments: Filter.Kind.allCases) func everyFilterKeepsTheFrames(kind: Filter.Kind) throws {
         let photos = try frames(of: Self.gif).map { PNG.file($0) }
         for text in [kind.definition.example, try #require(FilterGridTests.others[kind]), "resize=40x"] {

@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    /// A line of one pixel is no border.
+    /// A line of one pixel is not a border.
     @Test func trimKeepsThinLines() throws {
         let photo = Pixels(width: 9, height: 7, bands: 1) { x, y, _ in x == 6 || (y == 2 && x > 3) ? 90 : 0 }
         #expect(try Self.apply("trim", photo) == photo.part(4, 0, 5, 7))

@@ -25,7 +25,7 @@ import Testing
         let redCorners = corners.filter { buffer.samples[3 * $0] > 200 }.map { corners.firstIndex(of: $0) ?? -1 }
         let expected = [[1, 3], [0, 2], [0, 2], [1, 3], [2, 3], [2, 3], [0, 1], [0, 1]]
         #expect(redCorners == expected[orientation - 1])
-        // The PNG has no orientation of its own.
+        // The PNG itself has no orientation.
         let again = try Imaging.pixels(of: try Imaging.png(of: buffer))
         #expect(again == buffer)
     }

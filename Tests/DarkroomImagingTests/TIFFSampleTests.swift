@@ -142,7 +142,7 @@ import Testing
     func onlyAlphaIsAlpha(extras: [Int], alpha: Int?) throws {
         for (photometric, colours) in [(1, 1), (0, 1), (2, 3), (5, 4)] {
             let colour: [UInt8] = [200, 40, 90, 10].prefix(colours).map { $0 }
-            // The values of the extra samples differ, and are no valid alpha for a whole picture.
+            // The values of the extra samples differ, and are not valid alpha for a whole picture.
             let others = (0..<extras.count).map { UInt8(60 + 20 * $0) }
             let page = TIFFPage(
                 width: 8, height: 8, bands: colours + extras.count, bits: 8, photometric: photometric,

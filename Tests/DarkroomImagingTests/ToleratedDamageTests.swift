@@ -114,7 +114,7 @@ import Testing
             Self.ending(whole, with: [0xFF, 0x02, 0xFF, 0xD9]), as: whole, "after the pixels", format: "jpeg")
     }
 
-    /// Bytes after the end marker are no defect: phones write videos and further pictures there.
+    /// Bytes after the end marker are not a defect: phones write videos and further pictures there.
     @Test func bytesAfterTheEndAreNoDefect() throws {
         for file in [Self.jpeg(.baseline), PNG.file(Self.pixels)] {
             #expect(try develop(file + Array("video".utf8), "sepia", damage: .fail).note == nil)
@@ -140,8 +140,8 @@ import Testing
         #expect(isLeftOver > 10)
     }
 
-    /// After corrupt data, a decoder often reads the right codes again, but has missed some blocks. So when it has decoded as
-    /// many blocks as the picture has, the data of the last blocks are left. They are not stray bytes.
+    /// After corrupt data, a decoder often reads the right codes again, but has missed some blocks. When it has decoded
+    /// as many blocks as the picture has, the data of the last blocks are therefore left. They are not stray bytes.
     @Test(arguments: [JPEG.Kind.baseline, .grey, .restarts]) func blocksThatAreLeftAreNoStrayBytes(kind: JPEG.Kind)
         throws
     {
@@ -241,7 +241,7 @@ import Testing
         Self.expectDamaged(whole.dropLast(10))
     }
 
-    /// Another file behind the first is no defect.
+    /// Another file behind the first is not a defect.
     @Test func webpWithAnotherBehindIt() throws {
         let whole = try develop(PNG.file(Self.pixels), "sepia=0", "format=webp").bytes
         for rest in [whole, Array("RIFF".utf8), Array("video".utf8)] {

@@ -71,8 +71,8 @@ import Testing
         }
     }
 
-    /// A script declares one key and uses others. While a slot moves, each node has only some of the keys. So the
-    /// connection does not follow ASK: at the other node, the script would find only a part of a batch.
+    /// A script declares one key and uses others. While a slot moves, each node has only some of the keys. Therefore
+    /// the connection does not follow ASK: at the other node, the script would find only a part of a batch.
     @Test func waitsForASlotThatMovesAndFollowsIt() throws {
         let connection = RedisConnection(try configuration(ofNode: 0), scripts: [script])
         #expect(try connection.call(count()) == .integer(1))

@@ -43,7 +43,7 @@ import Testing
             #expect(reply == .status("OK"))
         }
         defer { kill(master.processIdentifier, SIGCONT) }
-        // A command is in flight when the master stops; the connection sends no other command meanwhile.
+        // A command is in flight when the master stops; until it ends, the connection sends no other command.
         let inFlight = fault == .silent ? Answers(of: [RedisCommand("PING")], on: connection) : nil
         let deadline = ContinuousClock.now + .seconds(90)
         while try redis.promoted() == nil {

@@ -6,8 +6,8 @@ import Testing
 @testable import DarkroomStore
 @testable import StoreInspection
 
-/// A control changes flags of a batch and its entry in a ready queue, but no operations or photos. So its cost does not
-/// depend on the size of the batch.
+/// A control changes flags of a batch and its entry in a ready queue, but no operations or photos. Therefore its cost
+/// does not depend on the size of the batch.
 @Suite(.redisServer) struct ControlsCostTests {
     /// The number of calls of each command since Redis started, including calls in scripts.
     private func counts(_ test: TestStore) throws -> [String: Int] {

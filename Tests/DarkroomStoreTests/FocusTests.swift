@@ -79,7 +79,7 @@ import Testing
         #expect(try test.claim().count == 1)
     }
 
-    /// A page that has left must not clear the focus that another page has set meanwhile.
+    /// A page that has left must not clear the focus that another page has set since then.
     @Test func clearsOnlyTheNamedFocus() throws {
         let test = try TestStore()
         let id = try test.submit(size: 10, operations: 9)

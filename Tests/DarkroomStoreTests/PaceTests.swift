@@ -65,7 +65,7 @@ import Testing
         #expect(try periods == [])
         let facts = try #require(try test.store.facts(of: id))
         #expect(facts.photosPerSecond(now: try test.store.time() + 60_000) == 0)
-        // The pause, and the photos of its beginning and its end, are no part of the rate.
+        // The pause, and the photos of its beginning and its end, are not part of the rate.
         try test.report(held, "FF........")
         try age(20_000)
         try heartbeat(running: "\(id):4-5")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import DarkroomStore
 
-/// For what the photos of a batch waited, and the fact `waited` of workers.
+/// The resources for which the photos of a batch waited, and the fact `waited` of workers.
 @Suite struct ResourceWaitsTests {
     private static let now = 1_795_252_101_000
     private static let first = BatchID("20261121-090501123-7f3a")

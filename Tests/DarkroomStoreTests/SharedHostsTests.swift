@@ -220,7 +220,7 @@ import Testing
         #expect((1...20_000).contains(try #require(ends)))
     }
 
-    /// Meanwhile all operations with photos of the host may be deferred, so that no worker uses it.
+    /// During the pause, all operations with photos of the host may be deferred, so that no worker uses it.
     @Test(arguments: [(1800, 1920), (31_536_000, 3720)]) func pauseIsRememberedUntilItsEnd(pause: Int, kept: Int) throws
     {
         _ = try share("a", wanted: 1) {

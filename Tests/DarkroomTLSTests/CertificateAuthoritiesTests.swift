@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    /// A user in the URL is no other server, so that a list cannot fill the memory.
+    /// URLs with different users name the same server and share one session, so that a list cannot fill the memory.
     @Test func sessionBelongsToTheHostAndThePort() throws {
         let authorities = CertificateAuthorities.of(certificates.authority)
         #expect(try page(authorities, resumes: true, host: "u:p@localhost").contains("New, TLS"))

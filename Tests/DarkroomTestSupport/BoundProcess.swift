@@ -19,8 +19,8 @@ package final class BoundProcess: Sendable {
         let ending = status
         let hasEnded = DispatchGroup()
         hasEnded.enter()
-        // The kernel kills the program when the thread that started it ends. So this thread waits until the program
-        // ends.
+        // The kernel kills the program when the thread that started it ends. Therefore this thread waits until the
+        // program ends.
         Thread {
             var pointers = arguments.map { strdup($0) } + [nil]
             let identifier = csystem_spawn_bound(&pointers, nil, log, -1)

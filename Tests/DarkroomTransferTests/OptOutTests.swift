@@ -27,8 +27,8 @@ import Testing
         ["X-Robots-Tag: all", "x-robots-tag: darkroom: noai"], ["TDM-Reservation: 1"], ["X-ROBOTS-TAG: noindex"],
     ])
     func requestEndsAtTheHeader(headers: [String]) async throws {
-        // The body is larger than the buffers of the sockets. So the server is still sending when the client closes the
-        // connection, and notices it.
+        // The body is larger than the buffers of the sockets. Therefore the server is still sending when the client
+        // closes the connection, and notices the end.
         let large = try HostileServer([
             "/large": .answer(headers: headers, body: [UInt8](repeating: 1, count: 48 << 20))
         ])

@@ -166,7 +166,7 @@ import Testing
         })
         let transfer = engine.start(server.url("/a"), steps: steps, completion: results.add)
         #expect(await asked.wait(for: 1).first == 300_000)
-        // Waiting for room is no silence of the server.
+        // Waiting for room does not count as silence of the server.
         #expect(await TransferEngine(.local()).fetch(server.url("/clock")).body == [1, 2])
         #expect(results.values.isEmpty)
         hasRoom.withLock { $0 = true }

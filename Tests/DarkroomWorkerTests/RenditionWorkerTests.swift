@@ -37,7 +37,8 @@ import Testing
             })
     }
 
-    /// If a worker ignored the damaged field, it would make other files than the user requested. So it refuses the batch.
+    /// If a worker ignored the damaged field, it would make other files than the user requested. Therefore it refuses
+    /// the batch.
     @Test(arguments: [
         ("renditions", "small = resize=100\n../grey = grayscale\n"), ("renditions", "small"), ("renditions", "\u{0}"),
         ("renditions", "small = resize=100\nsmall = grayscale\n"), ("renditions", "small = sepai"),

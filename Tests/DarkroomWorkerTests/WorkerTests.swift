@@ -281,7 +281,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(facts.counts.filtered == 500)
     }
 
-    /// A folder given by `--outputs-under` may be a symbolic link. Folders below it may not.
+    /// A folder given by `--outputs-under` may be a symbolic link. Folders in it may not.
     @Test func leavesABatchWhoseOutputLeadsOutsideThroughALink() throws {
         let (inside, outside) = (darkroom.folder + "/inside", darkroom.folder + "/outside")
         for path in [inside, outside + "/deep"] {

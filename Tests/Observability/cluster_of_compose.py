@@ -18,7 +18,8 @@ WORKERS = 2
 
 
 def free_port():
-    """A TCP port that no program uses. It is below the ports of outgoing connections, which could take it."""
+    """A TCP port that no program uses. It is lower than the ports of outgoing connections, one of which could
+    take it."""
     while True:
         port = random.randrange(10_000, 32_768)
         with socket.socket() as unused:

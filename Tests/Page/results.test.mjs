@@ -1,4 +1,4 @@
-// The photos that the filter finds, and the names: replies that arrive late, and photos that change meanwhile.
+// The photos that the filter finds, and the names: replies that arrive late, and photos that change before the reply.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

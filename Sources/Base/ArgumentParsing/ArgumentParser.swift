@@ -23,7 +23,7 @@ struct ArgumentParser {
     private let advice: Advice
     private var given: Set<String> = []
     private var problems: [String] = []
-    /// The option whose value is the word before the current word; nil if that word is no value of an option.
+    /// The option whose value is the word before the current word; nil if that word is not the value of an option.
     private var optionBefore: String?
 
     /// A value without an option.

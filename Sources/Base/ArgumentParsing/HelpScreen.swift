@@ -15,7 +15,7 @@ struct HelpScreen {
     /// The full name of the command, with its parents.
     var commandName: String { path.map { $0.configuration.name }.joined(separator: " ") }
 
-    /// The complete help if it fits on a screen, otherwise the help with the most important parts.
+    /// The complete help if it fits on a screen, otherwise its most important parts.
     var text: String {
         let complete = completeText
         return complete.count { $0 == "\n" } <= Self.screenLines ? complete : shortText

@@ -13,8 +13,8 @@
 // command. Processes in other groups and the temporary folder are then left behind.
 //
 // A supervisor is this program, executed again. The constructor below recognizes it by its name, before `main` and
-// before any Swift code runs. So every program that contains a worker can be a supervisor without any call in its
-// `main`.
+// before any Swift code runs. Therefore every program that contains a worker can be a supervisor without any call in
+// its `main`.
 
 #define _GNU_SOURCE
 #include "CSystem.h"
@@ -194,7 +194,8 @@ static pid_t start_command(
     volatile int failure = 0;  // the child shares the memory until it executes the command
     pid_t id = vfork();
     if (id == 0) {
-        // Not setsid(2), after which the kernel creates a scheduling group (sched(7), autogroup): that costs up to 1 ms.
+        // setsid(2) is not used, because the kernel would create a scheduling group (sched(7), autogroup), which costs
+        // up to 1 ms.
         setpgid(0, 0);
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != supervisor) _exit(127);
@@ -280,8 +281,8 @@ static bool supervise(struct ending *ending, int signals) {
     if (!ending->has_ended) kill(-ending->command, SIGKILL);
     pid_t reaped;
     while ((reaped = reap(ending, WNOHANG)) >= 0) {
-        // An orphan that appears after the list was read is not killed yet. So this process waits only if a child of
-        // the list has been killed, and reads the list again after each child.
+        // An orphan that appears after the list was read is not killed yet. Therefore this process waits only if a
+        // child of the list has been killed, and reads the list again after each child.
         if (reaped == 0 && kill_children()) reap(ending, 0);
         else if (reaped == 0) sched_yield();
     }

@@ -26,8 +26,8 @@ package final class SocketPoller {
 
     deinit { close(descriptor) }
 
-    /// Watches `socket`, or changes for what it is watched. If the system has no memory for it, the socket never becomes
-    /// ready.
+    /// Watches `socket`, or changes the events for which it is watched. If the system has no memory for it, the socket
+    /// never becomes ready.
     package func watch(_ socket: Int32, reads: Bool, writes: Bool) {
         var event = epoll_event()
         event.events = (reads ? EPOLLIN.rawValue : 0) | (writes ? EPOLLOUT.rawValue : 0)

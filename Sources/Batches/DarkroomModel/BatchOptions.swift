@@ -8,7 +8,7 @@ public struct BatchOptions: Sendable, Equatable {
     /// The filters, in the order in which they are applied; by default none, so that photos are kept byte for byte
     /// unless the ``encoding`` needs a change. Not used if there are ``renditions``.
     public var filters: [PhotoFilter] = []
-    /// The files that are made of each photo, each in a folder of its own; empty for one file, which is made by
+    /// The files that are made of each photo, each in a separate folder; empty for one file, which is made by
     /// ``filters``.
     public var renditions: [PhotoRendition] = []
     /// The encoding of the files.

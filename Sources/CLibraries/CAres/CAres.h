@@ -11,7 +11,7 @@
 
 static inline bool darkroom_ares_is_success(int status) { return status == ARES_SUCCESS; }
 
-/// Whether a name server has said that the name, or an address of it, does not exist, or the text is no name.
+/// Whether a name server has said that the name, or an address of it, does not exist, or that the text is not a name.
 static inline bool darkroom_ares_is_missing(int status) {
     return status == ARES_ENOTFOUND || status == ARES_ENODATA || status == ARES_EBADNAME;
 }

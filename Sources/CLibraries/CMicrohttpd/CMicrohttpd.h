@@ -11,7 +11,8 @@
 // Swift does not import variadic C functions, so the functions below call those of libmicrohttpd.
 // https://www.gnu.org/software/libmicrohttpd/manual/libmicrohttpd.html
 
-/// Calls MHD_start_daemon for 127.0.0.1 with an epoll thread of its own. If `port` is 0, the system chooses a port.
+/// Calls MHD_start_daemon for 127.0.0.1; the server has its own epoll thread. If `port` is 0, the system chooses a
+/// port.
 static inline struct MHD_Daemon *darkroom_mhd_start_on_loopback(
     uint16_t port, unsigned int connection_limit, MHD_AccessHandlerCallback handler, void *context) {
     struct sockaddr_in address = {0};
@@ -36,7 +37,7 @@ struct darkroom_mhd_settings {
     /// A listening socket, which the daemon closes when it stops.
     int socket;
     unsigned int connection_limit;
-    /// The most bytes of a request's head, and of the buffers of a connection.
+    /// The largest number of bytes of a request's head, and of the buffers of a connection.
     size_t connection_memory;
     /// Seconds without a transferred byte after which a connection is closed.
     unsigned int idle_timeout;
@@ -61,7 +62,7 @@ static inline size_t darkroom_mhd_keep_escapes(void *context, struct MHD_Connect
     return length;
 }
 
-/// Calls MHD_start_daemon with an epoll thread of its own, which calls all callbacks. Returns NULL on failure.
+/// Calls MHD_start_daemon; the server has its own epoll thread, which calls all callbacks. Returns NULL on failure.
 static inline struct MHD_Daemon *darkroom_mhd_start(const struct darkroom_mhd_settings *settings) {
     bool has_tls = settings->certificate != NULL;
     struct MHD_OptionItem tls[] = {

@@ -1,7 +1,7 @@
-// DESIGN: The decoders of PNG, WebP and GIF differ in the defects that they accept, also from version to version. So
-// defects outside of the pixels are found here, and the decoders get a copy of the file without them. The decoders then
-// fail on any defect that is left, which is one of the pixels. JPEGs are not copied: libjpeg reports each defect as a
-// warning, and StripsDamage.c decides which of them lose pixels.
+// DESIGN: The decoders of PNG, WebP and GIF differ in the defects that they accept, also from version to version.
+// Therefore defects outside of the pixels are found here, and the decoders get a copy of the file without them. The
+// decoders then fail on any defect that is left, which is one of the pixels. JPEGs are not copied: libjpeg reports each
+// defect as a warning, and StripsDamage.c decides which of them lose pixels.
 
 #include "Damage.h"
 

@@ -399,7 +399,7 @@ GByteArray *darkroom_exif_add_to_tiff(const uint8_t *tiff, size_t tiff_count, co
         g_array_append_val(entries, kept);
     }
     if (exif && open_first_directory(exif, count, &added)) collect(entries, &added, photo_tags);
-    // Values of up to four bytes would be in the entry.
+    // A value of up to four bytes would be stored in the directory entry itself, so such records are left out.
     bool has_records = records && records_count > 4 && records_count <= MAX_VALUE_BYTES;
     GByteArray *holder = has_records ? tiff_of_records(records, records_count) : NULL;
     if (holder && open_first_directory(holder->data, holder->len, &iptc)) collect(entries, &iptc, iptc_tags);

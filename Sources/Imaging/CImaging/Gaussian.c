@@ -2,12 +2,12 @@
 // A blurred row is the weighted sum of the rows in the ring. Weights below 0.01 of the middle weight are omitted, as by
 // libvips. Beyond an edge, the pixels of the edge repeat.
 //
-// For a sigma above 8 pixels, the time would grow with sigma. So the raster is reduced to cells of `scale` x `scale`
-// pixels, the cells are blurred as above with a sigma of 4 to 6 cells, and the result is enlarged again. Reducing and
-// enlarging both use the quadratic B-spline: in each direction, a pixel contributes to three cells and is computed from
-// three cells. The variance of this spline is 1/4 of a squared cell, whatever the position of the pixel in its cell. So
-// the blur of the cells has the requested variance minus 1/2 of a squared cell. The result differs from the Gaussian by
-// less than half a step of 255.
+// For a sigma above 8 pixels, the time would grow with sigma. Therefore the raster is reduced to cells of `scale` x
+// `scale` pixels, the cells are blurred as above with a sigma of 4 to 6 cells, and the result is enlarged again.
+// Reducing and enlarging both use the quadratic B-spline: in each direction, a pixel contributes to three cells and is
+// computed from three cells. The variance of this spline is 1/4 of a squared cell, whatever the position of the pixel
+// in its cell. Therefore the blur of the cells has the requested variance minus 1/2 of a squared cell. The result
+// differs from the Gaussian by less than half a step of 255.
 
 #include "Gaussian.h"
 
@@ -29,7 +29,7 @@ enum {
     MAX_SCALE = 62,
     // Rows are padded to a multiple of this number of samples.
     GROUP = 32,
-    // The most memory for rows. RGB with alpha reaches it from 300,000 pixels in a row on.
+    // The memory limit for rows. RGB with alpha reaches it at 300,000 pixels in a row.
     MAX_BYTES = 256 << 20,
 };
 
@@ -56,7 +56,7 @@ struct darkroom_gaussian {
     float *sum;
 
     // Only if cells are blurred: the sum of the rows of a row of cells, including the pixels beyond the edges, and
-    // enlarged rows. Row y is at y modulo 3. `next_enlarged` is the first row that is not enlarged.
+    // enlarged rows. Row y is at y modulo 3. `next_enlarged` is the first row that is not enlarged yet.
     float *gathered;
     float *enlarged[3];
     int next_enlarged;

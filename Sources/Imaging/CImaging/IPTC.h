@@ -9,10 +9,10 @@
 
 #include <glib.h>
 
-// The content of a marker APP13 with these records. Returns NULL if the bytes are no records.
+// The content of a marker APP13 with these records. Returns NULL if the bytes are not records.
 GByteArray *darkroom_iptc_resources(const uint8_t *records, size_t count);
 
-// The content of a marker APP13 with these resources. Returns NULL if the bytes are no resources.
+// The content of a marker APP13 with these resources. Returns NULL if the bytes are not resources.
 GByteArray *darkroom_photoshop_resources(const uint8_t *bytes, size_t count);
 
 // Finds the records in the content of a marker APP13. Returns NULL if there are none.

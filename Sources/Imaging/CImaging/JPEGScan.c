@@ -1,6 +1,6 @@
 // DESIGN: If data of a JPEG are corrupt, a decoder of Huffman codes usually continues with wrong codes, and all blocks are
-// decoded before or after the end of the data. So libjpeg finds stray bytes both in sound files and in corrupt files. This
-// decoder distinguishes them: with wrong codes, coefficients leave their range, or the bits after the last block are not
+// decoded before or after the end of the data. Therefore libjpeg finds stray bytes both in sound files and in corrupt files.
+// This decoder distinguishes them: with wrong codes, coefficients leave their range, or the bits after the last block are not
 // the padding of a byte, or the stray bytes are whole blocks: the codes are right again after some wrong ones, and blocks are
 // left in the end. It only reads the coefficients. The tables are those of ITU T.81, annexes B and F.
 

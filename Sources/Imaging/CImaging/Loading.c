@@ -175,8 +175,8 @@ static void write_row(void *context, int y, const uint8_t *row) {
 }
 
 // libvips' JPEG loader does not detect corrupt data in the last rows, so the pixels come from the decoder in Strips.c.
-// The meaning of CMYK values depends on the file; libvips interprets the values. So for CMYK the pixels come from
-// libvips, and the decoder in Strips.c only checks the file.
+// The meaning of CMYK values depends on the file; libvips interprets the values. Therefore, for CMYK, the pixels come
+// from libvips, and the decoder in Strips.c only checks the file.
 static enum darkroom_status decode_jpeg(darkroom_picture *picture, const struct darkroom_input *input, int shrink) {
     if (picture->image->Bands == 4) return darkroom_decode_jpeg(picture->session, input, shrink, (struct darkroom_row_reader){0});
 

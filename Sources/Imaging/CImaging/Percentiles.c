@@ -1,6 +1,7 @@
 // DESIGN: The luminances are exact numbers, not bins: they are the values that the points give before they are rounded. The
-// order of positive floats is the order of their bits, so a first pass counts the upper bits of all luminances, and a second
-// pass counts the lower bits of those that have the upper bits of a result. This needs no memory for the luminances.
+// order of positive floats is the order of their bits. Therefore a first pass counts the luminances by their upper bits,
+// which gives the upper bits of each result. A second pass counts the luminances with these upper bits by their lower bits.
+// This needs no memory for the luminances.
 
 #include "CImaging.h"
 #include "Rows.h"

@@ -22,8 +22,9 @@ enum {
 
 // MARK: - PNG
 
-// ImageMagick and programs before PNG had its chunk `eXIf` write profiles in texts: a line feed, the kind of the profile, the
-// number of bytes, and the bytes in hexadecimal digits. Returns memory to be freed with g_free; NULL if the text is not valid.
+// ImageMagick, and programs older than the PNG chunk `eXIf`, write profiles as texts: a line feed, the kind of the profile,
+// the number of bytes, and the bytes in hexadecimal digits. Returns memory to be freed with g_free; NULL if the text is not
+// valid.
 static uint8_t *decode_profile(const char *text, size_t *count) {
     const char *line = *text == '\n' ? text + 1 : text;
     const char *number = strchr(line, '\n');
@@ -300,7 +301,7 @@ static int settle_exif(VipsImage *image) {
     return orientation;
 }
 
-// Whether a PNG has the chunk `pHYs`. Without it, libvips assumes a density.
+// Whether a PNG has the chunk `pHYs`. Without this chunk, libvips sets a density that is not in the file.
 static bool png_has_density(const struct darkroom_input *input) {
     const uint8_t *bytes = input->bytes;
     size_t count = input->byte_count;

@@ -129,8 +129,8 @@ static int save(VipsImage *image, const struct darkroom_encoding *encoding, void
     return -1;
 }
 
-// If memory runs out, AVIF and HEIC encoders report success but write a file that contains only headers. So a file
-// smaller than 1 KiB plus one bit per 32 x 32 pixels is decoded to check it.
+// If memory runs out, AVIF and HEIC encoders report success but write a file that contains only headers. Therefore a
+// file smaller than 1 KiB plus one bit per 32 x 32 pixels is decoded to check it.
 static bool holds_picture(const struct darkroom_file *file, void *bytes) {
     if (file->format != DARKROOM_AVIF && file->format != DARKROOM_HEIC) return true;
     if (((int64_t)file->byte_count - 1024) * 8 * 1024 > (int64_t)file->width * file->height) return true;

@@ -1,6 +1,6 @@
 // DESIGN: libjpeg-turbo decodes 16 rows, the filter changes them while they are in the CPU cache, and libjpeg-turbo
-// encodes them. So the filter takes little time, and a picture needs memory only for the strip and for the input and
-// output files.
+// encodes them. Therefore the filter takes little time, and a picture needs memory only for the strip and for the input
+// and output files.
 //
 // Pixels are RGBX with four bytes each, so that the filter's vector code needs no shuffles. Rows start 16 bytes after a
 // multiple of 32, because libjpeg-turbo writes aligned rows with stores that bypass the cache. With aligned rows, the
@@ -120,7 +120,7 @@ static bool has_usual_profile(struct strips *strips) {
     uint8_t *profile = NULL;
     unsigned count = 0;
     struct darkroom_colours colours;
-    // A profile with missing parts is no damage of the picture.
+    // A profile with missing parts does not count as damage of the picture.
     strips->has_header = false;
     bool is_whole = jpeg_read_icc_profile(&strips->in, &profile, &count);
     strips->has_header = true;

@@ -13,15 +13,15 @@
 static const uint8_t *stray_bytes(const struct strips *strips, size_t *count) {
     const struct darkroom_input *input = strips->input;
     const uint8_t *end = input->bytes + input->byte_count, *next = strips->in.src->next_input_byte;
-    // At the end of the file, libjpeg reads a marker of its own.
+    // At the end of the file, libjpeg reads a marker that it has inserted itself.
     if (next >= input->bytes && next <= end) end = next;
     size_t before = (size_t)(end - input->bytes), found = (size_t)strips->errors.msg_parm.i[0];
     *count = found < before ? found : before;
     return end - *count;
 }
 
-// Bytes that a camera or a program has added lose no pixels. But if data of pixels are corrupt, libjpeg may decode all
-// pixels from a part of the data, and the rest are stray bytes, too.
+// Stray bytes that a camera or a program has added are harmless. But if data of pixels are corrupt, libjpeg may decode
+// all pixels from a part of the data; then the rest of the data are also stray bytes.
 static bool are_stray_bytes_harmless(struct strips *strips) {
     size_t count;
     const uint8_t *bytes = stray_bytes(strips, &count);

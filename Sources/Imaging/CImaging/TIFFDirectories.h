@@ -66,14 +66,14 @@ struct darkroom_tiff {
     size_t make_length;
 };
 
-// Returns false if the bytes are no TIFF with a directory.
+// Returns false if the bytes are not a TIFF with a directory.
 bool darkroom_tiff_read(const uint8_t *bytes, size_t count, struct darkroom_tiff *tiff);
 
 // The value of a tag of the first directory, in the order of bytes of the file. Returns NULL if there is none.
 const uint8_t *darkroom_tiff_value(const uint8_t *bytes, size_t count, uint32_t tag, size_t *value_count);
 
 // Copies the first directory of a BigTIFF, and the directories of EXIF and GPS, into a TIFF without pixels. Leaves out values
-// of more than 64 KiB. Returns NULL if the file is no BigTIFF.
+// of more than 64 KiB. Returns NULL if the file is not a BigTIFF.
 GByteArray *darkroom_tiff_from_big_tiff(const uint8_t *bytes, size_t count);
 
 #endif

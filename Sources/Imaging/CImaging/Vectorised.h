@@ -6,8 +6,9 @@
 // Under the thread sanitizer this selection is disabled, since the loader selects the code before the sanitizer is
 // ready.
 //
-// The names of vectorised functions must be unique in the library: clang 17 names the code that selects a function after
-// the function, even if the function is static, and the linker keeps only one of several with the same name.
+// The names of vectorised functions must be unique in the library. clang 17 generates code that selects a version of the
+// function, and names this code after the function, even if the function is static. Of several such pieces of code with
+// the same name, the linker keeps only one.
 #define VECTORISED __attribute__((target_clones("default", "avx2")))
 #else
 #define VECTORISED

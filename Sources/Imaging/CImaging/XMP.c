@@ -140,7 +140,7 @@ static enum action action_for(const struct scanner *scanner, struct text name, b
         if (scanner->extension == DARKROOM_XMP_REMOVE_EXTENSION) return ACTION_REMOVE;
         return scanner->extension == DARKROOM_XMP_SET_EXTENSION ? ACTION_SET_EXTENSION : ACTION_NONE;
     }
-    // Several makers of phones have these properties in namespaces of their own.
+    // Several makers of phones have these properties in their own namespaces.
     static const char *const starts[] = {"MotionPhoto", "MicroVideo", "OLivePhoto", "HDRGainMap", "GainMap"};
     for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
         if (starts_with(local, starts[i])) return ACTION_REMOVE;

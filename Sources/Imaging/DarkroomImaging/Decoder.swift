@@ -39,7 +39,8 @@ struct Decoder {
     /// Decodes an opened picture.
     /// - Parameters:
     ///   - shrink: 1, 2, 4 or 8: width and height are divided by this number. Other than 1 only if ``canShrink``.
-    ///   - inMemory: Whether the pixels are decoded at once. Otherwise they can be read only once, from top to bottom.
+    ///   - inMemory: Whether all pixels are decoded into memory during this call. Otherwise they can be read only once,
+    ///     from top to bottom.
     func decode(_ picture: Picture, shrink: Int = 1, inMemory: Bool) throws(ImagingError) {
         try session.check(withInput { darkroom_decode(picture.c, $0, Int32(shrink), inMemory) })
     }

@@ -56,7 +56,7 @@ package struct DevelopOptions: Sendable, Equatable {
 }
 
 extension Filter {
-    /// The filter of measurements and tests that give no other: sepia with its default amount.
+    /// The filter of measurements and tests that do not name a filter: sepia with its default amount.
     package static var standard: Filter {
         do throws(ChainSyntaxError) {
             return try Filter(parsing: "sepia")

@@ -65,8 +65,8 @@ struct Development {
         do throws(ImagingError) {
             return try decoder.developByStrips(outputs)
         } catch {
-            // Several outputs are made in one pass, which fails for all of them. Strips are never larger than the photo, so
-            // too many pixels are no failure of an output.
+            // Several outputs are made in one pass, which fails for all of them. Strips are never larger than the
+            // photo, so if there are too many pixels, the photo has them and not an output.
             guard outputs.count == 1, error.code != .tooManyPixels else { throw error }
             throw error.of(rendition: outputs[0].rendition)
         }

@@ -34,7 +34,7 @@ struct Encoder {
         guard !candidates.isEmpty else {
             return [Imaging.canSave(source) ? source : picture.hasAlpha ? .png : .jpeg]
         }
-        // JPEG would lose the transparency, so it is no candidate if another format is.
+        // JPEG would lose the transparency, so it stays a candidate only if there is no other.
         let opaque = picture.hasAlpha ? candidates.filter { $0 != .jpeg } : candidates
         let fitting = (opaque.isEmpty ? candidates : opaque).filter { format in
             max(picture.size.width, picture.size.height) <= darkroom_longest_side(format.c)

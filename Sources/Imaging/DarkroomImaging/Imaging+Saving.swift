@@ -15,7 +15,7 @@ extension Imaging {
         guard let missing = formats.first(where: { !canSave($0) }) else { return nil }
         let advice =
             switch missing {
-            // Debian 13 and Ubuntu 24.04 have the codecs of libheif in packages of their own.
+            // Debian 13 and Ubuntu 24.04 have the codecs of libheif in separate packages.
             case .avif: "install the AV1 encoder of libheif (in Debian and Ubuntu libheif-plugin-aomenc)"
             case .heic: "install the HEVC encoder of libheif (in Debian and Ubuntu libheif-plugin-x265)"
             case .jxl: "install a libvips that was built with libjxl (in Debian 12 and newer libvips42)"

@@ -3,8 +3,8 @@ internal import Glibc
 
 /// Adds up the CPU time of all threads of a job that call ``check()``.
 ///
-/// The CPU time of a thread is counted from its first call to ``check()``. So every thread makes this call before its
-/// first step. For the thread that starts the job, creating the clock has the same effect.
+/// The CPU time of a thread is counted from its first call to ``check()``. Therefore every thread makes this call
+/// before its first step. For the thread that starts the job, creating the clock has the same effect.
 package final class ProcessorClock: Sendable {
     private struct Account {
         var limit: Duration

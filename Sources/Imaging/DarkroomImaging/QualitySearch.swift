@@ -4,7 +4,7 @@ internal import Glibc
 /// smaller file.
 ///
 /// The logarithm of the size is nearly linear in the quality, so the first guesses interpolate it; bisection follows.
-/// With photos, five encodings are typical, and twelve are the most.
+/// With photos, five encodings are typical, and twelve is the maximum.
 struct QualitySearch {
     /// In bytes.
     let limit: Int

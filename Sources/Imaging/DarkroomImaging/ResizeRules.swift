@@ -119,9 +119,9 @@ enum ResizeRules {
         return (room + (roundingUp ? 1 : 0)) / 2
     }
 
-    /// The factor, 1, 2, 4 or 8, by which a decoder can shrink a picture before it is scaled: as large as possible, but
-    /// so that at least a factor of two is left for the scaling, as in libvips' `thumbnail`. Block averages, which
-    /// decoders compute, are sharper and alias more than a good kernel.
+    /// The factor (1, 2, 4 or 8) by which a decoder can shrink a picture before it is scaled. It is the largest factor
+    /// that leaves at least a factor of two for the scaling, as in libvips' `thumbnail`. Block averages, which decoders
+    /// compute, are sharper and alias more than a good kernel.
     static func shrinkOnLoad(_ size: PixelSize, to scaled: PixelSize) -> Int {
         let shrink = min(
             Double(size.width) / Double(scaled.width), Double(size.height) / Double(scaled.height))

@@ -1,7 +1,7 @@
 /// A step of a filter chain.
 package enum ChainStep: Sendable, Hashable {
     case filter(Filter)
-    /// A filter of the user that a worker has registered under a name.
+    /// A custom filter, which a worker has registered under a name.
     case custom(CustomStep)
 }
 

@@ -3,7 +3,7 @@ package enum FormatChoice: Sendable, Hashable {
     /// The format of the input photo.
     case same
     case fixed(ImageFormat)
-    /// The format of these that gives the smallest file; the first one if several do.
+    /// Of these formats, the one that gives the smallest file; if several give the same size, the first of them.
     case automatic([ImageFormat])
 
     private static let standardCandidates: [ImageFormat] = [.jpeg, .png, .webp]

@@ -69,7 +69,7 @@ extension PhotoSize: CustomStringConvertible {
 }
 
 extension AspectRatio: CustomStringConvertible {
-    /// `16:9`; for a ratio to 1 that is not whole, only the first number.
+    /// `16:9`; if the second number is 1 and the first is not whole, only the first number.
     package var description: String {
         height == 1 && width != width.rounded()
             ? Decimal.text(width) : "\(Decimal.text(width)):\(Decimal.text(height))"

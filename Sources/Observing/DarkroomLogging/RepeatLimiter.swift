@@ -3,7 +3,7 @@
 ///
 /// DESIGN: events are stored by message and key for one to two seconds after they were written; at most `capacity`
 /// events are stored. The last omitted repeat of an event is also stored. It is written 1 s after the event was last
-/// written, even if no further event comes. So no count is lost. The parameter `now` of each call is the time of a
+/// written, even if no further event comes, so no count is lost. The parameter `now` of each call is the time of a
 /// monotonic clock in ms.
 struct RepeatLimiter {
     /// An event to write.

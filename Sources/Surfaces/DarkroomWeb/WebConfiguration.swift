@@ -14,24 +14,24 @@ package struct WebConfiguration: Sendable {
     /// Host names by which clients call the server, in addition to its address.
     package var hosts: [String] = []
     package var certificate: ServerCertificate?
-    /// The path below which a proxy passes requests on, such as `/darkroom`; empty for the root.
+    /// The path prefix of the requests that a proxy passes on, such as `/darkroom`; empty for the root.
     package var prefix = ""
     /// Whether the server refuses all changes.
     package var isReadOnly = false
-    /// Real paths of folders. Photos below them are shown.
+    /// Real paths of folders. Photos in them and in their subfolders are shown.
     package var photosUnder: [String] = []
     /// The folder for uploads and for the cache of thumbnails. Only the user of this process can use it.
     package var scratchFolder: String
-    /// The most bytes of the cached thumbnails.
+    /// The largest number of bytes of the cached thumbnails.
     package var cacheBytes = 1 << 30
     /// The processes that make thumbnails. The hosts of the photos choose what is decoded, so it is never decoded in this
     /// process, which has the token and the password of Redis.
     package var helpers: PhotoHelpers
     /// Submits lists; nil if clients cannot submit lists.
     package var submission: ListSubmission?
-    /// The most bytes of an uploaded list.
+    /// The largest number of bytes of an uploaded list.
     package var uploadBytes = 2 << 30
-    /// The most browsers that watch batches.
+    /// The largest number of browsers that watch batches.
     package var mostViewers = 2000
 
     /// Photos with more pixels have no thumbnail.

@@ -2,8 +2,8 @@
 ///
 /// A stranger is a client that has not logged in. Strangers can fill the server with connections, because opening one needs
 /// no token. Therefore connections of strangers are closed first, beginning with the oldest. A user is a stranger until the
-/// login is complete. So that users can log in, connections younger than ``youth`` are closed only if the server is nearly
-/// full.
+/// login is complete. Connections younger than ``youth`` are closed only if the server is nearly full, so that users
+/// can log in.
 struct ConnectionRoom {
     typealias Connection = ConnectionTable.Connection
 
@@ -13,7 +13,7 @@ struct ConnectionRoom {
     let comfortable: Int
     /// If more connections are open, also young ones are closed.
     let nearlyFull: Int
-    /// The most connections of strangers from one network that are not young.
+    /// The largest number of connections of strangers from one network, without young connections.
     let strangersOfANetwork: Int
     private let patience: Duration
 

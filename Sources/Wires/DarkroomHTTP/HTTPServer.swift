@@ -21,10 +21,11 @@ package protocol HTTPService: Sendable {
 
 /// The limits that protect a server against its clients.
 package struct HTTPServerLimits: Sendable {
-    /// The largest number of open connections. If this process may not open so many files, the limit is lower. From three
-    /// quarters of the limit on, the server closes connections to make room for new ones (see `ConnectionRoom`).
+    /// The largest number of open connections. If this process may not open this number of files, the limit is lower.
+    /// From three quarters of the limit on, the server closes connections to make room for new ones (see
+    /// `ConnectionRoom`).
     package var connections = 4096
-    /// The most bytes of the head of a request.
+    /// The largest number of bytes of the head of a request.
     package var headBytes = 32_768
     /// How long a client may take for the head of a request or for the next message of a stream, and for a body or a
     /// response in addition to the time at the slowest rate.
@@ -35,9 +36,9 @@ package struct HTTPServerLimits: Sendable {
     package var proxies: Set<ClientNetwork> = []
     /// The slowest rate at which a client may send a body or receive a response.
     package var slowestBytesPerSecond = 4096
-    /// The most bytes of all request bodies that are held in memory.
+    /// The largest number of bytes of all request bodies that are held in memory.
     package var bodyBytes = 64 << 20
-    /// The most request bodies in files at a time.
+    /// The largest number of request bodies in files at a time.
     package var bodyFiles = 8
 
     package init() {}

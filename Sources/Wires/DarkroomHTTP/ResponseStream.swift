@@ -3,8 +3,8 @@ import DarkroomConcurrency
 
 /// A response body that is sent while it is made, for example server-sent events.
 ///
-/// It holds one message. ``offer(_:)`` refuses the next message until the client has received this one, so a slow client
-/// costs no memory: whoever makes messages then sends a newer one later.
+/// It holds one message. ``offer(_:)`` refuses the next message until the client has received this one, so a slow
+/// client costs no memory: the sender then offers a newer message later.
 package final class ResponseStream: Sendable {
     private struct State {
         var message: ArraySlice<UInt8> = []
@@ -59,7 +59,7 @@ package final class ResponseStream: Sendable {
         if let waiting { MHD_resume_connection(waiting) }
     }
 
-    /// For how long the client has not received the last message completely; nil if it has.
+    /// How long the client has been receiving the last message; nil if it has received the whole message.
     var stalledFor: Duration? { state.withLock { $0.message.isEmpty ? nil : .now - $0.since } }
 
     // MARK: - Called on the server's thread

@@ -13,7 +13,7 @@ package struct HostUse: Sendable, Equatable {
     package var wanted = 0
     /// How many requests at the same time the worker has found to be right for the host.
     package var limit: Int
-    /// The most that the worker ever sends at the same time.
+    /// The largest number of requests that the worker ever sends at the same time.
     package var most: Int
     package var limitChange: Change?
     /// In requests per 1,000 s; lowered to 0: the host has no rate any more.

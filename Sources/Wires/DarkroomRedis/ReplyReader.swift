@@ -8,13 +8,13 @@ final class ReplyReader {
     /// The bytes that have arrived since the last complete reply.
     private var bytes = 0
 
-    /// The most bytes of a reply. The largest replies of Darkroom's scripts, to claims, have about 20 MB; whoever can write to
-    /// Redis could otherwise fill the memory of every process that reads there.
+    /// The largest number of bytes of a reply. The largest replies of Darkroom's scripts, to claims, have about 20 MB;
+    /// without a limit, a user who can write to Redis could fill the memory of every process that reads there.
     static let mostBytes = 128 << 20
 
     /// - Parameters:
     ///   - server: the name of the server for errors.
-    ///   - mostBytes: the most bytes of a reply.
+    ///   - mostBytes: the maximum number of bytes of a reply.
     init(of server: String, mostBytes: Int = ReplyReader.mostBytes) {
         self.mostBytes = mostBytes
         guard let reader = redisReaderCreate() else { fatalError("out of memory for a reader of Redis replies") }

@@ -119,8 +119,8 @@ package final class CertificateAuthorities: Sendable {
         return part(CURLUPART_HOST).lowercased() + ":" + part(CURLUPART_PORT)
     }
 
-    /// The parsed authorities; nil if the file has never been readable. Only one thread at a time reads the file;
-    /// meanwhile, the others use the earlier authorities.
+    /// The parsed authorities; nil if the file has never been readable. Only one thread at a time reads the file; until
+    /// it has finished, the others use the earlier authorities.
     private func store() -> TrustStore? {
         if let known = latest.withLock({ $0 }) {
             guard .now - known.checked >= checkInterval, reading.try() else { return known.store }

@@ -40,8 +40,8 @@ final class TLSSessions: Sendable {
             link.sessions.keep(TLSSessions.bytes(of: session), of: link.server)
             return 0  // no reference to the session is kept
         }
-        // The connection (`SSL`) does not exist yet: libcurl creates it after this method. So the session is set when the
-        // handshake of the connection begins.
+        // The connection (`SSL`) does not exist yet: libcurl creates it after this method. Therefore the session is set
+        // when the handshake of the connection begins.
         SSL_CTX_set_info_callback(context) { connection, event, _ in
             guard let connection, let link = TLSSessions.link(of: connection) else { return }
             if event & SSL_CB_HANDSHAKE_START != 0 { link.begin(connection) }

@@ -1,7 +1,7 @@
 /// Decides to which addresses connections are allowed.
 ///
 /// The callbacks of libcurl check the address of a connection when its socket is opened, and again before each request.
-/// So the check covers redirects, names that resolve differently at each lookup, reused connections, and unusual
+/// Therefore the check covers redirects, names that resolve differently at each lookup, reused connections, and unusual
 /// spellings of an address (`0x7f.1`, `2130706433`).
 struct AddressPolicy: Sendable {
     /// Networks to which connections are denied. A denied IPv4 network also covers the IPv6 addresses that reach it

@@ -7,10 +7,10 @@ extension EasyHandle {
     private static let maxDiscardedBytes = 256 << 10
     /// A response may have twice as many bytes as the largest allowed body, plus this number.
     private static let maxExtraBytes = 1 << 20
-    /// The steps in which memory is asked for if a body has no known length.
+    /// The steps in which memory is requested if a body has no known length.
     private static let bytesAtOnce = 1 << 20
-    /// The steps in which memory is asked for otherwise, so that a server that announces a large body and sends it slowly does
-    /// not take the memory of many others.
+    /// The steps in which memory is requested otherwise, so that a server that announces a large body and sends it
+    /// slowly does not take the memory of many others.
     private static let knownBytesAtOnce = 8 << 20
 
     // MARK: Receiving
@@ -215,7 +215,7 @@ extension EasyHandle {
     /// Whether the attempt may wait while its connection is open. With HTTP/1, libcurl stops reading, and the server waits.
     /// With HTTP/2, libcurl must read on for the other attempts of the connection, and keeps what it receives of this body.
     private func mayBeHeld() -> Bool {
-        // libcurl decodes transfer codings, which no request has asked for, and would keep what it has decoded.
+        // libcurl decodes transfer codings, although no request has asked for one, and would keep the decoded bytes.
         guard !hasTransferCoding else { return false }
         guard isMultiplexed == true else { return true }
         let bytes = min(contentLength.map { max(0, $0 - received) } ?? .max, NetworkShares.streamWindow)

@@ -56,7 +56,7 @@ final class EasyHandle {
     private var rateSpan: (start: ContinuousClock.Instant, bytesBefore: Int, bytesOfServer: Int)?
     /// How many bytes of the body may be kept in memory.
     var allowance = 0
-    /// Since when the attempt waits until it may keep more bytes; nil if it does not.
+    /// When the attempt began to wait for permission to keep more bytes; nil if it does not wait.
     var heldSince: ContinuousClock.Instant?
     /// How long the attempt has waited for that.
     private var heldTime = Duration.zero

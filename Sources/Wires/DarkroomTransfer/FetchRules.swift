@@ -4,8 +4,8 @@ package struct RequestStop: Sendable, Hashable {
     package let host: String
     /// The address of the connection, which may be new or reused.
     package let address: String
-    /// The `address` of a request that went through a proxy. It is not an address, so a program without a proxy does not
-    /// allow it.
+    /// The value of `address` for a request that went through a proxy. It is not an address, so a program that uses no
+    /// proxy refuses it.
     static let proxy = "proxy"
 
     package init(host: String, address: String) {

@@ -1,7 +1,7 @@
 import DarkroomConcurrency
 import DarkroomFiles
 
-/// Reads the files of `file:` URLs on threads of its own, so that a slow disk or network share does not delay
+/// Reads the files of `file:` URLs on separate threads, so that a slow disk or network share does not delay
 /// transfers.
 final class FileReader: Sendable {
     /// The reader has several threads, because a thread that reads from a network share waits most of the time.

@@ -37,7 +37,7 @@ package struct InvalidHostPattern: Error, CustomStringConvertible {
 struct HostRules: Sendable {
     /// The allowed hosts; empty allows all hosts.
     let allowed: [HostPattern]
-    /// The denied hosts, even if they match `allowed`.
+    /// The denied hosts. They are denied even if they match `allowed`.
     let denied: [HostPattern]
     /// With a proxy, which connects to the hosts: the policy for addresses in URLs, and for `localhost`. Otherwise nil,
     /// because each address is checked when it is used.

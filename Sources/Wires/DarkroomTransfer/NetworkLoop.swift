@@ -6,9 +6,9 @@ import Glibc
 // DESIGN
 //
 // The loop uses libcurl's multi_socket interface: libcurl says for which sockets and until when it waits, and the loop
-// says which of these sockets are ready. So an iteration costs as much as the sockets that are ready, however many others
-// wait. TLS handshakes, up to some milliseconds of processor time each, run on this thread. So they delay other attempts
-// of the thread, but not the thread of the engine, which cancels transfers and gives slots.
+// says which of these sockets are ready. The cost of an iteration depends only on the ready sockets, however many
+// others wait. TLS handshakes, up to some milliseconds of processor time each, run on this thread. They delay other
+// attempts of the thread, but not the thread of the engine, which cancels transfers and gives slots.
 
 final class NetworkLoop {
     private let settings: EasySettings

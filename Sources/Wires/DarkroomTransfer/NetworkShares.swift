@@ -4,17 +4,19 @@ import Glibc
 /// What the attempts of a network thread share: the sockets of their hosts, and the memory of libcurl for held bodies.
 ///
 /// DESIGN. With HTTP/1, a connection carries one attempt, and it ends with an attempt that fails. With HTTP/2, a
-/// connection carries many attempts, and libcurl keeps it if one of them fails. So there are three cases that only HTTP/2 has:
+/// connection carries many attempts, and libcurl keeps it if one of them fails. Three cases therefore exist only with
+/// HTTP/2:
 ///
 /// - A connection is lost, and all its attempts fail. This is one silence of the host. libcurl does not tell which
 ///   attempts shared a connection, so all attempts of the host that had begun before the first of these failures count once.
 ///   They do not count if the host has answered since they began: many servers end a connection after 1,000 requests, even if
 ///   the client has just sent others.
 /// - The network has lost a connection without a word. libcurl would use it for all further requests, which would all
-///   stall. So if a request stalls, and the host has sent nothing since, the sockets of the host are shut down.
+///   stall. Therefore, if a request stalls and the host has sent nothing at all for as long, the sockets of the host
+///   are shut down.
 /// - An attempt ends before its response. libcurl (7.88, 8.14) queues the frame that resets the stream, but sends it only when
-///   it uses the connection again. If no other attempt uses the connection, the server would send the rest of the body until the
-///   buffers are full. So the sockets of its host are shut down, too.
+///   it uses the connection again. If no other attempt uses the connection, the server would send the rest of the body
+///   until the buffers are full. Therefore the sockets of its host are shut down, too.
 final class NetworkShares {
     /// A host and port with running attempts.
     final class Peer {

@@ -7,7 +7,7 @@
 struct OptOut {
     /// The directives of img2dataset, which have the same meaning there.
     static let directives: Set<String> = ["noai", "noimageai", "noindex", "noimageindex"]
-    /// The directives with a value after a colon. They are no names of agents.
+    /// The directives with a value after a colon. They are not names of agents.
     private static let withValues: Set<String> = [
         "unavailable_after", "max-snippet", "max-image-preview", "max-video-preview",
     ]

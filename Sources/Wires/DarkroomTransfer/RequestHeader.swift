@@ -1,9 +1,9 @@
 /// A header line that is sent with requests to all hosts, or only to the hosts of a pattern.
 ///
 /// A header with a pattern may contain a secret, and the author of a photo list chooses the schemes and ports of the
-/// URLs. So such a header is sent only over https and only to the default port, unless its name shows that it contains
-/// no secret (`Accept`, `User-Agent`...). `http://` before the host also allows http. A port after the host allows that
-/// port.
+/// URLs. Therefore such a header is sent only over https and only to the default port, unless its name shows that it
+/// contains no secret (`Accept`, `User-Agent`...). `http://` before the host also allows http. A port after the host
+/// allows that port.
 package struct RequestHeader: Sendable, Hashable {
     /// A name, a colon and a value, for example `Accept: image/*`.
     package let line: String

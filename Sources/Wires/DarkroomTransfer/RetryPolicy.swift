@@ -1,5 +1,5 @@
-/// When a transfer is tried again after a failure of its own. Refusals and silence concern the host, see
-/// ``HostCondition``.
+/// When a transfer is tried again after a failure that concerns only this transfer. Refusals and silence concern the
+/// host, see ``HostCondition``.
 struct RetryPolicy {
     private let retries: Int
     private let time: Duration

@@ -4,10 +4,10 @@ import DarkroomHosts
 
 /// Fetches many URLs concurrently.
 ///
-/// A thread of its own decides which transfer begins next, asks for the addresses of names, and runs all completions.
-/// Completions must be short, because they
-/// delay all transfers. A few network threads run the attempts with libcurl's multi interface, all attempts of a host on
-/// the same thread. When an engine is deallocated, it ends its transfers like `shutdown()`, but does not wait.
+/// The thread of the engine decides which transfer begins next, asks for the addresses of names, and runs all
+/// completions. Completions must be short, because they delay all transfers. A few network threads run the attempts
+/// with libcurl's multi interface, all attempts of a host on the same thread. When an engine is deallocated, it ends
+/// its transfers like `shutdown()`, but does not wait.
 package final class TransferEngine: Sendable {
     private let mailbox: Mailbox<EngineMessage>
     private let thread: OwnedThread
@@ -62,9 +62,9 @@ package final class TransferEngine: Sendable {
     ///
     /// `onChunk` is called on a network thread (for files: on the engine's thread), before the completion, and only with
     /// the body of a successful response. The bytes are valid until `onChunk` returns. `onChunk` may block to slow the
-    /// server down; then `TransferConfiguration.timeout` should be nil. Meanwhile, other transfers from the hosts of this
-    /// network thread wait, and their running attempts cannot be cancelled. After the first part the transfer is not
-    /// tried again, because `onChunk` would receive the same bytes twice. A file is passed as one part.
+    /// server down; then `TransferConfiguration.timeout` should be nil. While it blocks, other transfers from the hosts
+    /// of this network thread wait, and their running attempts cannot be cancelled. After the first part the transfer
+    /// is not tried again, because `onChunk` would receive the same bytes twice. A file is passed as one part.
     @discardableResult
     package func start(
         _ url: String, onChunk: @escaping @Sendable (UnsafeRawBufferPointer) -> Void,

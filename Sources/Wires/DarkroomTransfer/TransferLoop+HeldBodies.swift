@@ -11,8 +11,8 @@ extension TransferLoop {
         resumeHeld()
     }
 
-    /// Keeps the place of a transfer whose attempt was ended, until there is room for its body. So its host gets no further
-    /// request for which there is no room, either.
+    /// Keeps the place of a transfer whose attempt was ended, until there is room for its body. Until then, its host
+    /// gets no further request for which there is no room, either.
     /// - Parameter sign: what the attempt told about its host.
     func cutOff(_ transfer: Transfer, _ bytes: Int, _ sign: HostSign, since: ContinuousClock.Instant) {
         transfer.phase = .cutOff(bytes: bytes, sign: sign, since: since)
@@ -41,8 +41,8 @@ extension TransferLoop {
         return true
     }
 
-    /// Asks for the held bodies: first for all that have begun, because one of them always may go on, then for the others in
-    /// the order of their priorities until one may not begin.
+    /// Asks for the held bodies: first for all that have begun, because one of them may always continue, then for the
+    /// others in the order of their priorities until one may not begin.
     func resumeHeld() {
         for transfer in begun { _ = resume(transfer) }
         for priority in arrived.keys.sorted(by: >) {
@@ -51,8 +51,8 @@ extension TransferLoop {
         }
     }
 
-    /// Asks whether a held transfer may keep its body now. If so, the transfer goes on, and is no longer held.
-    /// - Returns: whether the transfer goes on.
+    /// Asks whether a held transfer may keep its body now. If so, the transfer continues, and is no longer held.
+    /// - Returns: whether the transfer continues.
     private func resume(_ transfer: Transfer) -> Bool {
         switch transfer.phase {
         case .held(let attempt, let bytes, let since):

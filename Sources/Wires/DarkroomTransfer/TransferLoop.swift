@@ -9,7 +9,8 @@ import Foundation
 // One thread owns all state of the loop: the transfers, what is known about their hosts, the name lookups, and the pauses
 // before further attempts. Other threads only send messages. The attempts themselves run on a few network threads, so that
 // TLS handshakes use several processors and never delay this thread. An attempt counts for its host until its network thread
-// reports the end of the attempt. So a host never gets more requests than allowed, even while transfers are cancelled.
+// reports the end of the attempt. Therefore a host never gets more requests than allowed, even while transfers are
+// cancelled.
 //
 // A transfer gets the addresses of its name first, then waits in the host book for its turn, and then begins an attempt.
 // Each redirect takes these steps again, for the host to which it leads.
@@ -199,8 +200,8 @@ final class TransferLoop {
 
     /// Begins the attempts of waiting transfers whose turn it is.
     private func beginWaiting() {
-        // An attempt that ends at once calls this method again. This inner call returns at once, because the loop of the
-        // outer call goes on.
+        // An attempt that ends at once calls this method again. This inner call returns at once, because the loop of
+        // the outer call continues.
         guard !isBeginningWaiting else { return }
         isBeginningWaiting = true
         while !isShutDown, let next = book.next(.now) { attempt(next) }
@@ -453,7 +454,7 @@ final class TransferLoop {
 
     // MARK: Hosts
 
-    /// Costs as much as the unfinished transfers, however many hosts are remembered.
+    /// The cost depends only on the number of unfinished transfers, however many hosts are remembered.
     private var overview: HostOverview {
         var counts = ledger.counts(.now)
         for transfer in unfinished.values {

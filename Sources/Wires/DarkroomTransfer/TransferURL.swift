@@ -17,7 +17,7 @@ enum TransferURL: Equatable {
             }
             self = .web(url: url, host: host)
         case "file":
-            // libcurl decodes no control characters and no text that is not UTF-8, but names of files may have both.
+            // libcurl decodes only valid UTF-8 without control characters, but names of files may contain other bytes.
             let path = parsed[CURLUPART_PATH].map { PercentEncoding.decoded(Array($0.utf8)) }
             guard let path, !path.contains(0) else {
                 throw TransferError(code: .notAURL, detail: "not a URL: the path of a file: URL cannot be decoded")

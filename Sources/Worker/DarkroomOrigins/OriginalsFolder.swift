@@ -7,8 +7,9 @@ import Foundation
 
 /// A folder of unchanged downloaded bytes. The file of a URL is `<first 2 digits>/<SHA-256 of the URL, hexadecimal>`.
 ///
-/// Each file is complete: it is written under a hidden name in the same folder, synced to disk and then renamed. So
-/// batches and workers share a folder without coordination. If two workers write the same file, the later rename wins.
+/// Each file is complete: it is written under a hidden name in the same folder, synced to disk and then renamed.
+/// Therefore batches and workers share a folder without coordination. If two workers write the same file, the later
+/// rename wins.
 ///
 /// The rules of a worker may forbid bytes that came from a private address or through several hosts. For such bytes, a
 /// file `<digest>.way` lists the host and the address of each request, one request per line. This file is written

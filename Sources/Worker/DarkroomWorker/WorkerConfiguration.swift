@@ -26,8 +26,8 @@ package struct WorkerConfiguration: Sendable {
     package var outputsUnder: [String] = []
     /// Which URLs and files may be fetched, and the timeouts of a fetch.
     package var transfer = TransferConfiguration()
-    /// The largest number of pixels of a photo, according to its header; nil for the default limits, of which one is for
-    /// pictures in memory and a larger one for pictures that are never in memory as a whole.
+    /// The largest number of pixels of a photo, according to its header; nil for the two default limits: one for
+    /// pictures in memory, and a larger one for pictures that are never in memory as a whole.
     package var maxPixels: Int?
     /// The CPU time limit for decoding, filtering and encoding a photo. Photos with more than 20 million pixels have a
     /// higher limit, in proportion to their pixels. A photo that takes longer fails with the reason `filter-timeout`.

@@ -40,7 +40,7 @@ final class WorkerCore: Sendable {
     // Not `Locked<Void>`: a value of size 0 shares its address with other variables, so the thread sanitizer reports races on it.
     private let limits = NSLock()
     private let urgencies = NSLock()
-    /// Removes stale temporary files on a thread of its own, so that an unresponsive folder does not block other work.
+    /// Removes stale temporary files on a separate thread, so that an unresponsive folder does not block other work.
     private let cleaner = ThreadPool("darkroom-cleaner", maxThreads: 1)
 
     init(

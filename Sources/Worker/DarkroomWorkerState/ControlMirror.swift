@@ -46,8 +46,8 @@ struct ControlMirror {
 
     /// Applies a reply of Redis.
     ///
-    /// Redis publishes a notice only after it has made the change. So the reply to a request that was sent after a
-    /// notice contains at least the version of the notice. If it does not, either Redis has lost changes, or another
+    /// Redis publishes a notice only after it has made the change. Therefore the reply to a request that was sent after
+    /// a notice contains at least the version of the notice. If it does not, either Redis has lost changes, or another
     /// program has published the notice.
     mutating func answered(_ answer: ControlsAnswer) {
         if answer.version < answer.sent { goBack(to: answer.version) }

@@ -38,11 +38,11 @@ struct Load: Equatable {
 ///
 /// DESIGN. Higher priorities come first. Among the batches of a priority, weighted fair queueing decides. Each batch
 /// has a virtual time. It grows when a photo of the batch is filtered or fails before its filtration: by one for each
-/// of the first 100 photos, then by two. So a small batch gets two of three turns beside a large batch, and a sequence
-/// of small batches leaves one of three turns to the large batch. The batch with the least virtual time is next. If a
-/// batch is new or has photos again, it starts at the current virtual time of its priority. So it receives exactly its
-/// share from then on. The batches compete for filtrations. Photos are started ahead of their filtration, so the choice
-/// of the batch that starts the next photo counts started photos as if they were filtered.
+/// of the first 100 photos, then by two. Therefore a small batch gets two of three turns beside a large batch, and a
+/// sequence of small batches leaves one of three turns to the large batch. The batch with the least virtual time is
+/// next. If a batch is new or has photos again, it starts at the current virtual time of its priority. From then on it
+/// receives exactly its share. The batches compete for filtrations. Photos are started ahead of their filtration, so
+/// the choice of the batch that starts the next photo counts started photos as if they were filtered.
 struct RunQueues {
     /// The competing batches and their virtual times.
     struct Turns {

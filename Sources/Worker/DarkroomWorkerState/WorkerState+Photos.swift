@@ -9,8 +9,8 @@ extension WorkerState {
     /// For each lower priority that has running photos, this many photos may start in addition to `window`.
     var reserve: Int { 4 * limits.filtrations }
     /// How many photos of a priority and all higher priorities may wait for a name, a connection, a byte or room. A batch
-    /// starts no photo while more of its photos wait than four times the number that is left. So a single batch gets most
-    /// of them, and there are always some left for others.
+    /// starts no photo while more of its photos wait than four times the number that is left. A single batch therefore
+    /// gets most of them, and some are always left for others.
     static let maxWaiting = 2_000
     /// A batch may always have this many waiting photos.
     static let leastWaiting = 4
@@ -203,7 +203,7 @@ extension WorkerState {
         let rank = batches[entry.task.operation.batch]?.rank ?? 0
         let held = photos.bytesHeld + photos.bytesReserved - entry.reserved
         let hasRoom = held == 0 || held + bytes <= maxBytes(rank) || isOnlyWork(entry)
-        // Of the running downloads, the oldest one always goes on, so that not all of them wait for each other.
+        // Of the running downloads, the oldest one always continues, so that not all of them wait for each other.
         guard entry.stage != .downloading else { return hasRoom || photos.isOldestDownload(entry) }
         guard queues.total(\.carrying, from: rank) < limits.downloads, hasRoom else { return false }
         return entry.stage == .arrived || queues.total(\.arrived, from: rank) == 0

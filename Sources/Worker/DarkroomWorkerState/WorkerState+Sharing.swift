@@ -29,7 +29,7 @@ extension WorkerState {
         return !operation.isQuarantined && !operation.hasNews && operation.focus == nil
     }
 
-    /// Whether this worker or another one could do something for an operation now. False if all its photos wait for
+    /// Whether this worker or another worker could process photos of an operation now. False if all its photos wait for
     /// servers, or for a user who has suspended their filtration.
     private func canProgress(_ held: HeldOperation) -> Bool {
         guard let operation = operations[held] else { return false }

@@ -4,8 +4,8 @@ import DarkroomModel
 /// released.
 ///
 /// DESIGN. A plain value without locks and threads. Its owner, the driver, calls ``handle(_:)`` for each event while it
-/// holds a lock, and performs the effects after it has released the lock. So the rules can be tested with millions of
-/// random events, and no rule depends on which thread reports an event. The events contain the time.
+/// holds a lock, and performs the effects after it has released the lock. Therefore the rules can be tested with
+/// millions of random events, and no rule depends on which thread reports an event. The events contain the time.
 /// The clock itself is read only for the age of unreported changes, in ``LocalOperation``, and for the times of photos
 /// and claims, which no rule uses. The parts of the state: ``Leases``, ``RunQueues`` (which batch is next),
 /// ``LocalBatch`` and ``Hold`` (which photos may run), ``LocalOperation`` (the progress of an operation),
@@ -89,7 +89,7 @@ package struct WorkerState: Sendable {
         let carrying, arrived, bytes: Int
         let activeRanks: [Int]
 
-        /// Whether bodies may go on that had to wait `before`.
+        /// Whether bodies that had to wait `before` may continue.
         func isLarger(than before: Room) -> Bool {
             carrying < before.carrying || arrived < before.arrived || bytes < before.bytes
                 || activeRanks != before.activeRanks
@@ -103,7 +103,7 @@ package struct WorkerState: Sendable {
             activeRanks: queues.activeRanks)
     }
 
-    /// Whether bodies that had to wait may go on after an event.
+    /// Whether bodies that had to wait may continue after an event.
     private func mayMakeRoom(_ event: Event, _ before: Room) -> Bool {
         switch event {
         case .downloadCarries: return room.activeRanks != before.activeRanks  // the driver asks for the next one anyway

@@ -87,7 +87,8 @@ struct IsolationTests {
         #expect(!worker.process.wait(within: .zero), "the worker has ended")
     }
 
-    /// Checks separately each layer below the system call filter, because the filter would hide a layer that fails.
+    /// Checks each layer behind the system call filter separately, because the filter would hide the failure of a
+    /// layer.
     @Test func helperHasEveryLayerOfTheKernel() throws {
         let facts = ConfinementFacts.found()
         let queue = try Queue()

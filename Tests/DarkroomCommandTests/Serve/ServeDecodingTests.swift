@@ -73,7 +73,7 @@ struct ServeDecodingTests {
         #expect(try server.call("GET", "/status").status == 200)
     }
 
-    /// Photos that need much memory are decoded one at a time, and others meanwhile.
+    /// Photos that need much memory are decoded one at a time; other photos are decoded at the same time.
     @Test func largePhotosAreDecoded() throws {
         let server = try ServingProgram(Queue())
         let large = try sample("hubble_deep_field.jpg", "resize=6000x6000,fill", "progressive; chroma=444; quality=30")

@@ -6,7 +6,7 @@ import Testing
 /// Many clients of a `darkroom serve` process, and its memory.
 @Suite(.redisServer, .serialized, .timeLimit(.minutes(5)))
 struct ServeLoadTests {
-    /// Raises the number of files that this process may open; false if the system does not allow so many.
+    /// Raises the number of files that this process may open; false if the system does not allow this number.
     private func canOpen(_ files: Int) -> Bool {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_max >= files else {

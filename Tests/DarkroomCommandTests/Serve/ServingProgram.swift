@@ -12,7 +12,7 @@ final class ServingProgram {
     let port: UInt16
     let scratch: ScratchFolder
 
-    /// The folder below which batches write.
+    /// The folder into which batches write.
     var outputs: String { scratch.path("outputs") }
 
     /// Starts the server on a free port, with a token.
@@ -87,7 +87,7 @@ final class ServingProgram {
         return try clients.map { try #require(HTTPReply($0.readBytes(timeout: 60))) }
     }
 
-    /// The most memory that the process has used, in bytes.
+    /// The peak memory use of the process, in bytes.
     func mostMemory() throws -> Int {
         let status = try String(contentsOfFile: "/proc/\(program.identifier)/status", encoding: .utf8)
         let kilobytes = try #require(status.firstMatch(of: #/VmHWM:\s+(\d+) kB/#).flatMap { Int($0.1) })

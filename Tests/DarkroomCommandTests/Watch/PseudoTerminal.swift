@@ -55,7 +55,7 @@ final class PseudoTerminal: @unchecked Sendable {
     func resize(_ columns: UInt16, _ rows: UInt16) {
         var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
         _ = ioctl(pair.screen, UInt(TIOCSWINSZ), &size)
-        // The kernel sends no SIGWINCH, since this is no controlling terminal.
+        // The kernel sends no SIGWINCH, since this is not a controlling terminal.
         if process.isRunning { send(SIGWINCH) }
     }
 

@@ -122,7 +122,7 @@ struct RobustnessTests {
             let page = try site.json("GET", "/batches?limit=3" + (next.map { "&after=\($0)" } ?? ""))
             found += (page["batches"]?.array ?? []).compactMap { $0["id"]?.string }
             next = page["next"]?.string
-            // A batch that is submitted meanwhile is not on the later pages, and a cursor may be forgotten.
+            // A batch that is submitted after the first page is not on the later pages, and a cursor may be forgotten.
             if let next, found.count == 3 {
                 _ = try site.submit()
                 try site.call("DELETE", "/batches/\(next)?force=true")

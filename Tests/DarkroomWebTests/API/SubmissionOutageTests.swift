@@ -29,7 +29,8 @@ import Testing
             "POST", "/batches?output=a", headers: ["Content-Type": "text/csv"], body: Array(Self.list.utf8))
     }
 
-    /// The answer to a request, which is sent on a thread of its own, because the caller does other things in the meantime.
+    /// The answer to a request that is sent on a separate thread, so that the caller can do other things in the
+    /// meantime.
     private final class Answer: Sendable {
         private let result = Locked<Result<HTTPReply, any Error>?>(nil)
         private let isThere = DispatchSemaphore(value: 0)

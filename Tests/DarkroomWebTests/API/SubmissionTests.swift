@@ -186,7 +186,7 @@ struct SubmissionTests {
     }
 
     @Test func listWhoseServerFailsIsFetchedAgain() throws {
-        // So long that the submission is accepted before the list fails.
+        // The list is so long that the submission is accepted before the list fails.
         let list = Array((0..<30_000).map { "http://photos.example/\($0).jpg\n" }.joined().utf8)
         let part = HostileServer.Route.closeHalfWay(body: list, declared: list.count + 1)
         let server = try HostileServer(["/list": .inTurn([part, .answer(body: list)])])

@@ -80,7 +80,7 @@ struct AccessControlTests {
         }
         // A wrong token is not replaced by a cookie.
         #expect(decision(["cookie": "darkroom-session-8080=\(own)", "authorization": "Bearer x"]) == .unknownClient)
-        // Proxies with a login of their own pass such fields on.
+        // Proxies with their own login pass such fields on.
         #expect(decision(["cookie": "darkroom-session-8080=\(own)", "authorization": "Basic YTpi"]) == .allowed)
         #expect(decision(["authorization": "Basic YTpi"]) == .unknownClient)
     }

@@ -45,7 +45,7 @@ struct LoginTests {
             #expect(reply.status == (path == "/metrics" ? 200 : 401), "\(route.method) \(path)")
         }
         #expect(try site.fetch("GET", "/metrics", headers: ["Authorization": "Bearer \(token)x"]).status == 401)
-        // The token is no login.
+        // The token cannot be used to log in.
         #expect(try site.fetch("GET", "/login?token=\(token)").status == 403)
     }
 

@@ -124,7 +124,7 @@ struct LiveTests {
         try waitForFocus(of: id, nil)
     }
 
-    /// A focus that somebody else has set meanwhile is kept, and the page is told.
+    /// A focus that somebody else has set after the page is kept, and the page is told.
     @Test(arguments: [false, true]) func closedPageClearsOnlyItsOwnFocus(stopsItself: Bool) throws {
         let id = try site.submit(photos: 100)
         let (events, stream) = try open(id)
@@ -182,7 +182,7 @@ struct LiveTests {
         second.read(until: "following\":true")
     }
 
-    /// The finish of a batch clears its focus; this is no change by somebody else.
+    /// The finish of a batch clears its focus; this is not a change by somebody else.
     @Test func focusFollowsThePageAfterARetry() throws {
         let id = try site.submit(photos: 10)
         let (events, stream) = try open(id)
@@ -198,7 +198,7 @@ struct LiveTests {
         #expect(!seen.contains("following\":false"))
     }
 
-    /// A focus on photos that are not in the batch is refused; this is no change by somebody else.
+    /// A focus on photos that are not in the batch is refused; this is not a change by somebody else.
     @Test func refusedFocusIsNotLost() throws {
         let id = try site.submit(photos: 10)
         let (events, stream) = try open(id)
@@ -260,9 +260,9 @@ struct LiveTests {
 
     private func focus(of id: BatchID) throws -> ClosedRange<Int>? { try store.facts(of: id)?.controls.focus?.photos }
 
-    /// Waits until the server has applied all changes of focuses that were asked for before. It applies all changes that
-    /// it finds in any order, then those that were asked for meanwhile. So all earlier changes are applied before the
-    /// second change here.
+    /// Waits until the server has applied all earlier requests to change a focus. In each round, it applies all
+    /// requests that it finds, in any order; requests that arrive during a round are applied in the next one. Therefore
+    /// all earlier changes are applied before the second change here.
     private func waitForEarlierChanges() throws {
         let other = try site.submit(photos: 10)
         let (events, stream) = try open(other)

@@ -15,7 +15,7 @@ import Testing
 @testable import DarkroomCommand
 @testable import DarkroomWeb
 
-/// A web server of one test, with a namespace and folders of its own.
+/// A web server of one test, with its own namespace and folders.
 final class TestSite: Sendable {
     static let token = "0123456789abcdef-token"
     private static let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -42,7 +42,7 @@ final class TestSite: Sendable {
     /// Names of operations and statuses of the replies so far: `GET /batches 200`.
     let seen = Locked(Set<String>())
 
-    /// The folder below which batches write.
+    /// The folder into which batches write.
     var outputs: String { folders.path("outputs") }
     /// The folder of the server.
     var scratch: String { folders.path("server") }
@@ -168,7 +168,7 @@ final class TestSite: Sendable {
 
     /// Calls the HTTP API with the token, and checks the reply against the OpenAPI document.
     /// - Parameters:
-    ///   - path: below `/api/v1`.
+    ///   - path: relative to `/api/v1`.
     ///   - fields: a JSON object.
     @discardableResult
     func call(

@@ -19,8 +19,8 @@ private struct Niceness: CustomFilter {
     private func ofAllThreads() throws -> [String: Int] {
         var all: [String: Int] = [:]
         for thread in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task") {
-            // A thread may end meanwhile. The name, field 2 of proc(5), may contain spaces; field 19 is the 17th after
-            // it.
+            // A thread may end before its file is read. The name, field 2 of proc(5), may contain spaces; field 19 is
+            // the 17th after it.
             guard let text = try? String(contentsOfFile: "/proc/self/task/\(thread)/stat", encoding: .utf8),
                 let end = text.lastIndex(of: ")")
             else { continue }

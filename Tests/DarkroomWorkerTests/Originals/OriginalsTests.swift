@@ -49,7 +49,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         return facts
     }
 
-    /// The files below the folder of originals, without the `.way` files.
+    /// The files in the folder of originals and its subfolders, without the `.way` files.
     private func files() throws -> [String] {
         try FileManager.default.subpathsOfDirectory(atPath: originals)
             .filter { $0.count > 2 && !$0.hasSuffix(".way") }.sorted()

@@ -1,8 +1,8 @@
 /// Decodes the body of an HTTP response that has content codings, part by part and in bounded memory.
 ///
-/// DESIGN. libcurl could decode a body, but it accepts one that ends too early, and it keeps what it has decoded of its read
-/// buffer while a transfer is paused, which may be a thousand times as large as the buffer and more. It also fails for a
-/// coding that it does not know, and for a picture without the coding that the server names.
+/// DESIGN. libcurl could decode a body, but it accepts a body that ends too early. While a transfer is paused, it also
+/// keeps the decoded bytes of its read buffer, which may be more than a thousand times as large as the buffer. It also
+/// fails for a coding that it does not know, and for a picture without the coding that the server names.
 ///
 /// The caller pulls the decoded bytes in blocks. A block is decoded when it is asked for, and each coding keeps one block.
 /// A small body may decode to a very large one; its blocks take no memory before the caller asks for them.

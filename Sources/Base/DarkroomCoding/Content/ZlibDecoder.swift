@@ -7,7 +7,7 @@ final class ZlibDecoder: StreamDecoder {
     private let isGzip: Bool
     private var isBegun = false
     private var isEnded = false
-    /// Whether the stream is in a member after the first one that has not yielded any bytes, and may be no member.
+    /// Whether the bytes after the first member may not be a further member: they have not yielded any output yet.
     private var isDoubtful = false
 
     init(isGzip: Bool) throws(CodingError) {

@@ -39,7 +39,7 @@ final class FeedControl: @unchecked Sendable {
         signal.raise()
     }
 
-    /// Makes the next ``check()`` throw `error`, or the error of an earlier call.
+    /// Makes the next ``check()`` throw `error`, unless an earlier call has already set another error.
     func fail(_ error: CoordinatorError) {
         locked { failure = failure ?? error }
         signal.raise()

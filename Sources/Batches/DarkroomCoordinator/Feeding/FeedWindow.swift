@@ -5,8 +5,8 @@ import DarkroomStore
 /// The window sends operations in order, many of them before the first reply. Redis accepts them only in order. If an
 /// operation is refused, Redis refuses all operations in flight after it. The window waits for these replies, and
 /// continues with the first operation that Redis does not have yet. After the reply `FULL` (out of memory), the window
-/// sends only one operation, and doubles this number after every success. So while Redis is out of memory, an attempt
-/// costs only one small call.
+/// sends only one operation, and doubles this number after every success. While Redis is out of memory, an attempt
+/// therefore costs only one small call.
 struct FeedWindow {
     enum Action: Equatable {
         case send(ClosedRange<Int>)

@@ -4,8 +4,8 @@ import DarkroomTransfer
 
 /// The bytes of a list on a web server, in the order in which they arrive.
 ///
-/// While 512 KiB are unread, the thread of the transfer waits. So the buffer stays small, and TCP flow control slows
-/// the server down.
+/// While 512 KiB are unread, the thread of the transfer waits. Therefore the buffer stays small, and TCP flow control
+/// slows the server down.
 final class WebBytes: ListBytes {
     private let engine: TransferEngine
     private let pipe: Pipe
@@ -123,7 +123,7 @@ extension WebBytes {
             }
         }
 
-        /// Why reading must end; nil if it may go on.
+        /// Why reading must end; nil if it may continue.
         private func excess() -> PhotoListError? {
             guard let limits else { return nil }
             if limits.isStopped() { return PhotoListError(.unreadable, "reading it was stopped") }

@@ -65,8 +65,8 @@ struct ListDetector {
         return .separated(layout)
     }
 
-    /// The lines of the window except blank lines, without spaces around them. An incomplete last line is omitted if
-    /// another line is complete.
+    /// The lines of the window that are not blank, without leading and trailing spaces. An incomplete last line is
+    /// omitted if another line is complete.
     private var lines: [UnsafeRawBufferPointer] {
         var lines: [UnsafeRawBufferPointer] = []
         var start = 0

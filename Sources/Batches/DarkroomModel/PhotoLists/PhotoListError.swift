@@ -13,7 +13,7 @@ package struct PhotoListError: Error, CustomStringConvertible {
         case notAList
         /// The beginning of the list is valid, but the rest is not, or the list ends too early.
         case damaged
-        /// The list, or a list in a format that must be read as a whole, exceeds a size limit.
+        /// The list exceeds a size limit. Formats that must be read as a whole have their own limit.
         case tooLarge
     }
 

@@ -37,7 +37,7 @@ package struct PhotoListParser {
     /// The bytes received before the format was known, or all bytes of a list that must be read as a whole.
     private var held: [UInt8] = []
 
-    /// The offset of the first line that is not blank and not a comment, as far as it is known.
+    /// The offset after the comments and blank lines that have been found so far at the beginning.
     private var commentsEnd = 0
     /// The maximum size of the comments before the first other line.
     private static let maxCommentBytes = 1 << 20
@@ -49,7 +49,7 @@ package struct PhotoListParser {
 
     /// Creates a parser for a list with this name. The extension of the name is used only if two formats are possible.
     /// - Parameters:
-    ///   - quotes: How quotation marks in a table are read; nil: this is detected.
+    ///   - quotes: How quotation marks in a table are read; nil to detect it.
     ///   - entryLine: Gets the line of each entry before the entry is passed on.
     package init(
         listName: String = "", columns: ListColumns = ListColumns(), quotes: ListQuotes? = nil,

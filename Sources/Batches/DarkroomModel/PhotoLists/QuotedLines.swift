@@ -56,7 +56,7 @@ struct QuotedLines {
         Byte.isBlank(byte) || byte == Byte.carriageReturn || byte == Byte.lineFeed
     }
 
-    /// The meaning of the quotation marks of a line that is a row: they are text if one of them is not closed.
+    /// How the quotation marks of a line are read if the line is a row: if a quoted field is not closed, they are text.
     static func quotes(of line: UnsafeRawBufferPointer, _ delimiter: UInt8) -> ListQuotes {
         var end = QuotedFieldState.start
         for byte in line { end.advance(over: byte, delimiter: delimiter) }

@@ -5,10 +5,11 @@ import DarkroomText
 /// Converts any bytes to a part of a file name. Different names give different results.
 ///
 /// Letters, digits, space, `.`, `-`, `_` and non-ASCII characters (valid UTF-8) are kept. All other bytes, including
-/// the percent sign, are percent-encoded. So are a leading dot, which would hide a file; a leading `-`, which programs
-/// would read as an option; and characters that control a terminal or the direction of text (C1 controls, bidirectional
-/// controls, line and paragraph separators). If the result is too long, it is truncated between two characters, and `~`
-/// and a hash of the whole name are added. `~` itself is always encoded, so no other name can equal a truncated one.
+/// the percent sign, are percent-encoded. The same applies to a leading dot, which would hide a file; a leading `-`,
+/// which programs would read as an option; and characters that control a terminal or the direction of text (C1
+/// controls, bidirectional controls, line and paragraph separators). If the result is too long, it is truncated between
+/// two characters, and `~` and a hash of the whole name are added. `~` itself is always encoded, so no other name can
+/// equal a truncated one.
 enum SafeName {
     /// Precedes the hash of a truncated name, and occurs in no other name.
     static let cutMark = UInt8(ascii: "~")

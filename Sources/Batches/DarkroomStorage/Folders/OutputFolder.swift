@@ -39,8 +39,8 @@ package struct OutputFolder: StoragePlace {
         // If the output folder is unreadable, the other checks report it.
         guard let folder = try? Folder(trusted: path) else { return }
         for name in renditions {
-            // A name that does not exist, or whose status is unreadable, is no conflict: workers create the folder, or
-            // fail the photo with the error of the system.
+            // A name that does not exist, or whose status is unreadable, is not a conflict: workers create the folder,
+            // or fail the photo with the error of the system.
             guard let status = try? folder.status(of: name), status.st_mode & S_IFMT != S_IFDIR else { continue }
             throw StorageError(
                 .denied,

@@ -7,7 +7,7 @@ package struct OutputPlace: Hashable, Sendable {
     /// The absolute path of the folder.
     package let folder: String
     /// The path of the folder or of a folder that contains it, as the user of this process gave it. Symbolic links in
-    /// this path are followed; links below it are not.
+    /// this path are followed; links in the rest of the path are not.
     package let trusted: String
     /// The path of the marker, relative to the folder. The marker is a folder that must exist before files are written,
     /// which prevents writing to the empty mount point of an unmounted share. Nil if no marker is required.

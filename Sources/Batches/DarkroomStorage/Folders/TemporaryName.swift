@@ -18,7 +18,8 @@ package enum TemporaryName {
     /// The `what` in the name of a manifest file's temporary file.
     static func manifest(operation number: Int) -> String { "manifest-\(number)" }
 
-    /// Removes the temporary files with fencing tokens below `token` in a folder. Files with final names are not removed.
+    /// Removes the temporary files in a folder whose fencing tokens are below `token`. Files with final names are not
+    /// removed.
     package static func remove(_ whats: Set<String>, below token: Int, in path: String, _ root: Folder) {
         // A missing or unreadable folder contains no files to remove.
         guard let folder = try? root.folder(path), let names = try? folder.names() else { return }

@@ -188,8 +188,8 @@ extension BatchStore {
         return reasons
     }
 
-    /// The fields of a hash from the reply of HGETALL. Bytes that are no text become U+FFFD, so that a damaged value does
-    /// not count as missing.
+    /// The fields of a hash from the reply of HGETALL. Bytes that are not valid UTF-8 become U+FFFD, so that a damaged
+    /// value does not count as missing.
     static func fields(_ value: RedisValue) -> [String: String] {
         let list = value.array ?? []
         var fields: [String: String] = [:]

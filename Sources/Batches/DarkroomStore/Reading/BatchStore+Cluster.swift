@@ -12,7 +12,8 @@ extension BatchStore {
         return seconds * 1000 + micros / 1000
     }
 
-    /// The bytes that Redis uses for its data, and the most that it may use (`maxmemory`; 0 for no limit), see INFO.
+    /// The bytes that Redis uses for its data, and the largest number that it may use (`maxmemory`; 0 for no limit),
+    /// see INFO.
     package func memory() throws(StoreError) -> (used: Int, limit: Int) {
         let value = try read(RedisCommand("INFO", "memory"))
         let information = ServerInformation(value.string ?? "")

@@ -103,7 +103,7 @@ package struct HostFacts: Sendable, Equatable {
         running += other.running
         allowed += other.allowed
         isAllowedFixed = isAllowedFixed || other.isAllowedFixed
-        // The rate of all workers, which each of them may know more or less well.
+        // The rate is that of all workers together. Workers may have different estimates; the lowest counts.
         rate = [rate, other.rate].compactMap(\.self).min()
         isRateFixed = rate != nil && (isRateFixed || other.isRateFixed)
         medianMilliseconds = [medianMilliseconds, other.medianMilliseconds].compactMap(\.self).max()
@@ -118,7 +118,7 @@ package struct HostFacts: Sendable, Equatable {
 
 /// The hosts of all running workers. Those that hold up most photos are first.
 package struct HostList: Sendable {
-    /// The most hosts in a list. The numbers of photos of the others are added.
+    /// The largest number of hosts in a list. The numbers of photos of the others are added.
     package static let most = 1000
 
     package let hosts: [HostFacts]

@@ -1,7 +1,7 @@
 import DarkroomModel
 
-/// For what the photos of a batch waited. A worker takes a sample of each of its batches about every 3 seconds; each
-/// sample names the one resource for which most of the photos waited.
+/// The resources for which the photos of a batch waited. A worker takes a sample of each of its batches about every 3
+/// seconds; each sample names the one resource for which most of the photos waited.
 package struct ResourceWaits: Sendable, Equatable {
     package enum Resource: String, Sendable, CaseIterable {
         /// The lookup of the names of hosts.
@@ -111,7 +111,8 @@ extension WorkerFacts {
         return text
     }
 
-    /// For what the photos of a batch waited in this worker. A text that Darkroom did not write names no samples.
+    /// The resources for which the photos of a batch waited in this worker. A text that Darkroom did not write gives no
+    /// samples.
     fileprivate func waited(of batch: BatchID) -> [ResourceWaits.Resource: (samples: Int, host: String?)] {
         guard let text = fields["waited"], text.utf8.count <= Self.mostWaitedText else { return [:] }
         var found: [ResourceWaits.Resource: (samples: Int, host: String?)] = [:]

@@ -23,10 +23,10 @@ extension WorkerFacts {
         }
     }
 
-    /// The most batches in the fact `waiting`.
+    /// The largest number of batches in the fact `waiting`.
     package static let mostWaits = 50
     private static let mostText = 4000
-    /// The most ranges of indexes of a batch in the fact `running`.
+    /// The largest number of index ranges of a batch in the fact `running`.
     private static let mostRanges = 64
 
     // MARK: Writing

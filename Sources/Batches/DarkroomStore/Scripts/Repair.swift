@@ -51,7 +51,7 @@ package struct RepairSteps: Sendable {
 }
 
 /// A check that ended because of an error, for example because somebody has changed data in Redis that only the script
-/// writes. A later check begins anew.
+/// writes. A later check starts from the beginning.
 package struct SkippedRepair: Sendable, Equatable {
     /// nil if it is not known.
     package var batch: BatchID?

@@ -312,9 +312,9 @@ struct darkroom_strips_job {
     int metadata;
 };
 
-// Develops JPEG to JPEG in strips: a file for each of `count` jobs. Returns DARKROOM_NOT_FOR_STRIPS if the file needs
-// libvips: it must be rotated, or its colours must be converted: they are not YCbCr, RGB or grey, they are grey with a
-// profile, or the profile is removed; or if `plan` returns false.
+// Develops JPEG to JPEG in strips: a file for each of `count` jobs. Returns DARKROOM_NOT_FOR_STRIPS if `plan` returns
+// false, or if the file needs libvips. It needs libvips if it must be rotated, or if its colours must be converted
+// because they are not YCbCr, RGB or grey, are grey with a profile, or because the profile is removed.
 enum darkroom_status darkroom_develop_by_strips(
     struct darkroom_session *session, const struct darkroom_input *input, const struct darkroom_strips_job *jobs, int count,
     struct darkroom_planner planner, struct darkroom_file *files);

@@ -90,8 +90,8 @@ enum darkroom_status darkroom_raster_overlay(
     const struct darkroom_interrupt *interrupt);
 
 // Finds two luminances, from 0 to 1, of the pixels to which the points are applied; the raster is not changed. `low` is the smallest luminance such that more than `lower` of the pixels are not
-// brighter. `high` is the largest luminance such that more than 1 - `upper` of the pixels are not darker. So `lower` 0
-// and `upper` 1 give the darkest and the brightest pixel. The luminances are not rounded.
+// brighter. `high` is the largest luminance such that more than 1 - `upper` of the pixels are not darker. `lower` 0 and `upper` 1
+// therefore give the darkest and the brightest pixel. The luminances are not rounded.
 // Transparent pixels do not count. If all pixels are transparent, the results are 0 and 1.
 enum darkroom_status darkroom_raster_percentiles(
     const struct darkroom_raster *raster, const struct darkroom_point *points, int point_count, double lower, double upper,

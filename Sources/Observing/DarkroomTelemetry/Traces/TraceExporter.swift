@@ -3,7 +3,7 @@ import DarkroomLogging
 import DarkroomTransfer
 import DarkroomWorkerState
 
-/// Exports the traces of photos to an OpenTelemetry collector, on a thread of its own.
+/// Exports the traces of photos to an OpenTelemetry collector, on a separate thread.
 ///
 /// The worker never waits for the collector: a bounded number of traces waits for the export, and further traces are
 /// dropped and counted.
@@ -18,9 +18,9 @@ package final class TraceExporter: Sendable {
         var deadline: ContinuousClock.Instant?
     }
 
-    /// The most traces in a request.
+    /// The largest number of traces in a request.
     private static let maxTracesInRequest = 512
-    /// The most traces that wait for their export.
+    /// The largest number of traces that wait for their export.
     private static let maxWaiting = 8192
     /// After this time, fewer traces than ``maxTracesInRequest`` are sent.
     private static let interval = Duration.seconds(1)

@@ -11,8 +11,8 @@ public struct WorkerStatus: Sendable, Equatable {
     public let processID: Int
     /// The time of the last claim or heartbeat (Redis time).
     public let seen: Date
-    /// Whether the worker sent a claim or heartbeat within the last 10 seconds, or within 2.5 times the interval that it has
-    /// told (at most 30 seconds). If not, it counts as lost.
+    /// Whether the worker sent a claim or heartbeat within the last 10 seconds, or within 2.5 times the interval that
+    /// it has announced (at most 30 seconds). Otherwise the worker counts as lost.
     public let isAlive: Bool
     /// The number of running downloads.
     public let downloading: Int

@@ -12,7 +12,7 @@ package struct OperationListing {
 
     /// Calls `body` with each operation with a number in `range`. Reads 1,000 operations at a time.
     /// - Parameter range: numbers from 1; nil for all operations.
-    /// - Throws: ``DarkroomError`` with the code `noSuchBatch` if the batch is forgotten meanwhile.
+    /// - Throws: ``DarkroomError`` with the code `noSuchBatch` if the batch is forgotten during the listing.
     package func forEach(in range: ClosedRange<Int>? = nil, _ body: (OperationFacts) throws -> Void) throws {
         let range = range ?? 1...max(1, batch.operations), size = batch.options.operationSize
         for start in stride(from: range.lowerBound, through: min(range.upperBound, batch.operations), by: 1000) {

@@ -78,7 +78,7 @@ package struct PhotoListing {
 
     /// Calls `body` with every photo in `range` that `isWanted` accepts, in order.
     /// - Parameter range: indexes from 0; nil for all photos.
-    /// - Throws: ``DarkroomError`` with the code `noSuchBatch` if the batch is forgotten meanwhile.
+    /// - Throws: ``DarkroomError`` with the code `noSuchBatch` if the batch is forgotten during the listing.
     package mutating func forEach(in range: Range<Int>? = nil, _ body: (Photo) throws -> Void) throws {
         let photos = (range ?? 0..<batch.photos).clamped(to: 0..<batch.photos)
         guard let lastPhoto = photos.last else { return }

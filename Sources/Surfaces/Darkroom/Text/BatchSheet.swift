@@ -12,7 +12,7 @@ package struct BatchSheet {
     ///   - now: The Redis time, in milliseconds since 1970.
     ///   - problems: The problems of the batch.
     ///   - waiting: The photos that wait for hosts, see ``HostList/waitText``.
-    ///   - waited: For what the photos waited most, see ``ResourceWaits/text``.
+    ///   - waited: The resource for which the photos waited longest, see ``ResourceWaits/text``.
     package init(_ batch: BatchFacts, now: Int, problems: [BatchProblem], waiting: String?, waited: String?) {
         self.batch = batch
         self.now = now

@@ -48,8 +48,8 @@ public struct DownloadRules: Sendable {
     public var allowedHosts: [String] = []
     /// The hosts that are never allowed, in the same format.
     public var deniedHosts: [String] = []
-    /// The absolute paths of existing folders. A `file:` URL may be read if its path, after links are resolved, is
-    /// below one of these folders.
+    /// The absolute paths of existing folders. A `file:` URL may be read if its path, after links are resolved, is in
+    /// one of these folders.
     public var folders: [String] = []
 
     /// A PEM file with the certificate authorities for https; nil for those of the system.

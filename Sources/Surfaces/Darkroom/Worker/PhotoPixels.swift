@@ -38,7 +38,7 @@ extension DownloadedPhoto {
     /// Decodes the photo, rotated to upright, in grey or RGB. If the photo has a colour profile, such as Display P3, the
     /// colours are converted to sRGB, and the profile is not kept. Blocks until the pixels are decoded or ``isCancelled`` is
     /// true. May be called on any thread.
-    /// - Throws: an error if the bytes are no picture, are damaged or have more pixels than
+    /// - Throws: an error if the bytes are not a picture, are damaged or have more pixels than
     ///   ``PhotoWorkerConfiguration/maxPixels`` (100 million for a photo that a program has created). If the filter
     ///   throws it on, the photo fails with the reason ``FailureReason/filterFailed``.
     public func pixels() throws -> PhotoPixels {

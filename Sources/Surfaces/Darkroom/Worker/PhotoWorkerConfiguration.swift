@@ -9,7 +9,7 @@ public struct PhotoWorkerConfiguration: Sendable {
     public var filtrations: Int?
     /// How long running photos may continue after ``PhotoWorker/stop()`` is called.
     public var gracePeriod: Duration = .seconds(10)
-    /// The existing folders below which output folders must be, as absolute paths. The worker refuses
+    /// The existing folders that must contain the output folders, as absolute paths. The worker refuses
     /// batches with any other output folder. If empty, every folder is allowed, so all users who may
     /// submit a batch decide where the worker writes.
     public var outputFolders: [String] = []

@@ -18,7 +18,8 @@ struct LibraryFacts {
     /// Tests the libraries of this machine.
     static func installed() -> LibraryFacts {
         let readable = Imaging.readableFormats
-        // libvips may load libheif only when it reads the first photo, which is above.
+        // libvips may load libheif only when it reads its first photo, so this follows the call above, which reads
+        // photos.
         let oldHEIF = Imaging.readsSharedHEIF ? nil : Imaging.heifVersion
         return LibraryFacts(
             imaging: Imaging.vipsVersion, oldHEIF: oldHEIF, readable: readable,

@@ -150,7 +150,7 @@ struct FetchOptions: ParsableArguments {
     }
 
     /// The configuration for downloads.
-    /// - Parameter fileFolders: Folders below which files may be read, in addition to those of `--files-under`.
+    /// - Parameter fileFolders: Folders whose files may be read, in addition to those of `--files-under`.
     /// - Throws: ``CommandError`` if a folder does not exist, ``ValidationError`` if a header file is invalid.
     func transferConfiguration(fileFolders: [String] = []) throws -> TransferConfiguration {
         var transfer = TransferConfiguration()

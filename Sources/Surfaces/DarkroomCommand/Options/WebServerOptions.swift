@@ -108,7 +108,7 @@ struct WebServerOptions: ParsableArguments {
         }
     }
 
-    /// The folder below which submitted batches write.
+    /// The folder into which submitted batches write.
     func outputs() throws -> String? { try outputsUnder.map { try existingFolder($0, "--outputs-under") } }
 
     /// The configuration of the server.

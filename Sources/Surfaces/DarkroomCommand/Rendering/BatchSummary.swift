@@ -13,7 +13,7 @@ struct BatchSummary {
     /// - Parameters:
     ///   - now: The Redis time, in milliseconds since 1970.
     ///   - examples: A failed photo for each reason.
-    ///   - waited: For what the photos waited.
+    ///   - waited: The resources for which the photos waited.
     init(
         _ batch: BatchFacts, now: Int, examples: [FailureReason: PhotoFailure] = [:],
         waited: ResourceWaits = ResourceWaits()

@@ -7,10 +7,10 @@ struct JSONArrayWriter {
 
     init(_ output: StandardOutput) { self.output = output }
 
-    /// Adds an element, on a line of its own.
+    /// Adds an element on a separate line.
     mutating func add(_ element: JSON) throws { try add { element.append(to: &$0) } }
 
-    /// Adds an element on a line of its own; `append` writes the text of the element.
+    /// Adds an element on a separate line; `append` writes the text of the element.
     mutating func add(_ append: (inout [UInt8]) -> Void) throws {
         var bytes = Array((isEmpty ? "[" : ",\n").utf8)
         append(&bytes)

@@ -16,7 +16,7 @@ struct ReplacedFiles {
 
     init(_ folder: RunFolder) { self.folder = folder }
 
-    /// The file with the names of the left-over files: one path below the output folder per line.
+    /// The file with the names of the left-over files: one path per line, relative to the output folder.
     var leftOverPath: String { folder.path + "/" + Self.leftOverName }
 
     /// Adds the files in the manifest of a batch to the recorded files.

@@ -21,7 +21,7 @@ final class RunSession {
         let isInterrupted: Bool
         /// A failed photo for each reason.
         let failures: [FailureReason: PhotoFailure]
-        /// For what the photos waited in the running workers.
+        /// The resources for which the photos waited in the running workers.
         let waited: ResourceWaits
     }
 
@@ -304,8 +304,8 @@ final class RunSession {
         }
     }
 
-    /// Throws if no worker but the worker of this run is there, and it has refused the batch for some time. A full disk is
-    /// not a reason to end: the batch goes on when there is room again.
+    /// Throws if the worker of this run is the only worker and has refused the batch for some time. A full disk is not
+    /// a reason to end: the batch continues when there is room again.
     private func checkRefusal(_ batch: BatchFacts, _ problems: [BatchProblem]) throws {
         let lasting: [BatchProblem.Code] = [.optionMissing, .folderMissing, .folderTaken, .refused]
         guard let problem = problems.first(where: { $0.batch == batch.id && lasting.contains($0.code) }) else {

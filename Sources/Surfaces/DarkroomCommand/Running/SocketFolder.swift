@@ -5,8 +5,9 @@ import Foundation
 /// the output folder, whose path may be too long for a socket.
 ///
 /// DESIGN. The process holds a lock (flock(2)) on the folder as long as this object exists. If the process is killed, the
-/// system releases the lock, and the next run removes the folder. A folder without a lock may also be new. So a process
-/// that has created a folder and locked it checks that the folder still exists, and otherwise creates another one.
+/// system releases the lock, and the next run removes the folder. A folder without a lock may also be new. Therefore a
+/// process that has created a folder and locked it checks that the folder still exists, and otherwise creates another
+/// one.
 final class SocketFolder: Sendable {
     static let prefix = "darkroom-run-"
 

@@ -7,7 +7,7 @@ import DarkroomStore
 
 /// Continues the submissions and feeds that were interrupted, and withdraws lists.
 extension ListFeeds {
-    /// Continues the feeds that an earlier process has not completed, on a thread of its own. The thread then continues
+    /// Continues the feeds that an earlier process has not completed, on a separate thread. The thread then continues
     /// the feeds that are interrupted because Redis is away.
     func resumeInterrupted() {
         state.withLock { $0.interrupted = lists.records().map { Feed(record: $0) } }

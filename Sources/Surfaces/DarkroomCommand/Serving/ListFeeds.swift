@@ -10,8 +10,8 @@ import Foundation
 /// Feeds the lists that users of `darkroom serve` submit.
 ///
 /// The files in the folder `lists` outlive the process: an uploaded list, and a record with the id of its batch and the
-/// options. The record is on the disk before the batch is submitted under this id. So a server that was stopped or killed
-/// at any time continues its submissions and feeds at the next start, and no batch is without its list.
+/// options. The record is on the disk before the batch is submitted under this id. Therefore a server that was stopped
+/// or killed at any time continues its submissions and feeds at the next start, and no batch is without its list.
 final class ListFeeds: Sendable {
     struct State {
         var coordinators: [ObjectIdentifier: Coordinator] = [:]
@@ -48,11 +48,12 @@ final class ListFeeds: Sendable {
     private static let patience = Duration.seconds(3)
     /// The time between two attempts to continue feeds. It doubles with each failure to read the list.
     static let pause = Duration.seconds(10)
-    /// The feed of a list that cannot be read is given up after so many attempts, which take one and a half hours.
+    /// The feed of a list that cannot be read is given up after this number of attempts, which take one and a half
+    /// hours.
     static let mostFailures = 10
 
     let client: DarkroomClient
-    /// The folder below which batches write.
+    /// The folder into which batches write.
     let outputs: String
     private let mayBePrivate: Bool
     let logger: Logger

@@ -42,7 +42,7 @@ final class ListStore: Sendable {
     private static let ending = ".json"
     private static let uploads = "upload-"
     private static let maxRecordBytes = 1 << 21
-    /// The most bytes of all files in the folder.
+    /// The largest number of bytes of all files in the folder.
     private static let mostBytes = 16 << 30
 
     private let path: String

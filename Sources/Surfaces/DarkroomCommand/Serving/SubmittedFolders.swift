@@ -4,7 +4,7 @@ import DarkroomLogging
 import DarkroomStorage
 import DarkroomStore
 
-/// Creates the folders of a submitted batch below the folder of the server, if this machine may do so. Workers without
+/// Creates the folders of a submitted batch in the folder of the server, if this machine may do so. Workers without
 /// `--outputs-under` create no folders, and find the folder of the manifest only if the server sees the same file system.
 ///
 /// If the server may not create a folder, workers with `--outputs-under` create it.
@@ -16,7 +16,7 @@ struct SubmittedFolders {
 
     /// Creates the output folder, the folder of the manifest of `batch`, and the folder of originals.
     /// - Parameters:
-    ///   - output: An absolute path below ``outputs``.
+    ///   - output: An absolute path in ``outputs``.
     ///   - originals: The same; empty for none.
     func make(output: String, originals: String, for batch: BatchID) {
         do {

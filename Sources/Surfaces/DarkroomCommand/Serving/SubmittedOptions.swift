@@ -7,7 +7,7 @@ struct SubmittedOptions {
     private enum Kind {
         case value
         case flag
-        /// A folder, which must be below the folder of the server.
+        /// A folder, which must be in the folder of the server.
         case folder
     }
 
@@ -33,7 +33,7 @@ struct SubmittedOptions {
     private let given: [(name: String, value: String)]
     private let outputs: String
 
-    /// - Parameter outputs: The folder below which batches write.
+    /// - Parameter outputs: The folder into which batches write.
     init(_ given: [(name: String, value: String)], outputs: String) {
         self.given = given
         self.outputs = outputs
@@ -71,7 +71,7 @@ struct SubmittedOptions {
         }
     }
 
-    /// An absolute path below ``outputs``. Relative paths begin there.
+    /// An absolute path in ``outputs``. Relative paths begin there.
     private func folder(_ path: String, _ name: String) throws -> String {
         guard !Path.climbs(path) else { throw Self.invalid("\"\(name)\" is \"\(path)\"; it must not contain \"..\"") }
         let components = Path.components(of: path)

@@ -159,7 +159,7 @@ struct BatchPicture {
         return StyledLine.flow(photos, width: width) + StyledLine.flow(others, width: width)
     }
 
-    /// What photos of the batch wait for now, and what they waited for most.
+    /// The reasons for which photos of the batch wait now, and the resource for which they have waited longest.
     private var waits: [StyledLine] {
         guard let finder = snapshot.finder else { return [] }
         let texts = [

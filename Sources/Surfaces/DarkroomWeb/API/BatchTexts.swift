@@ -2,7 +2,7 @@ import Darkroom
 import DarkroomStore
 
 /// The facts of a batch in words. The page of the batch shows them, and its script gets them from the HTTP API, so that
-/// the script has no words of its own.
+/// the script does not contain these words.
 struct BatchTexts {
     let batch: BatchFacts
     /// Redis time, in milliseconds since 1970.

@@ -3,7 +3,7 @@ import DarkroomConcurrency
 import DarkroomHTTP
 import DarkroomStore
 
-/// The routes for probes of service managers. They tell nothing about batches, so they need no login.
+/// The routes for probes of service managers. They reveal nothing about batches, so they need no login.
 enum HealthRoutes {
     static let all: [Route] = [
         // The process answers.
@@ -25,7 +25,7 @@ final class Readiness: Sendable {
         var isAsking = false
     }
 
-    /// How long an answer of Redis counts.
+    /// How long an answer of Redis is reused if Redis is slow to answer again.
     private static let longest = Duration.seconds(3)
 
     private let client: DarkroomClient

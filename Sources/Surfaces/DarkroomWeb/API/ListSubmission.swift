@@ -21,7 +21,7 @@ package struct ListSubmission: Sendable {
     package let fields: [String]
     /// The names of all fields of a form: the address of the list, and the options.
     var formFields: [String] { ["list"] + fields }
-    /// The folder below which the output folders are.
+    /// The folder that contains the output folders.
     package let outputs: String
     /// Submits a list. Returns as soon as the batch exists; the list is then fed in the background.
     package let submit: @Sendable (Request) throws -> BatchID

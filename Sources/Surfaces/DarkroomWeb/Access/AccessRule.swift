@@ -124,7 +124,7 @@ struct AccessControl: Sendable {
         }
     }
 
-    /// Whether a page of this server, or a program that is no browser, has made the request.
+    /// Whether a page of this server, or a program other than a browser, has made the request.
     private func isFromThisSite(_ request: HTTPRequest, _ host: HostHeader) -> Bool {
         // https://www.w3.org/TR/fetch-metadata/
         let site = request.headers["sec-fetch-site"] ?? "same-origin"

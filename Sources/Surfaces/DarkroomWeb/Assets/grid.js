@@ -10,7 +10,7 @@ export class Grid {
     #rows = document.createElement("div");
     #lines = new Map();
     #spare = [];
-    // What all rows have in common: columns, and the size of a cell. Rows are made anew only if it changes.
+    // What all rows have in common: columns, and the size of a cell. Rows are recreated only if it changes.
     #shape = "";
     #lastScroll = 0;
     #active = 0;

@@ -157,7 +157,7 @@ export class Live {
             if (this.#isLost && this.#follow) this.#unfollow(focusLost);
             this.#isLost = false;
         }
-        // The view or the stream may have changed meanwhile.
+        // The view or the stream may have changed during the request.
         this.#schedule(isTaken || !isSame ? viewTime : retryTime);
     }
 }

@@ -40,7 +40,7 @@ export class Names {
             if (!isReportedByStream(error)) this.#delegate.failed(error.message);
         }
         this.#isReading = false;
-        // The grid may have moved meanwhile.
+        // The grid may have moved during the request.
         if (this.#delegate.wanted()?.first !== wanted.first) this.read();
     }
 }

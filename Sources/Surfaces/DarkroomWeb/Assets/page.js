@@ -72,7 +72,7 @@ async function refresh(part) {
 const part = document.querySelector("[data-refresh]");
 if (part) {
     // The next request waits for the reply, so that an older reply does not overwrite a newer one.
-    // A page with an address of its own for the part has a stream, which reports failures.
+    // A page whose part has its own address has a stream, which reports failures.
     const tell = part.dataset.refresh ? () => {} : (text) => notice("connection", text);
     const refreshAgain = async () => {
         if (!document.hidden && part.checkVisibility()) {

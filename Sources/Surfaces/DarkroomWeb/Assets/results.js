@@ -3,7 +3,7 @@
 import { call, isReportedByStream } from "./api.js";
 
 const pageOfResults = 200;
-// The most results that the server sends at once.
+// The largest number of results that the server sends at once.
 const mostResults = 1000;
 const refreshTime = 2000;
 const finalStates = ["filtered", "failed", "cancelled"];
@@ -17,7 +17,7 @@ export function queryOf(fields) {
 class Search {
     /** The indexes of the photos that were found, sorted. */
     found = [];
-    /** The index at which the search goes on; null at the end of the list. */
+    /** The index at which the search continues; null at the end of the list. */
     next = 0;
 
     constructor(query) {
@@ -99,7 +99,7 @@ export class Results {
                 if (search !== this.#search) break;
                 this.#add(page.photos);
                 search.next = page.next;
-                // A search for a name may end early; it goes on until it has found something.
+                // A reply to a search for a name may end early; the search is repeated until it has found something.
             } while (search.next !== null && this.count < this.#visibleEnd + 1);
             if (search === this.#search) this.#delegate.searched("");
         } catch (error) {

@@ -7,7 +7,7 @@ const mostBlocks = 256;
 const mostDetails = 20000;
 const unknownCode = "?".charCodeAt(0);
 const unknown = { state: "unknown", text: "" };
-// The code of a failure reason that has no code of its own.
+// The code of every failure reason without its own code.
 const otherReason = "z".charCodeAt(0);
 
 /** The states that a photo can have. */

@@ -1,6 +1,6 @@
-// Which photos the stream is asked for.
+// The photos that the page requests from the stream.
 
-// The most photos of a view, as in the server.
+// The largest number of photos of a view, as in the server.
 export const mostStates = 5000;
 
 /** The photos whose states are read: those of one screen, and of one screen before and after, if there is space. */

@@ -9,8 +9,8 @@ import DarkroomStore
 /// DESIGN. One thread reads Redis for all viewers, at most ten times a second: the facts of each watched batch once, and
 /// the states of the photos that any viewer sees. Once a second, for all batches, it reads the workers that have sent
 /// something since the last reading. Viewers that see the same photos get the same bytes. A viewer that has not received
-/// its last message gets nothing; its next message contains all changes since then. So the load of Redis and the memory
-/// do not depend on the speed of the viewers.
+/// its last message gets nothing; its next message contains all changes since then. Therefore the load of Redis and the
+/// memory do not depend on the speed of the viewers.
 ///
 /// Redis sends events only while there are viewers. An event makes its batch due at once; without events, executing
 /// batches are due ten times a second and others once a second, so a lost event delays a change by a second at most.
@@ -93,7 +93,7 @@ final class LiveHub: Sendable {
     /// - Parameter photos: the photos that run first; nil if the focus no longer follows the viewer.
     func follow(_ viewer: Viewer, _ photos: ClosedRange<Int>?) {
         state.withLock { state in
-            // The page may have gone meanwhile.
+            // The page may have gone before this call.
             guard state.viewers[viewer.id] != nil else { return }
             let before = state.followed[viewer.batch]
             if let photos {

@@ -12,7 +12,7 @@ final class StateWindow: Sendable {
 
     static let inProgress = UInt8(ascii: "P")
 
-    /// The most photos of a window.
+    /// The largest number of photos of a window.
     static let mostPhotos = 5000
 
     init(first: Int, codes: [UInt8]) {

@@ -4,7 +4,7 @@ import DarkroomStore
 
 /// Lets the focus of batches follow the photos that a page shows, so that these photos run first.
 ///
-/// A thread of its own sets the focus, so that pages do not wait for it. If a page moves faster than the focus is set,
+/// A separate thread sets the focus, so that pages do not wait for it. If a page moves faster than the focus is set,
 /// only the last position counts.
 final class ViewFollower: Sendable {
     private struct Followed {
@@ -74,7 +74,7 @@ final class ViewFollower: Sendable {
     }
 
     /// Keeps the focus that somebody else has set.
-    /// - Parameter focus: the focus that was set here. If another one is wanted meanwhile, nothing happens.
+    /// - Parameter focus: the focus that was set here. If another focus has been requested since then, nothing happens.
     /// - Returns: whether the batch is no longer followed.
     func forget(_ batch: BatchID, _ focus: ClosedRange<Int>) -> Bool {
         state.withLock { state in
@@ -121,7 +121,7 @@ final class ViewFollower: Sendable {
             if let wanted = followed.wanted {
                 _ = try client.control.focus(batch, wanted, only: false)
             } else if let applied = followed.applied {
-                // Somebody may have set another focus meanwhile.
+                // Somebody may have set another focus since then.
                 try client.control.clearFocus(batch, ifStill: applied)
             }
             return true

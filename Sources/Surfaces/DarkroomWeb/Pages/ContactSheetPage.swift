@@ -19,7 +19,7 @@ struct ContactSheetPage {
     private let waiting: String?
     private let waited: String?
     private let photos: PhotoPage?
-    /// Whether the files of the photos are below the folders of this server.
+    /// Whether the files of the photos are in the folders of this server.
     private let showsFiles: Bool
     private let showsOriginals: Bool
 
@@ -162,7 +162,7 @@ struct ContactSheetPage {
         .element("details", ["class": "panel", "open": ""], .element("summary", [:], title), content)
     }
 
-    /// A link to a page that asks before it does something.
+    /// A link to a page that asks for confirmation before it acts.
     private func link(_ text: String, _ action: String, shownFor: String, isHidden: Bool) -> HTML {
         .element(
             "a",

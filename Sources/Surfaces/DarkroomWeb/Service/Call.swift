@@ -56,7 +56,7 @@ struct Call: Sendable {
     }
 
     /// A number in the query.
-    /// - Throws: ``Problem`` if it is no number of this range.
+    /// - Throws: ``Problem`` if it is not a number of this range.
     func number(_ name: String, in range: ClosedRange<Int>, default standard: Int) throws(Problem) -> Int {
         guard let text = request.target[name], !text.isEmpty else { return standard }
         guard let number = Int(text), range.contains(number) else {

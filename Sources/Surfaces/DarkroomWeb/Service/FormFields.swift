@@ -113,7 +113,7 @@ struct FormFields: Sendable {
         }
     }
 
-    /// - Throws: ``Problem`` if the field is no whole number.
+    /// - Throws: ``Problem`` if the field is not a whole number.
     func number(_ name: String) throws(Problem) -> Int? {
         guard let text = try text(name) else { return nil }
         guard let number = Int(text) else {

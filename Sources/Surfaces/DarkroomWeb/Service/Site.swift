@@ -34,7 +34,7 @@ final class Site: Sendable {
 
     private var prefix: [String] { configuration.prefix.split(separator: "/").map(String.init) }
 
-    /// The components of a path below the prefix of the proxy; nil if the path is not below it.
+    /// The components of a path after the prefix of the proxy; nil if the path does not begin with the prefix.
     func pathBelowPrefix(_ path: [String]) -> ArraySlice<String>? {
         path.starts(with: prefix) ? path.dropFirst(prefix.count) : nil
     }

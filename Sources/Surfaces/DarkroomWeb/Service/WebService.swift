@@ -3,7 +3,7 @@ import DarkroomConcurrency
 import DarkroomHTTP
 import Foundation
 
-/// Finds the route of each request, and answers on threads of its own.
+/// Finds the route of each request, and answers on its own threads.
 final class WebService: HTTPService {
     private let site: Site
     private let routes: RouteTable

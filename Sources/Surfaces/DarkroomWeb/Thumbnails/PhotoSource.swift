@@ -9,10 +9,10 @@ import Glibc
 /// Finds photos and their files.
 extension Site {
     /// The size of the largest manifest file that is read. Other users may write to output folders, and several requests
-    /// read manifests at a time. The lines of 1,000 photos, the most of an operation, have about 8 MiB at most.
+    /// read manifests at a time. An operation has at most 1,000 photos, whose lines have about 8 MiB at most.
     private static let maxManifestBytes = 16 << 20
 
-    /// Reads the manifest of a batch; nil if its output folder is not below the folders of this server.
+    /// Reads the manifest of a batch; nil if its output folder is not in the folders of this server.
     func manifest(of batch: BatchFacts) -> (any ManifestSource)? {
         results(of: batch)?.manifest(maxFileBytes: Self.maxManifestBytes)
     }

@@ -25,9 +25,9 @@ final class ThumbnailMaker: Sendable {
     static let widths = [128, 256, 512, 1024, 2048]
 
     private static let maxBytes = 256 << 20
-    /// The most bytes of a thumbnail; a JPEG of 2,048 x 2,048 pixels has about 1 MB.
+    /// The largest number of bytes of a thumbnail; a JPEG of 2,048 x 2,048 pixels has about 1 MB.
     private static let maxThumbnailBytes = 16 << 20
-    /// The most pixels of a photo that is decoded together with others, unless its pixels are never in memory as a whole.
+    /// A photo with more pixels than this is decoded alone, unless its pixels are never in memory as a whole.
     private static let pixelsTogether = 25_000_000
 
     private let cache: ThumbnailCache

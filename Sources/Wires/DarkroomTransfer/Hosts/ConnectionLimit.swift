@@ -15,7 +15,7 @@ struct ConnectionLimit {
     private var best: Duration?
     private var round: (answers: Int, time: Duration, wasFull: Bool) = (0, .zero, false)
 
-    /// - Parameter isMultiplexed: whether the host uses HTTP/2, so that its requests need no connections of their own.
+    /// - Parameter isMultiplexed: whether the host uses HTTP/2, so that its requests share a connection.
     mutating func use(isMultiplexed: Bool) {
         most = isMultiplexed ? Self.mostStreams : Self.most
         current = min(current, most)

@@ -6,8 +6,8 @@ import DarkroomHosts
 ///
 /// Elements of the highest priority begin first. Within a priority, groups take turns and hosts take turns, so that a
 /// large group does not delay a small group. Places are applied to each priority: ``places`` limits the running elements
-/// of this priority and of higher priorities. So an element never has to wait for an element of a lower priority to end,
-/// even if the host of that element is slow.
+/// of this priority and of higher priorities. Therefore an element never has to wait for an element of a lower priority
+/// to end, even if the host of that element is slow.
 struct HostBook<Element: AnyObject> {
     /// The priority of an element and whether it is first within its priority: a ``TransferOrder`` without its group.
     private struct Rank: Hashable, Comparable {
@@ -44,11 +44,11 @@ struct HostBook<Element: AnyObject> {
         var waiting = 0
         /// The number of entries in `queues` that are no longer valid.
         var stale = 0
-        /// In which lists of `ready` the host is.
+        /// The lists of `ready` that contain the host.
         var listed: Set<Rank> = []
         /// Its earliest entry in `timed`.
         var timed: ContinuousClock.Instant?
-        /// Since when nothing waits and nothing runs; nil if something does.
+        /// The time since which no element waits or runs; nil if an element waits or runs.
         var idleSince: ContinuousClock.Instant?
         var exchange: Exchange
 
@@ -98,12 +98,12 @@ struct HostBook<Element: AnyObject> {
     private var ready: [Rank: ArraySlice<String>] = [:]
     /// The hosts that may begin an element at a later time.
     private var timed = Timeline<String>()
-    /// The hosts in the order in which they became idle, and hosts that no longer are.
+    /// The hosts in the order in which they became idle, including hosts that are no longer idle.
     private var idle: ArraySlice<(since: ContinuousClock.Instant, host: String)> = []
 
     /// Whether hosts are shared with other workers. Then a host gets no request before the first reply to an exchange.
     private var isShared: Bool
-    /// The hosts that are to be exchanged with other workers, and hosts that no longer are.
+    /// The hosts that must be exchanged with other workers, including hosts for which this is no longer true.
     private var exchanges = Timeline<String>()
 
     /// - Parameter rules: the rules for a host.
@@ -125,7 +125,8 @@ struct HostBook<Element: AnyObject> {
 
     func condition(of host: String) -> HostCondition? { hosts[host]?.condition }
 
-    /// Until when a host gets no requests because it does not answer, or has asked for a long pause; nil if it gets some.
+    /// The time until which a host gets no requests because it does not answer, or has asked for a long pause; nil if
+    /// it gets requests.
     func standstill(of host: String) -> ContinuousClock.Instant? { hosts[host]?.condition.standstill }
 
     /// The waiting elements of a host.

@@ -41,8 +41,8 @@ extension HostCondition {
             || change(known.rate, learned.rate) != nil
     }
 
-    /// A host that was never in trouble is no news. That a host is too slow is no news, either: the network of this worker
-    /// may be slow.
+    /// A host that was never in trouble is not news. A host that is too slow is not news either, because the network of
+    /// this worker may be slow.
     private func isNews(_ state: State, _ known: State) -> Bool {
         switch (state, known) {
         case (.slow, .down), (.slow, .paused): true  // the others must learn that the host answers

@@ -44,8 +44,9 @@ struct HostCondition {
     /// the host is down, to at most ``longestProbe``.
     private static let usualProbe = Duration.seconds(10)
     private static let longestProbe = Duration.seconds(300)
-    /// The shortest pause that counts as a standstill. Shorter ones only spread the requests. Operations with photos of the
-    /// host are deferred if a little more than that is left, see `WorkerConfiguration.leastDeferral`.
+    /// The shortest pause that counts as a standstill. Shorter pauses only spread the requests. Operations with photos
+    /// of the host are deferred if the rest of the pause is a little longer than this time, see
+    /// `WorkerConfiguration.leastDeferral`.
     private static let leastStandstill = Duration.seconds(10)
 
     let rules: Rules
@@ -102,7 +103,7 @@ struct HostCondition {
 
     private var fixedRate: Double? { rules.interval.map { .seconds(1) / $0 } }
 
-    /// When a further request may begin; nil: after a running one has ended.
+    /// When a further request may begin; nil if it must wait for the end of a running request.
     func nextBegin(_ now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         guard running < limit else { return nil }
         let opens =
@@ -221,7 +222,8 @@ struct HostCondition {
         if case .paused(let until) = state { until > now } else { false }
     }
 
-    /// Until when the host gets no requests because it does not answer, or has asked for a long pause; nil if it gets some.
+    /// The time until which the host gets no requests because it does not answer, or has asked for a long pause; nil if
+    /// it gets requests.
     var standstill: ContinuousClock.Instant? {
         switch state {
         case .unknown, .up, .slow: nil

@@ -1,6 +1,6 @@
-/// Counts the transfers that have ended, by group and host, in bounded memory: of each group the hosts with the most
-/// transfers, and the sum of the others; of the groups those that were used last. Also counts the transfers that wait, but
-/// not in this engine. A plain value.
+/// Counts the transfers that have ended, by group and host, in bounded memory: of each group the hosts with the largest
+/// numbers of transfers, and the sum of the others; of the groups those that were used last. Also counts the transfers
+/// that wait, but not in this engine. A plain value.
 struct HostLedger {
     private struct Group {
         var hosts: [String: HostReport.Counts] = [:]

@@ -3,7 +3,8 @@ enum HostSign: Equatable {
     /// The host has answered, also with an error that concerns this photo alone. The time from the request to the first
     /// byte of its answer.
     case answered(after: Duration)
-    /// The host wants fewer requests: 429, or any status of 400 and above with the time to wait, if it says it.
+    /// The host wants fewer requests: 429, or any status from 400 on that tells how long to wait. `retryAfter` is this
+    /// time, if it was given.
     case refused(retryAfter: Duration?)
     /// 503 without a time to wait. The host wants fewer requests, or it cannot serve this photo now.
     case unavailable

@@ -52,7 +52,7 @@ struct RequestPace {
 
     /// This worker has this part of the rate now.
     mutating func setPart(_ new: Double, _ now: ContinuousClock.Instant) {
-        // The first request of a worker that joins others must not come at once.
+        // If the worker shares the host with other workers, its first request waits for one interval.
         if new < 1, last == nil { last = max(resume, now) }
         part = new
     }

@@ -7,7 +7,7 @@ struct NameCache {
     static let longest = Duration.seconds(3600)
     /// How long an answer without an address is used.
     static let missing = Duration.seconds(60)
-    /// How long a name is not asked for again after no server has answered.
+    /// How long the resolver waits before it looks up a name again that no server has answered.
     static let failed = Duration.seconds(2)
 
     private let limit: Int

@@ -10,7 +10,7 @@ final class NameResolver {
     /// The largest number of questions that name servers are working on.
     static let maxQuestions = 64
 
-    /// The addresses of `localhost` (RFC 6761), which no name server is asked for.
+    /// The addresses of `localhost` (RFC 6761), for which no name server is asked.
     private static let loopback = ["127.0.0.1", "::1"].compactMap { IPAddress($0[...]) }
 
     private struct Asked {
@@ -79,7 +79,7 @@ final class NameResolver {
         guard isNew, asked[name] == nil else { return nil }
         turns[priority, default: []].append(name)
         askNext(now)
-        // Some answers need no question, for example those for texts that are no names.
+        // Some answers need no question, for example those for texts that are not names.
         return cache.answer(for: name, at: now)
     }
 

@@ -24,8 +24,9 @@ final class BatchContext: Sendable {
     /// The bytes that cannot be decoded, by the index of their photo. These photos are downloaded again.
     let unusableOriginals = Locked<[Int: UnusableOriginal]>([:])
 
-    /// Bytes in the folder of originals that cannot be decoded. Another batch may have developed them with other options.
-    /// So they stay until another download gives a photo that can be developed, or the same bytes, which can be had again.
+    /// Bytes in the folder of originals that cannot be decoded. Another batch may have developed them with other
+    /// options. Therefore they stay until another download gives a photo that can be developed, or the same bytes,
+    /// which can be had again.
     struct UnusableOriginal {
         let reason: FailureReason
         let detail: String

@@ -4,7 +4,7 @@ import DarkroomStore
 import DarkroomTransfer
 import DarkroomWorkerState
 
-/// For what the photos of the batches of a worker waited since it started, for a bounded number of batches.
+/// The resources for which photos waited since the worker started, by batch, for a bounded number of batches.
 final class WaitSamples: Sendable {
     private struct State {
         var waits: [BatchID: (waits: ResourceWaits, lastUse: Int)] = [:]
@@ -51,7 +51,7 @@ final class WaitSamples: Sendable {
         of batch: BatchID, _ load: BatchLoad, _ hosts: [HostFacts], filtrations: Int
     ) -> Sample? {
         if load.isStorageBlocked { return (.disk, nil) }
-        // While so many photos are ready for their filtration, faster downloads would change nothing.
+        // While this number of photos is ready for filtration, faster downloads would change nothing.
         if load.downloaded >= filtrations { return (.filters, nil) }
         var photos: [ResourceWaits.Resource: Int] = [
             .downloads: load.downloading, .filters: load.downloaded + load.filtering, .host: load.requested.photos,

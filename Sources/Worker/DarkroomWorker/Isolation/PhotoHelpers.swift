@@ -132,8 +132,8 @@ package final class PhotoHelpers: Sendable {
     }
 
     /// If a library can be stopped, the helper stops the photo at the limit and returns a better message than the
-    /// worker could. So the worker stops the helper only 2 s after the limit. The elapsed time is also limited, because
-    /// a helper may receive no CPU time.
+    /// worker could. Therefore the worker stops the helper only 2 s after the limit. The elapsed time is also limited,
+    /// because a helper may receive no CPU time.
     private func time(_ limits: DevelopOptions) -> (Int) -> (processor: Duration, clock: Duration) {
         { pixels in
             // Photos that are never in memory as a whole take less time per pixel.

@@ -21,7 +21,7 @@ package struct PhotoProduct: Sendable {
     /// In pixels; nil if the file was made by a custom filter.
     package let height: Int?
 
-    /// The defects of the photo that did not fail it; nil if there are none.
+    /// The defects of the photo that were tolerated; nil if there are none.
     package var note: String?
     /// Whether the photo has a gain map, and this file does not.
     package var lostGainMap = false

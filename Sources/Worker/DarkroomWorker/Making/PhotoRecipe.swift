@@ -36,7 +36,7 @@ struct PhotoRecipe: Sendable {
 enum CustomFilterCode: Sendable {
     /// A type of the user's Swift program.
     case registered(@Sendable () -> any CustomFilter)
-    /// A command, which has processes of its own.
+    /// A command, which runs in separate processes.
     case command(FilterCommand)
 }
 

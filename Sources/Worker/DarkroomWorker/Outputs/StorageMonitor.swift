@@ -6,7 +6,7 @@ import DarkroomStorage
 import DarkroomWorkerState
 import Foundation
 
-/// Checks every 2 s, on a thread of its own, whether blocked outputs can be written again and refused batches can run
+/// Checks every 2 s, on a separate thread, whether blocked outputs can be written again and refused batches can run
 /// now.
 final class StorageMonitor: Sendable {
     private let core: WorkerCore

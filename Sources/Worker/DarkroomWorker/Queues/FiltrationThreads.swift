@@ -9,9 +9,9 @@ import Foundation
 /// DESIGN. As with `Operation.threadPriority`, the priority becomes the nice value of a thread. The threads of the
 /// operation queue must not have this value, because the system also uses them for other work, and threads that they
 /// start, for example for downloads, would inherit the value. A process without privileges cannot lower a nice value
-/// again. So this class has its own threads for filtrations; only image libraries start further threads from them. The
-/// thread of the queue waits while one of these threads works. With the priority 0.5, this class starts no threads, and
-/// the threads of the queue do the work.
+/// again. Therefore this class has its own threads for filtrations; only image libraries start further threads from
+/// them. The thread of the queue waits while one of these threads works. With the priority 0.5, this class starts no
+/// threads, and the threads of the queue do the work.
 final class FiltrationThreads: Sendable {
     private let pool: ThreadPool?
     private static let process = __priority_which_t(PRIO_PROCESS.rawValue)

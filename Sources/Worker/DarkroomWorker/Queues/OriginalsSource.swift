@@ -14,7 +14,7 @@ import Foundation
 ///
 /// DESIGN. The thread of the transfers and the thread that starts downloads must not wait for a disk. The threads of
 /// the filtrations cannot write the file: a photo counts as downloaded only after its file was written, even while
-/// filtrations are suspended. So this source has threads of its own that read and write files.
+/// filtrations are suspended. Therefore this source has its own threads, which read and write files.
 final class OriginalsSource: PhotoSource {
     private let engine: TransferEngine
     private let rules: FetchRules

@@ -7,8 +7,8 @@ import Foundation
 ///
 /// The worker state decides which photo starts next. It adds a download to the download queue only when the download
 /// can start immediately. While a host is busy, its transfers wait in the transfer engine, and transfers from other
-/// hosts start. The image filtration queue contains at most twice as many filtrations as run at a time. So most waiting
-/// photos stay in the worker state, which can withdraw them and start photos of higher priority first.
+/// hosts start. The image filtration queue contains at most twice as many filtrations as run at a time. Therefore most
+/// waiting photos stay in the worker state, which can withdraw them and start photos of higher priority first.
 final class PendingOperations: Sendable {
     /// The keys are tasks, not photos: a photo may start again with a newer fencing token while its old task ends.
     private struct InProgress {

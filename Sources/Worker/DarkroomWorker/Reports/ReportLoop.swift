@@ -4,7 +4,7 @@ import DarkroomModel
 import DarkroomStore
 import DarkroomWorkerState
 
-/// Reports the outcomes of photos, on a thread of its own. When a photo has an outcome, its file already has its final
+/// Reports the outcomes of photos, on a separate thread. When a photo has an outcome, its file already has its final
 /// name. The loop writes the manifest, makes the photo's file and the manifest durable, and sends the report to Redis.
 final class ReportLoop: Sendable {
     private let worker: WorkerCore
@@ -12,7 +12,8 @@ final class ReportLoop: Sendable {
 
     /// If an operation does not end, its changes are reported after this time.
     private static let patience = Duration.seconds(1)
-    /// Deferrals are longer by a random part, up to this factor, so that all operations of a host are not due at the same time.
+    /// Each deferral is multiplied by a random factor between 1 and this one, so that the operations of a host are not
+    /// all due at the same time.
     private static let longestSpread = 1.1
     /// How long an idle worker has to claim the operations that were released for it.
     private static let shareTime = Duration.milliseconds(500)

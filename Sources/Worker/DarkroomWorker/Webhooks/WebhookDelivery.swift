@@ -8,10 +8,10 @@ import Foundation
 /// Delivers the webhooks of finished batches, each at least once, to the hosts that are allowed for this worker.
 ///
 /// A heartbeat reply lists the ten webhooks that have been due for the longest time. If it lists ten, more may be due,
-/// and this worker may be allowed to deliver only webhooks that are not listed. So the worker searches for further
-/// webhooks. To take a webhook, a worker sets the due time of the webhook to one minute from now. So another worker
-/// delivers the webhook if the first worker ends before the delivery. Each delivery has its own thread. A server that
-/// does not answer occupies at most half of the threads.
+/// and this worker may be allowed to deliver only webhooks that are not listed. Therefore the worker searches for
+/// further webhooks. To take a webhook, a worker sets the due time of the webhook to one minute from now, so that
+/// another worker delivers the webhook if the first worker ends before the delivery. Each delivery has its own thread.
+/// A server that does not answer occupies at most half of the threads.
 final class WebhookDelivery: Sendable {
     private static let maxAtOnce = 8
     private static let maxAtOnceToAServer = 4

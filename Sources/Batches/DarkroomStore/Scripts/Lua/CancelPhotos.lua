@@ -61,7 +61,7 @@ for operation in pairs(touched) do
     if redis.call('ZSCORE', key .. QUEUE, operation) then
         local codes = redis.call('GETRANGE', key .. STATES, (operation - 1) * size, math.min(operation * size, photos) - 1)
         if string.find(codes, '[ND]') then
-            -- The operation goes on.
+            -- The operation continues.
         elseif output ~= '' then
             redis.call('ZADD', key .. QUEUE, operation, operation)  -- at once, if it was deferred
         else

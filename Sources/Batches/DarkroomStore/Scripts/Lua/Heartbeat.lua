@@ -17,8 +17,9 @@
 --     stale_files: batch id, operation number, fencing token: the worker must try to remove the temporary files of this
 --     operation that have this fencing token or a lower one in their names. Empty if there are none. The replies to nine
 --     heartbeats, a minute apart, name the same operation, because not every worker sees the folder.
---     workers: how many workers do the maintenance: the running ones; while it matters how often it is done, because operations are
---     executing or deferred or a webhook is due, only those that have sent a heartbeat or a claim in the last 3 s
+--     workers: how many workers do the maintenance. While operations are executing or deferred, or a webhook is due, these are only
+--     the workers that have sent a heartbeat or a claim in the last 3 s, because then it matters how often the maintenance is done;
+--     otherwise they are all running workers
 --     repair: 1 if the caller must call Repair.lua: every 10 s, and if no caller has continued a check for 1 s
 --#include prelude.lua
 --#include advance_clocks.lua

@@ -6,7 +6,7 @@
 -- After each start of the Redis server, the calls check all batches completely, except finished batches whose counters agree. At
 -- other times, each call compares the counters of the next 100 batches. A batch whose counters do not agree is checked completely.
 -- A complete check counts the state codes in a copy from the time at which the check began, and adds the differences to the
--- counters. So workers may change states and counters during the check. Operations with a lease are left to their workers.
+-- counters. Therefore workers may change states and counters during the check. Operations with a lease are left to their workers.
 -- The script also runs if Redis has no memory, to remove its copy. It makes a copy only if there is room; otherwise it tries again
 -- after a minute.
 -- ROLES worker, coordinator
@@ -84,7 +84,7 @@ local function begin(id)
     -- A batch with a key of another type has no fields; a batch without a state has false.
     if state == nil then return end
     if not state then
-        -- A torn file may contain only the first part of forgetting the batch.
+        -- A torn append-only file may contain only the first of the commands that forget the batch.
         if redis.call('ZSCORE', KEY_BATCHES, id) then redis.call('ZADD', KEY_EXPIRING, 0, id) end
         return
     end
@@ -268,7 +268,7 @@ local function complete(id, key)
         redis.call('HMGET', key, 'state', 'operations', 'operations.ended', 'executing', 'operations.kept', 'sealed', 'flag.cancelled',
             'priority', 'retain'))
     operations, cancelled, priority = tonumber(operations), cancelled == '1', priority or 'normal'
-    -- Operations that were never fed, and members that are no operations.
+    -- Operations that were never fed, and members that are not operations.
     for _, range in ipairs({{from = '-inf', to = '(1'}, {from = '(' .. operations, to = '(' .. DEFERRED}}) do
         local outside = redis.call('ZRANGEBYSCORE', key .. QUEUE, range.from, range.to, 'LIMIT', 0, 1000)
         if #outside > 0 then correct(redis.call('ZREM', key .. QUEUE, unpack(outside))) end

@@ -4,9 +4,9 @@
 -- ROLES worker
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] worker id, then for each host 9 arguments: its name; the requests that are running; the requests that the worker wants to
---     run (0: the worker leaves the host); its limit for requests at the same time; the most that it ever allows; '' or a change
---     of the limit since the last call (`+8` raised to 8, `-8` lowered to 8); likewise of the rate, in requests per 1,000 s (`-0`:
---     none); '' or the new state; '' or the time since the last answer in ms.
+--     run (0: the worker leaves the host); its limit for requests at the same time; the highest limit that it ever allows; '' or a
+--     change of the limit since the last call (`+8` raised to 8, `-8` lowered to 8); likewise of the rate, in requests per 1,000 s
+--     (`-0`: none); '' or the new state; '' or the time since the last answer in ms.
 --     The state is `up`, or `paused` or `down` with three numbers: ms since it began, ms until the next request, a count.
 -- {'OK', permits, users, all, is_contended, limit, rate, version, state, answered, ...} 9 elements for each host:
 --     permits: how many requests the worker may run at the same time
@@ -17,8 +17,8 @@
 --     version: grows with each change of the state; state, answered: as above; '' if not known
 --
 -- For each host, there is a hash `host:<name>`. Its fields, with times of the Redis server:
---     shared: `<limit> <rate> <most> <permits> <short> <users> <swept> <answered> <version> <state>`. `most` is the least of the
---     workers; permits, short and users are sums of the workers' fields; they were last made anew at `swept`
+--     shared: `<limit> <rate> <most> <permits> <short> <users> <swept> <answered> <version> <state>`. `most` is the lowest `most`
+--     of the workers; permits, short and users are sums of the workers' fields; they were last recomputed at `swept`
 --     worker:<id>: `<permits> <is short> <when it got permits or gave them back> <time of the call> <most>`. A worker is short if
 --     it has less than its share
 --#include prelude.lua
@@ -31,7 +31,7 @@ local TURN, BREAK = 1000, 300
 -- How often the entries are looked through.
 local SWEEP = 1000
 -- How long a host is remembered, and a host that was never in trouble. A host that gets no requests now is remembered longer, by the
--- time until its next request, but at most by LONGEST_PAUSE: meanwhile no worker may have photos of it.
+-- time until its next request, but at most by LONGEST_PAUSE, because until then it may happen that no worker has photos of it.
 local KEEP, KEEP_CALM, LONGEST_PAUSE = 120000, 20000, MOST_DEFERRAL
 local YEAR = 31600000000
 local MOST_REQUESTS = 10000
@@ -113,7 +113,8 @@ for at = 2, #ARGV, 9 do
         name, since, next_at, count = new, now - (number(began, 0, now) or 0), until_at, number(times, 0, 1000) or 0
         state = string.format('%s %.0f %.0f %d', name, since, next_at, count)
     end
-    -- A host that was forgotten meanwhile must not get a version that a worker knows.
+    -- If the host was forgotten since a worker read its version, the new version must differ from the version that the worker
+    -- knows.
     if new then version = math.max(version + 1, now) end
 
     local given, is_short, entry = 0, 0, nil

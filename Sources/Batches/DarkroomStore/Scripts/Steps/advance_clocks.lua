@@ -5,7 +5,7 @@
 -- time since the previous one: `lease_clock` by at most 3 s, `retention_clock` by at most 6 h, and neither if the clock of the server
 -- was set back.
 --
--- This step is part of every claim, heartbeat and release. So it also repairs counters of `control` that another program has
+-- This step is part of every claim, heartbeat and release. Therefore it also repairs counters of `control` that another program has
 -- damaged. A damaged counter continues from `now`, which is larger than any possible number of changes.
 local function advance_clocks()
     local now = server_time()

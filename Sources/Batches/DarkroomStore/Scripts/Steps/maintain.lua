@@ -4,7 +4,7 @@ local function maintain(worker, now, lease_clock, retention_clock)
     local more = false
     if worker ~= '' then redis.call('ZADD', KEY_WORKERS, now, worker) end
     -- A heartbeat in the future is from before the clock of the server was set back. It counts as a heartbeat of now, so that a
-    -- worker that has ended meanwhile becomes silent.
+    -- worker that has ended since then becomes silent.
     for _, early in ipairs(redis.call('ZRANGEBYSCORE', KEY_WORKERS, '(' .. now, '+inf', 'LIMIT', 0, 100)) do
         redis.call('ZADD', KEY_WORKERS, now, early)
     end

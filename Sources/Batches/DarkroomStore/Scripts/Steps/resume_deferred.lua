@@ -8,7 +8,7 @@
 local function resume_deferred(due, from, to, now)
     local more = #due == 10
 
-    -- Does this for one batch. Removes members that are no operation numbers.
+    -- Does this for one batch. Removes members that are not operation numbers.
     local function resume_operations(id)
         local queue = KEY_BATCH .. id .. QUEUE
         local operations, claimable = redis.call('ZRANGEBYSCORE', queue, from, to, 'LIMIT', 0, 50), {}

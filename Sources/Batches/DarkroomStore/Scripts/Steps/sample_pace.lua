@@ -3,9 +3,9 @@
 -- `<time> <done> <ms> <photos> <ms> <photos> ...`. The periods cover at most 60 s. The field `worked` is the sum of all periods, in ms.
 --
 -- The caller samples a batch only while photos of the batch run, or if photos have become done since the last sample. If more than
--- 10 s have passed since the last sample, the batch was paused in between: this time is no period of work. `done` is the number of done
--- photos now. `elapsed` is the time since the start of the batch, which counts as work if there is no sample because an earlier version
--- has started the batch.
+-- 10 s have passed since the last sample, the batch was paused in between, and this time does not count as work. `done` is the
+-- number of done photos now. `elapsed` is the time since the start of the batch, which counts as work if there is no sample because
+-- an earlier version has started the batch.
 local function sample_pace(key, now, pace, worked, done, elapsed)
     local time, before, periods = string.match(#(pace or '') <= 1000 and pace or '', '^(%d+) (%d+)(.*)$')
     local passed = time and now - time
