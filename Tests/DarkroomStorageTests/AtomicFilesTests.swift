@@ -108,11 +108,6 @@ import Testing
         #expect(try found() == ["large/00001/a.jpg", "small/a.jpg"])
     }
 
-    @Test func unwantedFilesLeaveNothing() throws {
-        #expect(try !write([file("small/a.jpg"), file("large/a.jpg")], isWanted: { false }))
-        #expect(try found() == [])
-    }
-
     private func text(_ path: String) -> String? {
         FileManager.default.contents(atPath: scratch.path(path)).map { String(decoding: $0, as: UTF8.self) }
     }
@@ -217,13 +212,6 @@ import Testing
         #expect(fault.scope == .batch && fault.check.fault(room: fault.room) != nil)
         #expect(fault.detail.contains("the manifest belongs there"))
         #expect(unlink(planted) == 0 && fault.check.fault(room: fault.room) == nil)
-    }
-
-    @Test func leavesNoFileOfACancelledWrite() throws {
-        let files = ["a.jpg", "small/a.jpg"].map { file($0) }
-        let written = try AtomicFiles.write(files, in: place, temporaryName: ".a", isWanted: { false })
-        #expect(!written)
-        #expect(try contents("") == ["manifest", "small"] && contents("small") == [])
     }
 
     @Test func openFolderDetectsItsReplacement() throws {

@@ -24,14 +24,6 @@ import Testing
         #expect(read == [0, 1, 2, 3, 2000, 2001, 199_998].map { "\(first) \($0)" } + ["\(second) 0"])
     }
 
-    @Test func lineOfAPhotoComesFromTheHighestFencingToken() throws {
-        try write(first, operation: 1, fencingToken: 9, [0, 1], name: "old")
-        try write(first, operation: 1, fencingToken: 10, [2, 0], name: "new")
-        try write(first, operation: 1, fencingToken: 8, [3, 2, 1, 0], name: "oldest")
-        #expect(try lines().map(\.name) == ["new", "old", "new", "oldest"])
-        #expect(try lines().map(\.index) == [0, 1, 2, 3])
-    }
-
     @Test func listsTheFolderAgainWhenAFileWithALowerTokenVanished() throws {
         try write(first, operation: 1, fencingToken: 1, [0, 1], name: "old")
         try write(first, operation: 1, fencingToken: 4, [0], name: "partial")
@@ -99,13 +91,6 @@ import Testing
         #expect(ManifestPath.parse(fileName: "123456789.0.jsonl")?.operation == 123_456_789)
     }
 
-    @Test func linesOfAnotherBatchAreIgnored() throws {
-        try write(first, operation: 1, fencingToken: 1, [0, 1], name: "sound")
-        try write(second, operation: 1, fencingToken: 9, [0, 1], name: "foreign")
-        try FileManager.default.moveItem(atPath: path(second, 1, 9), toPath: path(first, 1, 9))
-        #expect(try lines().map(\.name) == ["sound", "sound"])
-    }
-
     @Test func listsTheFolderAgainWhenAFileVanished() throws {
         try write(first, operation: 1, fencingToken: 1, [0], name: "old")
         try write(first, operation: 2, fencingToken: 1, [1], name: "old")
@@ -126,14 +111,6 @@ import Testing
         let empty = try requireError(ManifestError.self) { try lines() }
         #expect(empty.code == .noManifest)
         #expect(empty.description.contains("there is no folder \"manifest\" in it"))
-    }
-
-    @Test func fileDamagedByAPowerCutIsIgnoredBelowAHigherToken() throws {
-        try write(first, operation: 1, fencingToken: 1, [0, 1], name: "old")
-        let path = "\(output)/\(ManifestPath.folder(first))/\(ManifestPath.fileName(operation: 1, fencingToken: 2))"
-        try Data(repeating: 0, count: 500).write(to: URL(fileURLWithPath: path))
-        try write(first, operation: 1, fencingToken: 3, [0], name: "new")
-        #expect(try lines().map(\.name) == ["new", "old"])
     }
 
     @Test func damagedLineIsNamed() throws {

@@ -95,17 +95,6 @@ import Testing
         }
     }
 
-    @Test func numberOfAFolderIsReadWithoutTheManifestOfItsHolder() throws {
-        try withFolder { folder in
-            #expect(folder.lastTaken == 0)
-            try folder.prepare(for: other, overwrite: false)
-            let opened = try Folder(trusted: folder.path)
-            _ = try FolderHolder(owner: other.description, number: 7).take(ManifestPath.holder, in: opened)
-            try FileManager.default.removeItem(atPath: folder.path + "/" + ManifestPath.folder(other))
-            #expect(folder.holder == nil && folder.lastTaken == 7)
-        }
-    }
-
     @Test func largestNumberInTheHolderFileLeavesLaterNumbersValid() throws {
         try withFolder { folder in
             try folder.prepare(for: other, overwrite: false)
