@@ -20,7 +20,7 @@ struct WorkerCommand: ParsableCommand {
         group: "Worker", synonyms: ["start", "work"],
         examples: [
             "darkroom worker", "darkroom worker --redis redis://queue:6379 --outputs-under /mnt/photos",
-            "darkroom worker --custom-filter-input png --custom-filter small='convert png:- -scale 800 jpg:-'",
+            "darkroom worker --custom-filter-input png --custom-filter flip='convert png:- -flip -'",
         ],
         mainOptions: [
             "redis", "outputs-under", "downloads", "filtrations", "per-host", "rate", "custom-filter",

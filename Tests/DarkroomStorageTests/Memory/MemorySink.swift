@@ -21,7 +21,8 @@ final class MemorySink: OperationSink {
     }
 
     init(
-        _ storage: any HeldStorage, _ batch: MemoryStorage, _ opening: MemoryOpening, _ held: HeldOperation, worker: String, _ past: MemoryPast
+        _ storage: any HeldStorage, _ batch: MemoryStorage, _ opening: MemoryOpening, _ held: HeldOperation,
+        worker: String, _ past: MemoryPast
     ) {
         self.storage = storage
         self.batch = batch

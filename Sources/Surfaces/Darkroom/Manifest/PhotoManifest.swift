@@ -37,6 +37,7 @@ public struct PhotoManifest: Sendable {
         fileprivate let manifest: PhotoManifest
         fileprivate let batch: BatchID?
 
+        /// Begins at the first entry.
         public func makeAsyncIterator() -> Iterator {
             Iterator(manifest: manifest, cursor: ManifestCursor(manifest.source, of: batch))
         }
@@ -52,6 +53,8 @@ public struct PhotoManifest: Sendable {
                 self.cursor = cursor
             }
 
+            /// Returns the next entry; nil after the last one.
+            /// - Throws: ``DarkroomError`` with the code `manifestUnreadable`, or `CancellationError`.
             public mutating func next() async throws -> ManifestEntry? {
                 if let entry = entries.popFirst() { return entry }
                 let (cursor, lines) = try await manifest.reading { [cursor] in

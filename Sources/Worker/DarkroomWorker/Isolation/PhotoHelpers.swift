@@ -65,7 +65,8 @@ package final class PhotoHelpers: Sendable {
     ) throws(PhotoProduct.Failure) -> [UInt8] {
         let job = HelperJob(
             step, photo.record, maxPixels: maxPixels, seconds: seconds, maxBytes: HelperLimits.ownFileBytes)
-        return try ask(job, bytes, allowanceForCustomFilter(maxPixels: maxPixels)) { photo.cancellation.isCancelled }.bytes
+        return try ask(job, bytes, allowanceForCustomFilter(maxPixels: maxPixels)) { photo.cancellation.isCancelled }
+            .bytes
     }
 
     /// Sends a job to a helper, and waits for the answer.

@@ -58,7 +58,9 @@ final class StorageMonitor: Sendable {
         let check = faults.latest.check
         // `retry --overwrite` gives the batch a higher number, with which it takes the place back. If Redis cannot be read,
         // the next check tries again.
-        if faults.latest.isTaken, let taken = try? core.coordination.store.outputsTaken(by: [faults.batch])[faults.batch] {
+        if faults.latest.isTaken,
+            let taken = try? core.coordination.store.outputsTaken(by: [faults.batch])[faults.batch]
+        {
             check.retake(taken)
         }
         if let found = check.fault(room: faults.latest.room) {
