@@ -1,5 +1,4 @@
 import DarkroomConcurrency
-import DarkroomFiles
 import DarkroomImaging
 import DarkroomLogging
 import DarkroomModel

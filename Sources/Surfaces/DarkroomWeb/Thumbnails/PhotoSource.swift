@@ -1,6 +1,5 @@
 import Darkroom
 import DarkroomCoordinator
-import DarkroomFiles
 import DarkroomOrigins
 import DarkroomStorage
 import DarkroomStore

@@ -1,5 +1,4 @@
 import DarkroomConcurrency
-import DarkroomFiles
 import DarkroomLogging
 import DarkroomModel
 import DarkroomStorage

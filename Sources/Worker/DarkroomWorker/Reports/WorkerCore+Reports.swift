@@ -1,10 +1,6 @@
-import DarkroomFiles
 import DarkroomModel
 import DarkroomStorage
-import DarkroomStore
-import DarkroomText
 import DarkroomWorkerState
-import Foundation
 
 /// Writes the files that must be on the disk before operations are reported.
 extension WorkerCore {
