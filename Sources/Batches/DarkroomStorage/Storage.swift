@@ -16,12 +16,14 @@ package protocol BatchStorage: AnyObject, Sendable {
     var isKept: Bool { get }
 
     /// Makes this batch the holder of the place. Called for each claimed operation, before ``HeldStorage/begin(_:_:worker:)``.
+    /// If the storage is full, the place may be taken only with a later claim.
     /// - Throws: ``Refusal`` if this worker cannot write to the place, or if another batch has taken it.
     func take() throws(Refusal) -> any HeldStorage
 
     /// Removes the incomplete files of crashed workers that held an operation with the fencing token of `held` or a lower
     /// token. No worker will claim this operation again. Complete files stay. An error is ignored, because incomplete files
     /// do no harm.
+    /// - Parameter records: the photos of the operation, of which only the indexes are known.
     func removeRemains(of held: HeldOperation, _ records: [PhotoRecord])
 }
 
@@ -48,7 +50,8 @@ package protocol OperationSink: AnyObject, Sendable {
     /// no lines, and ``removeOthers()`` removes nothing, so that readers still find the stored lines.
     var past: [[UInt8]?] { get }
 
-    /// Writes the files of a photo: all of them, or none.
+    /// Writes the files of a photo: all of them, or none. After an error of a storage that cannot name all files at once, some
+    /// files may have their names; they are replaced when the photo is developed again.
     /// - Parameters:
     ///   - files: one for each ``BatchFiles/kinds``.
     ///   - attempt: the number of the attempt to develop a photo, unique among all photos of the worker.
@@ -58,7 +61,8 @@ package protocol OperationSink: AnyObject, Sendable {
         _ files: [MadeFile], of record: PhotoRecord, attempt: Int, isWanted: () -> Bool
     ) throws(StorageFault) -> [ManifestLine.File]?
 
-    /// Stores the manifest lines of the final photos, by position. Replaces the lines that this sink wrote before.
+    /// Stores the manifest lines of the final photos, by position. Replaces the lines that this sink wrote before. Does nothing
+    /// if there are no lines.
     func write(_ lines: [[UInt8]?]) throws(StorageFault)
 
     /// The place to which this sink writes. If ``loss()`` reports a fault, the files of all sinks with this place are lost.
@@ -71,8 +75,8 @@ package protocol OperationSink: AnyObject, Sendable {
     /// there; nil if they can be reached. The scope of the fault is `.file` if new files can be written.
     func loss() -> StorageFault?
 
-    /// Removes the lines that earlier claims stored, after this claim has stored all lines. An error is ignored, since
-    /// readers take the line with the highest fencing token.
+    /// Removes the lines that earlier claims stored, after this claim has stored all lines. Does nothing if this claim has
+    /// stored no lines. An error is ignored, since readers take the line with the highest fencing token.
     func removeOthers()
 
     /// Removes the lines that this sink has stored, since they are not reported.

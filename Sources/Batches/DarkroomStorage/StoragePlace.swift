@@ -19,7 +19,7 @@ package protocol StoragePlace: Sendable {
     func reserve(for batch: BatchID, origin: Int?) throws(StorageError)
 
     /// Creates the place for a batch that a stranger has submitted: in the folder `trusted`, without following links in it.
-    /// New folders have the owner and the mode of the folder above them.
+    /// New folders have the owner and the mode of the folder above them. Does nothing if the place is not in `trusted`.
     func reserve(for batch: BatchID, origin: Int?, in trusted: String) throws(StorageError)
 
     /// Removes what ``reserve(for:origin:)`` has created, and the manifest of the batch. An error is ignored, since the next
@@ -29,7 +29,7 @@ package protocol StoragePlace: Sendable {
     /// The batches that have a manifest in the place, sorted by id.
     func batches() throws(StorageError) -> [BatchID]
 
-    /// Whether no photo of a batch was stored. False if that cannot be read.
+    /// Whether no manifest line of a batch was stored. False if that cannot be read.
     func isUntouched(by batch: BatchID) -> Bool
 
     /// The id of the Redis data to which a batch belongs, see `BatchStore.identify()`; nil if it is not known.

@@ -3,6 +3,7 @@ import DarkroomModel
 /// Reads the results of photos, even while workers are writing them.
 package protocol ManifestSource: Sendable {
     /// The batches that have results here, earliest submission first.
+    /// - Throws: ``ManifestError`` with the code `noManifest` if no batch ever had results here.
     func batches() throws(ManifestError) -> [BatchID]
 
     /// The numbers of the parts of a batch's manifest, in ascending order; empty if there is no manifest.
@@ -20,6 +21,9 @@ package protocol ManifestPart: Sendable {
 
     /// The lines of an operation, sorted by photo index; empty if the operation has none. If several claims of the operation
     /// have stored a line of a photo, the line with the highest fencing token.
+    ///
+    /// Lines of other batches are left out. A damaged line of the highest token is an error; damaged lines of lower tokens are
+    /// left out, because a power failure may damage lines that were not reported.
     mutating func lines(ofOperation number: Int) throws(ManifestError) -> [ManifestLine]
 }
 
