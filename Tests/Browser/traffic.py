@@ -30,8 +30,15 @@ class Traffic:
             browser.script(WATCH)
 
     def hold(self, pattern):
-        """Requests whose line matches a regular expression wait until they are released."""
-        self._browser.script("traffic.held = new RegExp(arguments[0])", pattern)
+        """From now on, requests whose line matches a regular expression wait until they are released.
+
+        Returns the number of the earlier requests whose line matches."""
+        return self._browser.script(
+            """
+            traffic.held = new RegExp(arguments[0]);
+            return traffic.requests.filter(({ line }) => traffic.held.test(line)).length;
+            """,
+            pattern)
 
     def hold_replies(self, pattern):
         """Requests whose line matches are sent, but their replies wait until they are released."""
