@@ -106,7 +106,7 @@ import Testing
 
     @Test func anErrorKeepsTheProcess() throws {
         let fixture = try fixture()
-        #expect(try fixture.failure(photo("error")).detail == "operation \(fixture.operation.name): no sky é")
+        #expect(try fixture.failure(photo("error")).detail == "custom filter \(fixture.operation.name): no sky é")
         #expect(try fixture.text(photo("count")) == "1")
     }
 

@@ -98,7 +98,7 @@ private struct Nothing: CustomFilter {
     @Test func workerWithoutTheCommandLeavesTheBatchToOtherWorkers() throws {
         let id = try submit("wanted", photos: 3)
         let other = try darkroom.worker { $0.register(try FilterCommand("other", command: "cat")) }
-        darkroom.waitForLog("for the filter x:wanted: registered with it are other")
+        darkroom.waitForLog("for x:wanted: registered with it are other")
         let worker = try darkroom.worker { $0.register(try FilterCommand("wanted", command: "cat")) }
         #expect(try darkroom.wait(id).counts.filtered == 3)
         for worker in [worker, other] {

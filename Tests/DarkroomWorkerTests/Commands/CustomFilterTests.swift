@@ -211,10 +211,10 @@ private struct Combining: CustomFilter {
         #expect(try darkroom.manifest(of: id)[0]?.detail == "the sky is missing")
     }
 
-    @Test func workerWithoutTheOperationLeavesTheBatchToOtherWorkers() throws {
+    @Test func workerWithoutTheFilterLeavesTheBatchToOtherWorkers() throws {
         let id = try darkroom.submit([photos.url("moon.png")], darkroom.options { $0.filters = [.custom("count")] })
         let other = try darkroom.worker { try $0.register("copy") { Copy() } }
-        darkroom.waitForLog("for the filter x:count: registered with it are copy")
+        darkroom.waitForLog("for x:count: registered with it are copy")
         let worker = try darkroom.worker { try $0.register("count") { Count() } }
         let facts = try darkroom.wait(id)
         #expect(facts.counts.filtered == 1)

@@ -34,7 +34,7 @@ import Testing
         defer { unsetenv("DARKROOM_REDIS_PASSWORD") }
         let lines = try CommandFixture("env").text().split(separator: "\n").map(String.init).sorted()
         let names = lines.map { String($0.prefix { $0 != "=" }) }
-        let own = ["ARGUMENTS", "BATCH", "INDEX", "NAME", "OPERATION", "RENDITION", "URL"].map { "DARKROOM_\($0)" }
+        let own = ["ARGUMENTS", "BATCH", "CUSTOM_FILTER", "INDEX", "NAME", "RENDITION", "URL"].map { "DARKROOM_\($0)" }
         #expect(names.filter { $0.hasPrefix("DARKROOM") } == own)
         #expect(names.contains("PATH") && names.contains("TMPDIR") && names.contains("LC_NUMERIC"))
         #expect(
