@@ -1,4 +1,5 @@
 import DarkroomConcurrency
+import DarkroomFiles
 import DarkroomImaging
 import DarkroomLogging
 import DarkroomModel
