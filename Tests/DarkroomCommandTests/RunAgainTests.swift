@@ -84,7 +84,7 @@ import Testing
         }
         // The conditions of a version without the option.
         var json = try JSONSerialization.jsonObject(with: JSONEncoder().encode(bytes)) as? [String: Any] ?? [:]
-        #expect(json.removeValue(forKey: "customFilterInput") != nil)
+        #expect(json.removeValue(forKey: "operationInput") != nil)
         let data = try JSONSerialization.data(withJSONObject: json)
         #expect(try bytes.mendings(since: JSONDecoder().decode(RunConditions.self, from: data)).isEmpty)
         // `--custom-filter-input` has no effect without `--custom-filter`.

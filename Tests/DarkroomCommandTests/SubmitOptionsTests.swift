@@ -92,10 +92,10 @@ import Testing
         }
     }
 
-    @Test func customOperationsRequireWorkersThatHaveThem() throws {
+    @Test func customFiltersRequireWorkersThatHaveThem() throws {
         for (line, message) in [
             ("develop a b --filter x:mine", "develop runs no custom filters"),
-            ("run a -o b --filter x:mine", "the worker of this run has no such operation"),
+            ("run a -o b --filter x:mine", "the worker of this run has no such filter"),
         ] {
             let end = try requireError(CommandExit.self) {
                 try DarkroomProgram.parseAsRoot(line.split(separator: " ").map(String.init))

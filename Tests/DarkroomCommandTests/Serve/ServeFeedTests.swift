@@ -162,8 +162,8 @@ struct ServeFeedTests {
             let own = key.flatMap { (reply as? [String: Any])?[$0] } ?? reply
             #expect(try normalized(own, leavingOut) == normalized(printed.json(), leavingOut), "\(path)")
         }
-        try same("/batches/\(id)", nil, "status", "\(id)")
-        try same("/batches", "batches", "batches")
+        try same("/batches/\(id)", nil, "status", "\(id)", leavingOut: ["texts"])
+        try same("/batches", "batches", "batches", leavingOut: ["texts"])
         try same("/batches/\(id)/photos", "photos", "photos", "\(id)", leavingOut: ["files", "name", "url"])
         try same("/batches/\(id)/operations", "operations", "operations", "\(id)")
         try same("/status", nil, "status")

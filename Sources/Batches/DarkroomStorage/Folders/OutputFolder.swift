@@ -132,7 +132,7 @@ package struct OutputFolder: StoragePlace {
         of files: BatchFiles, taken: Int, _ rules: StorageRules, willAccess: (_ folder: String) -> Void
     ) throws(Refusal) -> any BatchStorage {
         let place = try OutputPlace(
-            path, role: Self.role, marker: ManifestPath.folder(files.batch),
+            path, role: "output", marker: ManifestPath.folder(files.batch),
             holder: FolderHolder(owner: files.batch.description, number: taken), rules)
         try place.prepare(role: Self.role, rules, willAccess: willAccess)
         return FolderStorage(files, in: place, rules)
