@@ -13,7 +13,7 @@ final class MemoryHarness: StorageHarness {
     func place(_ name: String) -> any StoragePlace { MemoryPlace("\(trusted)/\(name)") }
 
     var rules: StorageRules {
-        StorageRules(folders: [], isRemote: false, holderPatience: .seconds(1), syncFileSystem: { _ in 0 })
+        StorageRules(folders: [], isRemote: false, holderPatience: .seconds(30), syncFileSystem: { _ in 0 })
     }
 
     var trusted: String { "\(MemoryPlace.scheme)\(disk.name)" }

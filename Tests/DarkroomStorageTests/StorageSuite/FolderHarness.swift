@@ -35,7 +35,7 @@ final class FolderHarness: StorageHarness {
     func place(_ name: String) -> any StoragePlace { OutputFolder(path: disk + "/" + name) }
 
     var rules: StorageRules {
-        StorageRules(folders: [], isRemote: false, holderPatience: .seconds(1)) { [reported] descriptor in
+        StorageRules(folders: [], isRemote: false, holderPatience: .seconds(30)) { [reported] descriptor in
             reported.withLock { $0?.insert(descriptor).inserted ?? false } ? EIO : 0
         }
     }
