@@ -1,6 +1,6 @@
 import DarkroomFiles
 
-/// A file that was made of a photo and is to be stored.
+/// A file that a worker has made of a photo, and that is not stored yet.
 package struct MadeFile {
     /// The file name extension, without a dot.
     package let ending: String

@@ -1,9 +1,9 @@
 import DarkroomModel
 
-/// Where the results of one batch are stored: the files of its photos, and its manifest.
+/// Stores the results of one batch: the files of its photos, and its manifest.
 ///
 /// A storage guarantees to all workers and readers:
-/// - A file is complete as soon as it has its name. Nobody removes a file that has its name.
+/// - A file gets its name when it is complete. From then on, no worker removes it.
 /// - The name of a photo's file depends only on the photo, on the options of the batch, and on the format of the file. If a
 ///   photo is developed twice, the second file replaces the first.
 /// - The lines of an operation are stored with the fencing token of its claim. Readers take the line of a photo with the

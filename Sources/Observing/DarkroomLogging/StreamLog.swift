@@ -3,9 +3,9 @@ import Glibc
 
 /// Writes each event as one line with one write(2), so that the lines of several threads and processes never mix.
 ///
-/// Repeats are limited, see ``Logger/log(_:_:key:_:)``. Lines that cannot be written are dropped. Lines that the reader
-/// does not accept in time (a full pipe, a stopped terminal) are dropped and counted. Therefore a log that nobody reads
-/// does not stop the program, and a closed pipe does not end the process.
+/// Repeats are limited, see ``Logger/log(_:_:key:_:)``. Lines that cannot be written are dropped. While the
+/// reader accepts no lines (a full pipe, a stopped terminal), lines are dropped and counted. Therefore a log without a
+/// reader does not stop the program, and a closed pipe does not end the process.
 package final class StreamLog: LogHandler {
     private let descriptor: Int32
     private let format: LogFormat

@@ -59,7 +59,7 @@ package final class ResponseStream: Sendable {
         if let waiting { MHD_resume_connection(waiting) }
     }
 
-    /// How long the client has been receiving the last message; nil if it has received the whole message.
+    /// The time since the server began to send the last message; nil if the client has received the whole message.
     var stalledFor: Duration? { state.withLock { $0.message.isEmpty ? nil : .now - $0.since } }
 
     // MARK: - Called on the server's thread

@@ -6,8 +6,8 @@ import Glibc
 // DESIGN
 //
 // The loop uses libcurl's multi_socket interface: libcurl says for which sockets and until when it waits, and the loop
-// says which of these sockets are ready. The cost of an iteration depends only on the ready sockets, however many
-// others wait. TLS handshakes, up to some milliseconds of processor time each, run on this thread. They delay other
+// says which of these sockets are ready. The cost of an iteration depends on the number of the ready sockets,
+// and not on the number of the others. TLS handshakes, up to some milliseconds of processor time each, run on this thread. They delay other
 // attempts of the thread, but not the thread of the engine, which cancels transfers and gives slots.
 
 final class NetworkLoop {

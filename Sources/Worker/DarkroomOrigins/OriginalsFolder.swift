@@ -77,7 +77,7 @@ package struct OriginalsFolder: Sendable {
         writer: String
     ) throws(StorageFault) {
         let temporaryName = TemporaryName.of(
-            Self.what(record, held.batch), fencingToken: held.fencingToken, writer: writer)
+            TemporaryName.photo(record.index, of: held.batch), fencingToken: held.fencingToken, writer: writer)
         if !FetchRules.isOrdinary(way) {
             let lines = way.map { "\($0.host) \($0.address)\n" }.joined()
             try write(Array(lines.utf8), to: Self.file(of: record.url) + ".way", temporaryName)
@@ -113,16 +113,13 @@ package struct OriginalsFolder: Sendable {
 
     /// Removes what crashed workers have left of these photos with lower fencing tokens.
     package func removeRemains(of held: HeldOperation, _ records: [PhotoRecord]) {
+        // If the folder cannot be opened, its temporary files stay, which does no harm.
         guard let root = try? place.open() else { return }
-        let names = Set(records.map { Self.what($0, held.batch) })
+        let names = Set(records.map { TemporaryName.photo($0.index, of: held.batch) })
         for folder in Set(records.map { String(Self.file(of: $0.url).prefix(2)) }) {
             TemporaryName.remove(names, below: held.fencingToken, in: folder, root)
         }
     }
-
-    /// The part of a temporary file's name that identifies the photo. It includes the batch, because several batches
-    /// may write the same file at once, and each may remove only its own temporary files.
-    private static func what(_ record: PhotoRecord, _ batch: BatchID) -> String { "\(batch)-\(record.index)" }
 
     package var path: String { place.folder }
 

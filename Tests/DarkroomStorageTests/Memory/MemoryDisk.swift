@@ -64,7 +64,7 @@ final class MemoryDisk: @unchecked Sendable {  // `state` is used only while `lo
         var free = Int.max
         var isAway = false
         var isReadOnly = false
-        /// When the disk lost what was not durable.
+        /// The times at which the disk lost the data that was not durable.
         var losses: [ContinuousClock.Instant] = []
     }
 

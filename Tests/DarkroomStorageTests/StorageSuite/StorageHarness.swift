@@ -49,7 +49,7 @@ protocol StorageHarness: AnyObject {
     /// Makes all places read-only. Files can neither be created, renamed nor removed.
     func makeReadOnly() throws
 
-    /// The storage loses what was not durable. Barriers that were opened before report it once.
+    /// Makes the storage lose the data that is not durable. Each barrier that was opened before reports the loss once.
     func loseUnsynced()
 
     /// Ends the faults that the functions above have begun.

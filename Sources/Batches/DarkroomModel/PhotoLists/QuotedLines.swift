@@ -56,7 +56,7 @@ struct QuotedLines {
         Byte.isBlank(byte) || byte == Byte.carriageReturn || byte == Byte.lineFeed
     }
 
-    /// How the quotation marks of a line are read if the line is a row: if a quoted field is not closed, they are text.
+    /// The meaning of the quotation marks in a line that is a whole row. They are text if the last quoted field has no end.
     static func quotes(of line: UnsafeRawBufferPointer, _ delimiter: UInt8) -> ListQuotes {
         var end = QuotedFieldState.start
         for byte in line { end.advance(over: byte, delimiter: delimiter) }

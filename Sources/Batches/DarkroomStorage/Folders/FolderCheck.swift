@@ -53,7 +53,10 @@ struct FolderCheck: StorageCheck {
         _ = try? FolderHolder(owner: holder.owner, number: number).take(ManifestPath.holder, in: root)
     }
 
-    func remove(_ remains: String) { try? place.open().remove(remains) }
+    func remove(_ remains: String) {
+        // A file that stays does no harm. The next worker that claims its operation after a crash removes it.
+        try? place.open().remove(remains)
+    }
 }
 
 extension OutputPlace {

@@ -96,7 +96,8 @@ final class FolderSink: OperationSink {
         try? folder.remove(ManifestPath.fileName(operation: held.number, fencingToken: fencingToken))
     }
 
-    /// The folder of the operation's manifest files; nil if it does not exist.
+    /// The folder of the operation's manifest files; nil if it does not exist or cannot be opened. Then its files stay, which
+    /// does no harm.
     private var manifestFolder: Folder? {
         try? batch.manifestPlace.open().folder(batch.manifestFolder(of: held))
     }
@@ -106,7 +107,7 @@ extension MadeFile {
     /// The SHA-256 in hexadecimal.
     fileprivate var digest: String {
         var digest = ""
-        // The bytes are in memory and were read before, so the closure is called.
+        // `withBytes` throws only the errors of its argument, and this one throws none.
         try? withBytes { digest = Hexadecimal.text(SHA256Digest.hash(of: $0)) }
         return digest
     }

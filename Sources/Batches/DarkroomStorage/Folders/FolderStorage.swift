@@ -63,6 +63,7 @@ final class FolderStorage: BatchStorage {
 
     /// Removes the temporary files of workers that held the operation with fencing tokens below `token`.
     func removeTemporaries(of held: HeldOperation, _ records: [PhotoRecord], below token: Int) {
+        // If the folder cannot be opened, its temporary files stay, which does no harm.
         guard let root = try? manifestPlace.open() else { return }
         let photos = Set(records.map { TemporaryName.photo($0.index, of: held.batch) })
         for folder in files.folders(of: records) { TemporaryName.remove(photos, below: token, in: folder, root) }

@@ -52,6 +52,7 @@ final class OpenFolder: Sendable {
     /// Whether the path still leads to this folder, and not to a folder that was mounted in the meantime, and whether
     /// the folders of renditions are on the same file systems as before.
     var isStillThere: Bool {
+        // A folder that cannot be opened counts as another one: the worker gives up its unreported operations, which run again.
         guard let root = try? place.open(), let status = try? root.folder(place.marker ?? "").status(),
             status.st_dev == device, status.st_ino == node
         else { return false }

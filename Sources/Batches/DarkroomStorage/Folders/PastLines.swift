@@ -84,6 +84,7 @@ struct PastLines {
     ) -> ManifestLine.File? {
         for ending in kind.endings(record) {
             let path = files.path(of: record, kind, ending: ending)
+            // A file that cannot be read has another extension, or its facts are left out of the line.
             guard let file = try? output.contents(of: path, maxBytes: 1 << 30) else { continue }
             return ManifestLine.File(
                 rendition: kind.rendition, filters: kind.filters, file: path, bytes: file.count,
