@@ -19,7 +19,7 @@ extension BatchOptions {
         let authority = url.utf8.drop { $0 != UInt8(ascii: "/") }.dropFirst(2).prefix { !"/?#\\".utf8.contains($0) }
         guard authority.contains(UInt8(ascii: "@")) else { return nil }
         return
-            "the URL has a user or password, which everybody who sees the batch could read; leave it out: workers sign "
-            + "webhooks with their --webhook-secret-file instead"
+            "the URL has a user or password, which everybody who sees the batch could read; leave it out: workers can "
+            + "sign webhooks with a secret instead"
     }
 }

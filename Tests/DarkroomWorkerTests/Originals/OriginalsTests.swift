@@ -407,7 +407,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         for path in ["/etc", originals + "/../../etc", "originals"] {
             let id = try darkroom.submit([urls[0]], options { $0.originals = path })
             let worker = try darkroom.worker { $0.outputsUnder = folders }
-            darkroom.waitForLog("its folder of originals \(path) is not below a folder of --outputs-under")
+            darkroom.waitForLog("its folder of originals \(path) is not in a folder to which this worker may write")
             worker.stop()
             worker.wait()
             #expect(try darkroom.store.facts(of: id)?.counts.new == 1)

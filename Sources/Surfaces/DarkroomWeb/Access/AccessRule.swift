@@ -108,7 +108,7 @@ struct AccessControl: Sendable {
             return .refused("the Host field is missing")
         }
         guard isKnown(host) else {
-            return .refused("this server is not \(host.name); its names are given with --host")
+            return .refused("this server is not \(host.name); it was not started with this name")
         }
         guard isFromThisSite(request, host) else { return .refused("the request comes from another web site") }
         return client(of: request)

@@ -71,9 +71,9 @@ struct Problem: Error, Sendable {
     ]
 
     static let readOnly = Problem(
-        403, "readOnly", "this server was started with --read-only, so it changes nothing")
+        403, "readOnly", "this server was started as read-only, so it changes nothing")
     static let noSubmission = Problem(
-        403, "noSubmission", "this server takes no lists; one that does: darkroom serve --outputs-under FOLDER")
+        403, "noSubmission", "this server takes no lists: it was started without a folder for their photos")
 
     var title: String { Self.titles[status] ?? "Error" }
 

@@ -58,7 +58,7 @@ final class BatchContext: Sendable {
         } catch let refusal as Refusal {
             throw refusal
         } catch {
-            throw Refusal(reason: "\(error)")
+            throw Refusal(.other, "\(error)")
         }
         let files = BatchFiles(
             id, options, template,
@@ -99,7 +99,7 @@ final class BatchContext: Sendable {
     ) throws -> PhotoRecipe {
         let outputs = try options.outputs()
         if let problem = Imaging.problem(saving: outputs.flatMap(\.encoding.candidates)) {
-            throw Refusal(reason: problem)
+            throw Refusal(.other, problem)
         }
         var limits = DevelopOptions(outputs: [], maxPixels: configuration.maxPixels)
         limits.processorTime = configuration.photoTimeout
@@ -108,7 +108,8 @@ final class BatchContext: Sendable {
         limits.overlays = try Overlays.load(for: outputs) { path throws(Refusal) in
             let folders = configuration.transfer.fileFolders + configuration.watermarkFolders
             guard let folder = OutputPlace.longest(of: folders, containing: path) else {
-                throw Refusal(reason: "its watermark \(path) is not below a folder of --files-under")
+                throw Refusal(
+                    .filesNotAllowed, "its watermark \(path) is not in a folder whose files this worker may read")
             }
             willAccess(folder)
             return folder
@@ -128,7 +129,8 @@ final class BatchContext: Sendable {
         let known = Set(configuration.customFilters.keys).union(configuration.commands.keys).sorted()
             .joined(separator: ", ")
         throw Refusal(
-            reason: "this worker has no custom filter \"\(name)\" for \(CustomStep.prefix)\(name): "
+            .other,
+            "this worker has no custom filter \"\(name)\" for \(CustomStep.prefix)\(name): "
                 + (known.isEmpty ? "none is registered with it" : "registered with it are \(known)"))
     }
 
@@ -137,10 +139,12 @@ final class BatchContext: Sendable {
         let folders = configuration.transfer.fileFolders
         let isRead = (folders + folders.compactMap(Path.real)).contains { Folder.part(of: path, below: $0) != nil }
         guard isRead, !Path.climbs(path) else {
-            throw Refusal(reason: "its photos lie in \(path), which is not below a folder of --files-under")
+            throw Refusal(
+                .filesNotAllowed, "its photos lie in \(path), which is not in a folder whose files this worker may read"
+            )
         }
         guard access(path, R_OK | X_OK) == 0 else {
-            throw Refusal(reason: "the folder of its photos is not seen here: \(path): \(systemErrorText())")
+            throw Refusal(.folderMissing, "the folder of its photos is not seen here: \(path): \(systemErrorText())")
         }
     }
 }
