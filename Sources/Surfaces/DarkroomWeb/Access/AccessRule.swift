@@ -1,5 +1,6 @@
 import DarkroomCoding
 import DarkroomHTTP
+import DarkroomText
 
 /// Who may use the server.
 package enum AccessRule: Sendable {
@@ -199,9 +200,7 @@ struct HostHeader: Equatable {
 
     /// The value of `Origin`: `https://example.com`. Returns nil for `null` and for other schemes than HTTP.
     init?(origin: String) {
-        guard let start = ["http://", "https://"].first(where: { origin.lowercased().hasPrefix($0) }) else {
-            return nil
-        }
-        self.init(String(origin.dropFirst(start.count)))
+        guard let (_, server) = URLScheme.web(origin[...]) else { return nil }
+        self.init(String(server))
     }
 }

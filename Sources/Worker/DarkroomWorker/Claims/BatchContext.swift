@@ -1,4 +1,3 @@
-import DarkroomConcurrency
 import DarkroomFiles
 import DarkroomImaging
 import DarkroomModel
@@ -14,30 +13,10 @@ final class BatchContext: Sendable {
     let options: BatchOptions
     let recipe: PhotoRecipe
     let storage: any BatchStorage
-    /// The folder of the downloaded bytes; nil if the bytes are not kept.
-    let originals: OriginalsFolder?
-    /// The file system of ``originals``; nil if there is none, or if it cannot be identified.
-    let originalsDomain: StorageDomain?
+    /// The downloaded bytes; nil if they are not kept.
+    let originals: BatchOriginals?
     /// The number that the batch received when it took its output, see ``BatchFacts/outputTaken``.
     let taken: Int
-
-    /// The bytes that cannot be decoded, by the index of their photo. These photos are downloaded again.
-    let unusableOriginals = Locked<[Int: UnusableOriginal]>([:])
-
-    /// Bytes in the folder of originals that cannot be decoded. Another batch may have developed them with other
-    /// options. Therefore they stay until another download gives a photo that can be developed, or the same bytes,
-    /// which can be had again.
-    struct UnusableOriginal {
-        let reason: FailureReason
-        let detail: String
-        /// The SHA-256 digest of the bytes.
-        let digest: [UInt8]
-
-        /// The detail of the photo's failure after it also failed with another download.
-        func detail(after reason: FailureReason, _ other: String) -> String {
-            "\(detail); downloaded again: \(reason.word)\(other.isEmpty ? "" : ": \(other)")"
-        }
-    }
 
     /// Creates the context of a batch, and checks its folders.
     /// - Parameters:
@@ -81,8 +60,9 @@ final class BatchContext: Sendable {
             : try StorageSchemes.place(options.output).storage(
                 of: files, taken: taken, rules, willAccess: willAccess)
         try originalsPlace?.prepare(role: Self.originalsRole, rules, willAccess: willAccess)
-        originals = originalsPlace.map { OriginalsFolder(place: $0, maxBytes: configuration.transfer.maxBytes) }
-        originalsDomain = originals?.domain
+        originals = originalsPlace.map {
+            BatchOriginals(OriginalsFolder(place: $0, maxBytes: configuration.transfer.maxBytes))
+        }
         if !options.photosFolder.isEmpty {
             willAccess(options.photosFolder)
             try Self.checkPhotos(options.photosFolder, configuration)
