@@ -1,6 +1,6 @@
 import Darkroom
-import DarkroomCoordinator
 import DarkroomFiles
+import DarkroomLists
 import DarkroomText
 import Foundation
 
@@ -43,8 +43,9 @@ struct DevelopInput {
         var photos: [(name: String, path: [UInt8])] = []
         let list = try PhotoListReader(argument, options, remark: remark)
         let scheme = "file://".utf8.count
-        while try list.next({ name, url in
-            photos.append((String(decoding: name, as: UTF8.self), PercentEncoding.decoded(url.dropFirst(scheme))))
+        while try list.next({ photo in
+            photos.append(
+                (String(decoding: photo.name, as: UTF8.self), PercentEncoding.decoded(photo.url.dropFirst(scheme))))
         }) {}
         return photos.map { name, bytes in
             let path = Path.joined(argument, name)
