@@ -283,8 +283,7 @@ let rooms: [[Target]] = [
             dependencies: [
                 "DarkroomCoordinator", "DarkroomLists", "DarkroomFiles", "StoreInspection", "DarkroomTestSupport",
                 "ErrorExpectations", "DarkroomCoding", "DarkroomConcurrency", "DarkroomStorage", "DarkroomModel",
-                "DarkroomRedis",
-                "DarkroomStore",
+                "DarkroomRedis", "DarkroomStore",
             ]),
         .testTarget(
             name: "DarkroomWorkerStateTests",

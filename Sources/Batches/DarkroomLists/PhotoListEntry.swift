@@ -21,7 +21,10 @@ package struct PhotoListEntry: Sendable, Hashable {
 
 extension ListEntry {
     /// Passes an entry whose name is in its URL to `receive`.
-    static func pass(_ url: UnsafeRawBufferPointer, _ scratch: inout PhotoURL.Scratch, to receive: PhotoListReceiver) {
-        PhotoURL.withName(of: url, &scratch) { receive(ListEntry(name: $0, url: url)) }
+    static func pass(
+        _ url: UnsafeRawBufferPointer, line: Int? = nil, _ scratch: inout PhotoURL.Scratch,
+        to receive: PhotoListReceiver
+    ) {
+        PhotoURL.withName(of: url, &scratch) { receive(ListEntry(name: $0, url: url, line: line)) }
     }
 }

@@ -1,10 +1,11 @@
-import DarkroomLists
 import DarkroomModel
 import Testing
 
+@testable import DarkroomLists
+
 @Suite struct EntryReadingTests {
     private func read(_ name: [UInt8], _ url: [UInt8], folder: String? = "/lists") -> PhotoListEntry {
-        var reading = EntryReading(folder: folder)
+        var reading = EntryReading(folder.map { .all(in: $0) } ?? .none)
         var entry = PhotoListEntry(name: "", url: "")
         name.withUnsafeBytes { name in
             url.withUnsafeBytes { reading.read(ListEntry(name: name, url: $0)) { entry = PhotoListEntry($0) } }

@@ -1,5 +1,6 @@
-import DarkroomLists
 import Testing
+
+@testable import DarkroomLists
 
 @Suite struct ListDetectionTests {
     static let noLists: [([UInt8], PhotoListError.Code, String)] = [

@@ -1,4 +1,4 @@
-import DarkroomLists
+@testable import DarkroomLists
 
 /// The entries of a list that is parsed in chunks of `step` bytes.
 func entries(

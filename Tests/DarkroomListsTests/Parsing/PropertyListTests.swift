@@ -1,7 +1,8 @@
-import DarkroomLists
 import DarkroomStorage
 import Foundation
 import Testing
+
+@testable import DarkroomLists
 
 @Suite struct PropertyListTests {
     func bytes(_ value: Any, _ format: PropertyListSerialization.PropertyListFormat) throws -> [UInt8] {

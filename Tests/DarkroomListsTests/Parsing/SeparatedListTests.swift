@@ -1,5 +1,6 @@
-import DarkroomLists
 import Testing
+
+@testable import DarkroomLists
 
 @Suite struct SeparatedListTests {
     static let lists: [(String, String, [String])] = [

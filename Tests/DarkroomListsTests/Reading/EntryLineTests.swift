@@ -16,8 +16,8 @@ import Testing
         let list = try PhotoListReader(scratch.write(name, text))
         for _ in 0..<2 {
             var found: [Int?] = []
-            try list.read { _ in
-                found.append(list.line)
+            try list.read { entry in
+                found.append(entry.line)
                 return true
             }
             #expect(found == lines)

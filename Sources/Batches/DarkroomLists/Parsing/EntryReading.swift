@@ -1,9 +1,9 @@
 import DarkroomModel
 
 /// Converts the entries of a list: text that is not UTF-8 is read as Windows-1252, and a path becomes a `file:` URL.
-package struct EntryReading {
+struct EntryReading {
     /// Which entries are paths.
-    package enum Paths: Sendable, Equatable {
+    enum Paths: Sendable, Equatable {
         /// None, for example in a list from the web.
         case none
         /// Absolute paths, in a list that somebody has sent: its folder is of no use to that person.
@@ -16,28 +16,27 @@ package struct EntryReading {
     /// The base folder of relative paths; nil if they are not converted.
     private let folder: [UInt8]?
     /// The number of entries that were not valid UTF-8.
-    package private(set) var converted = 0
+    private(set) var converted = 0
     private var scratch = PhotoURL.Scratch()
 
-    /// - Parameter folder: The base folder of relative paths; nil if no entries are paths.
-    package init(folder: String?) { self.init(folder.map { Paths.all(in: $0) } ?? Paths.none) }
-
-    package init(_ paths: Paths) {
+    init(_ paths: Paths) {
         self.paths = paths
         if case .all(let folder) = paths { self.folder = Array(folder.utf8) } else { folder = nil }
     }
 
     /// Converts an entry and passes it to `receive`.
-    package mutating func read(_ entry: ListEntry, _ receive: PhotoListReceiver) {
+    mutating func read(_ entry: ListEntry, _ receive: PhotoListReceiver) {
         // The bytes of a path are not converted, because paths have no encoding.
         if let path = path(entry.url) {
-            return PhotoURL.file(path: path).withUnsafeBytes { convert(ListEntry(name: entry.name, url: $0), receive) }
+            return PhotoURL.file(path: path).withUnsafeBytes {
+                convert(ListEntry(name: entry.name, url: $0, line: entry.line), receive)
+            }
         }
         convert(entry, receive)
     }
 
     /// The absolute form of an entry that is a path; nil if the entry is not a path.
-    package func path(_ url: UnsafeRawBufferPointer) -> [UInt8]? {
+    func path(_ url: UnsafeRawBufferPointer) -> [UInt8]? {
         guard paths != .none, PhotoURL.authorityStart(url) == nil, LocalPath.isOne(url) else { return nil }
         guard let folder else { return url.first == Byte.slash ? Array(url) : nil }
         return LocalPath.absolute(url, in: folder)
@@ -49,7 +48,7 @@ package struct EntryReading {
         // Percent-encoded bytes of a URL, from which its name is taken, are not text of the list.
         if !isPlain || !PhotoURL.withName(of: entry.url, &scratch, { $0.elementsEqual(entry.name) }) { converted += 1 }
         Self.text(entry.name).withUnsafeBytes { name in
-            Self.text(entry.url).withUnsafeBytes { receive(ListEntry(name: name, url: $0)) }
+            Self.text(entry.url).withUnsafeBytes { receive(ListEntry(name: name, url: $0, line: entry.line)) }
         }
     }
 

@@ -5,9 +5,9 @@ import DarkroomModel
 /// Plain text, CSV, TSV and JSONL are streamed: the parser stores at most the longest line, up to 1 MiB. A JSON
 /// document or a property list is collected first, up to `maxWholeBytes`. The parser also passes on entries with an
 /// invalid URL: their text, or a description of it, takes the place of the URL.
-package struct PhotoListParser {
+struct PhotoListParser {
     /// The maximum size of a JSON document or a property list: 1 GiB.
-    package static let maxWholeBytes = 1 << 30
+    static let maxWholeBytes = 1 << 30
 
     private enum Content {
         case text(RecordSplitter, TextListParser)
@@ -18,23 +18,22 @@ package struct PhotoListParser {
     }
 
     /// The format; nil until enough bytes have been received to detect it.
-    package private(set) var format: PhotoListFormat?
+    private(set) var format: PhotoListFormat?
     /// True if all names are known to be unique, as in the dictionary of a property list.
-    package private(set) var namesAreUnique = false
+    private(set) var namesAreUnique = false
     /// True for the dictionary of a property list in which no two names differ only in case or Unicode composition.
-    package private(set) var namesAreDistinct = false
+    private(set) var namesAreDistinct = false
     /// True if the names are distinct even without picture extensions, and some names have such an extension.
-    package private(set) var stemsAreDistinct = false
+    private(set) var stemsAreDistinct = false
     /// A sentence that tells the user which columns of a table were guessed; nil if no columns were guessed.
-    package private(set) var guess: String?
+    private(set) var guess: String?
     /// A sentence about the first unusual quoted field of a table so far; nil if there is none.
-    package private(set) var quoteRemark: String?
+    private(set) var quoteRemark: String?
 
     private let ending: String
     private let maxWholeBytes: Int
     private let columns: ListColumns
     private let quotes: ListQuotes?
-    private let entryLine: EntryLine
     private var content: Content?
     /// The bytes received before the format was known, or all bytes of a list that must be read as a whole.
     private var held: [UInt8] = []
@@ -47,19 +46,16 @@ package struct PhotoListParser {
     private static let mark: [UInt8] = [0xef, 0xbb, 0xbf]
 
     /// The number of bytes from which ``decide()`` has detected the format; nil if it has not detected the format.
-    package var examinedBytes: Int?
+    var examinedBytes: Int?
 
     /// Creates a parser for a list with this name. The extension of the name is used only if two formats are possible.
-    /// - Parameters:
-    ///   - quotes: How quotation marks in a table are read; nil to detect it.
-    ///   - entryLine: Gets the line of each entry before the entry is passed on.
-    package init(
+    /// - Parameter quotes: How quotation marks in a table are read; nil to detect it.
+    init(
         listName: String = "", columns: ListColumns = ListColumns(), quotes: ListQuotes? = nil,
-        maxWholeBytes: Int = PhotoListParser.maxWholeBytes, entryLine: EntryLine = EntryLine()
+        maxWholeBytes: Int = PhotoListParser.maxWholeBytes
     ) {
         self.columns = columns
         self.quotes = quotes
-        self.entryLine = entryLine
         var parts = listName.lowercased().split(separator: ".")
         if parts.last == "gz" { parts.removeLast() }
         ending = parts.count > 1 ? String(parts[parts.count - 1]) : ""
@@ -68,7 +64,7 @@ package struct PhotoListParser {
 
     /// Examines the next bytes without passing on entries. Returns true when the format is known and, for a property
     /// list, also whether its names are unique. Call `parse` with the bytes that follow.
-    package mutating func examine(_ chunk: UnsafeRawBufferPointer, isLast: Bool) throws(PhotoListError) -> Bool {
+    mutating func examine(_ chunk: UnsafeRawBufferPointer, isLast: Bool) throws(PhotoListError) -> Bool {
         try hold(chunk)
         if format == nil {
             passComments()
@@ -100,7 +96,7 @@ package struct PhotoListParser {
     /// Returns false if the bytes contain no line with a URL (for example only the header of a table), or if they may
     /// be the beginning of a JSON document or a property list. If another parser reads the list again, it must decide
     /// after the same number of bytes, so that it detects the same format: see ``examinedBytes``.
-    package mutating func decide() -> Bool {
+    mutating func decide() -> Bool {
         guard format == nil, held.contains(Byte.lineFeed), String(decoding: held, as: UTF8.self).contains("://"),
             let finding = try? find(isWhole: false), finding != .json, finding != .propertyList
         else { return false }
@@ -113,7 +109,7 @@ package struct PhotoListParser {
     /// Parses the next bytes and passes on the complete entries. If `isLast` is true, the list ends with these bytes.
     ///
     /// May be called for the first bytes, or after `examine` has returned true. Must not be called after an error.
-    package mutating func parse(
+    mutating func parse(
         _ chunk: UnsafeRawBufferPointer, isLast: Bool, _ receive: PhotoListReceiver
     ) throws(PhotoListError) {
         guard content != nil else {
@@ -176,17 +172,17 @@ package struct PhotoListParser {
     private mutating func begin(_ finding: ListDetector.Finding) {
         switch finding {
         case .text:
-            (format, content) = (.text, .text(RecordSplitter(entryLine), TextListParser()))
+            (format, content) = (.text, .text(RecordSplitter(), TextListParser()))
         case .separated(let layout):
             guess = layout.guess
             // Quotation marks in the lines before the table have no meaning.
             let firstLine = 1 + held.prefix(layout.start).count { $0 == Byte.lineFeed }
             held.removeFirst(layout.start)
             let splitter = RecordSplitter(
-                quotedFieldDelimiter: layout.quotes == .csv ? layout.delimiter : nil, firstLine: firstLine, entryLine)
-            (format, content) = (.separated, .separated(splitter, SeparatedListParser(layout, entryLine)))
+                quotedFieldDelimiter: layout.quotes == .csv ? layout.delimiter : nil, firstLine: firstLine)
+            (format, content) = (.separated, .separated(splitter, SeparatedListParser(layout)))
         case .jsonLines:
-            (format, content) = (.jsonLines, .jsonLines(RecordSplitter(entryLine), JSONLinesParser()))
+            (format, content) = (.jsonLines, .jsonLines(RecordSplitter(), JSONLinesParser()))
         case .json:
             (format, content) = (.json, .json)
         case .propertyList:

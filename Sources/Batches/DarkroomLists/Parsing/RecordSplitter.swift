@@ -38,15 +38,11 @@ struct RecordSplitter {
     private var pendingBytes = 0
     private var line: Int
     private var recordLine: Int
-    private let entryLine: EntryLine
 
     /// Creates a splitter for CSV records with the delimiter `quotedFieldDelimiter`; if nil, for lines.
-    /// - Parameters:
-    ///   - firstLine: The number of the first line.
-    ///   - entryLine: Gets the line of each record before the record is passed on.
-    init(quotedFieldDelimiter: UInt8? = nil, firstLine: Int = 1, _ entryLine: EntryLine = EntryLine()) {
+    /// - Parameter firstLine: The number of the first line.
+    init(quotedFieldDelimiter: UInt8? = nil, firstLine: Int = 1) {
         self.quotedFieldDelimiter = quotedFieldDelimiter
-        self.entryLine = entryLine
         line = firstLine
         recordLine = firstLine
     }
@@ -87,7 +83,6 @@ struct RecordSplitter {
     ) {
         let line = recordLine
         recordLine = self.line
-        entryLine.number = line
         let length = pendingBytes + rest.count
         let isLong = length > Self.maxRecordBytes
         if isLong, pending.contains(Byte.lineFeed) || rest.contains(Byte.lineFeed) {
@@ -100,7 +95,7 @@ struct RecordSplitter {
             let url = "URL of \(length) bytes, too long"
             pending.removeAll()
             pendingBytes = 0
-            return ListEntry.with(name: "line \(line)", url: url, receive)
+            return ListEntry.with(name: "line \(line)", url: url, line: line, receive)
         }
         guard pendingBytes > 0 else { return receiver.take(withoutCarriageReturn(rest), line: line, receive) }
         pending.append(contentsOf: rest)
@@ -152,7 +147,6 @@ struct RecordSplitter {
         guard pending.count == pendingBytes, pendingBytes + rest.count <= 2 * Self.maxRecordBytes else { return false }
         pending.append(contentsOf: rest)
         let first = recordLine
-        entryLine.number = first
         let isTaken = pending.withUnsafeBytes {
             receiver.takeUnclosed(withoutCarriageReturn($0), isClosed: isClosed, line: first, receive)
         }

@@ -7,6 +7,6 @@ struct TextListParser: RecordReceiver {
     mutating func take(_ record: UnsafeRawBufferPointer, line: Int, _ receive: PhotoListReceiver) {
         let url = record.trimmed
         guard let first = url.first, first != Byte.hash else { return }
-        ListEntry.pass(url, &scratch, to: receive)
+        ListEntry.pass(url, line: line, &scratch, to: receive)
     }
 }

@@ -18,8 +18,6 @@ package final class PhotoListReader {
     package let name: String
     /// The number of entries that were passed on since the beginning of the list.
     package private(set) var photos = 0
-    /// The line of the entry that is being passed on, from 1; nil if the format is not divided into lines.
-    package var line: Int? { entryLine.number }
 
     private enum Source {
         case folder(PhotoFolder)
@@ -31,7 +29,6 @@ package final class PhotoListReader {
     private let remark: @Sendable (String) -> Void
     private let source: Source
     private var entries: EntryReading
-    private let entryLine = EntryLine()
     private let paths: EntryReading.Paths
     private var hasReportedConversion = false
     private var hasReportedQuotes = false
@@ -62,7 +59,7 @@ package final class PhotoListReader {
         name = Self.displayName(location)
         paths = Self.paths(in: location, options)
         entries = EntryReading(paths)
-        parser = Self.parser(of: location, options, entryLine)
+        parser = Self.parser(of: location, options)
         do {
             source = try Self.open(location, options, standardInput)
             switch source {
@@ -181,7 +178,7 @@ package final class PhotoListReader {
         isEnded = false
         gzip = nil
         let examinedBytes = parser.examinedBytes
-        parser = Self.parser(of: location, options, entryLine)
+        parser = Self.parser(of: location, options)
         parser.examinedBytes = examinedBytes
         guard case .bytes(let bytes) = source else { return }
         do {
@@ -269,12 +266,10 @@ package final class PhotoListReader {
         file.canRewind ? file : try SpooledBytes(file)
     }
 
-    private static func parser(
-        of location: String, _ options: ListOptions, _ entryLine: EntryLine
-    ) -> PhotoListParser {
+    private static func parser(of location: String, _ options: ListOptions) -> PhotoListParser {
         PhotoListParser(
             listName: fileName(location), columns: options.columns, quotes: options.quotes,
-            maxWholeBytes: options.limits?.maxWholeBytes ?? PhotoListParser.maxWholeBytes, entryLine: entryLine)
+            maxWholeBytes: options.limits?.maxWholeBytes ?? PhotoListParser.maxWholeBytes)
     }
 
     private static func isWeb(_ location: String) -> Bool {

@@ -28,7 +28,7 @@ struct DryRun {
         var examination = try ListExamination(options, fileFolders: fileFolders)
         var next = ContinuousClock.now + Self.noteEvery
         try photos.read { entry in
-            examination.add(entry, line: photos.list.line)
+            examination.add(entry)
             guard examination.photos % Self.photosPerCheck == 0, next < .now else { return true }
             progress.note("\(HumanText.count(examination.photos)) photos read")
             next = .now + Self.noteEvery

@@ -50,13 +50,13 @@ struct ListExamination {
     }
 
     /// Adds the next entry of the list.
-    mutating func add(_ entry: ListEntry, line: Int?) {
+    mutating func add(_ entry: ListEntry) {
         let name = entry.name
         if let problem = problem(entry) {
             reasons[problem.reason, default: 0] += 1
             if unusable.count < Self.mostUnusableShown {
                 let name = String(decoding: name, as: UTF8.self)
-                unusable.append(UnusableEntry(index: photos, line: line, name: name, problem: problem))
+                unusable.append(UnusableEntry(index: photos, line: entry.line, name: name, problem: problem))
             }
         }
         compare(name)

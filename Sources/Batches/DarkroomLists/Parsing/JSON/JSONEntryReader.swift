@@ -3,6 +3,9 @@ import DarkroomModel
 /// Converts JSON values to entries. A string is a URL. An object contains a URL and optionally a name, under keys of
 /// `FieldNames`. Any other value becomes an invalid entry with a description of the value.
 struct JSONEntryReader {
+    /// The line of the next entry; nil if the entries are in one document.
+    var line: Int?
+
     private var scratch = PhotoURL.Scratch()
     private var urlBytes: [UInt8] = []
     private var nameBytes: [UInt8] = []
@@ -66,9 +69,9 @@ struct JSONEntryReader {
         url.withBytes(&urlBytes) { url in
             let url = url.trimmed
             guard let name, !name.raw.isEmpty else {
-                return ListEntry.pass(url, &scratch, to: receive)
+                return ListEntry.pass(url, line: line, &scratch, to: receive)
             }
-            name.withBytes(&nameBytes) { receive(ListEntry(name: $0, url: url)) }
+            name.withBytes(&nameBytes) { receive(ListEntry(name: $0, url: url, line: line)) }
         }
     }
 }

@@ -15,12 +15,13 @@ struct JSONLinesParser: RecordReceiver {
             try scanner.skipValue()
             guard scanner.peek() == nil else { throw scanner.failure("the end of the line") }
             scanner = JSONScanner(record)
+            reader.line = line
             try reader.entry(&scanner, receive)
         } catch {
             let problem = PhotoURL.redactingWords(error.message)
             let url =
                 "line \(line) is not JSON (\(problem)): \(PhotoURL.redactingWords(record.excerpt(maxBytes: 100)))"
-            ListEntry.with(name: "line \(line)", url: url, receive)
+            ListEntry.with(name: "line \(line)", url: url, line: line, receive)
         }
     }
 }

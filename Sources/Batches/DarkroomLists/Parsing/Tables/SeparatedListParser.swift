@@ -38,7 +38,6 @@ struct SeparatedListParser: RecordReceiver {
     private(set) var remark: String?
 
     private let layout: Layout
-    private let entryLine: EntryLine
     /// Whether the next record is the header.
     private var isAtHeader: Bool
     private var fields: [SeparatedFields.Field] = []
@@ -46,10 +45,8 @@ struct SeparatedListParser: RecordReceiver {
     private var urlScratch: [UInt8] = []
     private var nameScratch: [UInt8] = []
 
-    /// - Parameter entryLine: Gets the line of each entry of a record that is read as several rows.
-    init(_ layout: Layout, _ entryLine: EntryLine) {
+    init(_ layout: Layout) {
         self.layout = layout
-        self.entryLine = entryLine
         isAtHeader = layout.hasHeader
     }
 
@@ -112,7 +109,6 @@ struct SeparatedListParser: RecordReceiver {
         var line = first
         QuotedLines.forEach(of: record) { range in
             let text = record.part(range)
-            entryLine.number = line
             if text.contains(where: { !Byte.isBlank($0) }) {
                 row(text, QuotedLines.quotes(of: text, layout.delimiter), line: line, receive)
             }
@@ -140,7 +136,7 @@ struct SeparatedListParser: RecordReceiver {
         }
         // A record that ends before its URL column is a photo with an empty URL. Records are never skipped.
         guard let columns = layout.columns, fields.count > columns, layout.urlColumn < columns else {
-            return pass(field(layout.nameColumn), field(layout.urlColumn), receive)
+            return pass(field(layout.nameColumn), field(layout.urlColumn), line: line, receive)
         }
         let alignment = RowAlignment(
             delimiter: layout.delimiter, columns: columns, urlColumn: layout.urlColumn, nameColumn: layout.nameColumn,
@@ -150,25 +146,25 @@ struct SeparatedListParser: RecordReceiver {
             let problem =
                 "line \(line) has \(fields.count) fields, the list has \(columns) columns; if its URL contains the "
                 + "separator, put the URL in quotes"
-            return ListEntry.with(name: "line \(line)", url: problem, receive)
+            return ListEntry.with(name: "line \(line)", url: problem, line: line, receive)
         }
         func part(_ range: Range<Int>) -> SeparatedFields.Field {
             fields.first { $0.range == range }
                 ?? SeparatedFields.Field(raw: record.part(range), hasQuotes: false, range: range, isQuoted: false)
         }
-        pass(place.name.map { part($0) } ?? none, part(place.url), receive)
+        pass(place.name.map { part($0) } ?? none, part(place.url), line: line, receive)
     }
 
     private mutating func pass(
-        _ name: SeparatedFields.Field, _ url: SeparatedFields.Field, _ receive: PhotoListReceiver
+        _ name: SeparatedFields.Field, _ url: SeparatedFields.Field, line: Int, _ receive: PhotoListReceiver
     ) {
         url.withText(&urlScratch) { url in
             let url = url.trimmed
             name.withText(&nameScratch) { name in
                 if name.isEmpty {
-                    ListEntry.pass(url, &scratch, to: receive)
+                    ListEntry.pass(url, line: line, &scratch, to: receive)
                 } else {
-                    receive(ListEntry(name: name, url: url))
+                    receive(ListEntry(name: name, url: url, line: line))
                 }
             }
         }
