@@ -82,7 +82,7 @@ let rooms: [[Target]] = [
             .target(name: "DarkroomRecipes", dependencies: ["DarkroomText"]),
             .target(name: "DarkroomImaging", dependencies: ["CImaging", "DarkroomConcurrency", "DarkroomRecipes"]),
         ]),
-    // Batches: model, keys and scripts in Redis, storage of results, coordinator.
+    // Batches: model, photo lists, keys and scripts in Redis, storage of results, coordinator.
     room(
         "Batches",
         [
@@ -95,14 +95,20 @@ let rooms: [[Target]] = [
                     "DarkroomModel", "DarkroomCoding", "DarkroomConcurrency", "DarkroomFiles", "DarkroomText",
                 ]),
             .target(
+                name: "DarkroomLists",
+                dependencies: [
+                    "DarkroomModel", "DarkroomTransfer", "DarkroomCoding", "DarkroomConcurrency", "DarkroomFiles",
+                    "DarkroomText",
+                ]),
+            .target(
                 name: "DarkroomStore",
                 dependencies: ["DarkroomHosts", "DarkroomModel", "DarkroomRedis", "DarkroomFiles", "DarkroomText"],
                 resources: [.embedInCode("Scripts/Lua"), .embedInCode("Scripts/Steps")]),
             .target(
                 name: "DarkroomCoordinator",
                 dependencies: [
-                    "DarkroomStore", "DarkroomStorage", "DarkroomTransfer", "DarkroomCoding", "DarkroomConcurrency",
-                    "DarkroomFiles", "DarkroomText", "DarkroomModel", "DarkroomRedis",
+                    "DarkroomStore", "DarkroomStorage", "DarkroomLists", "DarkroomCoding", "DarkroomConcurrency",
+                    "DarkroomModel", "DarkroomRedis",
                 ]),
         ]),
     // The worker, and its state machine, which has no side effects.
@@ -148,8 +154,8 @@ let rooms: [[Target]] = [
             .target(
                 name: "Darkroom",
                 dependencies: [
-                    "DarkroomModel", "DarkroomCoordinator", "DarkroomStore", "DarkroomRedis", "DarkroomWorker",
-                    "DarkroomTransfer", "DarkroomImaging", "DarkroomStorage", "DarkroomLogging",
+                    "DarkroomModel", "DarkroomLists", "DarkroomCoordinator", "DarkroomStore", "DarkroomRedis",
+                    "DarkroomWorker", "DarkroomTransfer", "DarkroomImaging", "DarkroomStorage", "DarkroomLogging",
                     "DarkroomConcurrency",
                     "DarkroomFiles", "DarkroomText", "DarkroomRecipes",
                 ]),
@@ -172,7 +178,7 @@ let rooms: [[Target]] = [
                     "Darkroom", "DarkroomWeb", "DarkroomHTTP", "DarkroomCoordinator", "DarkroomStore", "DarkroomRedis",
                     "DarkroomWorker", "DarkroomTransfer", "DarkroomImaging", "DarkroomRecipes",
                     "DarkroomStorage", "DarkroomLogging", "DarkroomConcurrency", "DarkroomFiles", "DarkroomText",
-                    "DarkroomTelemetry", "DarkroomCoding", "ArgumentParsing", "CSystem",
+                    "DarkroomTelemetry", "DarkroomCoding", "DarkroomLists", "ArgumentParsing", "CSystem",
                 ]),
         ]),
     [
@@ -183,7 +189,7 @@ let rooms: [[Target]] = [
                 "Darkroom", "DarkroomCoordinator", "DarkroomStore", "DarkroomRedis", "DarkroomWorker",
                 "DarkroomImaging", "DarkroomRecipes", "DarkroomLogging", "DarkroomPhotoServer",
                 "DarkroomConcurrency", "DarkroomText", "DarkroomWorkerState", "ArgumentParsing", "CSystem",
-                "DarkroomModel",
+                "DarkroomModel", "DarkroomLists",
             ],
             path: "Benchmarks/DarkroomBench"),
 
@@ -247,7 +253,13 @@ let rooms: [[Target]] = [
             ]),
         .testTarget(
             name: "DarkroomModelTests",
-            dependencies: ["DarkroomModel", "DarkroomStorage", "FuzzSupport", "ErrorExpectations"]),
+            dependencies: ["DarkroomModel", "ErrorExpectations"]),
+        .testTarget(
+            name: "DarkroomListsTests",
+            dependencies: [
+                "DarkroomLists", "DarkroomModel", "DarkroomStorage", "DarkroomCoding", "DarkroomConcurrency",
+                "DarkroomFiles", "DarkroomTestSupport", "ErrorExpectations", "FuzzSupport",
+            ]),
         .testTarget(
             name: "DarkroomStorageTests",
             dependencies: [
@@ -270,9 +282,9 @@ let rooms: [[Target]] = [
         .testTarget(
             name: "DarkroomCoordinatorTests",
             dependencies: [
-                "DarkroomCoordinator", "DarkroomFiles", "StoreInspection", "DarkroomTestSupport", "ErrorExpectations",
-                "DarkroomCoding", "DarkroomConcurrency", "DarkroomStorage", "DarkroomModel", "DarkroomRedis",
-                "DarkroomStore",
+                "DarkroomCoordinator", "DarkroomLists", "DarkroomFiles", "StoreInspection", "DarkroomTestSupport",
+                "ErrorExpectations", "DarkroomCoding", "DarkroomConcurrency", "DarkroomStorage", "DarkroomModel",
+                "DarkroomRedis", "DarkroomStore",
             ]),
         .testTarget(
             name: "DarkroomWorkerStateTests",
@@ -306,7 +318,7 @@ let rooms: [[Target]] = [
                 "DarkroomTransfer", "DarkroomImaging", "DarkroomRecipes", "DarkroomLogging",
                 "DarkroomCoding", "DarkroomFiles", "DarkroomCommand", "StoreInspection", "DarkroomTestSupport",
                 "ErrorExpectations", "HostileWorker", "FuzzSupport", "ArgumentParsing", "DarkroomConcurrency",
-                "DarkroomModel", "DarkroomPhotoServer", "DarkroomText",
+                "DarkroomModel", "DarkroomLists", "DarkroomPhotoServer", "DarkroomText",
             ]),
         .testTarget(
             name: "DarkroomWebTests",
@@ -322,7 +334,7 @@ let rooms: [[Target]] = [
                 "DarkroomStorage",
                 "Darkroom", "DarkroomStore", "DarkroomWorker", "DarkroomCoding", "DarkroomCommand",
                 "DarkroomPhotoServer", "DarkroomConcurrency", "DarkroomTestSupport", "StoreInspection", "FuzzSupport",
-                "DarkroomCoordinator", "DarkroomModel", "DarkroomRedis",
+                "DarkroomCoordinator", "DarkroomModel", "DarkroomLists", "DarkroomRedis",
             ]),
     ],
 ]

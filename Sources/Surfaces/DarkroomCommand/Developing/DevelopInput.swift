@@ -1,6 +1,6 @@
 import Darkroom
-import DarkroomCoordinator
 import DarkroomFiles
+import DarkroomLists
 import DarkroomText
 import Foundation
 
@@ -42,8 +42,8 @@ struct DevelopInput {
     ) throws(PhotoListError) -> [DevelopInput] {
         var photos: [(name: String, path: [UInt8])] = []
         let list = try PhotoListReader(argument, options, remark: remark)
-        while try list.next({ name, url in
-            photos.append((String(decoding: name, as: UTF8.self), PhotoURL.path(ofFile: url)))
+        while try list.next({ photo in
+            photos.append((String(decoding: photo.name, as: UTF8.self), PhotoURL.path(ofFile: photo.url)))
         }) {}
         return photos.map { name, bytes in
             let path = Path.joined(argument, name)

@@ -1,6 +1,6 @@
 import ArgumentParsing
 import Darkroom
-import DarkroomCoordinator
+import DarkroomLists
 
 /// Options for reading a photo list.
 struct ListReadingOptions: ParsableArguments {
