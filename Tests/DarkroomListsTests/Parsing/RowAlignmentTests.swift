@@ -63,7 +63,7 @@ import Testing
         func guess(_ text: String) throws -> String? {
             var parser = PhotoListParser(listName: "x.csv")
             _ = try Array(text.utf8).withUnsafeBytes { try parser.examine($0, isLast: true) }
-            return parser.guess
+            return parser.guess?.problem
         }
         #expect(try guess("http://a/w_1,h_2/c.jpg,Cat\n")?.contains("column 1 are joined") == true)
         #expect(try guess("http://a/1,c.jpg,Cat\n")?.contains("column 1 are not joined") == true)

@@ -77,7 +77,7 @@ import Testing
             _ = try read(table, ListColumns(url: "d"))
             Issue.record("a missing column was accepted")
         } catch {
-            #expect("\(error)".contains("no column \"d\" for --url-column") && "\(error)".contains("\"c\""), "\(error)")
+            #expect("\(error)".contains("no column \"d\" for the URLs") && "\(error)".contains("\"c\""), "\(error)")
         }
     }
 
@@ -85,7 +85,7 @@ import Testing
         var parser = PhotoListParser(listName: "x.csv")
         let list = Array("Wat,Waar\nCat,http://a/1.jpg\nDog,http://a/2.jpg\n".utf8)
         _ = try list.withUnsafeBytes { try parser.examine($0, isLast: true) }
-        #expect(parser.guess?.contains("column 2 (\"Waar\") has the URLs, column 1 the names") == true)
+        #expect(parser.guess?.problem.contains("column 2 (\"Waar\") has the URLs, column 1 the names") == true)
     }
 
     @Test(arguments: [1, 1000, .max]) func refusesAQuoteThatIsNeverClosed(step: Int) throws {

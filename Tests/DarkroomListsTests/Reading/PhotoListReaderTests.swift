@@ -113,11 +113,13 @@ import Testing
             options.isRecursive = isRecursive
             options.except = folder.path + "/out"
             remarks.withLock { $0 = [] }
-            let reader = try PhotoListReader(folder.path, options) { remark in remarks.withLock { $0.append(remark) } }
+            let reader = try PhotoListReader(folder.path, options) { remark in
+                remarks.withLock { $0.append(remark.description) }
+            }
             return try all(reader).map(\.name)
         }
         #expect(try names(false) == ["0.jpg"])
-        let flat = "2 subfolders and 1 file without a picture's ending skipped; --recursive looks into subfolders"
+        let flat = "2 subfolders and 1 file without a picture's ending skipped; subfolders can be included"
         #expect(remarks.withLock { $0.count == 1 && $0[0].hasSuffix(flat) }, "\(remarks.withLock { $0 })")
         #expect(try names(true) == ["0.jpg", "a/1.jpg", "a/b/1.jpg"])
         let deep = "2 subfolders and 1 file without a picture's ending skipped"
@@ -142,7 +144,7 @@ import Testing
         list += Array("ln,http://h/b\n".utf8)
         let remarks = Locked<[String]>([])
         let reader = try PhotoListReader(folder.write("list.csv", list)) { remark in
-            remarks.withLock { $0.append(remark) }
+            remarks.withLock { $0.append(remark.description) }
         }
         for _ in 0..<2 {
             #expect(try all(reader).map(\.name) == ["Mün", "Köln"])
@@ -230,7 +232,7 @@ import Testing
         let remarks = Locked<[String]>([])
         let rows = (0..<3000).map { "\($0 == 2000 ? "\"" : "")a caption with some words \($0)\thttp://a/\($0).jpg\n" }
         let list = try folder.write("list.tsv", rows.joined())
-        let reader = try PhotoListReader(list) { remark in remarks.withLock { $0.append(remark) } }
+        let reader = try PhotoListReader(list) { remark in remarks.withLock { $0.append(remark.description) } }
         var photos = 0
         while try reader.next({ _ in photos += 1 }) {}
         #expect(photos == 3000 && reader.photos == 3000)

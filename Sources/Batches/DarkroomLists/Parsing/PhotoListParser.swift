@@ -26,9 +26,9 @@ struct PhotoListParser {
     /// True if the names are distinct even without picture extensions, and some names have such an extension.
     private(set) var stemsAreDistinct = false
     /// A sentence that tells the user which columns of a table were guessed; nil if no columns were guessed.
-    private(set) var guess: String?
+    private(set) var guess: ListRemark?
     /// A sentence about the first unusual quoted field of a table so far; nil if there is none.
-    private(set) var quoteRemark: String?
+    private(set) var quoteRemark: ListRemark?
 
     private let ending: String
     private let maxWholeBytes: Int

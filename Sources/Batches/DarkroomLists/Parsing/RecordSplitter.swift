@@ -161,8 +161,7 @@ struct RecordSplitter {
     private func openQuote(_ where: String) -> PhotoListError {
         PhotoListError(
             .damaged, line: recordLine,
-            "a field begins with a quote (\") that is not closed \(`where`); close it, double the quotes in a quoted field, or "
-                + "use --quotes literal if quotes are text in this list"
-        )
+            "a field begins with a quote (\") that is not closed \(`where`); close it, or double the quotes in a quoted field",
+            .readQuotesAsText)
     }
 }

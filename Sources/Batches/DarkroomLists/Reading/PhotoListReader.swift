@@ -27,7 +27,7 @@ package final class PhotoListReader {
 
     private let location: String
     private let options: ListOptions
-    private let remark: @Sendable (String) -> Void
+    private let remark: @Sendable (ListRemark) -> Void
     private let source: Source
     private var entries: EntryReading
     private let paths: EntryReading.Paths
@@ -52,7 +52,7 @@ package final class PhotoListReader {
     ///   - remark: called with a sentence about anything that was skipped, converted or guessed.
     package init(
         _ location: String, _ options: ListOptions = ListOptions(), standardInput: Int32 = STDIN_FILENO,
-        remark: @escaping @Sendable (String) -> Void = { _ in }
+        remark: @escaping @Sendable (ListRemark) -> Void = { _ in }
     ) throws(PhotoListError) {
         self.location = location
         self.options = options
@@ -66,7 +66,7 @@ package final class PhotoListReader {
             switch source {
             case .bytes(let bytes):
                 try begin(bytes)
-                if let guess = parser.guess { remark("photo list \(name): \(guess)") }
+                if let guess = parser.guess { remark(guess.after("photo list \(name): ")) }
                 if paths != .none, parser.format?.isReadWhole == false { photosFolder = try folderOfFirstPath() }
             case .folder(let folder):
                 photosFolder = String(decoding: folder.path, as: UTF8.self)
@@ -117,24 +117,24 @@ package final class PhotoListReader {
         let parts =
             (skipped.folders > 0 ? [count(skipped.folders, "subfolder")] : [])
             + (skipped.files > 0 ? [count(skipped.files, "file") + " without a picture's ending"] : [])
-        let advice = skipped.folders > 0 && !options.isRecursive ? "; --recursive looks into subfolders" : ""
-        remark("folder \(name): \(parts.joined(separator: " and ")) skipped\(advice)")
+        let text = "folder \(name): \(parts.joined(separator: " and ")) skipped"
+        let hasMore = skipped.folders > 0 && !options.isRecursive
+        remark(hasMore ? ListRemark(text, .includeSubfolders) : ListRemark(text))
     }
 
     /// Reports once that the list is not valid UTF-8.
     private func reportConversion() {
         guard entries.converted > 0, !hasReportedConversion else { return }
         hasReportedConversion = true
-        remark(
-            "photo list \(name): it has text that is not UTF-8, which is read as Windows-1252; to be sure, convert it first (iconv)"
-        )
+        let text = "it has text that is not UTF-8, which is read as Windows-1252; to be sure, convert it first (iconv)"
+        remark(ListRemark("photo list \(name): \(text)"))
     }
 
     /// Reports once that a quoted field is unusual.
     private func reportQuotes() {
         guard let unusual = parser.quoteRemark, !hasReportedQuotes else { return }
         hasReportedQuotes = true
-        remark("photo list \(name), \(unusual)")
+        remark(unusual.after("photo list \(name), "))
     }
 
     /// Reads the next entries and passes them to `receive`. For a streamed list, one call passes at most a few thousand
@@ -165,7 +165,7 @@ package final class PhotoListReader {
                 hasExamined = false
                 try parser.parse(UnsafeRawBufferPointer(start: nil, count: 0), isLast: isEnded, counting)
             }
-            if isEnded, photos + count == 0 { throw PhotoListError(.empty, Self.noPhotos(format)) }
+            if isEnded, photos + count == 0 { throw Self.noPhotos(format) }
         } catch {
             throw error.about(name)
         }
@@ -288,10 +288,10 @@ package final class PhotoListReader {
             ? PhotoURL.name(of: location) : Path.split(location).name
     }
 
-    private static func noPhotos(_ format: PhotoListFormat) -> String {
-        format == .folder
-            ? "there are 0 photos in this folder (no file that ends in jpg, png, heic...; subfolders are looked into with --recursive)"
-            : "there are 0 photos in it"
+    private static func noPhotos(_ format: PhotoListFormat) -> PhotoListError {
+        guard format == .folder else { return PhotoListError(.empty, "there are 0 photos in it") }
+        return PhotoListError(
+            .empty, "there are 0 photos in this folder (no file that ends in jpg, png, heic...)", .includeSubfolders)
     }
 
     private static func damaged(_ error: CodingError) -> PhotoListError {

@@ -27,7 +27,7 @@ struct SeparatedListParser: RecordReceiver {
         /// Whether the URLs of the list usually end like the names of pictures; nil if this is unknown.
         var endLikePictures: Bool?
         /// A sentence that tells the user which columns were guessed; nil if no columns were guessed.
-        var guess: String?
+        var guess: ListRemark?
 
         /// Whether lists with this delimiter are usually written without quoting. In such a list, a quotation mark that
         /// is not closed is a part of a text.
@@ -35,7 +35,7 @@ struct SeparatedListParser: RecordReceiver {
     }
 
     /// A remark for the user about the first unusual quoted field; nil if there is none.
-    private(set) var remark: String?
+    private(set) var remark: ListRemark?
 
     private let layout: Layout
     /// Whether the next record is the header.
@@ -118,7 +118,7 @@ struct SeparatedListParser: RecordReceiver {
 
     private mutating func note(_ text: String) {
         guard remark == nil else { return }
-        remark = "\(text); --quotes literal reads quotation marks as text, --quotes csv as the ends of fields"
+        remark = ListRemark(text, .chooseQuotes)
     }
 
     // MARK: Rows

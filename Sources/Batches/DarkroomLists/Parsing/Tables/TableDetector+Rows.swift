@@ -115,15 +115,15 @@ extension TableDetector {
     /// A sentence that tells the user how the fields after the URLs are read; nil if they are not parts of the URLs.
     private static func guess(
         _ layout: SeparatedListParser.Layout, _ columns: Int, _ rows: [[[UInt8]]], _ parts: [PartsOfURL]
-    ) -> String? {
+    ) -> ListRemark? {
         let urls = "the URLs in column \(layout.urlColumn + 1) are"
         if zip(rows, parts).contains(where: { $0.count == columns && $1.count > 0 }) {
-            return
-                "\(urls) not joined with the fields after them; if these are parts of the URLs, put the URLs in quotes"
+            return ListRemark(
+                "\(urls) not joined with the fields after them; if these are parts of the URLs, put the URLs in quotes")
         }
         guard parts.count(where: \.areCertain) * 2 > parts.count else { return nil }
-        return
-            "\(urls) joined with the fields after them; if these are columns, add a line with the names of the columns"
+        return ListRemark(
+            "\(urls) joined with the fields after them; if these are columns, add a line with the names of the columns")
     }
 }
 

@@ -92,7 +92,7 @@ struct TableDetector {
         // Use the delimiter that gives the most columns; if several give the same number, use the first.
         let delimiter = delimiters.max { fields(first, $0).count < fields(first, $1).count } ?? Self.noDelimiter
         let header = fields(first, delimiter)
-        func column(_ text: String?, _ option: String) throws(PhotoListError) -> Int? {
+        func column(_ text: String?, _ what: String) throws(PhotoListError) -> Int? {
             guard let text else { return nil }
             let named = header.firstIndex { String(decoding: $0, as: UTF8.self).lowercased() == text.lowercased() }
             if let named { return named }
@@ -100,10 +100,10 @@ struct TableDetector {
             let found = header.map { $0.withUnsafeBytes { "\"\($0.excerpt(maxBytes: 40))\"" } }.joined(separator: ", ")
             throw PhotoListError(
                 .notAList, line: 1,
-                "it has no column \"\(text)\" for \(option); write the name or the number of one of its "
+                "it has no column \"\(text)\" for \(what); write the name or the number of one of its "
                     + "\(header.count) columns: \(found)")
         }
-        let url = try column(columns.url, "--url-column"), chosen = try column(columns.name, "--name-column")
+        let url = try column(columns.url, "the URLs"), chosen = try column(columns.name, "the names")
         var layout: SeparatedListParser.Layout
         if let url {
             // The first line is a header if it contains the chosen name or a name of `FieldNames`.
@@ -117,7 +117,7 @@ struct TableDetector {
         } else if case .separated(let found) = try findFormat() {
             layout = found
         } else {
-            throw PhotoListError(.notAList, "it is not a table, so it has no columns; remove --name-column")
+            throw PhotoListError(.notAList, "it is not a table, so it has no column for the names")
         }
         if let chosen { layout.nameColumn = chosen }
         return .separated(completed(layout))
@@ -215,9 +215,9 @@ struct TableDetector {
             if name == nil, isUnknownHeader(header, of: values.count, column, delimiter) {
                 layout.hasHeader = true
                 let found = header[column].withUnsafeBytes { $0.excerpt(maxBytes: 40) }
-                layout.guess =
+                layout.guess = ListRemark(
                     "its first line is taken for a header: column \(column + 1) (\"\(found)\") has the URLs, column "
-                    + "\((layout.nameColumn ?? 0) + 1) the names; to choose other columns, use --url-column and --name-column"
+                        + "\((layout.nameColumn ?? 0) + 1) the names", .chooseColumns)
             }
             return layout
         }
