@@ -58,26 +58,26 @@ import WorkerSupport
     @Test func cancelStopsRunningTransfersBeforeTheNextHeartbeat() async throws {
         let slow = try HostileServer(["/slow": .stall])
         defer { slow.stop() }
-        // On an idle machine, cancelling takes milliseconds. A heartbeat is sent every 3 s. Other tests may use all cores for
-        // a moment, so a slow attempt is repeated.
+        // On an idle machine, cancelling takes milliseconds. Other tests may use all cores for a moment, so two of ten attempts
+        // may be slow. A heartbeat is sent every 3 s, so that a third of the attempts would be fast without change notices.
         var times: [Duration] = []
         try await darkroom.withWorker(configured { $0.downloads = 16 }) { _ in
-            repeat {
+            for attempt in 1...10 {
                 let id = try darkroom.submit(
                     (0..<40).map { _ in slow.url("/slow") }, darkroom.options { $0.operationSize = 4 })
                 #expect(await slow.wait { $0.running == 16 })
                 let reply = try darkroom.store.perform(darkroom.store.cancel(id))
                 let cancelled = ContinuousClock.now
                 #expect(reply == .cancelled(isNew: true, isFinished: false))
-                let ends = events.wait(.downloadEnded, count: 16 * (times.count + 1))
+                let ends = events.wait(.downloadEnded, count: 16 * attempt)
                 times.append(try #require(ends.map(\.instant).max()) - cancelled)
                 let facts = try darkroom.wait(id)
                 #expect(facts.counts.cancelled == 40 && facts.executing == 0)
                 #expect(await slow.wait { $0.running == 0 })
-            } while times.allSatisfy { $0 >= .seconds(2) } && times.count < 5
+            }
         }
-        #expect(times.contains { $0 < .seconds(2) }, "cancelling took \(times)")
-        #expect(events.all.count { $0.kind == .downloadBegan } == 16 * times.count, "queued work started")
+        #expect(times.count { $0 < .seconds(1) } >= 8, "cancelling took \(times)")
+        #expect(events.all.count { $0.kind == .downloadBegan } == 160, "queued work started")
     }
 
     @Test func photosWrittenBeforeACancelKeepTheirLines() async throws {

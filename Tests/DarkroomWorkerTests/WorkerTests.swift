@@ -39,6 +39,14 @@ import WorkerSupport
         #expect(failures[0].json.contains("\"reason\":\"not-a-url\""))
     }
 
+    @Test func workerOfATestEndsAlsoIfTheTestFails() throws {
+        #expect(throws: CancellationError.self) {
+            try darkroom.withWorker { (_: Worker) -> Void in throw CancellationError() }
+        }
+        darkroom.waitForLog("worker stopped")
+        #expect(try darkroom.store.workers().isEmpty)
+    }
+
     @Test func severalWorkersShareABatch() throws {
         let id = try darkroom.submit((0..<20).flatMap { _ in urls }, darkroom.options { $0.operationSize = 5 })
         let done = try darkroom.workers(3) { $0.filtrations = 1 }.run { workers in
