@@ -213,7 +213,11 @@ let rooms: [[Target]] = [
         .executableTarget(
             name: "HostileWorker", dependencies: ["Darkroom", "DarkroomRedis", "DarkroomWorker", "CAttacks"],
             path: "Tests/HostileWorker"),
+        .target(
+            name: "WorkerSupport", dependencies: ["Darkroom", "DarkroomWorker", "DarkroomConcurrency"],
+            path: "Tests/WorkerSupport"),
         .testTarget(name: "DarkroomTextTests", dependencies: ["DarkroomText", "FuzzSupport"]),
+        .testTarget(name: "DarkroomConcurrencyTests", dependencies: ["DarkroomConcurrency"]),
         .testTarget(name: "DarkroomMetricsTests", dependencies: ["DarkroomMetrics", "DarkroomTestSupport"]),
         .testTarget(
             name: "DarkroomTelemetryTests",
@@ -249,8 +253,10 @@ let rooms: [[Target]] = [
             name: "DarkroomImagingTests",
             dependencies: [
                 "DarkroomImaging", "DarkroomRecipes", "DarkroomConcurrency", "CImaging", "CJPEG", "CZlib",
-                "CThumbnails", "FuzzSupport", "ErrorExpectations",
-            ]),
+                "CThumbnails", "FuzzSupport", "ErrorExpectations", "DarkroomTestSupport",
+            ],
+            // The tests compute many pixels.
+            swiftSettings: [.unsafeFlags(["-O"])]),
         .testTarget(
             name: "DarkroomModelTests",
             dependencies: ["DarkroomModel", "ErrorExpectations"]),
@@ -302,13 +308,13 @@ let rooms: [[Target]] = [
                 "DarkroomCoordinator", "DarkroomCoding", "DarkroomLogging", "DarkroomPhotoServer", "DarkroomImaging",
                 "DarkroomRecipes", "StoreInspection", "DarkroomTestSupport", "ErrorExpectations", "FuzzSupport",
                 "DarkroomConcurrency", "DarkroomStorage", "DarkroomFiles", "DarkroomModel", "DarkroomRedis",
-                "DarkroomStore", "DarkroomTransfer",
+                "DarkroomStore", "DarkroomTransfer", "WorkerSupport",
             ]),
         .testTarget(
             name: "DarkroomTests",
             dependencies: [
                 "Darkroom", "DarkroomStore", "DarkroomConcurrency", "DarkroomTestSupport", "ErrorExpectations",
-                "ControlBatch", "CopyrightFilter", "DarkroomModel",
+                "ControlBatch", "CopyrightFilter", "DarkroomModel", "WorkerSupport",
             ]),
         .testTarget(
             name: "DarkroomCommandTests",
@@ -318,7 +324,7 @@ let rooms: [[Target]] = [
                 "DarkroomTransfer", "DarkroomImaging", "DarkroomRecipes", "DarkroomLogging",
                 "DarkroomCoding", "DarkroomFiles", "DarkroomCommand", "StoreInspection", "DarkroomTestSupport",
                 "ErrorExpectations", "HostileWorker", "FuzzSupport", "ArgumentParsing", "DarkroomConcurrency",
-                "DarkroomModel", "DarkroomLists", "DarkroomPhotoServer", "DarkroomText",
+                "DarkroomModel", "DarkroomLists", "DarkroomPhotoServer", "DarkroomText", "WorkerSupport",
             ]),
         .testTarget(
             name: "DarkroomWebTests",
@@ -327,6 +333,7 @@ let rooms: [[Target]] = [
                 "DarkroomWeb", "DarkroomHTTP", "Darkroom", "DarkroomStore", "DarkroomWorker", "DarkroomModel",
                 "DarkroomFiles", "DarkroomCoding", "DarkroomCoordinator", "DarkroomCommand", "DarkroomLogging",
                 "DarkroomPhotoServer", "DarkroomConcurrency", "StoreInspection", "DarkroomTestSupport", "FuzzSupport",
+                "WorkerSupport",
             ]),
         .testTarget(
             name: "DarkroomTortureTests",

@@ -1,3 +1,4 @@
+import DarkroomTestSupport
 import DarkroomRecipes
 import ErrorExpectations
 import Testing
@@ -6,7 +7,7 @@ import Testing
 
 /// The effect of each encoding setting.
 @Suite struct EncodingTests {
-    private static let photo = Result { try Samples.sample("coffee.jpg") }
+    private static let photo = Result { try TestFiles.sample("coffee.jpg") }
 
     private static func encode(_ format: ImageFormat, _ settings: String, _ chain: String = "resize=300x") throws
         -> DevelopedImage
