@@ -109,7 +109,10 @@ struct PhotoListParser {
     /// Parses the next bytes and passes on the complete entries. If `isLast` is true, the list ends with these bytes.
     ///
     /// May be called for the first bytes, or after `examine` has returned true. Must not be called after an error.
-    mutating func parse(
+    ///
+    /// The call is dynamic, because otherwise the compiler makes a copy of all parsers for each closure `receive`. The
+    /// copies retain and release the variables of the closure for each field, which doubles the time for tables.
+    dynamic mutating func parse(
         _ chunk: UnsafeRawBufferPointer, isLast: Bool, _ receive: PhotoListReceiver
     ) throws(PhotoListError) {
         guard content != nil else {
