@@ -152,7 +152,7 @@ import Testing
                 found.append("\(entry.name)=\(entry.url)")
             }
         }
-        return (found, parser.quoteRemark)
+        return (found, parser.quoteRemark?.description)
     }
 
     @Test func userChoosesHowQuotationMarksAreRead() throws {

@@ -279,7 +279,11 @@ import Testing
         let folders = [darkroom.folder, darkroom.redis.folder]
         for path in ["/etc", originals + "/../../etc", "originals"] {
             let id = try darkroom.submit([urls[0]], options { $0.originals = path })
-        let bytes = try TestFiles.sample("moon.png")
+            try darkroom.withWorker {
+                $0.outputsUnder = folders
+            } run: { _ in
+                darkroom.waitForLog("its folder of originals \(path) is not in a folder to which this worker may write")
+            }
             #expect(try darkroom.store.facts(of: id)?.counts.new == 1)
             _ = try darkroom.store.perform(darkroom.store.forget(id, unfinished: true))
         }
