@@ -174,10 +174,10 @@ import Testing
         }
         #expect(refused.map { $0.code != .folderTaken } == true)
         #expect(try !place.examine(renditions: []))
-        rules.folders = [batch.harness.trusted]
+        rules.places = [batch.harness.trusted]
         _ = try place.storage(of: batch.files, taken: 1, rules, willAccess: { _ in }).take()
         #expect(try place.batches() == [batch.id])
-        rules.folders = [batch.harness.trusted + "/elsewhere"]
+        rules.places = [batch.harness.trusted + "/elsewhere"]
         let outside = expectError(Refusal.self) {
             try place.storage(of: batch.files, taken: 1, rules, willAccess: { _ in })
         }
