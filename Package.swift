@@ -102,7 +102,7 @@ let rooms: [[Target]] = [
                 ]),
             .target(
                 name: "DarkroomStore",
-                dependencies: ["DarkroomHosts", "DarkroomModel", "DarkroomRedis", "DarkroomFiles", "DarkroomText"],
+                dependencies: ["DarkroomHosts", "DarkroomModel", "DarkroomRedis", "DarkroomStorage", "DarkroomText"],
                 resources: [.embedInCode("Scripts/Lua"), .embedInCode("Scripts/Steps")]),
             .target(
                 name: "DarkroomCoordinator",

@@ -30,7 +30,7 @@ package struct SubmissionCheck {
             throw CoordinatorError.nameTaken(options.name, by: other.id)
         }
         if !overwrite, let other = try store.holder(ofOutput: options.output) {
-            throw CoordinatorError.outputTaken(options.output, by: other.id)
+            throw CoordinatorError.outputTaken(StorageSchemes.place(options.output), by: other.id)
         }
     }
 

@@ -116,7 +116,7 @@ struct WorkerCommand: ParsableCommand {
         slots.apply(to: &configuration)
         try customFilters.apply(to: &configuration)
         disk.apply(to: &configuration)
-        configuration.outputsUnder = try outputsUnder.map { try existingFolder($0, "--outputs-under") }
+        configuration.outputsUnder = try outputsUnder.map { try existingPlace($0, "--outputs-under") }
         configuration.transfer = try fetch.transferConfiguration()
         configuration.maxPixels = fetch.maxPixels?.value
         try webhooks.apply(to: &configuration) { warning in

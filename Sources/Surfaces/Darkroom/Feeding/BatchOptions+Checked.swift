@@ -1,4 +1,3 @@
-import DarkroomFiles
 import DarkroomRecipes
 import DarkroomStorage
 
@@ -12,8 +11,10 @@ extension BatchOptions {
         if !webhook.isEmpty, let problem = Self.problem(ofWebhook: webhook) {
             throw Self.invalid("webhook: \(problem)")
         }
-        options.output = try Self.folder(output, "output")
-        options.originals = try Self.folder(originals, "originals")
+        options.output = try Self.checked(output, "output") { (text) throws(StorageError) in
+            try StorageSchemes.location(text)
+        }
+        options.originals = try Self.checked(originals, "originals", OutputFolder.canonical)
         do {
             return try options.canonical()
         } catch {
@@ -38,13 +39,16 @@ extension BatchOptions {
         }
     }
 
-    /// The path without empty components and without `.`; empty if `path` is empty.
-    private static func folder(_ path: String, _ option: String) throws -> String {
-        guard !path.isEmpty else { return "" }
-        guard Path.isAbsolute(path), !Path.climbs(path) else {
-            throw invalid("\(option) \"\(path)\": the path must be absolute, without \"..\"")
+    /// The canonical form of a location; empty if it is empty.
+    private static func checked(
+        _ location: String, _ option: String, _ canonical: (String) throws(StorageError) -> String
+    ) throws -> String {
+        guard !location.isEmpty else { return "" }
+        do throws(StorageError) {
+            return try canonical(location)
+        } catch {
+            throw invalid("\(option) \"\(location)\": \(error.problem)")
         }
-        return "/" + Path.components(of: path).joined(separator: "/")
     }
 
     private static func invalid(_ message: String) -> DarkroomError {

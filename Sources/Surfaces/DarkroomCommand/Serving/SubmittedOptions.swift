@@ -1,6 +1,7 @@
 import ArgumentParsing
 import Darkroom
 import DarkroomFiles
+import DarkroomStorage
 
 /// The options of a list that a user of `darkroom serve` submits: a part of the options of `darkroom submit`.
 struct SubmittedOptions {
@@ -60,7 +61,7 @@ struct SubmittedOptions {
         guard !given.value.utf8.contains(0) else { throw Self.invalid("\"\(given.name)\" contains a NUL character") }
         switch Self.options.first(where: { $0.name == given.name })?.kind {
         case .value: return ["\(option)=\(given.value)"]
-        case .folder: return ["\(option)=\(try folder(given.value, given.name))"]
+        case .folder: return ["\(option)=\(try place(given.value, given.name))"]
         case .flag:
             switch given.value {
             case "true", "on", "1": return [option]
@@ -71,16 +72,18 @@ struct SubmittedOptions {
         }
     }
 
-    /// An absolute path in ``outputs``. Relative paths begin there.
-    private func folder(_ path: String, _ name: String) throws -> String {
-        guard !Path.climbs(path) else { throw Self.invalid("\"\(name)\" is \"\(path)\"; it must not contain \"..\"") }
-        let components = Path.components(of: path)
-        guard Path.isAbsolute(path) else { return Path.joined(outputs, components.joined(separator: "/")) }
-        let plain = "/" + components.joined(separator: "/")
-        guard Folder.part(of: plain, below: outputs) != nil else {
-            throw Self.invalid("\"\(name)\" is \"\(path)\"; this server submits only to folders below \(outputs)")
+    /// A location in ``outputs``. Relative paths begin there.
+    private func place(_ text: String, _ name: String) throws -> String {
+        guard !Path.climbs(text) else { throw Self.invalid("\"\(name)\" is \"\(text)\"; it must not contain \"..\"") }
+        do throws(StorageError) {
+            let location = try StorageSchemes.location(text) {
+                Path.isAbsolute($0) ? $0 : Path.joined(outputs, $0)
+            }
+            if StorageSchemes.place(location).isIn(outputs) { return location }
+        } catch {
+            throw Self.invalid("\"\(name)\" is \"\(text)\"; \(error.problem)")
         }
-        return plain
+        throw Self.invalid("\"\(name)\" is \"\(text)\"; this server submits only to folders below \(outputs)")
     }
 
     private static func invalid(_ message: String) -> DarkroomError {
