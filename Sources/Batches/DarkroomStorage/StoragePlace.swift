@@ -168,7 +168,7 @@ extension StoragePlace {
         guard let other = try batches().last(where: { $0 != batch && !isLeft($0) }) else { return }
         throw StorageError(
             .taken,
-            "\(title): it has the photos of batch \(other) (in its manifest \(manifestLocation(of: other))); choose another "
+            "\(title): it has the photos of batch \(other) (its manifest is \(manifestLocation(of: other))); choose another "
                 + "output", .overwrite, .feedGrownList(other))
     }
 }

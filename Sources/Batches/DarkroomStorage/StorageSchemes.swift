@@ -8,7 +8,7 @@ package enum StorageSchemes {
         kind(of: location).init(location: location)
     }
 
-    /// Whether a location that a user names is the path of a folder. That is so if it has no known beginning.
+    /// Whether a location that a user names is the path of a folder: any text without another known beginning.
     package static func isPath(_ text: String) -> Bool { kind(of: text) == OutputFolder.self }
 
     /// The canonical form of a location that a user names: of a place, or of what contains places.
