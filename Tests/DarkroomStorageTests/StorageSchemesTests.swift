@@ -14,7 +14,9 @@ import Testing
         #expect(found == location && StorageSchemes.place(found) is OutputFolder)
     }
 
-    @Test(arguments: ["b", "./b", "/a/../b", "..", "/.."]) func pathThatIsNotCanonicalIsRefused(text: String) throws {
+    @Test(arguments: ["b", "./b", "/a/../b", "..", "/..", "/a\0b"]) func pathThatIsNotCanonicalIsRefused(text: String)
+        throws
+    {
         let error = try requireError(StorageError.self) { try StorageSchemes.location(text) }
         #expect(error.problem == "the path must be absolute, without \"..\"")
     }

@@ -21,7 +21,7 @@ package struct OutputFolder: StoragePlace {
     package init(location: String) { self.init(path: location) }
 
     package static func canonical(_ location: String) throws(StorageError) -> String {
-        guard Path.isAbsolute(location), !Path.climbs(location) else {
+        guard Path.isAbsolute(location), !Path.climbs(location), !location.utf8.contains(0) else {
             throw StorageError(.denied, "the path must be absolute, without \"..\"")
         }
         return "/" + Path.components(of: location).joined(separator: "/")
