@@ -216,7 +216,8 @@ let rooms: [[Target]] = [
             ]),
         .testTarget(
             name: "DarkroomRecipesTests", dependencies: ["DarkroomRecipes", "FuzzSupport", "ErrorExpectations"]),
-        .testTarget(name: "ArgumentParsingTests", dependencies: ["ArgumentParsing", "ErrorExpectations"]),
+        .testTarget(
+            name: "ArgumentParsingTests", dependencies: ["ArgumentParsing", "DarkroomText", "ErrorExpectations"]),
         .testTarget(
             name: "DarkroomFilesTests",
             dependencies: ["DarkroomFiles", "DarkroomConcurrency", "DarkroomTestSupport", "CSystem"]),
@@ -308,6 +309,7 @@ let rooms: [[Target]] = [
                 "DarkroomWeb", "DarkroomHTTP", "Darkroom", "DarkroomStore", "DarkroomWorker", "DarkroomModel",
                 "DarkroomFiles", "DarkroomCoding", "DarkroomCoordinator", "DarkroomCommand", "DarkroomLogging",
                 "DarkroomPhotoServer", "DarkroomConcurrency", "StoreInspection", "DarkroomTestSupport", "FuzzSupport",
+                "ErrorExpectations",
             ]),
         .testTarget(
             name: "DarkroomTortureTests",

@@ -60,12 +60,12 @@ private struct Late: CustomFilter {
         return worker
     }
 
-    private func options(_ renditions: [PhotoRendition]) -> BatchOptions {
-        var options = BatchOptions()
-        options.output = scratch.path("out")
-        options.renditions = renditions
-        options.fileName = "{index}"
-        return options
+    private func form(_ photos: [(name: String, url: String)], _ renditions: [PhotoRendition]) -> Submission {
+        var form = Submission(PhotoList(photos))
+        form.output = scratch.path("out")
+        form.renditions = renditions
+        form.fileName = "{index}"
+        return form
     }
 
     private func pixels(of path: String) throws -> PhotoPixels {
@@ -81,17 +81,20 @@ private struct Late: CustomFilter {
         let paths = ["\(Self.samples)/china.jpg", "\(Self.samples)/moon.png", scratch.path("wide.png")]
         let png = PhotoEncoding("format=png")
         let batch = try await client.submit(
-            paths.map { (name: "photo", url: "file://\($0)") },
-            options: options([
-                PhotoRendition("first", filters: [.custom("invert")], encoding: png),
-                PhotoRendition("firstFilter", filters: [PhotoFilter("invert")], encoding: png),
-                PhotoRendition(
-                    "middle", filters: [PhotoFilter("rotate=90"), .custom("invert"), PhotoFilter("flop")], encoding: png
-                ),
-                PhotoRendition(
-                    "middleFilter", filters: [PhotoFilter("rotate=90"), PhotoFilter("invert"), PhotoFilter("flop")],
-                    encoding: png),
-            ]))
+            form(
+                paths.map { (name: "photo", url: "file://\($0)") },
+                [
+                    PhotoRendition("first", filters: [.custom("invert")], encoding: png),
+                    PhotoRendition("firstFilter", filters: [PhotoFilter("invert")], encoding: png),
+                    PhotoRendition(
+                        "middle", filters: [PhotoFilter("rotate=90"), .custom("invert"), PhotoFilter("flop")],
+                        encoding: png
+                    ),
+                    PhotoRendition(
+                        "middleFilter",
+                        filters: [PhotoFilter("rotate=90"), PhotoFilter("invert"), PhotoFilter("flop")],
+                        encoding: png),
+                ]))
         let worker = try await worker { try $0.register("invert") { Invert() } }
         let facts = try await client.wait(for: batch.id)
         await worker.stop()
@@ -109,8 +112,9 @@ private struct Late: CustomFilter {
 
     @Test func largestPhotoIsThatOfTheWorker() async throws {
         let batch = try await client.submit(
-            [(name: "photo", url: "file://\(Self.samples)/moon.png")],
-            options: options([PhotoRendition("own", filters: [.custom("invert")])]))
+            form(
+                [(name: "photo", url: "file://\(Self.samples)/moon.png")],
+                [PhotoRendition("own", filters: [.custom("invert")])]))
         let worker = try await worker {
             $0.maxPixels = 512 * 512 - 1
             try $0.register("invert") { Invert() }
@@ -124,8 +128,9 @@ private struct Late: CustomFilter {
     @Test func cancelledPhotoIsNotDecoded() async throws {
         let (began, ended, problem) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), Locked(""))
         let batch = try await client.submit(
-            [(name: "photo", url: "file://\(Self.samples)/moon.png")],
-            options: options([PhotoRendition("own", filters: [.custom("late")])]))
+            form(
+                [(name: "photo", url: "file://\(Self.samples)/moon.png")],
+                [PhotoRendition("own", filters: [.custom("late")])]))
         let worker = try await worker { try $0.register("late") { Late(began: began, ended: ended, problem: problem) } }
         await wait(for: began)
         _ = try await client.cancel(batch.id)

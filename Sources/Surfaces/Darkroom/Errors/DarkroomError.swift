@@ -78,6 +78,9 @@ public struct DarkroomError: Error, Sendable, CustomStringConvertible {
     /// The underlying error; nil if there is none.
     public let cause: (any Error)?
 
+    /// The field of a ``Submission`` whose value is invalid; nil for other failures.
+    public var field: Submission.Field? { (cause as? FieldError)?.field }
+
     package init(_ code: Code, _ attempted: String, _ message: String, cause: (any Error)? = nil) {
         self.code = code
         self.attempted = attempted

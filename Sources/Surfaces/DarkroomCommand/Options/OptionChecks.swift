@@ -1,4 +1,6 @@
 import ArgumentParsing
+import Darkroom
+import DarkroomText
 import Foundation
 
 /// Throws if `value` is less than `least`.
@@ -27,9 +29,6 @@ func require(_ bounds: ClosedRange<Int>, _ count: Quantity, _ option: String) th
 func require(_ bounds: ClosedRange<Duration>, _ duration: Duration, _ option: String) throws(ValidationError) {
     try require(bounds, duration, option, text: \.argumentText)
 }
-
-/// The absolute path, without `.` and `..`. Symbolic links are not resolved.
-func absolutePath(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
 
 /// The absolute path of a folder. Throws if the folder does not exist.
 func existingFolder(_ path: String, _ option: String) throws(CommandError) -> String {
