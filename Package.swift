@@ -115,7 +115,8 @@ let rooms: [[Target]] = [
             .target(
                 name: "DarkroomOrigins",
                 dependencies: [
-                    "DarkroomStorage", "DarkroomTransfer", "DarkroomModel", "DarkroomCoding", "DarkroomFiles",
+                    "DarkroomStorage", "DarkroomHosts", "DarkroomTransfer", "DarkroomModel", "DarkroomCoding",
+                    "DarkroomConcurrency", "DarkroomFiles", "DarkroomText",
                 ]),
             .target(
                 name: "DarkroomWorker",
@@ -277,6 +278,12 @@ let rooms: [[Target]] = [
         .testTarget(
             name: "DarkroomWorkerStateTests",
             dependencies: ["DarkroomWorkerState", "DarkroomHosts", "FuzzSupport", "DarkroomModel"]),
+        .testTarget(
+            name: "DarkroomOriginsTests",
+            dependencies: [
+                "DarkroomOrigins", "DarkroomStorage", "DarkroomTransfer", "DarkroomModel", "DarkroomCoding",
+                "DarkroomConcurrency", "DarkroomText", "DarkroomTestSupport", "ErrorExpectations",
+            ]),
         .testTarget(
             name: "DarkroomWorkerTests",
             dependencies: [

@@ -117,7 +117,7 @@ import Testing
             location: RedisLocation("redis://127.0.0.1"), batches: [batch, batch], finished: 0, workers: workers,
             controls: ClusterControls(),
             problems: problems, now: now)
-        _ = cluster.json.text
+        _ = cluster.json().text
         for watched in [batch.id, nil] {
             var model = WatchModel(redis: "redis", namespace: "darkroom", watched: watched, hasKeys: true)
             model.take(WatchSnapshot(now: now, batches: [batch], workers: workers))

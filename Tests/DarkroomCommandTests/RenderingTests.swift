@@ -104,14 +104,14 @@ import Testing
         let second = BatchID("20261121-090501999-0001")
         let refused = "\(first): its share is missing; is it mounted?; \(second): no such filter"
         let worker = WorkerFacts(id: "w", seen: 5, fields: ["refused": refused])
-        #expect(worker.refusal(of: first) == "its share is missing; is it mounted?")
-        #expect(worker.refusal(of: second) == "no such filter")
+        #expect(worker.refusal(of: first)?.reason == "its share is missing; is it mounted?")
+        #expect(worker.refusal(of: second)?.reason == "no such filter")
         #expect(worker.refusal(of: BatchID("20261121-090501123-7f3b")) == nil)
         // A reason may contain a path that looks like another entry, and the end of a long text is missing.
         let forged = "\(first): no folder /a; b: c ;\(second): x; \(second): no room; \(first): other; 2026112"
         let other = WorkerFacts(id: "w", seen: 5, fields: ["refused": forged])
-        #expect(other.refusal(of: first) == "no folder /a; b: c ;\(second): x")
-        #expect(other.refusal(of: second) == "no room; \(first): other; 2026112")
+        #expect(other.refusal(of: first)?.reason == "no folder /a; b: c ;\(second): x")
+        #expect(other.refusal(of: second)?.reason == "no room; \(first): other; 2026112")
     }
 
     /// A submitter chooses an output folder whose path looks like the refusals of other batches.
@@ -122,12 +122,13 @@ import Testing
             ids[2]: "its output /b; \(ids[1]): forged; \(ids[3]): forged; \(ids[0]): forged is missing; is it mounted?",
             ids[3]: "no room; none;",
         ]
-        let worker = WorkerFacts(id: "w", seen: 5, fields: ["refused": WorkerFacts.text(ofRefusals: reasons)])
-        #expect(worker.refusal(of: ids[0]) == reasons[ids[0]] && worker.refusal(of: ids[3]) == reasons[ids[3]])
+        let worker = WorkerFacts(
+            id: "w", seen: 5, fields: ["refused": WorkerFacts.text(of: reasons.mapValues { Refusal(.other, $0) })])
+        for id in [ids[0], ids[3]] { #expect(worker.refusal(of: id)?.reason == reasons[id]) }
         #expect(worker.refusal(of: ids[1]) == nil, "a batch that the worker runs counts as refused")
-        #expect(worker.refusal(of: ids[2]) == reasons[ids[2]]?.replacing("; 2026", with: ", 2026"))
+        #expect(worker.refusal(of: ids[2])?.reason == reasons[ids[2]]?.replacing("; 2026", with: ", 2026"))
         let most = WorkerFacts.mostRefusedText
-        let long = WorkerFacts.text(ofRefusals: [ids[0]: String(repeating: "é;", count: most)])
+        let long = WorkerFacts.text(of: [ids[0]: Refusal(.other, String(repeating: "é;", count: most))])
         #expect(long.unicodeScalars.count == most)
     }
 }

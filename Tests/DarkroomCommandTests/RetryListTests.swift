@@ -65,7 +65,9 @@ import Testing
         let second = try submit("--overwrite")
         let refused = try queue.run("retry", first)
         #expect(refused.status == 1)
-        #expect(refused.standardError.contains("batch \(second) has taken its output folder; give --overwrite"))
+        #expect(
+            refused.standardError.contains(
+                "batch \(second) has taken its output folder; overwrite its photos with --overwrite"))
         let outcome = try queue.run("retry", first, "--overwrite")
         #expect(outcome.status == 0 && outcome.standardOutput.contains("1 failed photo of batch \(first) runs again"))
     }

@@ -97,10 +97,10 @@ import Testing
         let id = try #require(submitted.lines.first)
         let deadline = ContinuousClock.now + .seconds(30)
         var status = ""
-        while !status.contains("not below a folder of --outputs-under"), .now < deadline {
+        while !status.contains("not in a folder to which this worker may write"), .now < deadline {
             status = try control("status", id).standardError
         }
-        #expect(status.contains("not below a folder of --outputs-under"), "\(status)")
+        #expect(status.contains("not in a folder to which this worker may write"), "\(status)")
         server.release()
         #expect(try run.outcome().status == 0)
         #expect(try scratch.contents("elsewhere") == ["manifest"])

@@ -79,7 +79,7 @@ import Testing
         let facts = try batch(fed: 1000, filtered: 400)
         lines.update(facts, at: Self.start + .seconds(4))
         #expect(lines.line(feedOnly: false).contains(" left"))
-        let problem = BatchProblem(.clusterSuspended, of: nil, text: "the cluster is suspended", remedy: "resume it")
+        let problem = BatchProblem(.clusterSuspended, of: nil, text: "the cluster is suspended", remedies: [])
         lines.update(facts, problems: [problem], at: Self.start + .seconds(5))
         #expect(!lines.line(feedOnly: false).contains(" left"))
     }

@@ -64,8 +64,9 @@ import Testing
         #expect(submitted.status == 0)
         #expect(
             submitted.standardError.contains(
-                "no running worker takes it: 1 worker refused it: its output \(other.path)/out is not below a folder of "
-                    + "--outputs-under"), "\(submitted.standardError)")
+                "no running worker takes it: 1 worker refused it: its output \(other.path)/out is not in a folder "
+                    + "to which this worker may write; start a worker with --outputs-under"),
+            "\(submitted.standardError)")
         worker.insist(SIGTERM)
         _ = try worker.outcome()
     }

@@ -100,7 +100,7 @@ import Testing
             options.filters = [PhotoFilter("watermark=image:\(scratch.path("pictures/logo.png"))")]
         }
         let refusing = try queue.start("worker", "--files-under", Self.samples)
-        try refusing.waitFor("logo.png is not below a folder of --files-under")
+        try refusing.waitFor("logo.png is not in a folder whose files this worker may read")
         let worker = try queue.start("worker", "--files-under", Self.samples, "--files-under", scratch.path)
         #expect(try queue.run("wait", "\(id)", "--timeout", "50s").status == 0)
         for worker in [refusing, worker] {

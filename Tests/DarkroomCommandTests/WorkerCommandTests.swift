@@ -136,7 +136,7 @@ struct WorkerCommandTests {
         let worker = try queue.start("worker")
         let waiting = try queue.start("wait", id)
         try waiting.waitFor("no running worker takes it: 1 worker refused it: its photos lie in")
-        try waiting.waitFor("which is not below a folder of --files-under")
+        try waiting.waitFor("which is not in a folder whose files this worker may read")
         let other = try queue.start("worker", "--files-under", photos)
         let outcome = try waiting.outcome()
         #expect(outcome.status == 3, "the file is read and is not an image: \(outcome)")

@@ -172,8 +172,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("format=jpeg; max-bytes=200", "with quality 1, more than --max-bytes 200 allows"),
-        ("format=png; max-bytes=200", "and png has no quality to lower, more than --max-bytes 200 allows"),
+        ("format=jpeg; max-bytes=200", "with quality 1, more than the limit of 200 bytes"),
+        ("format=png; max-bytes=200", "and png has no quality to lower, more than the limit of 200 bytes"),
         ("format=webp; lossless; max-bytes=200", "and webp without loss has no quality to lower"),
     ])
     func impossibleMaxBytesIsAnError(settings: String, message: String) throws {

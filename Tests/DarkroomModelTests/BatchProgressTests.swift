@@ -41,10 +41,10 @@ import Testing
         #expect(try batch(fields).secondsLeft(at: 0, problems: []) == nil)
         #expect(try batch(fields.merging(["sealed": "0"]) { $1 }).secondsLeft(at: 10, problems: []) == nil)
         for of in [BatchID("b"), nil] {
-            let problem = BatchProblem(.suspended, of: of, text: "it is suspended", remedy: "resume it")
+            let problem = BatchProblem(.suspended, of: of, text: "it is suspended", remedies: [])
             #expect(try batch(fields).secondsLeft(at: 10, problems: [problem]) == nil)
         }
-        let other = BatchProblem(.suspended, of: BatchID("c"), text: "it is suspended", remedy: "resume it")
+        let other = BatchProblem(.suspended, of: BatchID("c"), text: "it is suspended", remedies: [])
         #expect(try batch(fields).secondsLeft(at: 10, problems: [other]) == 8)
     }
 
@@ -71,7 +71,7 @@ import Testing
         #expect(!batch.isExecuting(now: Self.now) && batch.photosPerSecond(now: Self.now) == 0)
         #expect(batch.shownState(now: Self.now, problems: []) == .ready)
         #expect(JSON(batch, now: Self.now).text.contains(#""state":"ready""#))
-        let waits = BatchProblem(.waitsForHost, of: BatchID("b"), text: "it waits", remedy: "wait")
+        let waits = BatchProblem(.waitsForHost, of: BatchID("b"), text: "it waits", remedies: [])
         let running = try self.batch(["photos": "100", "pace": "\(Self.now) 0"])
         #expect(running.shownState(now: Self.now, problems: []) == .executing)
         #expect(running.shownState(now: Self.now, problems: [waits]) == .ready)

@@ -36,29 +36,29 @@ import Testing
     }
 
     @Test func reportsEverySuspension() throws {
-        let cases: [(fields: [String: String], cluster: String, codes: [BatchProblem.Code], remedy: String)] = [
-            (["flag.suspended": "1"], ",,", [.suspended], "go on with: darkroom resume \(Self.first)"),
+        let cases: [(fields: [String: String], cluster: String, codes: [BatchProblem.Code], remedy: Remedy?)] = [
+            (["flag.suspended": "1"], ",,", [.suspended], .resume(Self.first, .everything)),
             (
                 ["flag.downloads.suspended": "1"], ",,", [.downloadsSuspended],
-                "go on with: darkroom resume \(Self.first) --downloads"
+                .resume(Self.first, .downloads)
             ),
             (
                 ["flag.filtrations.suspended": "1"], ",,", [.filtrationsSuspended],
-                "go on with: darkroom resume \(Self.first) --filtrations"
+                .resume(Self.first, .filtrations)
             ),
-            ([:], "s,,", [.clusterSuspended], "go on with: darkroom resume --all"),
+            ([:], "s,,", [.clusterSuspended], .resume(nil, .everything)),
             (
                 [:], "df,,", [.clusterDownloadsSuspended, .clusterFiltrationsSuspended],
-                "go on with: darkroom resume --all --downloads"
+                .resume(nil, .downloads)
             ),
-            (["focus.first": "4", "focus.last": "6", "focus.only": "1"], ",,", [.focusOnly], "resume them with: "),
-            ([:], ",,", [], ""), (["flag.suspended": "1", "state": "finished"], ",,", [], ""),
+            (["focus.first": "4", "focus.last": "6", "focus.only": "1"], ",,", [.focusOnly], .clearFocus(Self.first)),
+            ([:], ",,", [], nil), (["flag.suspended": "1", "state": "finished"], ",,", [], nil),
         ]
         for (fields, cluster, codes, remedy) in cases {
             let batch = try batch(Self.first, fields)
             let found = try problems([batch], cluster: cluster).of(batch)
             #expect(found.map(\.code) == codes)
-            #expect(found.first?.remedy.hasPrefix(remedy) ?? true, "\(found)")
+            #expect(found.first?.remedies.first == remedy, "\(found)")
         }
     }
 
@@ -84,30 +84,37 @@ import Testing
         #expect(taken.of(batch).isEmpty)
     }
 
-    @Test func eachReasonOfARefusalHasACode() throws {
+    @Test(arguments: [
+        (Refusal.Code.outputNotAllowed, BatchProblem.Code.optionMissing, [Remedy.allowOutput]),
+        (.filesNotAllowed, .optionMissing, [.allowFiles]),
+        (.folderMissing, .folderMissing, [.advice("mount this folder for a worker")]),
+        (.diskFull, .diskFull, [.advice("free some space; the batch then continues by itself")]),
+        (.folderTaken, .folderTaken, [.cancel(first), .takeOutputBack(first)]),
+        (
+            .folderLocked, .refused,
+            [.advice("find the process with \"fuser -v\" and end it; the batch then goes on by itself")]
+        ),
+        (.other, .refused, [.startAcceptingWorker]),
+    ])
+    func eachRefusalHasACodeAndRemedies(
+        refusal: Refusal.Code, code: BatchProblem.Code, remedies: [Remedy]
+    ) throws {
         let batch = try batch(Self.first)
-        func code(_ refused: String?) throws -> BatchProblem.Code? {
-            try problems([batch], refused: refused).of(batch).first?.code
-        }
-        #expect(try code(nil) == .noWorker)
-        #expect(try code("\(Self.first): its output /a is not below a folder of --outputs-under") == .optionMissing)
-        #expect(try code("\(Self.first): its output folder is not seen here: /a is missing") == .folderMissing)
-        #expect(try code("\(Self.first): the file system at /a does not answer") == .folderMissing)
-        #expect(try code("\(Self.first): /a: No space left on device; make room") == .diskFull)
-        #expect(try code("\(Self.first): /a: batch \(Self.second) has taken the folder") == .folderTaken)
-        #expect(try code("\(Self.first): no such filter") == .refused)
-        #expect(try code("\(Self.second): no such filter") == nil)
+        let text = WorkerFacts.text(of: [Self.first: Refusal(refusal, "/a: no; room")])
+        let found = try #require(try problems([batch], refused: text).of(batch).first)
+        #expect(found.code == code && found.remedies == remedies)
+        #expect(found.text == "no running worker takes it: 1 worker refused it: /a: no; room")
     }
 
-    @Test func lockOfTheHolderFileHasItsOwnRemedy() throws {
-        let reason = "its output folder cannot be used: hold /a: another process holds the lock of the folder's holder"
-        let batch = try batch(Self.first, ["output": "/srv/it's here"])
-        let found = try problems([batch], refused: "\(Self.first): \(reason)").of(batch).first
-        #expect(found?.code == .refused)
-        #expect(
-            found?.remedy
-                == "find the process and end it: fuser -v '/srv/it'\\''s here'/manifest/holder.txt; the batch goes on by itself"
-        )
+    @Test func refusalsOfOtherVersionsHaveNoCode() throws {
+        let batch = try batch(Self.first)
+        for reason in ["no such filter", "[disk-full]", "[later-code] no such filter", "[] x", "[[disk-full] x"] {
+            let found = try problems([batch], refused: "\(Self.first): \(reason)").of(batch)
+            #expect(found.map(\.code) == [.refused])
+            #expect(found.first?.text.hasSuffix(": \(reason)") == true, "\(found)")
+        }
+        #expect(try problems([batch], refused: nil).of(batch).map(\.code) == [.noWorker])
+        #expect(try problems([batch], refused: "\(Self.second): no such filter").of(batch).isEmpty)
     }
 
     @Test func reportsASilentFeeder() throws {
@@ -122,7 +129,7 @@ import Testing
         let found = try problems([stuck, middle, last]).of(last)
         #expect(found.map(\.code) == [.dependencyStuck])
         #expect(found.first?.text == "it waits for \(Self.second), which makes no progress: it is suspended")
-        #expect(found.first?.remedy == "go on with: darkroom resume \(Self.first)")
+        #expect(found.first?.remedies == [.resume(Self.first, .everything)])
         // A dependency that makes progress is not reported as stuck.
         let going = try batch(Self.first)
         #expect(try problems([going, middle]).of(middle).map(\.code) == [.waiting])
@@ -151,7 +158,7 @@ import Testing
         #expect(
             found.text
                 == "no photo of it runs: 40 photos wait for connections to h.example, which batch \(Self.second) uses")
-        #expect(found.remedy.contains("darkroom prioritize \(Self.first) high"))
+        #expect(found.remedies.contains(.prioritize(Self.first, .high)))
         #expect(batch.shownState(now: Self.now, problems: [found]) == .ready)
         // Batches take turns: a photo has run some seconds ago.
         let ran = try self.batch(Self.first, ["state": "executing", "pace": "\(Self.now - 9000) 0"])
@@ -178,14 +185,14 @@ import Testing
         let one = try found("\(Self.first) 212 cdn.example -", down)
         #expect(one.code == .waitsForHost)
         #expect(one.text == "it waits for cdn.example: down for 40 s, 212 photos, next try in 8 s")
-        #expect(one.remedy.contains("--patience"))
+        #expect(RemedyWording.neutral.text(one.remedies).contains("patience"))
         // The URLs of the list name another host, which redirects.
         #expect(try found("\(Self.first) 212 www.example -", down).text.hasPrefix("it waits for cdn.example: "))
         let two = try found("\(Self.first) 240 www.example -", "\(down);b.example paused 0 500 0 1 - - - - 0:30:0:")
         #expect(two.text == "it waits for cdn.example and 1 other host: down for 40 s, 242 photos, next try in 8 s")
         let paused = try found("\(Self.first) 30 b.example -", "b.example paused 0 500 0 1 - 2 - - 0:30:0:")
         #expect(paused.text == "it waits for b.example: paused, 30 photos, next try now")
-        #expect(paused.remedy.contains("--rate"))
+        #expect(paused.remedies.last == .changeRate)
         // Most photos wait for another host, which answers.
         let other = try found("\(Self.first) 900 d.example -", "\(down);d.example up 0 - 4 4 - - - - 0:688:0:")
         #expect(other.text.hasPrefix("no photo of it runs: 900 photos wait for the next attempt"))
@@ -200,7 +207,7 @@ import Testing
         let busy = [worker("\(Self.second):0-3")]
         let found = try #require(problems(busy, [batch, other]).of(batch).first)
         #expect(found.code == .waitsForWorkers && found.text.contains("the workers run batch \(Self.second)"))
-        #expect(found.remedy.contains("darkroom prioritize \(Self.first) veryHigh"))
+        #expect(found.remedies.contains(.prioritize(Self.first, .veryHigh)))
         #expect(problems(busy, [batch, other]).of(other).isEmpty)
         // The turn of the batch may come at once.
         let new = try self.batch(Self.first, ["submitted": "\(Self.now - 3000)"])

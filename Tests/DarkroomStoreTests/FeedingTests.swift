@@ -145,6 +145,6 @@ import Testing
         let facts = try #require(try test.store.facts(of: id))
         let finder = try test.store.problems(of: [facts], now: try test.store.time())
         #expect(finder.waited(of: facts).samples[.feeder] == 21)
-        #expect(finder.waited(of: facts).text?.hasPrefix("the list (100 % of the time)") == true)
+        #expect(finder.waited(of: facts).text()?.hasPrefix("the list (100 % of the time)") == true)
     }
 }

@@ -155,26 +155,26 @@ import Testing
     // MARK: Remedies
 
     @Test func eachHostThatHoldsUpPhotosHasARemedy() {
-        func remedy(_ state: HostFacts.State, waiting: Int = 5, _ change: (inout HostFacts) -> Void = { _ in })
-            -> String?
-        {
+        func remedies(
+            _ state: HostFacts.State, waiting: Int = 5, _ change: (inout HostFacts) -> Void = { _ in }
+        ) -> [Remedy] {
             var facts = host("cdn.example", state, waiting: waiting)
             (facts.running, facts.allowed) = (4, 4)
             change(&facts)
-            return facts.remedy
+            return facts.remedies
         }
-        #expect(remedy(.down)?.contains("--patience") == true)
-        #expect(remedy(.paused)?.contains("--rate") == true)
-        #expect(remedy(.slow)?.contains("--min-rate") == true)
-        #expect(remedy(.up) == nil)
-        #expect(remedy(.up) { $0.isAllowedFixed = true }?.contains("--per-host") == true)
+        #expect(remedies(.down).last == .retry(nil))
+        #expect(remedies(.paused).last == .changeRate)
+        #expect(remedies(.slow).first == .acceptSlowerDownloads)
+        #expect(remedies(.up).isEmpty)
+        #expect(remedies(.up) { $0.isAllowedFixed = true } == [.allowMoreConnections])
         #expect(
-            remedy(.up) {
+            remedies(.up) {
                 $0.isAllowedFixed = true
                 $0.running = 3
-            } == nil)
-        #expect(remedy(.up) { ($0.rate, $0.isRateFixed) = (2, true) }?.contains("--rate") == true)
-        #expect(remedy(.up) { $0.rate = 2 }?.hasPrefix("wait") == true)
-        #expect(remedy(.up, waiting: 0) { ($0.rate, $0.isRateFixed) = (2, true) } == nil)
+            }.isEmpty)
+        #expect(remedies(.up) { ($0.rate, $0.isRateFixed) = (2, true) } == [.changeRate])
+        #expect(remedies(.up) { $0.rate = 2 }.count == 1)
+        #expect(remedies(.up, waiting: 0) { ($0.rate, $0.isRateFixed) = (2, true) }.isEmpty)
     }
 }

@@ -25,20 +25,21 @@ import Testing
         #expect(text.contains("\(Self.first) filters=1,host=6 cdn.example"))
         let all = waits(text, "\(Self.first) host=2,downloads=1 -;\(Self.second) redis=900 -")
         #expect(all.samples == [.host: 8, .filters: 1, .downloads: 1])
-        #expect(all.text == "the host cdn.example (80 % of the time); darkroom hosts shows its state and what to do")
+        #expect(
+            all.text() == "the host cdn.example (80 % of the time); the list of hosts shows the servers and what to do")
         let lost = ResourceWaits([worker(text, age: 60_000)], now: Self.now, of: Self.first)
-        #expect(lost == ResourceWaits() && lost.text == nil)
+        #expect(lost == ResourceWaits() && lost.text() == nil)
     }
 
     @Test func fewSamplesTellNothing() {
-        #expect(waits("\(Self.first) filters=3 -").text == nil)
+        #expect(waits("\(Self.first) filters=3 -").text() == nil)
         #expect(
-            waits("\(Self.first) filters=4 -").text == "filters (100 % of the time); more processors or more workers")
+            waits("\(Self.first) filters=4 -").text() == "filters (100 % of the time); more processors or more workers")
     }
 
     @Test(arguments: ResourceWaits.Resource.allCases)
     func everyResourceHasARemedy(resource: ResourceWaits.Resource) throws {
-        let text = try #require(waits("\(Self.first) \(resource.rawValue)=9 -").text)
+        let text = try #require(waits("\(Self.first) \(resource.rawValue)=9 -").text())
         #expect(text.contains(" (100 % of the time); "))
     }
 

@@ -145,18 +145,18 @@ struct StateBench {
     /// The output of a batch cannot be written. If `domain` is given, no output in it can be written.
     @discardableResult
     mutating func block(_ batch: BatchID, domain: StorageDomain? = nil) -> Effects {
-        handle(.storageFault(batch, detail: "no room for \(batch)", domain: domain))
+        handle(.storageFault(batch, Refusal(.diskFull, "no room for \(batch)"), domain: domain))
     }
 
     /// A worker has opened the output of a batch in a domain. Returns the storage fault of the domain, or nil.
     mutating func storageBlocked(_ batch: BatchID, in domain: StorageDomain) -> String? {
-        for case .outputBlocked(let reason) in handle(.outputOpened(batch, [domain])) { return reason }
+        for case .outputBlocked(let refusal) in handle(.outputOpened(batch, [domain])) { return refusal.reason }
         return nil
     }
 
     /// The outage with this number now has another storage fault as its cause.
     mutating func storageChanged(_ number: Int, to detail: String, domain: StorageDomain? = nil) -> Effects {
-        handle(.storageChanged(number, detail: detail, domain: domain))
+        handle(.storageChanged(number, Refusal(.other, detail), domain: domain))
     }
 
     /// The outages whose next check is due.
@@ -177,7 +177,7 @@ struct StateBench {
     mutating func filesLost(_ held: HeldOperation) -> [Photo] { handle(.filesLost([held])).cancelled }
 
     var outages: [StorageOutage] { state.outages.all }
-    var blockedBatches: [BatchID: String] { state.blockedBatches }
+    var blockedBatches: [BatchID: String] { state.blockedBatches.mapValues(\.reason) }
 
     // MARK: Local queues
 

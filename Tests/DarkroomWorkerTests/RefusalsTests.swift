@@ -29,7 +29,8 @@ import Testing
 
     private func refuse(_ refusals: inout Refusals, _ batches: BatchID...) {
         for batch in batches {
-            _ = refusals.refuse(batch, "no such filter", until: .check(BatchOptions(), taken: 0), start)
+            _ = refusals.refuse(
+                batch, Refusal(.other, "no such filter"), until: .check(BatchOptions(), taken: 0), start)
         }
     }
 
@@ -97,14 +98,15 @@ import Testing
     @Test func limitsTheNumberOfStoredRefusals() {
         var refusals = Refusals()
         for number in 0..<Refusals.limit + 10 {
-            _ = refusals.refuse(BatchID("\(number)")!, "damaged", until: .time, start + .milliseconds(number))
+            _ = refusals.refuse(
+                BatchID("\(number)")!, Refusal(.other, "damaged"), until: .time, start + .milliseconds(number))
         }
-        #expect(refusals.reasons.count == Refusals.limit)
+        #expect(refusals.kept.count == Refusals.limit)
         // Batches above the limit still count as refused, so that the worker does not claim them repeatedly.
         #expect(["0", "\(Refusals.limit + 9)"].compactMap { BatchID($0) }.allSatisfy(refusals.contains))
         #expect(refusals.batches.count == Refusals.limit + 10)
         #expect(refusals.due(start + .seconds(75)).count == 1000)
-        for batch in refusals.reasons.keys { refusals.withdraw(batch) }
+        for batch in refusals.kept.keys { refusals.withdraw(batch) }
         #expect(refusals.due(start + .seconds(75)).isEmpty)
         #expect(refusals.due(start + .seconds(615)).count == 10)
     }
@@ -113,7 +115,7 @@ import Testing
         var refusals = Refusals()
         let batches = (0..<20).map { BatchID("\($0)")! }
         for (number, batch) in batches.enumerated() {
-            _ = refusals.refuse(batch, "damaged", until: .time, start - .seconds(number))
+            _ = refusals.refuse(batch, Refusal(.other, "damaged"), until: .time, start - .seconds(number))
         }
         #expect(refusals.due(start + .seconds(60)).map(\.batch) == batches.reversed())
     }
@@ -121,12 +123,12 @@ import Testing
     @Test func checksRefusedBatchesPeriodically() {
         var refusals = Refusals()
         refuse(&refusals, one)
-        _ = refusals.refuse(two, "damaged", until: .time, start)
+        _ = refusals.refuse(two, Refusal(.other, "damaged"), until: .time, start)
         #expect(refusals.due(start).isEmpty)
         #expect(refusals.due(start + Refusals.checkInterval).map(\.batch) == [one])
-        refusals.keep(one, "still no such filter", start + Refusals.checkInterval)
+        refusals.keep(one, Refusal(.other, "still no such filter"), start + Refusals.checkInterval)
         #expect(refusals.due(start + Refusals.checkInterval).isEmpty)
-        #expect(refusals.reasons[one] == "still no such filter")
+        #expect(refusals.kept[one]?.reason == "still no such filter")
         refusals.checkAgain(start + .seconds(6))
         #expect(refusals.due(start + .seconds(6)).map(\.batch) == [one])
         #expect(Set(refusals.due(start + .seconds(60)).map(\.batch)) == [one, two])

@@ -123,7 +123,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
     @Test func leavesABatchWithAnOutputOutsideItsFolders() throws {
         let id = try darkroom.submit([urls[0]], darkroom.options())
         let worker = try darkroom.worker { $0.outputsUnder = ["/srv/photos"] }
-        darkroom.waitForLog("--outputs-under")
+        darkroom.waitForLog("is not in a folder to which this worker may write")
         worker.stop()
         worker.wait()
         #expect(try #require(try darkroom.store.facts(of: id)).counts.new == 1)
@@ -141,7 +141,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
                 $0.remoteOutput = true
             }, makesFolder: false)
         let worker = try darkroom.worker { $0.outputsUnder = [own] }
-        darkroom.waitForLog("is not below a folder of --outputs-under")
+        darkroom.waitForLog("is not in a folder to which this worker may write")
         worker.stop()
         worker.wait()
         #expect(try #require(try darkroom.store.facts(of: id)).counts.new == 1)

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { barPieces, countsOf, isUsable, stateStyle } from "../../Sources/Surfaces/DarkroomWeb/Assets/facts.js";
+import { addressesOf, barPieces, countsOf, isUsable, stateStyle } from "../../Sources/Surfaces/DarkroomWeb/Assets/facts.js";
 
 const states = ["filtered", "failed", "cancelled", "downloaded"];
 
@@ -63,4 +63,13 @@ test("Only failed photos of a batch that is not cancelled can be retried", () =>
     assert.equal(isUsable("retriable", batch()), false);
     assert.equal(isUsable("retriable", batch({ state: "finished" }, { failed: 1 })), true);
     assert.equal(isUsable("retriable", batch({ cancelled: true }, { failed: 1 })), false);
+});
+
+test("The addresses of remedies contain the prefix of the site, the batch and the name", () => {
+    assert.deepEqual(addressesOf({ name: "resume", batch: "20261121-090501123-7f3a" }, "/photos/"), {
+        page: "/photos/batches/20261121-090501123-7f3a/resume",
+        api: "/photos/api/v1/batches/20261121-090501123-7f3a/resume",
+    });
+    assert.deepEqual(addressesOf({ name: "resume", batch: null }, "/"), { page: "/cluster/resume", api: "/api/v1/resume" });
+    assert.equal(addressesOf({ name: "a/b", batch: "../x" }, "/").page, "/batches/..%2Fx/a%2Fb");
 });

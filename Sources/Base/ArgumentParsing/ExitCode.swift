@@ -53,12 +53,13 @@ package struct CommandExit: Error, Sendable {
     }
 
     /// The exit of a program whose command has thrown `error`.
-    package init(_ error: any Error) {
+    /// - Parameter text: The words for errors that are not errors of usage.
+    package init(_ error: any Error, text: (any Error) -> String = { "\($0)" }) {
         switch error {
         case let end as CommandExit: self = end
         case let code as ExitCode: self.init(code: code, message: "")
         case let validation as ValidationError: self.init(code: .usage, message: Self.line(validation.description))
-        default: self.init(code: .failure, message: Self.line("\(error)"))
+        default: self.init(code: .failure, message: Self.line(text(error)))
         }
     }
 

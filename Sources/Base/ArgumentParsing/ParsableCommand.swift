@@ -87,6 +87,9 @@ package protocol ParsableCommand: ParsableArguments {
     ///   - values: All values that are not values of options.
     ///   - options: The given options with their values, as in the command line.
     static func advice(onTooManyValues values: [String], options: [String]) -> String?
+
+    /// The words of the program for an error that one of its commands has thrown. The default is the description.
+    static func text(of error: any Error) -> String
 }
 
 extension ParsableCommand {
@@ -96,6 +99,8 @@ extension ParsableCommand {
     package static func advice(onUnknownCommand word: String, arguments: [String]) -> String? { nil }
 
     package static func advice(onTooManyValues values: [String], options: [String]) -> String? { nil }
+
+    package static func text(of error: any Error) -> String { "\(error)" }
 
     /// Parses the arguments of this command, without the name of the program.
     ///
@@ -125,7 +130,7 @@ extension ParsableCommand {
             try command.run()
             endProcess(.success)
         } catch {
-            let end = CommandExit(error)
+            let end = CommandExit(error, text: text(of:))
             // Errors of these writes are ignored, because there is no other place to report them.
             try? FileHandle.standardOutput.write(contentsOf: Data(end.standardOutput.utf8))
             try? FileHandle.standardError.write(contentsOf: Data(end.standardError.utf8))

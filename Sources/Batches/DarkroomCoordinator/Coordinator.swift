@@ -97,8 +97,8 @@ package final class Coordinator: Sendable {
         guard !begun.cancelled else {
             throw CoordinatorError(
                 .cancelled,
-                "batch \(id) was cancelled: it takes no more photos, and those it has do not run; submit the list again as a new "
-                    + "batch, with --overwrite into the same folder")
+                "batch \(id) was cancelled: it takes no more photos, and those it has do not run",
+                .submitAgainOverwriting)
         }
         try onResumed(id)
         do {
@@ -106,7 +106,7 @@ package final class Coordinator: Sendable {
         } catch let error as CoordinatorError where error.code == .listDiffers {
             // If the manifest cannot be read, the error does not describe the first difference.
             guard let first = try? ListDifference.first(in: list, from: begun) else { throw error }
-            throw CoordinatorError(.listDiffers, "\(error). The first difference: \(first)")
+            throw CoordinatorError(.listDiffers, "\(error.problem). The first difference: \(first)", error.remedies)
         }
     }
 

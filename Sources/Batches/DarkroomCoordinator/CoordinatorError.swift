@@ -3,7 +3,7 @@ import DarkroomStorage
 
 /// The reason why a photo list was not fed, a batch was not submitted, or a change of a batch or of the cluster was
 /// refused. Nothing was changed, unless the description names a change.
-package struct CoordinatorError: Error, Sendable, CustomStringConvertible {
+package struct CoordinatorError: Error, Remediable {
     package enum Code: Sendable {
         /// The list contains no photos. Nothing was submitted.
         case emptyList
@@ -53,12 +53,19 @@ package struct CoordinatorError: Error, Sendable, CustomStringConvertible {
     }
 
     package let code: Code
-    /// What failed, on which object, what was found, and what to do.
-    package let description: String
+    package let problem: String
+    package let remedies: [Remedy]
 
-    package init(_ code: Code, _ description: String) {
+    /// - Parameters:
+    ///   - problem: what failed, on which object, what was found, and what to do if `remedies` is empty.
+    package init(_ code: Code, _ problem: String, _ remedies: Remedy...) {
+        self.init(code, problem, remedies)
+    }
+
+    package init(_ code: Code, _ problem: String, _ remedies: [Remedy]) {
         self.code = code
-        self.description = description
+        self.problem = problem
+        self.remedies = remedies
     }
 }
 
@@ -70,7 +77,8 @@ extension CoordinatorError {
         do throws(StorageError) {
             return try body()
         } catch {
-            throw CoordinatorError(error.code == .taken ? .outputTaken : .outputDenied, error.description)
+            throw CoordinatorError(
+                error.code == .taken ? .outputTaken : .outputDenied, error.problem, error.remedies)
         }
     }
 
@@ -84,23 +92,21 @@ extension CoordinatorError {
     static func outputTaken(_ folder: String, by other: BatchID) -> CoordinatorError {
         CoordinatorError(
             .outputTaken,
-            "output folder \(folder): batch \(other) writes there; choose another folder, forget that batch, "
-                + "or give --overwrite to overwrite its photos")
+            "output folder \(folder): batch \(other) writes there; choose another folder", .forget(other), .overwrite)
     }
 
     static func memoryFull(_ memory: RedisMemory?) -> CoordinatorError {
         CoordinatorError(
             .busy,
             "Redis has no memory left" + (memory.map { " (\($0))" } ?? "")
-                + ", so nothing was submitted; try again when workers have finished operations, or raise maxmemory there, or "
-                + "forget finished batches (darkroom forget)")
+                + ", so nothing was submitted; try again when workers have finished operations, or raise maxmemory there",
+            .forgetFinished)
     }
 
     package static func gone(_ id: BatchID) -> CoordinatorError {
         CoordinatorError(
             .batchGone,
-            "batch \(id) is not in Redis: it was forgotten or never submitted; \"darkroom batches\" lists those that are"
-        )
+            "batch \(id) is not in Redis: it was forgotten or never submitted", .listBatches)
     }
 
     /// - Parameter what: why the change has no effect, for example `there is nothing left to suspend`.
@@ -108,8 +114,8 @@ extension CoordinatorError {
         CoordinatorError(.finished, "batch \(id) has finished: \(what)")
     }
 
-    /// - Parameter what: why the change has no effect, and what to do instead.
-    static func cancelled(_ id: BatchID, _ what: String) -> CoordinatorError {
-        CoordinatorError(.cancelled, "batch \(id) is cancelled: \(what)")
+    /// - Parameter what: why the change has no effect.
+    static func cancelled(_ id: BatchID, _ what: String, _ remedies: Remedy...) -> CoordinatorError {
+        CoordinatorError(.cancelled, "batch \(id) is cancelled: \(what)", remedies)
     }
 }

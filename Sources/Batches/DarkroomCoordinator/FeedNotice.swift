@@ -1,5 +1,7 @@
+import DarkroomModel
+
 /// A notice for the user about a running feed.
-package enum FeedNotice: Sendable, CustomStringConvertible {
+package enum FeedNotice: Remediable {
     /// Redis is unreachable. The feeder retries.
     case connectionLost(any Error)
     /// Redis is reachable again.
@@ -21,7 +23,7 @@ package enum FeedNotice: Sendable, CustomStringConvertible {
     /// The batch is fed, but the server does not keep an append-only file, so a restart of Redis would lose the batch.
     case notPersistent
 
-    package var description: String {
+    package var problem: String {
         switch self {
         case .connectionLost(let error): "feeding has stopped, trying again: \(error)"
         case .connectionRestored: "feeding continues"
@@ -32,15 +34,23 @@ package enum FeedNotice: Sendable, CustomStringConvertible {
         case .growing(let photos): "the list has grown: its photos from index \(photos) on are new"
         case .memoryFull(let memory):
             "Redis has no memory left" + (memory.map { " (\($0))" } ?? "")
-                + ": feeding continues when workers have finished operations; to wait less, raise maxmemory, or "
-                + "submit with a smaller --window, so that Redis holds fewer operations at once"
+                + ": feeding continues when workers have finished operations; to wait less, raise maxmemory"
         case .memoryStaysFull:
-            "Redis has no memory left, and no operation is left that would free some when it ends: raise maxmemory "
-                + "there, or forget finished batches (darkroom forget); feeding then continues"
+            "Redis has no memory left, and no operation is left that would free some when it ends: raise maxmemory there, "
+                + "and feeding continues"
         case .memoryFreed: "Redis has memory again, feeding continues"
-        case .tooFewReplicas(let lack): "warning: \(lack)"
+        case .tooFewReplicas(let lack): "warning: \(lack.problem)"
         case .notPersistent:
             "this Redis does not keep an append-only file, so a restart would lose the batch; set \"appendonly yes\" there"
+        }
+    }
+
+    package var remedies: [Remedy] {
+        switch self {
+        case .memoryFull: [.useSmallerWindow]
+        case .memoryStaysFull: [.forgetFinished]
+        case .tooFewReplicas(let lack): lack.remedies
+        default: []
         }
     }
 }

@@ -14,12 +14,14 @@ extension BatchOptions {
     package static func problem(ofWebhook url: String) -> String? {
         let example = "write it like https://photos.example/finished"
         if let problem = PhotoURL.check(url) { return "\(problem.detail); \(example)" }
-        if PhotoURL.isFile(url) { return "a file: URL cannot receive a webhook; \(example)" }
+        if let scheme = URLScheme.of(url), !scheme.isOfWeb {
+            return "a \(scheme.name): URL cannot receive a webhook; \(example)"
+        }
         // Compare bytes, because "@" followed by a combining character is a different Character.
         let authority = url.utf8.drop { $0 != UInt8(ascii: "/") }.dropFirst(2).prefix { !"/?#\\".utf8.contains($0) }
         guard authority.contains(UInt8(ascii: "@")) else { return nil }
         return
-            "the URL has a user or password, which everybody who sees the batch could read; leave it out: workers sign "
-            + "webhooks with their --webhook-secret-file instead"
+            "the URL has a user or password, which everybody who sees the batch could read; leave it out: workers can "
+            + "sign webhooks with a secret instead"
     }
 }

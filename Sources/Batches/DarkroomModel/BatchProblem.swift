@@ -1,4 +1,4 @@
-/// A condition that stops a batch or all batches, with its remedy.
+/// A condition that stops a batch or all batches, with its remedies.
 package struct BatchProblem: Sendable, Hashable {
     /// The kind of problem. More kinds may be added.
     package enum Code: String, Sendable, CaseIterable, Codable {
@@ -29,7 +29,7 @@ package struct BatchProblem: Sendable, Hashable {
         case folderMissing = "folder-missing"
         /// Another batch has taken the output folder.
         case folderTaken = "folder-taken"
-        /// The batch requires a worker option, for example `--files-under`, and no running worker has this option.
+        /// The batch needs files or folders that no running worker may use.
         case optionMissing = "option-missing"
         /// Every worker reports that the disk of the output folder is full.
         case diskFull = "disk-full"
@@ -56,22 +56,23 @@ package struct BatchProblem: Sendable, Hashable {
     package let code: Code
     /// The problem, as a clause that follows the name of the batch, for example `it is suspended`.
     package let text: String
-    /// The remedy, usually with a command, for example `go on with: darkroom resume 20261121-090501123-7f3a`.
-    package let remedy: String
+    package let remedies: [Remedy]
 
-    package init(_ code: Code, of batch: BatchID?, text: String, remedy: String) {
+    package init(_ code: Code, of batch: BatchID?, text: String, remedies: [Remedy]) {
         self.batch = batch
         self.code = code
         self.text = text
-        self.remedy = remedy
+        self.remedies = remedies
     }
 
-    /// The problem and the remedy in one line: `batch 20261121-090501123-7f3a: it is suspended; go on with: ...`.
-    package func sentence(among batches: [BatchFacts]) -> String {
+    /// The problem and its remedies in one line: `batch 20261121-090501123-7f3a: it is suspended; resume it`.
+    package func sentence(among batches: [BatchFacts], _ wording: RemedyWording = .neutral) -> String {
         let subject = batch.map { id in "batch \(batches.first { $0.id == id }?.label ?? id.description): " } ?? ""
-        return subject + sentence
+        return subject + sentence(wording)
     }
 
-    /// The problem and the remedy, without the name of the batch.
-    package var sentence: String { HumanText.safe("\(text); \(remedy)") }
+    /// The problem and its remedies, without the name of the batch.
+    package func sentence(_ wording: RemedyWording = .neutral) -> String {
+        HumanText.safe(wording.sentence(text, remedies))
+    }
 }

@@ -102,15 +102,3 @@ package struct StorageBarrier: Sendable {
         self.makeDurable = makeDurable
     }
 }
-
-/// Why a worker cannot run a batch.
-package struct Refusal: Error, Equatable {
-    package let reason: String
-    /// Whether the reason is that another batch has taken the place. The refused batch may take it back later.
-    package let isOfHolder: Bool
-
-    package init(reason: String, isOfHolder: Bool = false) {
-        self.reason = reason
-        self.isOfHolder = isOfHolder
-    }
-}

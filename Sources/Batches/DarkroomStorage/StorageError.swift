@@ -1,5 +1,7 @@
+import DarkroomModel
+
 /// Why a place cannot be used for the results of a batch.
-package struct StorageError: Error, Sendable, CustomStringConvertible {
+package struct StorageError: Error, Remediable {
     package enum Code: Sendable {
         /// The place cannot be created, read or written.
         case denied
@@ -8,11 +10,13 @@ package struct StorageError: Error, Sendable, CustomStringConvertible {
     }
 
     package let code: Code
-    /// The place, what was found, and what to do.
-    package let description: String
+    package let problem: String
+    package let remedies: [Remedy]
 
-    package init(_ code: Code, _ description: String) {
+    /// - Parameter problem: the place, what was found, and what to do if there are no `remedies`.
+    package init(_ code: Code, _ problem: String, _ remedies: Remedy...) {
         self.code = code
-        self.description = description
+        self.problem = problem
+        self.remedies = remedies
     }
 }

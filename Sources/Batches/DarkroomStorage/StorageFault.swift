@@ -13,10 +13,8 @@ package struct StorageFault: Error, Sendable {
     }
 
     package var scope: Scope
-    /// Whether space or a quota is used up.
-    package var isFull: Bool
-    /// Whether another batch has taken the place.
-    package var isTaken: Bool
+    /// The kind of cause.
+    package var code: Refusal.Code
     /// The cause, and the remedy if there is one.
     package var detail: String
     /// The number of bytes that must be free before the fault counts as gone.
@@ -27,20 +25,28 @@ package struct StorageFault: Error, Sendable {
     package var remains: String?
 
     package init(
-        _ scope: Scope, detail: String, isFull: Bool = false, isTaken: Bool = false, room: Int = 0,
-        check: any StorageCheck, remains: String? = nil
+        _ scope: Scope, _ code: Refusal.Code = .other, detail: String, room: Int = 0, check: any StorageCheck,
+        remains: String? = nil
     ) {
         self.scope = scope
+        self.code = code
         self.detail = detail
-        self.isFull = isFull
-        self.isTaken = isTaken
         self.room = room
         self.check = check
         self.remains = remains
     }
 
+    /// Whether space or a quota is used up.
+    package var isFull: Bool { code == .diskFull }
+
+    /// Whether another batch has taken the place.
+    package var isTaken: Bool { code == .folderTaken }
+
     /// The reason of the photo's failure, if the worker does not wait until the fault is gone.
     package var reason: FailureReason { isFull ? .diskFull : .outputDenied }
+
+    /// The refusal of a batch whose files cannot be stored because of this fault.
+    package var refusal: Refusal { Refusal(code, detail) }
 
     package var domain: StorageDomain? { if case .domain(let domain) = scope { domain } else { nil } }
 }

@@ -133,8 +133,7 @@ extension StoragePlace {
         throw StorageError(
             .taken,
             "output folder \(location): it has the photos of batch \(other) (its folder manifest/\(other)); choose another "
-                + "folder, give --overwrite to overwrite them, or feed a list that has grown with: darkroom submit LIST "
-                + "--resume \(other)")
+                + "folder", .overwrite, .feedGrownList(other))
     }
 }
 

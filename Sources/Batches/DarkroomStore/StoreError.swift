@@ -1,7 +1,8 @@
+import DarkroomModel
 import DarkroomRedis
 
 /// A failure of the store.
-package struct StoreError: Error, Sendable, CustomStringConvertible {
+package struct StoreError: Error, Remediable {
     package enum Code: Sendable {
         /// Redis could not be reached, or it refused a command. ``StoreError/redis`` contains the cause, and reports
         /// whether a retry can help.
@@ -17,14 +18,16 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
     }
 
     package let code: Code
-    /// A description of the failed call, the cause and the remedy.
-    package let description: String
+    package let problem: String
+    package let remedies: [Remedy]
     /// The failure of Redis that caused this error.
     package let redis: RedisError?
 
-    package init(_ code: Code, _ description: String, redis: RedisError? = nil) {
+    /// - Parameter problem: the failed call, the cause, and what to do if there are no `remedies`.
+    package init(_ code: Code, _ problem: String, redis: RedisError? = nil, _ remedies: Remedy...) {
         self.code = code
-        self.description = description
+        self.problem = problem
+        self.remedies = remedies
         self.redis = redis
     }
 

@@ -53,7 +53,7 @@ extension ImagingError {
         case DARKROOM_UNSUPPORTED:
             self.init(code: .unsupportedFormat, detail: text)
         case DARKROOM_TOO_MANY_PIXELS:
-            self.init(code: .tooManyPixels, detail: "\(text), at most \(session.max_pixels) are allowed (--max-pixels)")
+            self.init(code: .tooManyPixels, detail: "\(text), at most \(session.max_pixels) are allowed")
         case DARKROOM_OUT_OF_MEMORY:
             self.init(code: .outOfMemory, detail: "\(text): not enough memory; run fewer filtrations at once")
         case DARKROOM_CANCELLED:

@@ -87,7 +87,7 @@ final class PhotoSession {
             throw ImagingError(
                 code: .tooManyPixels,
                 detail: "a filter would make \(width) x \(height) pixels\(each), at most \(c.pointee.max_pixels) are "
-                    + "allowed (--max-pixels)")
+                    + "allowed")
         }
         context.pointee.sizeIsKnown(pixels)
     }

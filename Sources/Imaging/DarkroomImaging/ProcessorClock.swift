@@ -45,7 +45,7 @@ package final class ProcessorClock: Sendable {
     /// The error text for a job that has exceeded the limit.
     package var problem: String {
         let limit = account.withLock { $0.limit }
-        return "took more than \(limit.components.seconds) s of processor time (--photo-timeout)"
+        return "took more than \(limit.components.seconds) s of processor time"
     }
 
     private static func timeOfThread() -> Duration {

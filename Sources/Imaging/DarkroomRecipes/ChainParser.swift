@@ -77,7 +77,7 @@ struct ChainParser {
             return "\(name) is an encoding setting; write it after a \";\" in a rendition, or as --\(name)"
         }
         let advice =
-            Suggestion.text(name, Filter.Kind.allCases.map(\.rawValue)) ?? "\"darkroom filters\" lists all filters"
+            Suggestion.text(name, Filter.Kind.allCases.map(\.rawValue)) ?? "see the list of filters"
         return "there is no filter \(QuotedText.inMessage(name)); \(advice)"
     }
 }

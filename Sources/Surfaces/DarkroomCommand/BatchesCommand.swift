@@ -34,7 +34,7 @@ struct BatchesCommand: ParsableCommand {
                 "\(HumanText.count(hidden, of: "earlier batch")) not listed (--limit \(ids.count) lists all)")
         }
         if json {
-            return try output.document(.array(batches.map { JSON($0, now: now, problems: problems.of($0)) }))
+            return try output.document(.array(batches.map { JSON($0, now: now, problems: problems.of($0), .commands) }))
         }
         var table = Table(
             [
@@ -53,7 +53,9 @@ struct BatchesCommand: ParsableCommand {
             ])
         }
         try table.finish()
-        for problem in problems.of(batches) { printToStandardError("warning: \(problem.sentence(among: batches))") }
+        for problem in problems.of(batches) {
+            printToStandardError("warning: \(problem.sentence(among: batches, .commands))")
+        }
         if batches.isEmpty, output.isTerminal {
             printToStandardError("There is no batch. \"darkroom submit LIST -o FOLDER\" submits one.")
         }

@@ -86,7 +86,7 @@ struct CancelCommand: ParsableCommand {
     private func waitForEnd(
         of batches: [BatchFacts], _ client: DarkroomClient, _ redis: RedisOptions
     ) throws -> [BatchFacts] {
-        var waiter = BatchWaiter(client, naming: { $0.naming(redis.run) }, warn: { printToStandardError($0) })
+        var waiter = BatchWaiter(client, wording: .commands(naming: redis.run), warn: { printToStandardError($0) })
         let running = batches.reduce(0) { $0 + $1.executing }
         if running > 0 {
             printToStandardError("waiting for " + Self.operations(running, "that still runs", "that still run"))

@@ -28,6 +28,8 @@ struct DarkroomProgram: ParsableCommand {
             DevelopCommand.self, FiltersCommand.self, ManifestCommand.self, DoctorCommand.self,
         ])
 
+    static func text(of error: any Error) -> String { RemedyWording.commands.text(of: error) }
+
     static func advice(onUnknownCommand word: String, arguments: [String]) -> String? {
         Mistakes.advice(onCommand: word, arguments: arguments)
     }

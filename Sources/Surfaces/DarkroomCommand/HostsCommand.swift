@@ -23,7 +23,7 @@ struct HostsCommand: ParsableCommand {
         let workers = try client.store.workers()
         let list = HostList(workers, now: now, of: id)
         let output = StandardOutput()
-        if json { return try output.document(JSON(list)) }
+        if json { return try output.document(JSON(list, .commands)) }
         var table = Table(
             [
                 "host", "state", "waiting", Table.Column("requests", rank: 5), Table.Column("rate", rank: 2),
@@ -37,7 +37,7 @@ struct HostsCommand: ParsableCommand {
                 .text(host.host), .text(host.stateText), .count(counts.waiting),
                 .text("\(host.running) of \(host.allowed)"), .rate(host.rate), .milliseconds(host.medianMilliseconds),
                 .milliseconds(host.mostMilliseconds), .count(counts.downloaded), .count(counts.failed),
-                .text(counts.reasonsText), .text(host.remedy ?? ""),
+                .text(counts.reasonsText), .text(RemedyWording.commands.text(host.remedies)),
             ])
         }
         if list.others != HostFacts.Counts() {

@@ -42,7 +42,7 @@ struct LimitsCommand: ParsableCommand {
             try client.control.setLimits(downloads: downloads, filtrations: filtrations)
         }
         let output = StandardOutput()
-        if json { return try output.document(ClusterStatus(client).json) }
+        if json { return try output.document(ClusterStatus(client).json(.commands)) }
         let limits = try client.control.limits()
         var sheet = FactSheet()
         sheet.add("downloads", limits.downloads.map(HumanText.count) ?? "no limit")

@@ -16,6 +16,7 @@ struct StatusCommand: ParsableCommand {
     func run() throws {
         let (redis, batch) = try self.redis.resolving(self.batch)
         let client = try redis.connect()
+        let wording = RemedyWording.commands(naming: redis.run)
         let output = StandardOutput()
         let now = try client.store.time()
         let batches: [BatchFacts]
@@ -23,22 +24,22 @@ struct StatusCommand: ParsableCommand {
         if let batch {
             let named = try client.store.batch(named: batch)
             let finder = try client.store.problems(of: [named], now: now)
-            let found = finder.of(named).map { $0.naming(redis.run) }
+            let found = finder.of(named)
             let hosts = finder.hosts(of: named.id)
             if json {
-                let facts = JSON(named, now: now, problems: found).adding(JSON(topOf: hosts))
-                try output.document(facts.adding(JSON(finder.waited(of: named))))
+                let facts = JSON(named, now: now, problems: found, wording).adding(JSON(topOf: hosts, wording))
+                try output.document(facts.adding(JSON(finder.waited(of: named), wording)))
             } else {
-                let waited = finder.waited(of: named).text
+                let waited = finder.waited(of: named).text(wording)
                 try BatchSheet(named, now: now, problems: found, waiting: hosts.waitText, waited: waited).sheet
                     .write(to: output)
             }
             (batches, problems) = ([named], found)
         } else {
             let cluster = try ClusterStatus(client)
-            if json { try output.document(cluster.json) } else { try cluster.sheet.write(to: output) }
+            if json { try output.document(cluster.json(wording)) } else { try cluster.sheet.write(to: output) }
             (batches, problems) = (cluster.batches, cluster.problems.of(cluster.batches))
         }
-        for problem in problems { printToStandardError("warning: \(problem.sentence(among: batches))") }
+        for problem in problems { printToStandardError("warning: \(problem.sentence(among: batches, wording))") }
     }
 }

@@ -117,14 +117,14 @@ struct SubmitCommand: ParsableCommand {
         let client = try redis.connect()
         for warning in try RedisRequirements.check(client.location.redis) { progress.note("warning: \(warning)") }
 
-        let coordinator = client.coordinator(replicas: replicas) { progress.note($0.description) }
+        let coordinator = client.coordinator(replicas: replicas) { progress.note(RemedyWording.commands.text($0)) }
         let feed = try begin(photos, client, coordinator) { interruption.stage = .feeding($0) }
         let id = try feed.waitUntilBegun()
         if !json { try print(id.description) }
         let batch: BatchFacts
         let now: Int
         do {
-            var waiter = BatchWaiter(client, warn: progress.note, isFeeding: { !feed.hasEnded })
+            var waiter = BatchWaiter(client, wording: .commands, warn: progress.note, isFeeding: { !feed.hasEnded })
             let isFed = try feed.waitUntilEnded(for: .milliseconds(300)) != nil
             if wait || !isFed { try watch(feed, id, client, progress, &waiter) { interruption.stage = .fed(id) } }
             let current = try facts(of: id, feed, client, &waiter)
@@ -134,7 +134,7 @@ struct SubmitCommand: ParsableCommand {
             now = try waiter.asking { try client.store.time() }
         } catch {
             progress.end()
-            throw CommandError("\(error)" + advice(after: error, id, selection, client))
+            throw CommandError(RemedyWording.commands.text(of: error) + advice(after: error, id, selection, client))
         }
         interruption.stage = wait ? .finished(id) : .fed(id)
         progress.end()
@@ -147,9 +147,9 @@ struct SubmitCommand: ParsableCommand {
         let finder = try? client.store.problems(of: [batch], now: now)
         let problems = finder?.of(batch) ?? []
         if json {
-            try print(JSON(batch, now: now, problems: problems).text)
+            try print(JSON(batch, now: now, problems: problems, .commands).text)
         } else if !wait {
-            for problem in problems { printToStandardError("warning: \(problem.sentence(among: [batch]))") }
+            for problem in problems { printToStandardError("warning: \(problem.sentence(among: [batch], .commands))") }
         }
         if batch.cancelled { printToStandardError(batch.cancellation) }
         if wait {
@@ -254,7 +254,7 @@ struct SubmitCommand: ParsableCommand {
             guard name.wholeMatch(of: #/\d{8}-\d{9}-[0-9a-f]{4}/#) != nil else { throw error }
             guard output == nil else { return nil }
             throw CommandError(
-                "\(error); if Redis has lost it in a failover, submit it again under its id, with the options that it had: darkroom "
+                "\(error.problem); if Redis has lost it in a failover, submit it again under its id, with the options that it had: darkroom "
                     + "submit \(listName) --resume \(name) -o <folder> ...")
         }
     }

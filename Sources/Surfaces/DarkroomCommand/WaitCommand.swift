@@ -21,7 +21,7 @@ struct WaitCommand: ParsableCommand {
         let (redis, run) = try self.redis.resolving(batch.count == 1 ? batch[0] : nil)
         let client = try redis.connect()
         let progress = LiveProgress(onlyOnTerminal: true)
-        var waiter = BatchWaiter(client, naming: { $0.naming(redis.run) }, warn: progress.note)
+        var waiter = BatchWaiter(client, wording: .commands(naming: redis.run), warn: progress.note)
         defer { progress.end() }
         let outcome = try waiter.wait(for: try batches(run.map { [$0] } ?? batch, client), timeout: timeout) {
             progress.show($0, problems: $1, now: $2)
@@ -60,7 +60,7 @@ struct WaitCommand: ParsableCommand {
         let problems = isShown ? try? client.store.problems(of: batches, now: now) : nil
         if json {
             let facts = batches.map { batch in
-                JSON(batch, now: now, problems: (problems?.of(batch) ?? []).map { $0.naming(redis.run) })
+                JSON(batch, now: now, problems: problems?.of(batch) ?? [], .commands(naming: redis.run))
             }
             return try output.document(batch.count == 1 ? facts[0] : .array(facts))
         }

@@ -38,7 +38,7 @@ struct WorkersCommand: ParsableCommand {
                 current(.text("\(worker.number("downloading")) of \(worker.number("downloads"))")),
                 current(.text("\(worker.number("filtering")) of \(worker.number("filtrations"))")),
                 .count(worker.number("photos")), current(.rate(Double(worker.number("rate")))),
-                current(.text(operations)), .text(isLiving ? worker.fields["refused"] ?? "" : ""),
+                current(.text(operations)), .text(isLiving ? worker.refusedText : ""),
             ])
         }
         try table.finish()

@@ -47,6 +47,7 @@ final class Attempt: Sendable {
     let priority: Int
     let onChunk: (@Sendable (UnsafeRawBufferPointer) -> Void)?
     let mayCarry: (@Sendable (Int) -> Bool)?
+    private let makeHeaders: HeaderMaker?
 
     init(
         _ transfer: Transfer, number: Int, _ request: Request, addresses: [IPAddress], sharesConnection: Bool
@@ -60,6 +61,13 @@ final class Attempt: Sendable {
         self.addresses = addresses
         onChunk = transfer.onChunk
         mayCarry = transfer.steps.mayCarry
+        makeHeaders = transfer.makeHeaders
+    }
+
+    /// Makes the headers of the request that are made anew for each request.
+    var madeHeaders: [RequestHeader] {
+        guard let makeHeaders, request.hop.isAtHome else { return [] }
+        return makeHeaders(request.hop.url)
     }
 
     var host: String { request.hop.host }

@@ -31,7 +31,9 @@ enum BrowserURL {
     static func encoded(_ text: String) throws(TransferError) -> String { try encoded(plain(Array(text.utf8))) }
 
     private static func encoded(_ bytes: [UInt8]) throws(TransferError) -> String {
-        guard let scheme = scheme(of: bytes), isOfWeb(scheme) else { return String(decoding: bytes, as: UTF8.self) }
+        guard let scheme = scheme(of: bytes), URLScheme.named(scheme)?.isOfWeb == true else {
+            return String(decoding: bytes, as: UTF8.self)
+        }
         var start = scheme.count + 1
         while start < bytes.count, isSlash(bytes[start]) { start += 1 }
         guard start > scheme.count + 2 else { return String(decoding: bytes, as: UTF8.self) }
@@ -68,8 +70,6 @@ enum BrowserURL {
     private static let question = UInt8(ascii: "?"), hash = UInt8(ascii: "#")
 
     private static func isSlash(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "/") || byte == UInt8(ascii: "\\") }
-
-    private static func isOfWeb(_ scheme: String) -> Bool { scheme == "http" || scheme == "https" }
 
     /// The bytes without controls and spaces at their ends, and without tabs and line ends.
     private static func plain(_ bytes: [UInt8]) -> [UInt8] {

@@ -13,6 +13,14 @@ package struct Download: Sendable, Equatable {
     /// When the body was last changed, according to the server (`Last-Modified`) or to the file system; nil if unknown.
     package var time: FileTime?
 
+    package init(body: [UInt8], attempts: Int, duration: Duration, way: [RequestStop], time: FileTime?) {
+        self.body = body
+        self.attempts = attempts
+        self.duration = duration
+        self.way = way
+        self.time = time
+    }
+
     package var transferredBytes: Int { attempts > 0 ? body.count : 0 }
 }
 

@@ -118,7 +118,7 @@ extension EasyHandle {
     var isSuccess: Bool {
         switch status {
         case 204, 205, 226: false  // no content, or no photo
-        case 206: attempt.map { settings.asksForPart($0.request.hop) } ?? false
+        case 206: attempt.map { settings.asksForPart($0.request.hop, madeHeaders) } ?? false
         default: (200..<300).contains(status)
         }
     }

@@ -18,6 +18,10 @@ final class EasyHandle {
 
     /// The server of the attempt.
     private(set) var peer: NetworkShares.Peer?
+    /// The headers that were made for the request, and the list of all its headers if there are such. libcurl does not copy the
+    /// list.
+    private(set) var madeHeaders: [RequestHeader] = []
+    private var ownHeaders: UnsafeMutablePointer<curl_slist>?
     /// The addresses of the attempt's host, as libcurl reads them. libcurl does not copy the list.
     private var addresses: UnsafeMutablePointer<curl_slist>?
     /// The body so far, decoded if it has content codings.
@@ -87,6 +91,7 @@ final class EasyHandle {
     deinit {
         curl_easy_cleanup(curl)
         curl_slist_free_all(addresses)
+        curl_slist_free_all(ownHeaders)
         errorText.deallocate()
     }
 
@@ -105,7 +110,8 @@ final class EasyHandle {
         errorText.pointee = 0
         curl_easy_reset(curl)
         settings.apply(to: curl)
-        settings.apply(attempt.request, to: curl)
+        madeHeaders = attempt.madeHeaders
+        ownHeaders = settings.apply(attempt.request, madeHeaders, to: curl)
         // With this option, a request waits for a connection to its server that is just being opened. Without the option, it
         // would open another connection.
         darkroom_curl_easy_setopt_long(curl, CURLOPT_PIPEWAIT, attempt.sharesConnection ? 1 : 0)
@@ -166,6 +172,12 @@ final class EasyHandle {
             darkroom_curl_easy_setopt_list(curl, CURLOPT_RESOLVE, nil)
             curl_slist_free_all(addresses)
             addresses = nil
+        }
+        madeHeaders = []
+        if ownHeaders != nil {
+            darkroom_curl_easy_setopt_list(curl, CURLOPT_HTTPHEADER, nil)
+            curl_slist_free_all(ownHeaders)
+            ownHeaders = nil
         }
         hasStreamed = false
         way = []

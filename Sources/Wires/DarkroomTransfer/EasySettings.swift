@@ -41,7 +41,7 @@ final class EasySettings {
         } else {
             set(CURLOPT_PROXY, "")  // otherwise libcurl takes a proxy from the environment
         }
-        set(CURLOPT_PROTOCOLS_STR, "http,https")
+        set(CURLOPT_PROTOCOLS_STR, URLScheme.webProtocols)
         set(CURLOPT_HTTP_VERSION, Int(configuration.usesHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
         set(CURLOPT_FOLLOWLOCATION, 0)  // `Redirects` follows them
         set(CURLOPT_USERAGENT, configuration.userAgent)
@@ -56,46 +56,54 @@ final class EasySettings {
     }
 
     /// Sets the options that differ for each request.
-    func apply(_ request: Request, to curl: UnsafeMutableRawPointer) {
+    /// - Parameter made: the headers that were made for this request.
+    /// - Returns: the list of all its headers if some were made, for the caller to free after the request; else nil.
+    func apply(
+        _ request: Request, _ made: [RequestHeader], to curl: UnsafeMutableRawPointer
+    ) -> UnsafeMutablePointer<curl_slist>? {
         let hop = request.hop
+        let known = made.isEmpty ? configuration.headers : configuration.headers + made
         darkroom_curl_easy_setopt_string(curl, CURLOPT_URL, hop.url)
-        var wanted = configuration.headers.indices.filter { hop.takes(configuration.headers[$0]) }
+        var wanted = known.indices.filter { hop.takes(known[$0]) }
         // Turns the cookies of this handle on.
         darkroom_curl_easy_setopt_string(curl, CURLOPT_COOKIEFILE, "")
         if !request.cookies.isEmpty {
             for cookie in request.cookies { darkroom_curl_easy_setopt_string(curl, CURLOPT_COOKIELIST, cookie) }
             // A request must not have two `Cookie` lines (RFC 6265, 5.4), so libcurl adds the cookies of the user.
-            let own = wanted.filter { configuration.headers[$0].name == "cookie" }
+            let own = wanted.filter { known[$0].name == "cookie" }
             wanted.removeAll(where: own.contains)
-            let values = own.map { configuration.headers[$0].value }.filter { !$0.isEmpty }
+            let values = own.map { known[$0].value }.filter { !$0.isEmpty }
             if !values.isEmpty {
                 darkroom_curl_easy_setopt_string(curl, CURLOPT_COOKIE, values.joined(separator: "; "))
             }
         }
-        darkroom_curl_easy_setopt_list(curl, CURLOPT_HTTPHEADER, headers(wanted))
+        let list = made.isEmpty ? headers(wanted) : Self.list(lines(wanted.map { known[$0] }))
+        darkroom_curl_easy_setopt_list(curl, CURLOPT_HTTPHEADER, list)
         // The sessions of a proxy with TLS could not be told from those of the host.
         let isProxyEncrypted = configuration.proxy?.scheme == .https
-        if isProxyEncrypted || hop.url.hasPrefix("https:") {
+        if isProxyEncrypted || URLScheme.of(hop.url)?.isEncrypted == true {
             authorities.apply(to: curl, resumesSessions: !isProxyEncrypted)
         }
+        return made.isEmpty ? nil : list
     }
 
-    /// Whether a header of the user asks for a part of the photo.
-    func asksForPart(_ hop: Redirects.Hop) -> Bool {
-        configuration.headers.contains { $0.name == "range" && hop.takes($0) }
+    /// Whether a header asks for a part of the photo.
+    /// - Parameter made: the headers that were made for the request.
+    func asksForPart(_ hop: Redirects.Hop, _ made: [RequestHeader]) -> Bool {
+        (configuration.headers + made).contains { $0.name == "range" && hop.takes($0) }
     }
 
     /// - Parameter wanted: the indices of headers of the configuration.
     private func headers(_ wanted: [Int]) -> UnsafeMutablePointer<curl_slist>? {
         if let list = headers[wanted] { return list }
-        var lines = wanted.map { configuration.headers[$0].line }
-        if let accept = configuration.accept, !wanted.contains(where: { configuration.headers[$0].name == "accept" }) {
-            lines.append("Accept: \(accept)")
-        }
-        guard !lines.isEmpty else { return nil }
-        let list = Self.list(lines)
+        let list = Self.list(lines(wanted.map { configuration.headers[$0] }))
         headers[wanted] = list
         return list
+    }
+
+    private func lines(_ headers: [RequestHeader]) -> [String] {
+        let accept = headers.contains { $0.name == "accept" } ? nil : configuration.accept
+        return headers.map(\.line) + (accept.map { ["Accept: \($0)"] } ?? [])
     }
 
     static func list(_ lines: [String]) -> UnsafeMutablePointer<curl_slist>? {

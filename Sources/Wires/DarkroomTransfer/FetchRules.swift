@@ -68,10 +68,6 @@ package struct FetchRules: Sendable {
 
 extension TransferError {
     static func denied(_ address: String) -> TransferError {
-        TransferError(
-            code: .addressDenied,
-            detail:
-                "\(address) is not an address of the public internet (--allow-private, or --allow-networks, allows more)"
-        )
+        TransferError(code: .addressDenied, detail: "\(address) is not an address of the public internet")
     }
 }

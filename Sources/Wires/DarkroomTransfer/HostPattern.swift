@@ -46,11 +46,10 @@ struct HostRules: Sendable {
     /// Throws if requests to `host`, given in its canonical form, are denied.
     func check(_ host: String) throws(TransferError) {
         if denied.contains(where: { $0.matches(host) }) {
-            throw TransferError(code: .addressDenied, detail: "requests to \(host) are denied (--deny-hosts)")
+            throw TransferError(code: .addressDenied, detail: "requests to \(host) are denied")
         }
         if !allowed.isEmpty, !allowed.contains(where: { $0.matches(host) }) {
-            throw TransferError(
-                code: .addressDenied, detail: "\(host) is not among the allowed hosts (--allow-hosts)")
+            throw TransferError(code: .addressDenied, detail: "\(host) is not among the allowed hosts")
         }
         guard let literals else { return }
         let isLocal = host == "localhost" || host.hasSuffix(".localhost")

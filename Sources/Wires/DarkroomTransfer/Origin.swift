@@ -1,3 +1,5 @@
+import DarkroomText
+
 /// The scheme, host and port of a URL (RFC 6454), as libcurl parses them. Secrets for one origin must not be sent to
 /// another origin.
 package struct Origin: Sendable, Hashable {
@@ -16,11 +18,15 @@ package struct Origin: Sendable, Hashable {
 
     /// Parses an `http:` or `https:` URL. Returns nil for other schemes and for texts without a host.
     package init?(url: String) {
-        guard let origin = try? ParsedURL(BrowserURL.encoded(url)).origin, ["http", "https"].contains(origin.scheme)
+        guard let parsed = try? ParsedURL(BrowserURL.encoded(url)), parsed.scheme?.isOfWeb == true,
+            let origin = parsed.origin
         else { return nil }
         self = origin
     }
 
-    /// The default port of the scheme.
-    var standardPort: Int { scheme == "https" ? 443 : 80 }
+    /// The default port of the scheme; nil if the scheme is not of the web.
+    var standardPort: Int? { URLScheme.named(scheme)?.webPort }
+
+    /// Whether requests to the origin are encrypted.
+    var isEncrypted: Bool { URLScheme.named(scheme)?.isEncrypted == true }
 }

@@ -58,8 +58,8 @@ package struct ReadableFolders: Sendable {
         let denied = TransferError(
             code: .fileDenied,
             detail: folders.isEmpty
-                ? "file: URLs are not read (--files-under allows a folder)"
-                : "\(path) lies outside the folders that may be read (--files-under)")
+                ? "file: URLs are not read"
+                : "\(path) lies outside the folders that may be read")
         let realFolders = folders.compactMap(Path.real)
         guard let real = Path.realBytes(file.bytes) else {
             // If a path cannot be resolved, the unresolved path is checked, so that the error does not reveal which

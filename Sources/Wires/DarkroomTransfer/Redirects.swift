@@ -1,4 +1,5 @@
 internal import CCurl
+import DarkroomText
 
 /// The redirects of one attempt.
 ///
@@ -51,7 +52,7 @@ struct Redirects {
         try rules.check(host)
         let parsed = try ParsedURL(url), first = try ParsedURL(start)
         guard let home = first.origin, parsed.origin == home else {
-            let isExposed = first[CURLUPART_SCHEME] == "https" && parsed[CURLUPART_SCHEME] != "https"
+            let isExposed = first.scheme?.isEncrypted == true && parsed.scheme?.isEncrypted != true
             return Hop(url: url, host: host, isAtHome: false, isExposed: isExposed)
         }
         if parsed[CURLUPART_USER] == nil, parsed[CURLUPART_PASSWORD] == nil {

@@ -1,3 +1,5 @@
+import DarkroomText
+
 /// A header line that is sent with requests to all hosts, or only to the hosts of a pattern.
 ///
 /// A header with a pattern may contain a secret, and the author of a photo list chooses the schemes and ports of the
@@ -58,11 +60,10 @@ package struct RequestHeader: Sendable, Hashable {
 
     /// Whether the header is sent to `origin`. The caller must have checked the host of `origin` against ``hosts``.
     func goes(to origin: Origin) -> Bool {
-        let isEncrypted = origin.scheme == "https"
         guard origin.port == port.map(Int.init) ?? origin.standardPort || port == nil && isForEverybody else {
             return false
         }
-        return isEncrypted || isSentInPlainText || isForEverybody || origin.isNearby
+        return origin.isEncrypted || isSentInPlainText || isForEverybody || origin.isNearby
     }
 
     private static func isSecret(_ name: Substring) -> Bool {
@@ -87,6 +88,14 @@ package struct RequestHeader: Sendable, Hashable {
     }
 }
 
+/// Makes headers for one request of a transfer, for instance a signature that depends on the URL and on the time.
+///
+/// It is called on a network thread, which must not wait, just before each request: at each attempt, and at each redirect to
+/// the scheme, host and port of the transfer's own URL. For requests to other servers it is not called. Headers that it returns
+/// with a host pattern are sent only as ``RequestHeader`` says. Their texts must not contain line ends.
+/// - Parameter url: the URL of the request as it is sent, with user and password if it has them.
+package typealias HeaderMaker = @Sendable (_ url: String) -> [RequestHeader]
+
 /// The text before `=` in `HOST=LINE`: a server, optionally with a scheme.
 private struct HeaderTarget {
     let server: ServerPattern
@@ -94,9 +103,9 @@ private struct HeaderTarget {
 
     /// Returns nil if the equals sign after `text` is part of a header line without hosts.
     init?(parsing text: Substring) throws(InvalidRequestHeader) {
-        let scheme = ["http://", "https://"].first { text.lowercased().hasPrefix($0) }
-        let rest = text.dropFirst(scheme?.count ?? 0)
-        isPlainText = scheme == "http://"
+        let web = URLScheme.web(text)
+        let (scheme, rest) = (web?.scheme, web?.rest ?? text)
+        isPlainText = scheme?.isEncrypted == false
         let (host, port) = ServerPattern.split(rest)
         if let port, ServerPattern.port(port) == nil {
             // A misspelled HOST=LINE must not be taken for a header line, which would be sent to all hosts.

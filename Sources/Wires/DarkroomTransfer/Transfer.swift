@@ -20,6 +20,7 @@ package final class Transfer: @unchecked Sendable {  // only the engine's thread
     let url: String
     let onChunk: (@Sendable (UnsafeRawBufferPointer) -> Void)?
     let steps: TransferSteps
+    let makeHeaders: HeaderMaker?
     /// Set by `cancel()` before the engine's thread handles the message, so that the reading of a file stops early.
     let unwanted = Latch()
     private let mailbox: Mailbox<EngineMessage>
@@ -45,7 +46,7 @@ package final class Transfer: @unchecked Sendable {  // only the engine's thread
     init(
         url: String, mailbox: Mailbox<EngineMessage>, order: TransferOrder = TransferOrder(),
         steps: TransferSteps = TransferSteps(), history: RetryHistory = RetryHistory(),
-        onChunk: (@Sendable (UnsafeRawBufferPointer) -> Void)?,
+        makeHeaders: HeaderMaker? = nil, onChunk: (@Sendable (UnsafeRawBufferPointer) -> Void)?,
         completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
     ) {
         self.url = url
@@ -54,6 +55,7 @@ package final class Transfer: @unchecked Sendable {  // only the engine's thread
         self.steps = steps
         self.history = history
         wasSilent = history.troubles != nil
+        self.makeHeaders = makeHeaders
         self.onChunk = onChunk
         self.completion = completion
     }

@@ -38,7 +38,8 @@ package struct TransferConfiguration: Sendable {
     package var retryTime: Duration = .seconds(90)
     /// The pauses before these attempts; the last one is repeated. Up to half of each pause is left out at random.
     package var retryPauses: [Duration] = [.seconds(1), .seconds(5), .seconds(20), .seconds(60)]
-    /// Header lines such as `Accept: image/*`, which are sent with every request to their hosts.
+    /// Header lines such as `Accept: image/*`, which are sent with every request to their hosts. Headers that differ for each
+    /// request are made by a ``HeaderMaker``.
     ///
     /// A header with a host pattern is sent only to matching hosts, also after redirects, and never after a redirect
     /// from `https:` to `http:`. A header without a pattern may be a secret, so after a redirect to another scheme,

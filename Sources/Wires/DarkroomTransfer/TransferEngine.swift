@@ -44,20 +44,22 @@ package final class TransferEngine: Sendable {
     /// Spaces and non-ASCII characters in the URL are percent-encoded first. After temporary failures a transfer is
     /// tried again (`TransferConfiguration.retries`). After `shutdown()`, the completion receives `.cancelled` on the
     /// calling thread before this call returns.
-    /// - Parameter history: the earlier attempts of another transfer of the URL, which this transfer continues.
+    /// - Parameters:
+    ///   - history: the earlier attempts of another transfer of the URL, which this transfer continues.
+    ///   - makeHeaders: makes further headers for each request to the server of `url`.
     @discardableResult
     package func start(
         _ url: String, order: TransferOrder = TransferOrder(), steps: TransferSteps = TransferSteps(),
-        history: RetryHistory = RetryHistory(),
+        history: RetryHistory = RetryHistory(), makeHeaders: HeaderMaker? = nil,
         completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
     ) -> Transfer {
         start(
             Transfer(
-                url: url, mailbox: mailbox, order: order, steps: steps, history: history, onChunk: nil,
-                completion: completion))
+                url: url, mailbox: mailbox, order: order, steps: steps, history: history,
+                makeHeaders: makeHeaders, onChunk: nil, completion: completion))
     }
 
-    /// Like ``start(_:order:steps:history:completion:)``, but for bodies that are too large for memory: `onChunk`
+    /// Like ``start(_:order:steps:history:makeHeaders:completion:)``, but for bodies that are too large for memory: `onChunk`
     /// receives the body in parts, in their order.
     ///
     /// `onChunk` is called on a network thread (for files: on the engine's thread), before the completion, and only with

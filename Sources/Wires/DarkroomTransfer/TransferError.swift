@@ -61,5 +61,7 @@ package struct TransferError: Error, Sendable, Equatable, CustomStringConvertibl
         self.attempts = attempts
     }
 
+    package static let cancelled = TransferError(code: .cancelled, detail: "cancelled")
+
     package var description: String { attempts > 1 ? "\(detail) (tried \(attempts) times)" : detail }
 }

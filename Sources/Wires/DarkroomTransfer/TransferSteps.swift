@@ -7,12 +7,12 @@ package struct TransferSteps: Sendable {
     package var mayBegin: (@Sendable () -> Bool)?
     /// Called on the engine's thread when the transfer begins to wait, or waits for something else. The wait ends with the
     /// next call to `mayBegin`.
-    var waits: (@Sendable (Wait, RetryHistory) -> Void)?
+    package var waits: (@Sendable (Wait, RetryHistory) -> Void)?
     /// Returns whether the transfer may keep `bytes` of its body in memory. Called when the first byte of the body has
     /// arrived, and each time the body needs more memory than was allowed before. If the function returns false, the engine
     /// receives nothing more from the server, and calls the function again after ``TransferEngine/resume()``. Called on
     /// different threads of the engine.
-    var mayCarry: (@Sendable (_ bytes: Int) -> Bool)?
+    package var mayCarry: (@Sendable (_ bytes: Int) -> Bool)?
 
     /// What a transfer waits for.
     package enum Wait: Sendable {

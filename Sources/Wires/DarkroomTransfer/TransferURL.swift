@@ -10,22 +10,23 @@ enum TransferURL: Equatable {
 
     init(parsing text: String) throws(TransferError) {
         let parsed = try ParsedURL(BrowserURL.encoded(text))
-        switch parsed[CURLUPART_SCHEME] {
-        case "http", "https":
+        switch parsed.scheme {
+        case let scheme? where scheme.isOfWeb:
             guard let url = parsed[CURLUPART_URL], let host = parsed.host else {
                 throw TransferError(code: .notAURL, detail: "not a URL: no host")
             }
             self = .web(url: url, host: host)
-        case "file":
+        case let scheme? where scheme.isFile:
             // libcurl decodes only valid UTF-8 without control characters, but names of files may contain other bytes.
             let path = parsed[CURLUPART_PATH].map { PercentEncoding.decoded(Array($0.utf8)) }
             guard let path, !path.contains(0) else {
                 throw TransferError(code: .notAURL, detail: "not a URL: the path of a file: URL cannot be decoded")
             }
             self = .file(path: FilePath(path))
-        case let scheme:
+        default:
             throw TransferError(
-                code: .schemeDenied, detail: "\(scheme ?? ""): URLs are not fetched, only http: and https:")
+                code: .schemeDenied,
+                detail: "\(parsed[CURLUPART_SCHEME] ?? ""): URLs are not fetched, only \(URLScheme.webNames)")
         }
     }
 }
@@ -67,6 +68,9 @@ final class ParsedURL {
 
     /// Replaces a part with `value`, which must be encoded in the same way as `self[part]`.
     func set(_ part: CURLUPart, _ value: String?) { curl_url_set(handle, part, value, 0) }
+
+    /// The scheme; nil if the table of schemes does not contain it.
+    var scheme: URLScheme? { self[CURLUPART_SCHEME].flatMap(URLScheme.named) }
 
     /// The host in its canonical form; nil if it is missing.
     var host: String? { self[CURLUPART_HOST].flatMap(HostName.canonical) }

@@ -75,7 +75,7 @@ package final class WebPost {
         set(CURLOPT_POST, 1)
         set(CURLOPT_NOSIGNAL, 1)
         set(CURLOPT_PROXY, "")
-        set(CURLOPT_PROTOCOLS_STR, "http,https")
+        set(CURLOPT_PROTOCOLS_STR, URLScheme.webProtocols)
         set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
         set(CURLOPT_FOLLOWLOCATION, 0)
         set(CURLOPT_SSL_VERIFYPEER, 1)

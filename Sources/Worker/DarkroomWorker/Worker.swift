@@ -120,7 +120,10 @@ package final class Worker: Sendable {
         guard !facts.missing.isEmpty else { return }
         logger.warning(
             "kernel does not confine helper processes in every way",
-            ["detail": .text("not confined: " + facts.missing.joined(separator: ", ") + "; see darkroom doctor")])
+            [
+                "detail": .text(
+                    "not confined: " + facts.missing.joined(separator: ", ") + "; the command doctor says more")
+            ])
     }
 
     /// From now on, the worker claims no operations and starts no photos. Operations without running photos are

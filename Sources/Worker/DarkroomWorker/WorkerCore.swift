@@ -3,6 +3,7 @@ import DarkroomFiles
 import DarkroomImaging
 import DarkroomLogging
 import DarkroomModel
+import DarkroomOrigins
 import DarkroomStorage
 import DarkroomStore
 import DarkroomTransfer
@@ -35,6 +36,8 @@ final class WorkerCore: Sendable {
     private let state: Locked<WorkerState>
     private let pending: PendingOperations
     let engine: TransferEngine
+    let origins: OriginSchemes
+    let originalsCalls: OriginalsCalls
     private let filtrationThreads: FiltrationThreads
     private let helpers: PhotoHelpers?
     // Not `Locked<Void>`: a value of size 0 shares its address with other variables, so the thread sanitizer reports races on it.
@@ -61,19 +64,15 @@ final class WorkerCore: Sendable {
         engine = TransferEngine(transfer, exchange: SharedHosts(coordination))
         filtrationThreads = FiltrationThreads(priority: configuration.threadPriority, logger: logger)
         helpers = configuration.makeHelpers()
-        let isWaitedFor = Locked<(@Sendable (StorageFault, BatchContext) -> Bool)?>(nil)
-        let source = OriginalsSource(
-            engine, rules: FetchRules(configuration.transfer), fileCalls: fileCalls, worker: id
-        ) { fault, context in
-            isWaitedFor.withLock { $0 }?(fault, context) ?? false
-        }
-        pending = PendingOperations(filtrations: configuration.filtrations, source: source)
+        let rules = FetchRules(configuration.transfer)
+        origins = OriginSchemes(engine, rules)
+        originalsCalls = OriginalsCalls(rules, fileCalls, worker: id)
+        pending = PendingOperations(filtrations: configuration.filtrations)
         state = Locked(
             WorkerState(
                 .init(
                     downloads: configuration.downloads, filtrations: configuration.filtrations,
                     maxBytesHeld: configuration.maxBytesHeld, leastDeferral: configuration.leastDeferral)))
-        isWaitedFor.withLock { $0 = { [weak self] in self?.isWaitedFor($0, of: $1) ?? true } }
     }
 
     func read<Answer>(_ question: (WorkerState) -> Answer) -> Answer { state.withLock { question($0) } }
@@ -203,12 +202,12 @@ final class WorkerCore: Sendable {
         }
         let sink = storage.begin(claimed, records, worker: coordination.id)
         if claimed.leaseExpiries > 0, let originals = context.originals {
-            willAccess(originals.path)
-            originals.removeRemains(of: claimed.held, records)
+            willAccess(originals.folder.path)
+            originals.folder.removeRemains(of: claimed.held, records)
         }
         var operation = LocalOperation(
             claimed, context.options, records: records, lines: sink.past,
-            domains: storage.domains.union([context.originalsDomain].compactMap(\.self)))
+            domains: storage.domains.union([context.originals?.domain].compactMap(\.self)))
         if claimed.leaseExpiries >= Self.maxLeaseExpiries {
             operation.finishAll(.failed(.crashed))
             coordination.logger.error(
@@ -258,7 +257,11 @@ final class WorkerCore: Sendable {
             mayBegin: { [self] in mayProceed(.downloadBegins(task)) },
             waits: { [self] in handle(.downloadWaits(task, isIdle: $0.isIdle, until: $0.end, $1)) },
             mayCarry: { [self] in mayProceed(.downloadCarries(task, bytes: $0)) })
-        pending.download(photo, urgency, steps) { [self] in downloaded(photo, $0) }
+        pending.download(photo, urgency, steps) { [self] in
+            fetch(photo, $0, $1)
+        } ended: { [self] in
+            downloaded(photo, $0)
+        }
         // The urgency may have changed before the download was added.
         if read({ $0.urgency(of: task) }) != urgency { reorder(task) }
     }

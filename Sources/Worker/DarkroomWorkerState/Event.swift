@@ -60,10 +60,10 @@ extension WorkerState {
         /// The storage of a batch was opened. It is in these domains.
         case outputOpened(BatchID, Set<StorageDomain>)
         /// A file of a batch temporarily cannot be written. `domain` is nil if no other batch is affected.
-        case storageFault(BatchID, detail: String, domain: StorageDomain?)
+        case storageFault(BatchID, Refusal, domain: StorageDomain?)
         /// The cause of the outage with this number has changed. `domain` is nil if only the batch that had the fault first is
         /// affected now.
-        case storageChanged(Int, detail: String, domain: StorageDomain?)
+        case storageChanged(Int, Refusal, domain: StorageDomain?)
         /// The outage with this number is over: files can be written again.
         case storageRecovered(Int)
         case storageChecksDue(now: ContinuousClock.Instant)
@@ -114,7 +114,7 @@ extension WorkerState {
 
         // Storage.
         /// The output of the batch cannot be written now. The text contains the cause.
-        case outputBlocked(String)
+        case outputBlocked(Refusal)
         /// The storage fault belongs to the outage with this number. If the outage is new, `beganFor` is the number of local
         /// batches that wait until it is over.
         case outage(Int, beganFor: Int?)

@@ -6,8 +6,8 @@ package struct StorageOutage: Sendable, Equatable {
     package let number: Int
     /// The batch that had the fault first.
     let batch: BatchID
-    /// The cause, and the remedy.
-    package fileprivate(set) var detail: String
+    /// Why the batches cannot run.
+    package fileprivate(set) var refusal: Refusal
     /// The storage that fails as a whole; nil if only ``batch`` waits.
     fileprivate(set) var domain: StorageDomain?
     package fileprivate(set) var batches: Set<BatchID>
@@ -26,26 +26,26 @@ struct StorageOutages {
 
     func blocks(_ id: BatchID) -> Bool { all.contains { $0.batches.contains(id) } }
 
-    /// The batches whose output cannot be written now, with the cause.
-    var reasons: [BatchID: String] {
-        var reasons: [BatchID: String] = [:]
+    /// The batches whose output cannot be written now.
+    var refusals: [BatchID: Refusal] {
+        var refusals: [BatchID: Refusal] = [:]
         for outage in all {
-            for batch in outage.batches where reasons[batch] == nil { reasons[batch] = outage.detail }
+            for batch in outage.batches where refusals[batch] == nil { refusals[batch] = outage.refusal }
         }
-        return reasons
+        return refusals
     }
 
     /// Adds a fault to an existing outage or to a new one.
     /// - Parameter others: the other batches that write to the domain.
     /// - Returns: the number of the outage, the batches that did not wait before, and whether the outage is new.
     mutating func add(
-        _ detail: String, of batch: BatchID, domain: StorageDomain?, others: Set<BatchID>
+        _ refusal: Refusal, of batch: BatchID, domain: StorageDomain?, others: Set<BatchID>
     ) -> (number: Int, batches: Set<BatchID>, isNew: Bool) {
         let ids = others.union([batch])
         let known = all.firstIndex { domain != nil ? $0.domain == domain : $0.batches.contains(batch) }
         if known == nil {
             last += 1
-            all.append(StorageOutage(number: last, batch: batch, detail: detail, domain: domain, batches: []))
+            all.append(StorageOutage(number: last, batch: batch, refusal: refusal, domain: domain, batches: []))
         }
         let place = known ?? all.count - 1
         let added = ids.subtracting(all[place].batches)
@@ -54,18 +54,18 @@ struct StorageOutages {
     }
 
     /// Records that a batch writes to these domains. Returns why the batch must wait; nil if there is no known fault.
-    mutating func add(_ id: BatchID, domains: Set<StorageDomain>) -> String? {
+    mutating func add(_ id: BatchID, domains: Set<StorageDomain>) -> Refusal? {
         guard let place = all.firstIndex(where: { $0.domain.map(domains.contains) ?? false }) else { return nil }
         all[place].batches.insert(id)
-        return all[place].detail
+        return all[place].refusal
     }
 
     /// Replaces the cause of an outage.
     /// - Parameter domain: nil if the new cause affects only the batch that had the fault first.
     /// - Returns: the batches that the new cause does not affect and that no longer wait.
-    mutating func change(_ number: Int, to detail: String, domain: StorageDomain?) -> Set<BatchID> {
+    mutating func change(_ number: Int, to refusal: Refusal, domain: StorageDomain?) -> Set<BatchID> {
         guard let place = all.firstIndex(where: { $0.number == number }) else { return [] }
-        all[place].detail = detail
+        all[place].refusal = refusal
         guard all[place].domain != nil, domain == nil else { return [] }
         let others = all[place].batches.subtracting([all[place].batch])
         all[place].domain = nil
@@ -94,18 +94,18 @@ struct StorageOutages {
 /// releases their operations after a while, because other workers may be able to write.
 extension WorkerState {
     mutating func outputOpened(_ id: BatchID, _ domains: Set<StorageDomain>, _ effects: inout [Effect]) {
-        guard let reason = outages.add(id, domains: domains) else { return }
+        guard let refusal = outages.add(id, domains: domains) else { return }
         applyHolds([id], &effects)
-        effects.append(.outputBlocked(reason))
+        effects.append(.outputBlocked(refusal))
     }
 
     mutating func storageFault(
-        _ id: BatchID, _ detail: String, _ domain: StorageDomain?, _ effects: inout [Effect]
+        _ id: BatchID, _ refusal: Refusal, _ domain: StorageDomain?, _ effects: inout [Effect]
     ) {
         let others = domain.map { domain in
             Set(operations.values.filter { $0.domains.contains(domain) }.map(\.held.batch))
         }
-        let outage = outages.add(detail, of: id, domain: domain, others: others ?? [])
+        let outage = outages.add(refusal, of: id, domain: domain, others: others ?? [])
         applyHolds(outage.batches, &effects)
         effects.append(.outage(outage.number, beganFor: outage.isNew ? outage.batches.count : nil))
     }

@@ -80,7 +80,8 @@ extension WorkerState {
         let unwanted = batches.filter { _, batch in
             batch.isStalled || batch.controls.areFiltrationsSuspended && isFull
         }
-        return Array(unwanted.keys) + Array(outages.reasons.keys) + (isForDrained ? Array(queues.batchesToBegin()) : [])
+        return Array(unwanted.keys) + Array(outages.refusals.keys)
+            + (isForDrained ? Array(queues.batchesToBegin()) : [])
     }
 
     /// How many more photos of this or a higher priority the worker needs to fill its queues and to have one operation

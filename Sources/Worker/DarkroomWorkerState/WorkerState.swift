@@ -144,9 +144,9 @@ package struct WorkerState: Sendable {
         case .filterEnded(let job, let outcome): filterEnded(job, outcome, &effects)
 
         case .outputOpened(let id, let domains): outputOpened(id, domains, &effects)
-        case .storageFault(let id, let detail, let domain): storageFault(id, detail, domain, &effects)
-        case .storageChanged(let number, let detail, let domain):
-            applyHolds(outages.change(number, to: detail, domain: domain), &effects)
+        case .storageFault(let id, let refusal, let domain): storageFault(id, refusal, domain, &effects)
+        case .storageChanged(let number, let refusal, let domain):
+            applyHolds(outages.change(number, to: refusal, domain: domain), &effects)
         case .storageRecovered(let number):
             applyHolds(outages.remove(number), &effects)
             effects.append(.outageEnded(number))
@@ -200,7 +200,7 @@ package struct WorkerState: Sendable {
 
     package func hasOperation(of id: BatchID) -> Bool { batches[id]?.operations.isEmpty == false }
 
-    package var blockedBatches: [BatchID: String] { outages.reasons }
+    package var blockedBatches: [BatchID: Refusal] { outages.refusals }
 
     package var hasOutages: Bool { !outages.all.isEmpty }
 

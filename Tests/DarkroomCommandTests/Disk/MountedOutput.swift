@@ -77,7 +77,7 @@ final class MountedOutput {
 
     /// The reasons that workers publish in Redis for refusing the batch.
     func refusal(of id: BatchID) throws -> String {
-        try queue.store.workers().compactMap { $0.refusal(of: id) }.joined()
+        try queue.store.workers().compactMap { $0.refusal(of: id)?.reason }.joined()
     }
 
     /// Checks a finished batch: each photo has a manifest line, each filtered photo has its complete files, and no

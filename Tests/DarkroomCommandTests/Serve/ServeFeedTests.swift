@@ -127,7 +127,7 @@ struct ServeFeedTests {
         try FileManager.default.removeItem(atPath: server.scratch.path("outputs/new"))
         let worker = try queue.start("worker", "--allow-private")
         defer { worker.insist(SIGTERM) }
-        try worker.waitFor("--outputs-under <folder above it>, so that it creates the folder")
+        try worker.waitFor("let this worker create folders in a folder above it")
         let able = try queue.start("worker", "--allow-private", "--outputs-under", server.outputs)
         defer { able.insist(SIGTERM) }
         #expect(try queue.run("wait", "new", "--timeout", "60s").status == 0)

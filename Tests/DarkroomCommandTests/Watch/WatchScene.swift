@@ -69,7 +69,7 @@ enum WatchScene {
             id: "web2-77-def", seen: now - 1000,
             fields: [
                 "downloads": "32", "downloading": "0", "filtrations": "8", "filtering": "0", "rate": "0",
-                "operations": "", "refused": "\(holidays): /mnt/photos/2026 is not below its --outputs-under",
+                "operations": "", "refused": "\(holidays): /mnt/photos/2026 is not in a folder of this worker",
             ]),
     ]
 

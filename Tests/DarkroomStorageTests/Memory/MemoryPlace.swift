@@ -90,7 +90,7 @@ struct MemoryPlace: StoragePlace {
         of files: BatchFiles, taken: Int, _ rules: StorageRules, willAccess: (_ folder: String) -> Void
     ) throws(Refusal) -> any BatchStorage {
         guard rules.folders.isEmpty || rules.folders.contains(where: location.hasPrefix) else {
-            throw Refusal(reason: "\(location) is not below a folder of --outputs-under")
+            throw Refusal(.outputNotAllowed, "\(location) is not a place to which this worker may write")
         }
         do throws(MemoryFailure) {
             try disk.withState { (state) throws(MemoryFailure) in
@@ -101,7 +101,7 @@ struct MemoryPlace: StoragePlace {
                 guard state.places[name]?.reserved[files.batch] != nil else { throw .notReserved }
             }
         } catch {
-            throw Refusal(reason: "\(location) cannot be used: \(error)")
+            throw Refusal(.folderMissing, "\(location) cannot be used: \(error)")
         }
         return MemoryStorage(files, in: self, taken: taken)
     }
@@ -128,10 +128,10 @@ extension MemoryPlace {
         let detail = "\(location): \(failure)"
         return switch failure {
         case .full:
-            StorageFault(.domain(disk.domain), detail: detail, isFull: true, room: 4 * byteCount, check: check)
+            StorageFault(.domain(disk.domain), .diskFull, detail: detail, room: 4 * byteCount, check: check)
         case .away, .readOnly: StorageFault(.domain(disk.domain), detail: detail, check: check)
         case .notReserved: StorageFault(.batch, detail: detail, check: check)
-        case .taken: StorageFault(.batch, detail: detail, isTaken: true, check: check)
+        case .taken: StorageFault(.batch, .folderTaken, detail: detail, check: check)
         case .blocked, .unreadable: StorageFault(.file, detail: detail, check: check)
         }
     }

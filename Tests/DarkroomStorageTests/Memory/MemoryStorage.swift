@@ -26,8 +26,8 @@ final class MemoryStorage: BatchStorage {
             }
             return HeldMemory(self, generation)
         } catch {
-            if case .taken = error { throw Refusal(reason: "\(place.location): \(error)", isOfHolder: true) }
-            throw Refusal(reason: "\(place.location): \(error)")
+            if case .taken = error { throw Refusal(.folderTaken, "\(place.location): \(error)") }
+            throw Refusal(.other, "\(place.location): \(error)")
         }
     }
 

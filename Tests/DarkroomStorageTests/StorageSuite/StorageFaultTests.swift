@@ -78,7 +78,7 @@ import Testing
         let loss = try #require(sink.loss())
         #expect(loss.scope != .file && loss.check.fault(room: loss.room) != nil)
         let refusal = try requireError(Refusal.self) { try storage.take() }
-        #expect(!refusal.isOfHolder)
+        #expect(refusal.code != .folderTaken)
         #expect(!batch.place.isUntouched(by: batch.id) || batch.place.holder == nil)
         let found = try? batch.place.results.open("000000-0.jpg")
         #expect(found == nil)

@@ -23,7 +23,7 @@ import Testing
             #expect(fault.check.fault(room: 0)?.isTaken == true)
         }
         let refusal = try requireError(Refusal.self) { try storage.take() }
-        #expect(refusal.isOfHolder)
+        #expect(refusal.code == .folderTaken)
         // The lines of what it has stored can still be written.
         try sink.write(older.lines(name: "line"))
         #expect(try older.readNames() == ["line", "line", "line", "line"])
@@ -84,7 +84,7 @@ import Testing
         #expect(older.place.lastTaken == 0 && older.place.holder == nil)
         _ = try newer.storage(taken: 200).take()
         let refusal = try requireError(Refusal.self) { try older.storage(taken: 100).take() }
-        #expect(refusal.isOfHolder)
+        #expect(refusal.code == .folderTaken)
         let holder = try #require(older.place.holder)
         #expect(holder == (newer.id, 200) && older.place.lastTaken == 200)
         // Several workers of the holder take the place.

@@ -156,7 +156,7 @@ import Testing
         batch.place.withdraw(batch.id)
         for refusal in try [
             requireError(Refusal.self) { try batch.storage() }, requireError(Refusal.self) { try storage.take() },
-        ] { #expect(!refusal.isOfHolder) }
+        ] { #expect(refusal.code != .folderTaken) }
         let fault = try requireError(StorageFault.self) {
             try sink.write(batch.made(), of: batch.record(0), attempt: 1) { true }
         }
@@ -172,7 +172,7 @@ import Testing
         let refused = expectError(Refusal.self) {
             try place.storage(of: batch.files, taken: 1, rules, willAccess: { _ in })
         }
-        #expect(refused?.isOfHolder == false)
+        #expect(refused.map { $0.code != .folderTaken } == true)
         #expect(try !place.examine(renditions: []))
         rules.folders = [batch.harness.trusted]
         _ = try place.storage(of: batch.files, taken: 1, rules, willAccess: { _ in }).take()
@@ -181,6 +181,6 @@ import Testing
         let outside = expectError(Refusal.self) {
             try place.storage(of: batch.files, taken: 1, rules, willAccess: { _ in })
         }
-        #expect(outside?.isOfHolder == false)
+        #expect(outside?.code == .outputNotAllowed)
     }
 }

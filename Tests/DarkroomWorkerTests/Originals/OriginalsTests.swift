@@ -55,7 +55,12 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
             .filter { $0.count > 2 && !$0.hasSuffix(".way") }.sorted()
     }
 
-    private let rules = FetchRules(TransferConfiguration())
+    /// Writes a file of the folder of originals.
+    private func keep(_ bytes: [UInt8], of url: String) throws {
+        let file = URL(fileURLWithPath: "\(originals)/\(OriginalsFolder.file(of: url))")
+        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(bytes).write(to: file)
+    }
 
     @Test func keepsDownloadedBytes() throws {
         let facts = try run(urls, options())
@@ -106,10 +111,9 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
 
     /// The rules reject the URL even if the redirects of its download were not recorded.
     @Test func doesNotUseAnOriginalOfARejectedURLWithoutRecordedRedirects() throws {
-        let folder = OriginalsFolder(place: OutputPlace(folder: originals, marker: nil), maxBytes: 1 << 20)
         let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: samples + "/moon.png")))
         let named = "http://photos.example/moon.png"
-        for url in [named, urls[1]] { try folder.write(bytes, of: url, by: []) }
+        for url in [named, urls[1]] { try keep(bytes, of: url) }
         #expect(try run([named], options()) { $0.transfer.allowPrivate = false }.counts.filtered == 1)
         let noHost = try run([named], options()) { $0.transfer.deniedHosts = [try HostPattern(parsing: "*.example")] }
         #expect(noHost.failures == [.addressDenied: 1])
@@ -118,88 +122,11 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(photos.requests.isEmpty)
     }
 
-    @Test func usesRedirectedOriginalsOnlyIfTheWorkerMayFollowTheRedirect() throws {
-        let folder = OriginalsFolder(place: OutputPlace(folder: originals, marker: nil), maxBytes: 1000)
-        let way = ["a.example", "b.example"].map { RequestStop(host: $0, address: "93.184.215.14") }
-        try folder.write([1], of: "u", by: way)
-        var configuration = TransferConfiguration()
-        #expect(try folder.read("u", FetchRules(configuration))?.bytes == [1])
-        configuration.deniedHosts = [try HostPattern(parsing: "b.example")]
-        #expect(try folder.read("u", FetchRules(configuration)) == nil)
-    }
-
-    @Test(arguments: ["", "\n", "photos.example", "photos.example \n", "photos.example nowhere\n"])
-    func doesNotUseAnOriginalWithAMalformedWayFile(way: String) throws {
-        let folder = OriginalsFolder(place: OutputPlace(folder: originals, marker: nil), maxBytes: 1000)
-        let stop = RequestStop(host: "photos.example", address: "127.0.0.1")
-        let ordinary = RequestStop(host: "photos.example", address: "93.184.215.14")
-        try folder.write([1], of: "o", by: [ordinary])
-        #expect(try folder.read("o", rules)?.bytes == [1])
-        try folder.write([1], of: "u", by: [stop])
-        var everything = TransferConfiguration()
-        everything.allowPrivate = true
-        #expect(try folder.read("u", FetchRules(everything))?.bytes == [1] && folder.read("u", rules) == nil)
-        try Data(way.utf8).write(to: URL(fileURLWithPath: "\(originals)/\(OriginalsFolder.file(of: "u")).way"))
-        #expect(try folder.read("u", rules) == nil && folder.read("u", FetchRules(everything)) == nil)
-    }
-
-    @Test func doesNotUseAnOriginalWithATooLargeWayFile() throws {
-        let folder = OriginalsFolder(place: OutputPlace(folder: originals, marker: nil), maxBytes: 1000)
-        try folder.write([1], of: "u", by: [])
-        let way = Data(repeating: UInt8(ascii: "x"), count: 1 << 17)
-        try way.write(to: URL(fileURLWithPath: "\(originals)/\(OriginalsFolder.file(of: "u")).way"))
-        #expect(try folder.read("u", rules) == nil)
-    }
-
-    /// All threads of the source hang, so further photos wait for a thread.
-    @Test func operationsHangWhileTheFolderOfOriginalsHangs() throws {
-        let context = try BatchContext(BatchID("batch"), options { $0.output = "" }, WorkerConfiguration())
-        try FileManager.default.removeItem(atPath: originals)
-        let (hangs, answers) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        let calls = FileCalls(patience: .seconds(10), claimPatience: .seconds(5))
-        var transfer = TransferConfiguration()
-        transfer.allowPrivate = true
-        let engine = TransferEngine(transfer)
-        let source = OriginalsSource(engine, rules: FetchRules(transfer), fileCalls: calls, worker: "worker") { _, _ in
-            hangs.signal()
-            answers.wait()
-            return true
-        }
-        let pending = PendingOperations(filtrations: 1, source: source)
-        let ended = DispatchSemaphore(value: 0)
-        var held: [HeldOperation] = []
-        func start(_ index: Int) throws {
-            held.append(HeldOperation(batch: BatchID("batch"), number: index + 1, fencingToken: 1))
-            let photo = try RunningPhoto(PhotoRecord(index: index, name: "", url: urls[0]), of: held[index], context)
-            pending.download(
-                photo, Urgency(priority: .normal, isInFocus: false), TransferSteps(), ended: { _ in ended.signal() })
-        }
-        for index in 0..<4 {
-            try start(index)
-            #expect(hangs.wait(timeout: .now() + 20) == .success)
-        }
-        try start(4)
-        let later = ContinuousClock.now + .seconds(60)
-        while calls.hanging(later, limits: (8, 1)).operations.count < 5, .now < later - .seconds(40) { usleep(1000) }
-        #expect(calls.hanging(later, limits: (8, 1)) == FileCalls.Hanging(operations: Set(held)))
-        #expect(calls.hanging(later, limits: (5, 1)).isAll)
-        for _ in held { answers.signal() }
-        for _ in held { #expect(ended.wait(timeout: .now() + 20) == .success) }
-        engine.shutdown()
-    }
-
     @Test func readsFileURLsOnlyIfAllowedAndKeepsNoCopy() throws {
         let url = "file://\(samples)/moon.png"
         #expect(try run([url], options()) { $0.transfer.fileFolders = [samples] }.counts.filtered == 1)
         #expect(try files().isEmpty)
         #expect(try run([url], options()).failures == [.fileDenied: 1])
-    }
-
-    @Test func namesTheFileByTheDigestOfItsURL() {
-        // printf http://photos.example/1 | sha256sum
-        #expect(
-            OriginalsFolder.file(of: "http://photos.example/1")
-                == "51/518184fa4833fab05b2d3830b0dc53766815d4f98e77c5cb1ac7c58ff3c33e89")
     }
 
     @Test func reusesOriginalsOfAnotherBatch() throws {
@@ -240,8 +167,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let page = Array("<html>not found</html>".utf8)
         let server = try HostileServer(["/a.jpg": .answer(body: isMended ? photo : page)])
         defer { server.stop() }
-        let folder = OriginalsFolder(place: OutputPlace(folder: originals, marker: nil), maxBytes: 1 << 20)
-        try folder.write(page, of: server.url("/a.jpg"), by: [])
+        try keep(page, of: server.url("/a.jpg"))
         let facts = try run([server.url("/a.jpg")], options { $0.filters = [.sepia()] })
         #expect(facts.counts.filtered == (isMended ? 1 : 0) && facts.counts.failed == (isMended ? 0 : 1))
         #expect(server.log.requests == ["/a.jpg": 1])
@@ -278,22 +204,9 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
     @Test func keptPageIsRemovedIfAnotherPageComes() throws {
         let server = try HostileServer(["/a.jpg": .answer(body: Array("<html>second page</html>".utf8))])
         defer { server.stop() }
-        let folder = OriginalsFolder(place: OutputPlace(folder: originals, marker: nil), maxBytes: 1 << 20)
         let page = Array("<html>first page</html>".utf8)
-        try folder.write(page, of: server.url("/a.jpg"), by: [])
+        try keep(page, of: server.url("/a.jpg"))
         #expect(try run([server.url("/a.jpg")], options()).failures == [.notAnImage: 1])
-        #expect(try files().isEmpty)
-    }
-
-    @Test func bytesThatAnotherWorkerHasReplacedAreNotRemoved() throws {
-        let folder = OriginalsFolder(place: OutputPlace(folder: originals, marker: nil), maxBytes: 1 << 20)
-        let url = "http://photos.example/a.jpg", digest = SHA256Digest.hash(of: Array("first".utf8))
-        #expect(folder.remove(url, ifDigestIs: digest))
-        try folder.write(Array("second".utf8), of: url, by: [])
-        #expect(!folder.remove(url, ifDigestIs: digest))
-        #expect(try files().count == 1)
-        try folder.write(Array("first".utf8), of: url, by: [])
-        #expect(folder.remove(url, ifDigestIs: digest))
         #expect(try files().isEmpty)
     }
 
@@ -302,9 +215,8 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let photo = [UInt8](try Data(contentsOf: URL(fileURLWithPath: samples + "/astronaut.jpg")))
         let server = try HostileServer(["/a.jpg": .answer(body: photo)])
         defer { server.stop() }
-        let folder = OriginalsFolder(place: OutputPlace(folder: originals, marker: nil), maxBytes: 1 << 20)
         let page = Array("<html>first page</html>".utf8)
-        try folder.write(page, of: server.url("/a.jpg"), by: [])
+        try keep(page, of: server.url("/a.jpg"))
         #expect(try run([server.url("/a.jpg")], options()) { $0.maxPixels = 100 }.failures == [.tooManyPixels: 1])
         #expect(try files().count == 1)
     }
@@ -370,29 +282,6 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(facts.failures == [.outputDenied: 1])
     }
 
-    @Test func doesNotFollowSymbolicLinks() throws {
-        let folder = OriginalsFolder(place: OutputPlace(folder: originals, marker: nil), maxBytes: 1000)
-        let parent = "\(originals)/\(OriginalsFolder.file(of: "u").prefix(2))"
-        try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
-        #expect(symlink("/dev/full", "\(parent)/.batch-0.1.worker.1") == 0)
-        try folder.write([1, 2, 3], of: "u", by: [])
-        #expect(try folder.read("u", rules)?.bytes == [1, 2, 3])
-        #expect(try FileManager.default.contentsOfDirectory(atPath: parent).count == 1)
-        #expect(rename(parent, originals + "/elsewhere") == 0 && symlink("elsewhere", parent) == 0)
-        #expect(try folder.read("u", rules) == nil)
-        #expect(throws: StorageFault.self) {
-            try folder.write([1], of: "u", by: [])
-        }
-    }
-
-    @Test func doesNotCreateAMissingFolderAgain() throws {
-        let folder = OriginalsFolder(place: OutputPlace(folder: originals + "/gone", marker: nil), maxBytes: 1000)
-        var detail = ""
-        do { try folder.write([1], of: "u", by: []) } catch { detail = error.detail }
-        #expect(detail.contains("is its share mounted?"))
-        #expect(try folder.read("u", rules) == nil)
-    }
-
     @Test func leavesABatchWhoseFolderOfOriginalsIsMissing() throws {
         let id = try darkroom.submit([urls[0]], options { $0.originals = originals + "/missing" })
         let worker = try darkroom.worker()
@@ -407,7 +296,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         for path in ["/etc", originals + "/../../etc", "originals"] {
             let id = try darkroom.submit([urls[0]], options { $0.originals = path })
             let worker = try darkroom.worker { $0.outputsUnder = folders }
-            darkroom.waitForLog("its folder of originals \(path) is not below a folder of --outputs-under")
+            darkroom.waitForLog("its folder of originals \(path) is not in a folder to which this worker may write")
             worker.stop()
             worker.wait()
             #expect(try darkroom.store.facts(of: id)?.counts.new == 1)
@@ -445,24 +334,4 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         for name in others { #expect(FileManager.default.fileExists(atPath: "\(parent)/\(name)")) }
     }
 
-    @Test func readsOnlyRegularFiles() throws {
-        let folder = OriginalsFolder(place: OutputPlace(folder: originals, marker: nil), maxBytes: 1000)
-        let path = "\(originals)/\(OriginalsFolder.file(of: "u"))"
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        #expect(try folder.read("u", rules) == nil)
-        #expect(rmdir(path) == 0 && mkfifo(path, 0o600) == 0)
-        #expect(try folder.read("u", rules) == nil)
-        #expect(unlink(path) == 0 && symlink("/etc/passwd", path) == 0)
-        #expect(try folder.read("u", rules) == nil)
-        #expect(unlink(path) == 0 && FileManager.default.createFile(atPath: path, contents: Data([7, 8])))
-        #expect(try folder.read("u", rules)?.bytes == [7, 8])
-    }
-}
-
-extension OriginalsFolder {
-    /// Writes the bytes of a URL as the first attempt of a worker does.
-    fileprivate func write(_ bytes: [UInt8], of url: String, by way: [RequestStop]) throws(StorageFault) {
-        let held = HeldOperation(batch: BatchID("batch"), number: 1, fencingToken: 1)
-        try write(bytes, of: PhotoRecord(index: 0, name: "", url: url), by: way, for: held, writer: "worker.1")
-    }
 }

@@ -1,5 +1,6 @@
 import DarkroomConcurrency
 import DarkroomModel
+import DarkroomOrigins
 import DarkroomStore
 import DarkroomTransfer
 import Foundation
@@ -8,19 +9,15 @@ import Testing
 @testable import DarkroomWorker
 @testable import DarkroomWorkerState
 
-/// A source that never delivers bytes. A fetch ends only when it is stopped.
-private struct SilentSource: PhotoSource {
-    struct Fetch: PhotoFetch {
-        let download: ImageDownloader
+/// A fetch that never delivers bytes. It ends only when it is stopped.
+private struct SilentFetch: PhotoFetch {
+    let completion: FetchCompletion
 
-        func stop(_ level: CancellationToken.Level) {
-            guard level > .none else { return }
-            download.end(.failure(TransferError(code: .cancelled, detail: "withdrawn")))
-        }
-        func reorder(_ order: TransferOrder) {}
+    func stop(_ level: CancellationToken.Level) {
+        guard level > .none else { return }
+        completion(.failure(TransferError(code: .cancelled, detail: "withdrawn")))
     }
-
-    func fetch(for download: ImageDownloader) { download.begin { _ in Fetch(download: download) } }
+    func reorder(_ order: TransferOrder) {}
 }
 
 extension RunningPhoto {
@@ -48,8 +45,8 @@ extension RunningPhoto {
         photo.cancellation.withdraw()
         let ended = DispatchSemaphore(value: 0)
         let downloader = ImageDownloader(
-            photo, source: SilentSource(), urgency: Urgency(priority: .normal, isInFocus: false),
-            steps: TransferSteps()
+            photo, urgency: Urgency(priority: .normal, isInFocus: false), steps: TransferSteps(),
+            fetch: { request, completion in request.begin { _ in SilentFetch(completion: completion) } }
         ) { result in
             if case .failure(let error) = result, error.code == .cancelled { ended.signal() }
         }

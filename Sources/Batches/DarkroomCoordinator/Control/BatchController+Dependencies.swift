@@ -75,7 +75,7 @@ extension BatchController {
             throw CoordinatorError(
                 .circularDependency,
                 "batch \(id) cannot wait for \(path[0]): \(links), so none of them would ever start; remove one of these "
-                    + "dependencies first: darkroom depend \(path[path.count - 2]) --on \(id) --remove")
+                    + "dependencies first", .removeDependency(of: path[path.count - 2], on: id))
         }
         return version
     }
@@ -117,8 +117,7 @@ extension BatchController {
         case .started:
             CoordinatorError(
                 .started,
-                "batch \(id) has started, so it cannot be made to wait for \(other); hold it with: darkroom suspend \(id)"
-            )
+                "batch \(id) has started, so it cannot be made to wait for \(other)", .suspend(id))
         case .cancelled: CoordinatorError.cancelled(id, "it does not run any more, so it cannot wait")
         case .gone(let gone): CoordinatorError.gone(gone)
         case .added, .finishedBefore, .failedBefore, .moved:

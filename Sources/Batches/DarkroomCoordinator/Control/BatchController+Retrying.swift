@@ -31,8 +31,7 @@ extension BatchController {
                 if try !store.perform(store.heartbeat(worker: nil)).hasMore { Thread.sleep(forTimeInterval: 0.02) }
             case .cancelled:
                 throw CoordinatorError.cancelled(
-                    id, "a cancelled batch is not retried; submit its list again, with --overwrite into the same folder"
-                )
+                    id, "a cancelled batch is not retried", .submitAgainOverwriting)
             case .outputTaken(let other): throw Self.outputTaken(id, by: other)
             case .gone: throw CoordinatorError.gone(id)
             }
@@ -54,7 +53,6 @@ extension BatchController {
     private static func outputTaken(_ id: BatchID, by other: BatchID) -> CoordinatorError {
         CoordinatorError(
             .outputTaken,
-            "batch \(id) cannot be retried: batch \(other) has taken its output folder; give --overwrite to overwrite the photos "
-                + "of that batch, or submit the list again into another folder")
+            "batch \(id) cannot be retried: batch \(other) has taken its output folder", .overwrite, .submitElsewhere)
     }
 }

@@ -79,7 +79,7 @@ package final class BatchController: Sendable {
                         failure
                         ?? CoordinatorError(
                             .redisRefused,
-                            "batch \(id) cannot be cancelled, try \"darkroom forget \(id) --force\": \(error)")
+                            "batch \(id) cannot be cancelled: \(error)", .forget(id))
                 }
             }
             rest = rest.dropFirst(Self.callsOfAPipeline)

@@ -1,3 +1,4 @@
+import DarkroomModel
 import DarkroomRedis
 import DarkroomStore
 import Foundation
@@ -86,7 +87,7 @@ struct Durability {
 }
 
 /// Reports that too few replicas have confirmed a write.
-package struct ReplicaLack: Sendable, Equatable, CustomStringConvertible {
+package struct ReplicaLack: Equatable, Remediable {
     package let asked: Int
     package let connected: Int
     package let confirmed: Int
@@ -99,8 +100,8 @@ package struct ReplicaLack: Sendable, Equatable, CustomStringConvertible {
         case change
     }
 
-    /// A message with the number of replicas required and the number that confirmed, the consequence, and what to do.
-    package var description: String {
+    /// The number of replicas required and the number that confirmed, and the consequence.
+    package var problem: String {
         let replicas = asked == 1 ? "1 replica" : "\(asked) replicas"
         let found =
             connected == 0
@@ -109,10 +110,12 @@ package struct ReplicaLack: Sendable, Equatable, CustomStringConvertible {
         return switch subject {
         case .batch:
             "\(replicas) should have the batch, but \(found) within \(seconds) s; the batch is fed, but until more have it a "
-                + "failover may lose photos (then feed it again with --resume); check the replicas: darkroom doctor"
+                + "failover may lose photos (then feed its list again)"
         case .change:
             "\(replicas) should have this change, but \(found) within \(seconds) s; the change is made, but until more have "
-                + "it a failover may lose it (then make it again); check the replicas: darkroom doctor"
+                + "it a failover may lose it (then make it again)"
         }
     }
+
+    package var remedies: [Remedy] { [.checkReplicas] }
 }

@@ -95,9 +95,8 @@ final class Feeder {
     private func outputTaken(by other: BatchID) -> CoordinatorError {
         CoordinatorError(
             .outputTaken,
-            "batch \(present.id): batch \(other) has taken its output folder \(present.options.output), so no photos are added; "
-                + "submit the list as a new batch into another folder, or take the folder back with: darkroom retry "
-                + "\(present.id) --overwrite")
+            "batch \(present.id): batch \(other) has taken its output folder \(present.options.output), so no photos are added",
+            .submitElsewhere, .takeOutputBack(present.id))
     }
 
     private func compare() throws {

@@ -38,8 +38,7 @@ struct PhotoFolder {
         let url = PhotoURL.file(path: path + [UInt8(ascii: "/")])
         var taken: Set<[UInt8]>?
         for name in names {
-            // For a relative path, this call only percent-encodes the path.
-            let encoded = url + PhotoURL.file(path: name).dropFirst("file://".utf8.count)
+            let encoded = PhotoURL.encoded(path: name, after: url)
             guard String(validating: name, as: UTF8.self) == nil else {
                 name.withUnsafeBytes { name in encoded.withUnsafeBytes { receive(name, $0) } }
                 continue

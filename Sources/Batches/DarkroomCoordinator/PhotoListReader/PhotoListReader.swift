@@ -2,6 +2,7 @@ import DarkroomCoding
 import DarkroomFiles
 import DarkroomModel
 import DarkroomStorage
+import DarkroomText
 import Foundation
 
 /// Reads a photo list from a file, from standard input (`-`), from `http(s)://`, or from a folder of photos. All of
@@ -284,10 +285,7 @@ package final class PhotoListReader {
             maxWholeBytes: options.limits?.maxWholeBytes ?? PhotoListParser.maxWholeBytes, entryLine: entryLine)
     }
 
-    private static func isWeb(_ location: String) -> Bool {
-        let start = location.prefix(8).lowercased()
-        return start.hasPrefix("http://") || start.hasPrefix("https://")
-    }
+    private static func isWeb(_ location: String) -> Bool { URLScheme.web(location[...]) != nil }
 
     /// The name of a list in messages: its path, its URL without secret parts, or `standard input`.
     package static func displayName(_ location: String) -> String {

@@ -4,7 +4,10 @@ extension JSON {
     ///   - batch: the facts.
     ///   - now: Redis time, in milliseconds since 1970.
     ///   - problems: the problems of the batch, see `BatchProblems`.
-    package init(_ batch: BatchFacts, now: Int, problems: [BatchProblem] = []) {
+    ///   - wording: the words for remedies.
+    package init(
+        _ batch: BatchFacts, now: Int, problems: [BatchProblem] = [], _ wording: RemedyWording = .neutral
+    ) {
         let failures = batch.failuresByCount.map { JSON.Member(key: $0.reason.word, value: .int($0.count)) }
         let left = batch.secondsLeft(at: batch.photosPerSecond(now: now), problems: problems)
         self = [
@@ -21,7 +24,7 @@ extension JSON {
             "submitted": JSON(time: batch.submitted), "started": JSON(time: batch.started),
             "finished": JSON(time: batch.finished), "seconds": JSON(batch.seconds(now: now), decimals: 3),
             "photosPerSecond": JSON(batch.photosPerSecond(now: now), decimals: 2),
-            "secondsLeft": JSON(left, decimals: 1), "problems": .array(problems.map { JSON($0) }),
+            "secondsLeft": JSON(left, decimals: 1), "problems": .array(problems.map { JSON($0, wording) }),
             "output": .string(batch.options.output),
         ]
         self = adding(JSON(recipeOf: batch.options)).adding(.object(JSON.controls(of: batch, now: now)))
@@ -68,9 +71,10 @@ extension JSON {
         return members
     }
 
-    package init(_ problem: BatchProblem) {
+    package init(_ problem: BatchProblem, _ wording: RemedyWording = .neutral) {
         self = [
-            "code": .string(problem.code.rawValue), "text": .string(problem.text), "remedy": .string(problem.remedy),
+            "code": .string(problem.code.rawValue), "text": .string(problem.text),
+            "remedy": .string(wording.text(problem.remedies)),
         ]
     }
 

@@ -1,3 +1,5 @@
+import DarkroomText
+
 extension PhotoURL {
     /// The reason why an entry cannot be downloaded: the failure reason of its photo, with details.
     package struct Problem: Sendable, Equatable {
@@ -27,13 +29,11 @@ extension PhotoURL {
         if url.contains(where: { $0 < 32 || $0 == 127 }) {
             return Problem(reason: .notAURL, detail: "the URL has control characters")
         }
-        let scheme = String(decoding: url[..<(authority - 3)], as: UTF8.self).lowercased()
-        switch scheme {
-        case "http", "https": return checkAuthority(url, from: authority)
-        case "file": return checkFile(url, from: authority)
-        default:
-            return Problem(reason: .schemeDenied, detail: "scheme \(scheme) is none of http, https and file")
+        guard let scheme = URLScheme.of(url) else {
+            let scheme = String(decoding: url[..<(authority - 3)], as: UTF8.self).lowercased()
+            return Problem(reason: .schemeDenied, detail: "scheme \(scheme) is none of \(URLScheme.names)")
         }
+        return scheme.isFile ? checkFile(url, from: authority) : checkAuthority(url, from: authority)
     }
 
     /// Checks the URL of an entry. Returns nil if the URL can be downloaded.

@@ -1,3 +1,5 @@
+import DarkroomText
+
 /// Removes the parts of a URL that may be secret: user, password, query and fragment. All redaction is in this file.
 extension PhotoURL {
     /// Removes user, password, query and fragment from a URL. Any other text is redacted as if it were a URL.
@@ -78,10 +80,10 @@ extension PhotoURL {
         return rest.allSatisfy { ":.,;)'".utf8.contains($0) } ? nil : colon
     }
 
-    /// Whether the scheme before the authority is `http`, `https` or missing.
+    /// Whether the scheme before the authority is of the web or missing.
     private static func isOfTheWeb(_ scheme: ArraySlice<UInt8>) -> Bool {
-        let name = String(decoding: scheme.prefix { $0 != Byte.colon && !isSlash($0) }, as: UTF8.self).lowercased()
-        return ["", "http", "https"].contains(name)
+        let name = String(decoding: scheme.prefix { $0 != Byte.colon && !isSlash($0) }, as: UTF8.self)
+        return name.isEmpty || URLScheme.named(name)?.isOfWeb == true
     }
 
     /// In the first part of an entry that is not a URL, removes the text up to the last `@`, which may be a user and a

@@ -22,9 +22,9 @@ extension PhotoURL {
         let authority = authorityStart(url) ?? 0
         var start = end
         var isEncoded = false
-        // A backslash in the path of a web URL is a slash.
-        let isOfWeb = authority > 0 && !isFile(url)
-        while start > authority, url[start - 1] != Byte.slash, !isOfWeb || url[start - 1] != Byte.backslash {
+        // A backslash in the path is a slash, except in URLs that are not of the web.
+        let hasBackslashes = authority > 0 && URLScheme.of(url)?.isOfWeb ?? true
+        while start > authority, url[start - 1] != Byte.slash, !hasBackslashes || url[start - 1] != Byte.backslash {
             start -= 1
             if url[start] == Byte.percent { isEncoded = true }
         }
@@ -48,35 +48,38 @@ extension PhotoURL {
 
     /// The `file:` URL of an absolute path. The path need not be valid UTF-8.
     package static func file(path: [UInt8]) -> [UInt8] {
-        var url = Array("file://".utf8)
+        encoded(path: path, after: fileStart)
+    }
+
+    /// A path as it is in a `file:` URL, after `start`.
+    package static func encoded(path: [UInt8], after start: [UInt8]) -> [UInt8] {
+        var text = start
         for byte in path {
             if Byte.isAlphanumeric(byte) || "/-._~".utf8.contains(byte) {
-                url.append(byte)
+                text.append(byte)
             } else {
-                PercentEncoding.append(byte, to: &url)
+                PercentEncoding.append(byte, to: &text)
             }
         }
-        return url
+        return text
     }
 
-    private static func isFile(_ url: UnsafeRawBufferPointer) -> Bool {
-        url.count > 5 && "file:".utf8.elementsEqual(url.prefix(5).map { $0 | 0x20 })
+    /// The path of a URL that ``file(path:)`` has returned.
+    package static func path(ofFile url: some Collection<UInt8>) -> [UInt8] {
+        PercentEncoding.decoded(url.dropFirst(fileStart.count))
     }
 
-    package static func isFile(_ url: String) -> Bool {
-        String(decoding: url.utf8.prefix(5), as: UTF8.self).lowercased() == "file:"
-    }
+    private static let fileStart = Array("file://".utf8)
 
-    /// The index after `scheme://`, where the authority begins; nil if the text does not begin with a scheme. In `http:`
-    /// and `https:` URLs, backslashes are slashes, as in browsers.
+    /// The index after `scheme://`, where the authority begins; nil if the text does not begin with a scheme. In URLs
+    /// of the web, backslashes are slashes, as in browsers.
     static func authorityStart(_ url: UnsafeRawBufferPointer) -> Int? {
         guard let colon = url.offset(of: Byte.colon), colon > 0, colon + 2 < url.count,
             isSlash(url[colon + 1]), isSlash(url[colon + 2]), Byte.isLetter(url[0]),
             url[1..<colon].allSatisfy(Byte.isOfWord)
         else { return nil }
         guard url[colon + 1] == Byte.backslash || url[colon + 2] == Byte.backslash else { return colon + 3 }
-        let scheme = String(decoding: url[..<colon], as: UTF8.self).lowercased()
-        return scheme == "http" || scheme == "https" ? colon + 3 : nil
+        return URLScheme.of(url)?.isOfWeb == true ? colon + 3 : nil
     }
 
     /// The host of the authority that begins at `start`, without user, password and port; empty if there is none.

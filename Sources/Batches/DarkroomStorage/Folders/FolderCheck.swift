@@ -29,10 +29,10 @@ struct FolderCheck: StorageCheck {
         let path = folder.isEmpty ? place.folder : place.folder + "/" + folder
         // If the file system cannot be identified, the fault counts as one of the batch.
         let device = StorageDomain(of: place.folder).map(StorageFault.Scope.domain) ?? .batch
-        var fault = StorageFault(.batch, detail: "", isTaken: error.isTakenFolder, room: room, check: self)
+        var fault = StorageFault(.batch, error.refusalCode, detail: "", room: room, check: self)
         switch error.error {
         case ENOSPC, EDQUOT:
-            (fault.scope, fault.isFull, fault.detail) = (device, true, "\(path): \(error.text); make room")
+            (fault.scope, fault.detail) = (device, "\(path): \(error.text); make room")
         case EROFS: (fault.scope, fault.detail) = (device, "\(path): \(error.text); mount it so that it can be written")
         case _ where place.detail(of: error) != nil: fault.detail = place.detail(of: error) ?? ""
         case EACCES, EPERM: fault.detail = "\(path): \(error.text); let this user write there"
@@ -69,17 +69,17 @@ extension OutputPlace {
         let detail = detail(of: failure) ?? "\(failure.attempted) \(folder)/\(path): \(failure.text)"
         if failure.error == ENOSPC || failure.error == EDQUOT {
             return StorageFault(
-                StorageDomain(of: folder).map(StorageFault.Scope.domain) ?? .batch, detail: detail, isFull: true,
+                StorageDomain(of: folder).map(StorageFault.Scope.domain) ?? .batch, .diskFull, detail: detail,
                 room: max(FolderCheck.leastRoom, 4 * byteCount), check: check)
         }
         if var found = check.fault(room: failure.error == EIO ? byteCount : 0) {
-            found.isFull = false  // the write did not fail because of a full disk
+            if found.isFull { found.code = .other }  // the write did not fail because of a full disk
             return found
         }
         // If the failure affected the whole folder, the fault is over now. The photo must not fail because of it.
         let isOfPlace =
             ["see", "hold"].contains(failure.attempted) || [EROFS, ESTALE, ENOTCONN].contains(failure.error)
-        return StorageFault(isOfPlace ? .batch : .file, detail: detail, check: check)
+        return StorageFault(isOfPlace ? .batch : .file, failure.refusalCode, detail: detail, check: check)
     }
 
     /// Why no file can be written to the folder, and what to do; nil if the failure affects only one file.
@@ -87,8 +87,22 @@ extension OutputPlace {
         switch failure.attempted {
         case "see" where failure.error == ELOOP || failure.error == EXDEV: "\(markerPath): \(failure.text)"
         case "see": "\(markerPath) is gone (\(failure.text)); is its share mounted?"
+        case "hold" where failure.isLocked: "\(folder)/\(ManifestPath.holder): \(failure.text)"
         case "hold": "\(folder): \(failure.text)"
         default: nil
+        }
+    }
+}
+
+extension SystemFailure {
+    /// The kind of refusal of a batch in whose folder this failure has happened.
+    var refusalCode: Refusal.Code {
+        if isTakenFolder { return .folderTaken }
+        if isLocked { return .folderLocked }
+        switch error {
+        case ENOSPC, EDQUOT: return .diskFull
+        case ENOENT, ENOTDIR, ESTALE, ENOTCONN, ETIMEDOUT, EHOSTDOWN, EHOSTUNREACH: return .folderMissing
+        default: return .other
         }
     }
 }

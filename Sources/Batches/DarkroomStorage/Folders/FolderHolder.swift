@@ -177,7 +177,7 @@ package struct FolderHolder: Sendable, Hashable {
             case EINTR: continue
             case EWOULDBLOCK:
                 guard ContinuousClock.now < deadline else {
-                    throw SystemFailure("hold", ETIMEDOUT, "another process holds the lock of the folder's holder")
+                    throw SystemFailure("hold", ETIMEDOUT, "another process holds the lock of this file")
                 }
                 usleep(2000)  // flock(2) has no timeout
             case EOPNOTSUPP, ENOSYS, EINVAL: return  // the file system has no locks
@@ -195,4 +195,7 @@ extension SystemFailure {
 
     /// True if a file was not renamed because another holder has taken the folder.
     package var isTakenFolder: Bool { attempted == "hold" && error == EBUSY }
+
+    /// True if another process holds the lock of the holder file. Any process that can read the file may hold it.
+    var isLocked: Bool { attempted == "hold" && error == ETIMEDOUT }
 }

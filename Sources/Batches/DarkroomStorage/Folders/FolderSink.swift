@@ -69,7 +69,8 @@ final class FolderSink: OperationSink {
         let check = FolderCheck(place: batch.place, folder: "")
         return check.fault(room: 0)
             ?? StorageFault(
-                .file, detail: "something else is mounted at \(batch.place.markerPath) than before", check: check)
+                .file, .folderMissing, detail: "something else is mounted at \(batch.place.markerPath) than before",
+                check: check)
     }
 
     /// Files with lower tokens are of claims that ended before this one, and files in ``forgotten`` were read when this claim

@@ -38,9 +38,9 @@ final class FolderStorage: BatchStorage {
             return held
         } catch {
             throw Refusal(
-                reason: "its output folder cannot be used: "
-                    + (place.detail(of: error) ?? "\(error.attempted) \(place.markerPath): \(error.text)"),
-                isOfHolder: error.isTakenFolder)
+                error.refusalCode,
+                "its output folder cannot be used: "
+                    + (place.detail(of: error) ?? "\(error.attempted) \(place.markerPath): \(error.text)"))
         }
     }
 
@@ -86,8 +86,8 @@ final class FolderStorage: BatchStorage {
         let error = rules.syncFileSystem(folder.descriptor)
         guard error != 0 else { return }
         throw StorageFault(
-            .domain(domain), detail: "make \(place.folder) durable: \(systemErrorText(error))",
-            isFull: error == ENOSPC || error == EDQUOT, room: FolderCheck.leastRoom,
+            .domain(domain), error == ENOSPC || error == EDQUOT ? .diskFull : .other,
+            detail: "make \(place.folder) durable: \(systemErrorText(error))", room: FolderCheck.leastRoom,
             check: FolderCheck(place: place, folder: ""))
     }
 }

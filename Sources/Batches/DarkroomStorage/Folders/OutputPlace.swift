@@ -68,7 +68,7 @@ extension OutputPlace {
     ) throws(Refusal) {
         let above = Self.longest(of: rules.folders, containing: folder)
         guard Path.isAbsolute(folder), !Path.climbs(folder), let trusted = rules.folders.isEmpty ? folder : above else {
-            throw Refusal(reason: "its \(role) \(folder) is not below a folder of --outputs-under")
+            throw Refusal(.outputNotAllowed, "its \(role) \(folder) is not in a folder to which this worker may write")
         }
         self.init(folder: folder, trusted: trusted, marker: marker, holder: holder)
     }
@@ -87,11 +87,12 @@ extension OutputPlace {
             let isMissing = error.error == ENOENT || error.error == ENOTDIR
             if isMissing, rules.isRemote, !rules.makesFolders {
                 throw Refusal(
-                    reason: "its \(role) is not seen here: \(markerPath) is missing; mount its share, or start "
-                        + "this worker with --outputs-under <folder above it>, so that it creates the folder")
+                    .folderMissing,
+                    "its \(role) is not seen here: \(markerPath) is missing; mount its share, or let this worker create "
+                        + "folders in a folder above it")
             }
             let found = isMissing ? "is missing; is the share mounted?" : error.text
-            throw Refusal(reason: "its \(role) is not seen here: \(markerPath) \(found)")
+            throw Refusal(error.refusalCode, "its \(role) is not seen here: \(markerPath) \(found)")
         }
     }
 
@@ -101,7 +102,8 @@ extension OutputPlace {
             try make(marker ?? "")
         } catch {
             let found = (error as? SystemFailure)?.text ?? error.localizedDescription
-            throw Refusal(reason: "its \(role) \(folder) cannot be created: \(found)")
+            throw Refusal(
+                (error as? SystemFailure)?.refusalCode ?? .other, "its \(role) \(folder) cannot be created: \(found)")
         }
     }
 }

@@ -88,31 +88,31 @@ package struct BatchProblems: Sendable {
         parts(
             (cluster.isSuspended, cluster.areDownloadsSuspended, cluster.areFiltrationsSuspended),
             [.clusterSuspended, .clusterDownloadsSuspended, .clusterFiltrationsSuspended]
-        ).map { code, what, option in
-            let subject = what.isEmpty ? "the cluster is" : "the \(what) of the cluster are"
+        ).map { code, part in
+            let subject = part == .everything ? "the cluster is" : "the \(part.rawValue) of the cluster are"
             return BatchProblem(
-                code, of: nil, text: "\(subject) suspended", remedy: "go on with: darkroom resume --all\(option)")
+                code, of: nil, text: "\(subject) suspended", remedies: [.resume(nil, part)])
         }
     }
 
     /// - Parameter others: the batches whose problems are listed separately.
     private func own(_ batch: BatchFacts, besides others: Set<BatchID>) -> [BatchProblem] {
         var problems: [BatchProblem] = []
-        func add(_ code: BatchProblem.Code, _ text: String, _ remedy: String) {
-            problems.append(BatchProblem(code, of: batch.id, text: text, remedy: remedy))
+        func add(_ code: BatchProblem.Code, _ text: String, _ remedies: Remedy...) {
+            problems.append(BatchProblem(code, of: batch.id, text: text, remedies: remedies))
         }
         let damage = batch.damage + (damaged[batch.id] ?? [])
         guard damage.isEmpty else {
             add(
                 .damaged,
                 "it is damaged in Redis, so no worker runs it: \(HumanText.list(damage))",
-                "remove it with: darkroom forget \(batch.id) --force, and submit its list again")
+                .submitAgain(insteadOf: batch.id))
             return problems
         }
         if let contradiction = contradictions[batch.id] {
             add(
                 .inconsistent, "its data in Redis contradict each other: \(contradiction)",
-                "a worker or a command of a coordinator repairs it within a minute, without further action")
+                .advice("a worker or a coordinator repairs it within a minute, without further action"))
         }
         let silent = now - batch.feederSeen
         if !batch.sealed, silent > Self.feederMayBeSilent.wholeMilliseconds {
@@ -120,34 +120,30 @@ package struct BatchProblems: Sendable {
                 .feederSilent,
                 "its feeder has been silent for \(HumanText.duration(Double(silent) / 1000)); "
                     + "\(HumanText.count(batch.photos, of: "photo")) are fed, the list is not complete",
-                "if it is gone, go on with: darkroom submit LIST --resume \(batch.id)")
+                .feedRest(batch.id))
         }
         if let waiting = waiting(batch, besides: others) {
             problems.append(waiting)
             // If the other batch makes no progress for another reason, this reason comes first.
             if waiting.code == .waiting, workers.isEmpty {
-                add(.noWorker, "no running worker takes it: there is no worker", Self.startWorker)
+                add(.noWorker, "no running worker takes it: there is no worker", .startWorker)
             }
         }
         let flags = batch.controls
-        for (code, what, option) in parts(
+        for (code, part) in parts(
             (flags.isSuspended, flags.areDownloadsSuspended, flags.areFiltrationsSuspended),
             [.suspended, .downloadsSuspended, .filtrationsSuspended])
         {
-            let subject = what.isEmpty ? "it is" : "its \(what) are"
-            add(code, "\(subject) suspended", "go on with: darkroom resume \(batch.id)\(option)")
+            let subject = part == .everything ? "it is" : "its \(part.rawValue) are"
+            add(code, "\(subject) suspended", .resume(batch.id, part))
         }
         if let focus = flags.focus, focus.only {
             add(
                 .focusOnly,
                 "only operations with photos \(PhotoRanges([focus.photos])) run, the focus stops the others",
-                "resume them with: darkroom focus \(batch.id) --clear")
+                .clearFocus(batch.id))
         }
-        if let (code, why, remedy) = nobody(takes: batch) {
-            add(code, "no running worker takes it: \(why)", remedy)
-        } else if let (code, text, remedy) = stall(of: batch) {
-            add(code, text, remedy)
-        }
+        if let problem = refusal(of: batch) ?? stall(of: batch) { problems.append(problem) }
         return problems
     }
 
@@ -160,14 +156,13 @@ package struct BatchProblems: Sendable {
     /// The hosts of a batch, or of all batches.
     package func hosts(of batch: BatchID?) -> HostList { HostList(workers, now: now, of: batch) }
 
-    /// The flags that are set, with the queue and the command line option of each flag. If everything is suspended, the
-    /// flags of the two queues are omitted.
+    /// The parts whose flags are set. If everything is suspended, the flags of the two queues are omitted.
     private func parts(
         _ flags: (everything: Bool, downloads: Bool, filtrations: Bool), _ codes: [BatchProblem.Code]
-    ) -> [(code: BatchProblem.Code, what: String, option: String)] {
-        if flags.everything { return [(codes[0], "", "")] }
-        return (flags.downloads ? [(codes[1], "downloads", " --downloads")] : [])
-            + (flags.filtrations ? [(codes[2], "filtrations", " --filtrations")] : [])
+    ) -> [(code: BatchProblem.Code, part: QueuePart)] {
+        if flags.everything { return [(codes[0], .everything)] }
+        return (flags.downloads ? [(codes[1], .downloads)] : [])
+            + (flags.filtrations ? [(codes[2], .filtrations)] : [])
     }
 
     // MARK: - Waiting for another batch
@@ -179,11 +174,11 @@ package struct BatchProblems: Sendable {
             guard let cause = cause(of: id, &looked) else { continue }
             return BatchProblem(
                 .dependencyStuck, of: batch.id, text: "it waits for \(id), which makes no progress: \(cause.text)",
-                remedy: cause.remedy)
+                remedies: cause.remedies)
         }
         return BatchProblem(
             .waiting, of: batch.id, text: "it waits for \(HumanText.list(batch.waitsFor.map(\.description)))",
-            remedy: "remove the dependency with: darkroom depend \(batch.id) --on \(first) --remove")
+            remedies: [.removeDependency(of: batch.id, on: first)])
     }
 
     /// The first problem found in this batch or in the batches that it waits for; nil if there is none.
@@ -200,8 +195,8 @@ package struct BatchProblems: Sendable {
 
     // MARK: - Workers
 
-    /// The reason why no worker takes a batch with claimable operations; nil if a worker takes it.
-    private func nobody(takes batch: BatchFacts) -> (code: BatchProblem.Code, why: String, remedy: String)? {
+    /// The problem that no worker takes a batch with claimable operations; nil if a worker takes it.
+    private func refusal(of batch: BatchFacts) -> BatchProblem? {
         let queued = batch.operations - batch.operationsEnded - batch.executing
         let flags = batch.controls
         let isHeld =
@@ -212,18 +207,22 @@ package struct BatchProblems: Sendable {
         // workers, claimed operations run only until the lost worker has been silent for some time.
         let isClaimed = batch.executing > 0 && (!workers.isEmpty || !batch.isExecuting(now: now))
         guard batch.isOpen, batch.state != .waiting, queued > 0 || isClaimed, !isHeld, !isTaken else { return nil }
-        guard !workers.isEmpty else { return (.noWorker, "there is no worker", Self.startWorker) }
-        let reasons = Set(refusing.compactMap { $0.refusal(of: batch) }).sorted()
-        let codes = Set(reasons.map(Self.code(ofRefusal:)))
-        let code = codes.count == 1 ? codes.first ?? .refused : .refused
-        let why = "\(HumanText.count(workers.count, of: "worker")) refused it: " + reasons.joined(separator: "; ")
-        let isLocked = reasons.contains { $0.contains("holds the lock") }
-        return (code, why, isLocked ? Self.remedy(ofLockIn: batch.options.output) : Self.remedy(code, batch.id))
+        func problem(_ code: BatchProblem.Code, _ why: String, _ remedies: [Remedy]) -> BatchProblem {
+            BatchProblem(code, of: batch.id, text: "no running worker takes it: \(why)", remedies: remedies)
+        }
+        guard !workers.isEmpty else { return problem(.noWorker, "there is no worker", [.startWorker]) }
+        let refusals = Set(refusing.compactMap { $0.refusal(of: batch) })
+        let codes = Set(refusals.map(\.code))
+        let code = codes.count == 1 ? codes.first ?? .other : .other
+        let reasons = refusals.map(\.reason).sorted().joined(separator: "; ")
+        return problem(
+            code.problem, "\(HumanText.count(workers.count, of: "worker")) refused it: \(reasons)",
+            code.remedies(for: batch.id))
     }
 
-    /// The reason why no photo of a batch runs although a worker takes the batch; nil if photos run, or if the reason is
+    /// The problem that no photo of a batch runs although a worker takes the batch; nil if photos run, or if the reason is
     /// not known.
-    private func stall(of batch: BatchFacts) -> (code: BatchProblem.Code, text: String, remedy: String)? {
+    private func stall(of batch: BatchFacts) -> BatchProblem? {
         let flags = batch.controls
         guard batch.state == .ready || batch.state == .executing, batch.isOpen, batch.photos > batch.counts.final,
             !flags.isSuspended, !flags.areDownloadsSuspended, !cluster.isSuspended, !cluster.areDownloadsSuspended,
@@ -236,31 +235,31 @@ package struct BatchProblems: Sendable {
         guard let most = waits.max(by: { $0.photos < $1.photos }) else {
             let queued = batch.operations - batch.operationsEnded - batch.executing
             guard let deferral = batch.deferral, deferral.operations >= queued else { return waitForWorkers(batch) }
-            if let wait = waitForHosts(batch, of: 0) { return wait }
-            return (
-                .waitsForHost, "no photo of it runs: \(deferral.text(now: now))",
-                "it goes on by itself; darkroom hosts shows the servers"
-            )
+            return waitForHosts(batch, of: 0)
+                ?? waitForHost(
+                    batch, "no photo of it runs: \(deferral.text(now: now))", .advice(Self.goesOn), .showHosts)
         }
         let count = waits.reduce(0) { $0 + $1.photos }
         if let wait = waitForHosts(batch, of: count) { return wait }
         let photos = HumanText.count(count, of: "photo") + (count == 1 ? " waits" : " wait")
         guard let holder = most.holder, holder != batch.id else {
-            let text = "no photo of it runs: \(photos) for the next attempt to download from \(most.host)"
-            return (.waitsForHost, text, "it goes on by itself; check the server \(most.host)")
+            return waitForHost(
+                batch, "no photo of it runs: \(photos) for the next attempt to download from \(most.host)",
+                .advice("\(Self.goesOn); check the server \(most.host)"))
         }
-        return (
-            .waitsForHost,
-            "no photo of it runs: \(photos) for connections to \(most.host), which batch \(holder) uses",
-            "it goes on after that batch; to run it first: \(prioritizing(batch, over: [holder])); more connections: "
-                + "darkroom worker --per-host COUNT"
-        )
+        return waitForHost(
+            batch, "no photo of it runs: \(photos) for connections to \(most.host), which batch \(holder) uses",
+            .advice("it goes on after that batch"), prioritizing(batch, over: [holder]), .allowMoreConnections)
+    }
+
+    private static let goesOn = "it goes on by itself"
+
+    private func waitForHost(_ batch: BatchFacts, _ text: String, _ remedies: Remedy...) -> BatchProblem {
+        BatchProblem(.waitsForHost, of: batch.id, text: text, remedies: remedies)
     }
 
     /// The wait for hosts that get no requests now; nil if less than half of the waiting photos wait for them.
-    private func waitForHosts(
-        _ batch: BatchFacts, of waiting: Int
-    ) -> (code: BatchProblem.Code, text: String, remedy: String)? {
+    private func waitForHosts(_ batch: BatchFacts, of waiting: Int) -> BatchProblem? {
         let hosts = (heldHosts[batch.id] ?? []).map { (facts: $0, photos: $0.batches[batch.id]?.waiting ?? 0) }
         guard let most = hosts.max(by: { $0.photos < $1.photos }) else { return nil }
         let photos = hosts.reduce(0) { $0 + $1.photos }
@@ -268,58 +267,53 @@ package struct BatchProblems: Sendable {
         let others = hosts.count > 1 ? " and \(HumanText.count(hosts.count - 1, of: "other host"))" : ""
         let parts = [most.facts.conditionText, HumanText.count(photos, of: "photo"), most.facts.nextText]
         let text = "it waits for \(most.facts.host)\(others): \(parts.compactMap(\.self).joined(separator: ", "))"
-        let remedy =
-            switch most.facts.state {
-            case .down: "it goes on by itself when the server answers; after --patience, its photos fail"
-            case .slow: "its photos fail; to accept slower downloads: darkroom worker --min-rate SIZE"
-            default: "it goes on by itself; a lower rate of requests prevents refusals: darkroom worker --rate COUNT/s"
-            }
-        return (.waitsForHost, text, remedy)
+        switch most.facts.state {
+        case .down:
+            let advice = "\(Self.goesOn) when the server answers; after the patience of the workers, its photos fail"
+            return waitForHost(batch, text, .advice(advice))
+        case .slow: return waitForHost(batch, text, .advice("its photos fail"), .acceptSlowerDownloads)
+        default: return waitForHost(batch, text, .advice(Self.goesOn), .changeRate)
+        }
     }
 
-    private func waitForWorkers(_ batch: BatchFacts) -> (code: BatchProblem.Code, text: String, remedy: String)? {
+    private func waitForWorkers(_ batch: BatchFacts) -> BatchProblem? {
         let others = (running ?? [:]).keys.filter { $0 != batch.id }.sorted()
         guard !others.isEmpty else { return nil }
-        return (
-            .waitsForWorkers,
-            "no photo of it runs: the workers run \(HumanText.list(others.map { "batch \($0)" }))",
-            "it goes on after that; to run it first: \(prioritizing(batch, over: others)); or start more workers"
-        )
+        return BatchProblem(
+            .waitsForWorkers, of: batch.id,
+            text: "no photo of it runs: the workers run \(HumanText.list(others.map { "batch \($0)" }))",
+            remedies: [.advice("it goes on after that"), prioritizing(batch, over: others), .startMoreWorkers])
     }
 
-    /// The command that lets a batch run before others.
-    private func prioritizing(_ batch: BatchFacts, over others: [BatchID]) -> String {
+    /// Lets a batch run before others.
+    private func prioritizing(_ batch: BatchFacts, over others: [BatchID]) -> Remedy {
         let highest = others.compactMap { known[$0]?.controls.priority.rank }.max() ?? batch.controls.priority.rank
         let rank = min(max(highest, batch.controls.priority.rank) + 1, BatchPriority.allCases.count - 1)
-        return "darkroom prioritize \(batch.id) \(BatchPriority.allCases[rank].rawValue)"
+        return .prioritize(batch.id, BatchPriority.allCases[rank])
+    }
+}
+
+extension Refusal.Code {
+    /// The problem of a batch that every worker refuses for this reason.
+    fileprivate var problem: BatchProblem.Code {
+        switch self {
+        case .outputNotAllowed, .filesNotAllowed: .optionMissing
+        case .folderMissing: .folderMissing
+        case .folderTaken: .folderTaken
+        case .diskFull: .diskFull
+        case .folderLocked, .other: .refused
+        }
     }
 
-    private static let startWorker = "start one with: darkroom worker"
-
-    /// The kind of a worker's refusal, determined from phrases in the text of the reason.
-    private static func code(ofRefusal reason: String) -> BatchProblem.Code {
-        if reason.contains("has taken the folder") { return .folderTaken }
-        if reason.contains(" --") { return .optionMissing }
-        let missing = ["is not seen here", "is missing", "is gone", "does not answer"]
-        if missing.contains(where: reason.contains) { return .folderMissing }
-        if reason.contains("No space left") || reason.contains("quota") { return .diskFull }
-        return .refused
-    }
-
-    /// The lock on the holder file may be held by any process that can read the file.
-    private static func remedy(ofLockIn output: String) -> String {
-        let quoted = ShellWord.quoted(output)
-        return "find the process and end it: fuser -v \(quoted)/manifest/holder.txt; the batch goes on by itself"
-    }
-
-    private static func remedy(_ code: BatchProblem.Code, _ batch: BatchID) -> String {
-        switch code {
-        case .optionMissing: "start a worker with this option"
-        case .folderTaken:
-            "end it with: darkroom cancel \(batch); or take the folder back with: darkroom retry \(batch) --overwrite"
-        case .folderMissing: "mount this folder for a worker"
-        case .diskFull: "free some space; the batch then continues by itself"
-        default: "start a worker that takes it"
+    fileprivate func remedies(for batch: BatchID) -> [Remedy] {
+        switch self {
+        case .outputNotAllowed: [.allowOutput]
+        case .filesNotAllowed: [.allowFiles]
+        case .folderTaken: [.cancel(batch), .takeOutputBack(batch)]
+        case .folderMissing: [.advice("mount this folder for a worker")]
+        case .folderLocked: [.advice("find the process with \"fuser -v\" and end it; the batch then goes on by itself")]
+        case .diskFull: [.advice("free some space; the batch then continues by itself")]
+        case .other: [.startAcceptingWorker]
         }
     }
 }

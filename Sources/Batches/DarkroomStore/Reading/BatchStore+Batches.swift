@@ -148,7 +148,7 @@ extension BatchStore {
         guard let first = found.first else {
             throw StoreError(
                 .noSuchBatch,
-                "no batch \"\(name)\": \(Self.suggestion(for: name, all)) \"darkroom batches\" lists them")
+                "no batch \"\(name)\": \(Self.suggestion(for: name, all))", .listBatches)
         }
         guard found.count == 1 else {
             let matches = found.prefix(5).map(\.id.description).joined(separator: ", ")
@@ -160,7 +160,7 @@ extension BatchStore {
 
     /// A suggestion for an unknown name: similar names, or the newest batches if no name is similar.
     private static func suggestion(for name: String, _ all: [BatchFacts]) -> String {
-        guard !all.isEmpty else { return "there is no batch at all;" }
+        guard !all.isEmpty else { return "there is no batch at all" }
         // The newest batch first, and each name only once.
         let names = all.reversed().map(\.options.name).reduce(into: [String]()) { names, name in
             if !name.isEmpty, !names.contains(name) { names.append(name) }
@@ -168,7 +168,7 @@ extension BatchStore {
         let near = NearMiss.all(name, in: names).prefix(3).map { "\"\($0)\"" }
         guard near.isEmpty else { return "did you mean \(near.joined(separator: ", "))?" }
         let newest = all.suffix(3).map { $0.options.name.isEmpty ? "\($0.id)" : "\($0.id) \"\($0.options.name)\"" }
-        return "the newest are " + newest.joined(separator: ", ") + ";"
+        return "the newest are " + newest.joined(separator: ", ")
     }
 
     /// A number that changes whenever a user adds or removes a dependency.

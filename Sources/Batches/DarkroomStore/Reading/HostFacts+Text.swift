@@ -18,19 +18,19 @@ extension HostFacts {
     /// `next try in 8 s`; nil if requests may begin now.
     var nextText: String? { nextMilliseconds.map { "next try \(Self.delay($0))" } }
 
-    /// What a user can do about the photos that wait for the host or fail; nil if the host delays no photos.
-    package var remedy: String? {
+    /// What a user can do about the photos that wait for the host or fail; empty if the host delays no photos.
+    package var remedies: [Remedy] {
         switch state {
         case .down:
-            return "check the address and the server; its photos fail after --patience, run them again with: "
-                + "darkroom retry"
-        case .paused: return "wait: the host has refused requests; a lower --rate prevents refusals"
-        case .slow: return "accept slower downloads with --min-rate, or run its photos again later with: darkroom retry"
+            let advice = "check the address and the server; its photos fail after the patience of the workers"
+            return [.advice(advice), .retry(nil)]
+        case .paused: return [.advice("wait: the host has refused requests"), .changeRate]
+        case .slow: return [.acceptSlowerDownloads, .retry(nil)]
         case .up, .unknown:
-            guard counts.waiting > 0 else { return nil }
-            if isAllowedFixed, running >= allowed { return "more requests at the same time: --per-host COUNT" }
-            if isRateFixed { return "more requests: --rate COUNT/s" }
-            return rate == nil ? nil : "wait: the host refuses more requests than this rate"
+            guard counts.waiting > 0 else { return [] }
+            if isAllowedFixed, running >= allowed { return [.allowMoreConnections] }
+            if isRateFixed { return [.changeRate] }
+            return rate == nil ? [] : [.advice("wait: the host refuses more requests than this rate")]
         }
     }
 

@@ -8,7 +8,7 @@ package struct ResourceWaits: Sendable, Equatable {
         case names
         /// The answers of a host, or its connections.
         case host
-        /// The rate of requests that a host allows, or that `--rate` sets.
+        /// The rate of requests that a host allows, or that a user has set.
         case rate
         /// The bodies of downloads.
         case downloads
@@ -59,10 +59,10 @@ package struct ResourceWaits: Sendable, Equatable {
 
     /// The resource of most samples with its share and what to change: `the host cdn.example (80 % of the time); ...`;
     /// nil if there are only a few samples.
-    package var text: String? {
+    package func text(_ wording: RemedyWording = .neutral) -> String? {
         guard let (resource, share) = most else { return nil }
         let percentage = Int((share * 100).rounded())
-        return "\(subject(resource)) (\(percentage) % of the time); \(remedy(resource))"
+        return "\(subject(resource)) (\(percentage) % of the time); \(wording.text(resource.remedies))"
     }
 
     private func subject(_ resource: Resource) -> String {
@@ -77,18 +77,21 @@ package struct ResourceWaits: Sendable, Equatable {
         case .feeder: "the list"
         }
     }
+}
 
-    /// What makes batches faster that wait for a resource.
-    package func remedy(_ resource: Resource) -> String {
-        switch resource {
-        case .names: "check the name servers with: darkroom doctor --resolve HOST; others: --name-servers"
-        case .host: "darkroom hosts shows its state and what to do"
-        case .rate: "the hosts refuse more requests, or --rate limits them: darkroom hosts"
-        case .downloads: "a faster network, or workers on several machines"
-        case .filters: "more processors or more workers"
-        case .disk: "check the output folder with: darkroom doctor --output FOLDER"
-        case .redis: "a faster connection to Redis, or a larger --operation-size"
-        case .feeder: "a faster source of the list, or a smaller --operation-size"
+extension ResourceWaits.Resource {
+    /// What makes batches faster that wait for this resource.
+    package var remedies: [Remedy] {
+        switch self {
+        case .names: [.checkNames]
+        case .host: [.showHosts]
+        case .rate:
+            [.advice("the hosts, or a setting of the workers, allow no more requests"), .changeRate, .showHosts]
+        case .downloads: [.advice("a faster network, or workers on several machines")]
+        case .filters: [.advice("more processors or more workers")]
+        case .disk: [.checkOutput]
+        case .redis: [.advice("a faster connection to Redis"), .useLargerOperations]
+        case .feeder: [.advice("a faster source of the list"), .useSmallerOperations]
         }
     }
 }

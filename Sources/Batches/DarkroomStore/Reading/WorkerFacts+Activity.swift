@@ -50,7 +50,7 @@ extension WorkerFacts {
             }, ";")
     }
 
-    /// The fact `outputs.under`: the folders of `--outputs-under`, separated by line ends; empty if the worker may write
+    /// The fact `outputs.under`: the folders to which the worker may write, separated by line ends; empty if the worker may write
     /// to every folder, and if the folders cannot be written as a text of bounded length.
     package static func text(ofFolders folders: [String]) -> String {
         let text = folders.joined(separator: "\n")
@@ -98,15 +98,15 @@ extension WorkerFacts {
         [fields["refused"] ?? "", fields["outputs.under"] ?? ""] + refusedToo.sorted().map(\.description)
     }
 
-    /// The reason why the worker refuses a batch, or will refuse it because it may not write to the batch's folders.
-    /// Nil if no reason is known.
-    package func refusal(of batch: BatchFacts) -> String? {
+    /// Why the worker refuses a batch, or will refuse it because it may not write to the batch's folders. Nil if no reason
+    /// is known.
+    package func refusal(of batch: BatchFacts) -> Refusal? {
         if let refusal = refusal(of: batch.id) { return refusal }
         let folders = (fields["outputs.under"] ?? "").split(separator: "\n").map(String.init)
         guard !folders.isEmpty else { return nil }
         for (what, path) in [("output", batch.options.output), ("folder of originals", batch.options.originals)]
         where !path.isEmpty && !folders.contains(where: { Folder.part(of: path, below: $0) != nil }) {
-            return "its \(what) \(path) is not below a folder of --outputs-under"
+            return Refusal(.outputNotAllowed, "its \(what) \(path) is not in a folder to which this worker may write")
         }
         return nil
     }

@@ -1,7 +1,7 @@
 import DarkroomModel
 
-/// The fact `refused`: the batches that a worker refuses, with the reasons, as `<batch>: <reason>; <batch>: <reason>`. The
-/// batches are sorted, and their ids contain the time of submission.
+/// The fact `refused`: the batches that a worker refuses, as `<batch>: <refusal>; <batch>: <refusal>` with the text of each
+/// ``Refusal``. The batches are sorted, and their ids contain the time of submission.
 ///
 /// A reason may contain semicolons. It may also contain a path that the submitter of the batch has chosen, and that looks
 /// like the entry of another batch.
@@ -9,18 +9,25 @@ extension WorkerFacts {
     /// The maximum length of the fact, in characters. A longer text is truncated.
     package static let mostRefusedText = 4000
 
-    /// The reason why the worker refuses a batch; nil if no refusal is known.
-    package func refusal(of batch: BatchID) -> String? {
-        refusals[batch]
-            ?? (refusedToo.contains(batch) ? "its reason is not known, because it refuses too many batches" : nil)
+    /// Why the worker refuses a batch; nil if no refusal is known.
+    package func refusal(of batch: BatchID) -> Refusal? {
+        refusals[batch] ?? (refusedToo.contains(batch) ? Self.unknownRefusal : nil)
     }
 
+    /// The refused batches with the reasons, for users.
+    package var refusedText: String {
+        refusals.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value.reason)" }.joined(separator: "; ")
+    }
+
+    private static let unknownRefusal = Refusal(
+        .other, "its reason is not known, because it refuses too many batches")
+
     /// The text of the fact. In a reason, the semicolon before a text that looks like an entry becomes a comma.
-    package static func text(ofRefusals reasons: [BatchID: String]) -> String {
+    package static func text(of refusals: [BatchID: Refusal]) -> String {
         var text = String.UnicodeScalarView()
-        for (batch, reason) in reasons.sorted(by: { $0.key < $1.key }) {
+        for (batch, refusal) in refusals.sorted(by: { $0.key < $1.key }) {
             var entry = "\(batch): "
-            for (position, part) in parts(of: reason).enumerated() {
+            for (position, part) in parts(of: refusal.text).enumerated() {
                 if position > 0 { entry += followingEntry(part) == nil ? ";" : "," }
                 entry += String(Substring(part))
             }
@@ -31,7 +38,7 @@ extension WorkerFacts {
     }
 
     /// Parses the text of the fact. If it contains several entries of a batch, the first one counts.
-    static func refusals(in text: String) -> [BatchID: String] {
+    static func refusals(in text: String) -> [BatchID: Refusal] {
         var found: [BatchID: String] = [:]
         var batch: BatchID?
         for part in parts(of: text) {
@@ -43,7 +50,7 @@ extension WorkerFacts {
                 found[batch]?.append(";\(Substring(part))")
             }
         }
-        return found
+        return found.mapValues(Refusal.init(parsing:))
     }
 
     private static func parts(of text: String) -> [Substring.UTF8View] {

@@ -8,8 +8,8 @@ package struct WorkerFacts: Sendable, Equatable {
     package let seen: Int
     /// Facts that the worker reports: host, process id, version, start time, slots, running photos, rates.
     package let fields: [String: String]
-    /// The reason for each refused batch, parsed from the text `refused` in `fields`.
-    let refusals: [BatchID: String]
+    /// The refused batches, parsed from the text `refused` in `fields`.
+    let refusals: [BatchID: Refusal]
     /// If the text `refused` in `fields` may be truncated, the refused batches; else empty. Only
     /// ``BatchStore/workers(refusing:knowing:)`` fills this set.
     package internal(set) var refusedToo: Set<BatchID> = []

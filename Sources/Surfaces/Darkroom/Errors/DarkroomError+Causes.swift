@@ -9,7 +9,9 @@ extension DarkroomError {
         if let error = error as? DarkroomError {
             self = error
         } else {
-            self.init(Self.code(of: error), attempted, "\(error)", cause: error)
+            let problem = error as? any Remediable
+            self.init(
+                Self.code(of: error), attempted, problem?.problem ?? "\(error)", problem?.remedies ?? [], cause: error)
         }
     }
 

@@ -1,5 +1,5 @@
 /// The error that calls of the library throw. A call whose task is cancelled throws `CancellationError` instead.
-public struct DarkroomError: Error, Sendable, CustomStringConvertible {
+public struct DarkroomError: Error, Remediable {
     /// The kind of failure. More codes may be added, so a `switch` over them needs a default.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Kind: String {
@@ -73,20 +73,27 @@ public struct DarkroomError: Error, Sendable, CustomStringConvertible {
     public let code: Code
     /// The attempted call, for example `cancel batch 20261121-090501123-7f3a`.
     public let attempted: String
-    /// What failed, on which object, what was found, and what to do.
-    public let message: String
+    package let problem: String
+    package let remedies: [Remedy]
     /// The underlying error; nil if there is none.
     public let cause: (any Error)?
 
     /// The field of a ``Submission`` whose value is invalid; nil for other failures.
     public var field: Submission.Field? { (cause as? FieldError)?.field }
 
-    package init(_ code: Code, _ attempted: String, _ message: String, cause: (any Error)? = nil) {
+    /// - Parameter problem: what failed, on which object, what was found, and what to do if there are no `remedies`.
+    package init(
+        _ code: Code, _ attempted: String, _ problem: String, _ remedies: [Remedy] = [], cause: (any Error)? = nil
+    ) {
         self.code = code
         self.attempted = attempted
-        self.message = message
+        self.problem = problem
+        self.remedies = remedies
         self.cause = cause
     }
+
+    /// What failed, on which object, what was found, and what to do.
+    public var message: String { RemedyWording.neutral.sentence(problem, remedies) }
 
     /// Returns ``message``.
     public var description: String { message }
@@ -104,13 +111,14 @@ extension DarkroomError: Equatable {
 
 extension DarkroomError {
     static func gone(_ id: BatchID, _ attempted: String) -> DarkroomError {
-        DarkroomError(.noSuchBatch, attempted, "batch \(id) is not in Redis: it was forgotten or never submitted")
+        DarkroomError(
+            .noSuchBatch, attempted, "batch \(id) is not in Redis: it was forgotten or never submitted", [.listBatches])
     }
 
     static func damaged(_ batch: BatchFacts, _ attempted: String) -> DarkroomError {
         DarkroomError(
             .batchDamaged, attempted,
-            "batch \(batch.id) is damaged in Redis: \(batch.damage.joined(separator: ", ")); forget it, and submit its list "
-                + "again")
+            "batch \(batch.id) is damaged in Redis: \(batch.damage.joined(separator: ", "))",
+            [.submitAgain(insteadOf: batch.id)])
     }
 }

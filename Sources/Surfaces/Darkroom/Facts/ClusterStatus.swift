@@ -42,7 +42,7 @@ package struct ClusterStatus: Sendable {
             workers: problems.workers, controls: problems.cluster, problems: problems, now: now)
     }
 
-    package var json: JSON {
+    package func json(_ wording: RemedyWording = .neutral) -> JSON {
         let states = Self.states.map { JSON.Member(key: $0.rawValue, value: .int(count($0))) }
         let facts: JSON = [
             "redis": .string(location.description), "namespace": .string(location.keys.namespace),
@@ -55,12 +55,12 @@ package struct ClusterStatus: Sendable {
             "filtrationsSuspended": .bool(controls.areFiltrationsSuspended),
             "problems": .array(
                 problems.of(batches).map { problem in
-                    JSON(problem).adding(["batch": JSON(problem.batch?.description)])
+                    JSON(problem, wording).adding(["batch": JSON(problem.batch?.description)])
                 }),
             "limits": ["downloads": JSON(controls.downloads), "filtrations": JSON(controls.filtrations)],
             "backlog": backlog.json(now: now),
         ]
-        return facts.adding(JSON(topOf: hosts))
+        return facts.adding(JSON(topOf: hosts, wording))
     }
 
     /// The hosts of all running workers.

@@ -2,7 +2,7 @@ import DarkroomStore
 
 extension JSON {
     /// A host as JSON, in the form that all outputs share.
-    package init(_ host: HostFacts) {
+    package init(_ host: HostFacts, _ wording: RemedyWording = .neutral) {
         let counts = host.counts
         func seconds(_ milliseconds: Int?) -> JSON { JSON(milliseconds.map { Double($0) / 1000 }, decimals: 3) }
         self = [
@@ -11,7 +11,7 @@ extension JSON {
             "secondsToNextTry": seconds(host.nextMilliseconds), "running": .int(host.running),
             "allowed": .int(host.allowed), "requestsPerSecond": JSON(host.rate, decimals: 4),
             "firstByteMedian": seconds(host.medianMilliseconds), "firstByte95": seconds(host.mostMilliseconds),
-            "remedy": JSON(host.remedy),
+            "remedy": JSON(host.remedies.isEmpty ? nil : wording.text(host.remedies)),
         ]
         self = adding(JSON(counts))
     }
@@ -26,10 +26,12 @@ extension JSON {
     }
 
     /// The member `hosts`: the ten hosts that hold up most photos.
-    package init(topOf list: HostList) { self = ["hosts": .array(list.hosts.prefix(10).map { JSON($0) })] }
+    package init(topOf list: HostList, _ wording: RemedyWording = .neutral) {
+        self = ["hosts": .array(list.hosts.prefix(10).map { JSON($0, wording) })]
+    }
 
     /// The member `waitedFor`: the resource for which the photos of a batch waited most; null if it is not known.
-    package init(_ waits: ResourceWaits) {
+    package init(_ waits: ResourceWaits, _ wording: RemedyWording = .neutral) {
         guard let (resource, share) = waits.most else {
             self = ["waitedFor": .null]
             return
@@ -38,13 +40,13 @@ extension JSON {
         self = [
             "waitedFor": [
                 "resource": .string(resource.rawValue), "host": JSON(host), "share": JSON(share, decimals: 2),
-                "remedy": .string(waits.remedy(resource)),
+                "remedy": .string(wording.text(resource.remedies)),
             ]
         ]
     }
 
     /// A list of hosts, those that hold up most photos first.
-    package init(_ list: HostList) {
-        self = ["hosts": .array(list.hosts.map { JSON($0) }), "others": JSON(list.others)]
+    package init(_ list: HostList, _ wording: RemedyWording = .neutral) {
+        self = ["hosts": .array(list.hosts.map { JSON($0, wording) }), "others": JSON(list.others)]
     }
 }

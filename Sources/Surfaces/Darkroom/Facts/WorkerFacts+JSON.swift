@@ -11,7 +11,7 @@ extension JSON {
             "downloading": .int(worker.number("downloading")), "filtering": .int(worker.number("filtering")),
             "bytesHeld": .int(worker.number("bytes.held")), "photos": .int(worker.number("photos")),
             "photosPerSecond": .int(worker.number("rate")), "operations": .array(worker.operations.map(JSON.string)),
-            "refused": .string(worker.fields["refused"] ?? ""),
+            "refused": .string(worker.refusedText),
         ]
     }
 }

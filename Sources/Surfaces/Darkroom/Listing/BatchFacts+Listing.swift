@@ -21,9 +21,7 @@ extension BatchFacts {
         guard !damage.isEmpty else { return }
         throw DarkroomError(
             .batchDamaged, "list batch \(id)",
-            "batch \(label) is damaged in Redis (\(HumanText.list(damage))), so its photos and operations cannot be listed; "
-                + (options.output.isEmpty
-                    ? "" : "to list its photos: darkroom manifest \(ShellWord.quoted(options.output)); ")
-                + "remove it with: darkroom forget \(id) --force")
+            "batch \(label) is damaged in Redis (\(HumanText.list(damage))), so its photos and operations cannot be listed",
+            (options.output.isEmpty ? [] : [.listPhotos(inOutput: options.output)]) + [.forget(id)])
     }
 }

@@ -2,6 +2,7 @@ import DarkroomFiles
 internal import DarkroomImaging
 import DarkroomRecipes
 import DarkroomStorage
+import DarkroomText
 import DarkroomTransfer
 import DarkroomWorker
 
@@ -93,7 +94,7 @@ struct ListExamination {
 
     private func problem(_ url: String) -> PhotoURL.Problem? {
         if let problem = PhotoURL.check(url) { return problem }
-        guard let fileFolders, PhotoURL.isFile(url) else { return nil }
+        guard let fileFolders, URLScheme.of(url)?.isFile == true else { return nil }
         return ReadableFolders.denial(of: url, folders: fileFolders).map {
             PhotoURL.Problem(reason: .fileDenied, detail: $0.detail)
         }

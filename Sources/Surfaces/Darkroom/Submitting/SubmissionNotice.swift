@@ -1,7 +1,7 @@
 import DarkroomCoordinator
 
 /// A notice for the user about a running feed. Feeding continues after each notice.
-public struct SubmissionNotice: Sendable, CustomStringConvertible {
+public struct SubmissionNotice: Remediable {
     /// The kind of notice. Later versions may add codes.
     public struct Code: Sendable, Hashable {
         private enum Kind {
@@ -29,11 +29,14 @@ public struct SubmissionNotice: Sendable, CustomStringConvertible {
 
     /// The kind of notice.
     public let code: Code
+    package let problem: String
+    package let remedies: [Remedy]
+
     /// A sentence for users.
-    public let description: String
+    public var description: String { RemedyWording.neutral.sentence(problem, remedies) }
 
     init(_ notice: FeedNotice) {
-        description = notice.description
+        (problem, remedies) = (notice.problem, notice.remedies)
         code =
             switch notice {
             case .connectionLost: .redisLost

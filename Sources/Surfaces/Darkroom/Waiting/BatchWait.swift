@@ -46,7 +46,7 @@ struct BatchWait {
         guard let deadline, deadline <= .now else { return nil }
         throw DarkroomError(
             .timedOut, attempted,
-            "batch \(HumanText.list(open.map(\.description))) has not finished within \(timeout ?? .zero); "
-                + "darkroom status shows its problems")
+            "batch \(HumanText.list(open.map(\.description))) has not finished within \(timeout ?? .zero)",
+            [.showProblems])
     }
 }

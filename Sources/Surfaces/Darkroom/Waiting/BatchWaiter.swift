@@ -23,7 +23,7 @@ package struct BatchWaiter {
 
     private let client: DarkroomClient
     private let warnFrom: ContinuousClock.Instant
-    private let naming: (BatchProblem) -> BatchProblem
+    private let wording: RemedyWording
     private let warn: ((String) -> Void)?
     private let isFeeding: () -> Bool
     private let onAway: () throws -> Void
@@ -36,7 +36,7 @@ package struct BatchWaiter {
 
     /// - Parameters:
     ///   - warnAfter: the time before the first warning about a problem, so that workers have time to start.
-    ///   - naming: returns the problem to report for a problem that was found, for example with another remedy.
+    ///   - wording: the words for remedies in the warnings.
     ///   - warn: called with one line for each problem of a batch, and when Redis becomes unreachable or reachable; nil
     ///     if problems need not be detected.
     ///   - isFeeding: returns whether this program is feeding the batch. In this case, its feeder reports outages, and
@@ -44,14 +44,14 @@ package struct BatchWaiter {
     ///   - onAway: called after each attempt that finds Redis unreachable. If it throws, the wait ends.
     package init(
         _ client: DarkroomClient, warnAfter: Duration = .zero,
-        naming: @escaping (BatchProblem) -> BatchProblem = { $0 }, warn: ((String) -> Void)? = nil,
+        wording: RemedyWording = .neutral, warn: ((String) -> Void)? = nil,
         isFeeding: @escaping () -> Bool = { false }, onAway: @escaping () throws -> Void = {}
     ) {
         self.client = client
         self.isFeeding = isFeeding
         self.onAway = onAway
         warnFrom = .now + warnAfter
-        self.naming = naming
+        self.wording = wording
         self.warn = warn
     }
 
@@ -157,7 +157,7 @@ package struct BatchWaiter {
     private mutating func findProblems(of latest: [BatchID: BatchFacts], now: Int) throws {
         let batches = latest.values.sorted { $0.id < $1.id }
         let open = batches.filter { $0.state != .finished }
-        problems = try client.store.problems(of: open, now: now).of(batches).map(naming)
+        problems = try client.store.problems(of: open, now: now).of(batches)
         if warnFrom <= .now { warn(of: problems, among: batches) }
         // The problems are read again before the first warning, so that the warning is not outdated.
         nextProblems = .now + Self.problemInterval
@@ -167,7 +167,7 @@ package struct BatchWaiter {
     private mutating func warn(of problems: [BatchProblem], among batches: [BatchFacts]) {
         for problem in problems
         where !warned.contains(where: { $0.batch == problem.batch && $0.code == problem.code }) {
-            warn?(problem.sentence(among: batches))
+            warn?(problem.sentence(among: batches, wording))
         }
         warned = problems
     }

@@ -42,9 +42,8 @@ struct DevelopInput {
     ) throws(PhotoListError) -> [DevelopInput] {
         var photos: [(name: String, path: [UInt8])] = []
         let list = try PhotoListReader(argument, options, remark: remark)
-        let scheme = "file://".utf8.count
         while try list.next({ name, url in
-            photos.append((String(decoding: name, as: UTF8.self), PercentEncoding.decoded(url.dropFirst(scheme))))
+            photos.append((String(decoding: name, as: UTF8.self), PhotoURL.path(ofFile: url)))
         }) {}
         return photos.map { name, bytes in
             let path = Path.joined(argument, name)

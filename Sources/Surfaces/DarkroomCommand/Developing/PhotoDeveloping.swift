@@ -3,6 +3,7 @@ import DarkroomFiles
 import DarkroomImaging
 import DarkroomRecipes
 import DarkroomText
+import DarkroomWorker
 import Foundation
 
 /// Develops single photos, from files or standard input, in this process.
@@ -62,7 +63,8 @@ struct PhotoDeveloping {
                 name: name, time: time, images: images, comparisons: comparisons,
                 milliseconds: (ContinuousClock.now - began).wholeMilliseconds)
         } catch {
-            throw CommandError("develop \(name): \(error)")
+            let remedies = FailureReason(error)?.remedies ?? []
+            throw CommandError("develop \(name): " + RemedyWording.commands.sentence("\(error)", remedies))
         }
     }
 

@@ -31,7 +31,7 @@ struct BatchSummary {
                 "  \(reason.word)" + String(repeating: " ", count: 20 - reason.word.count) + HumanText.count(count)
                     + example(of: reason))
         }
-        if let text = waited.text { lines.append("waited most for \(text)") }
+        if let text = waited.text(.commands) { lines.append("waited most for \(text)") }
         lines.append(batch.options.treatmentText)
         if batch.lostGainMaps > 0 { lines.append(GainMapText.lost(batch.lostGainMaps)) }
         if !batch.options.output.isEmpty {
@@ -44,7 +44,8 @@ struct BatchSummary {
 
     private func example(of reason: FailureReason) -> String {
         guard let example = examples[reason], let detail = example.detail else { return "" }
-        return ", such as photo \(example.index): \(HumanText.safe(detail))"
+        let text = RemedyWording.commands.sentence(detail, reason.remedies)
+        return ", such as photo \(example.index): \(HumanText.safe(text))"
     }
 
     private var headline: String {

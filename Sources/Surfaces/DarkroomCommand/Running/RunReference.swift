@@ -33,14 +33,3 @@ struct RunReference {
         redis = try RedisConfiguration(url: url, password: nil)
     }
 }
-
-extension BatchProblem {
-    /// Returns this problem, with the output folder of the run in place of the batch id in its remedy, because commands
-    /// find the private Redis server of a run only by that folder. If `run` is nil, returns the problem unchanged.
-    func naming(_ run: (batch: String, folder: String)?) -> BatchProblem {
-        guard let run else { return self }
-        return BatchProblem(
-            code, of: batch, text: text,
-            remedy: remedy.replacingOccurrences(of: run.batch, with: ShellWord.quoted(run.folder)))
-    }
-}

@@ -111,7 +111,9 @@ final class RunSession {
         configuration.outputsUnder = [options.output, options.originals].filter { !$0.isEmpty }
         let worker = try Worker(
             redis: client.location.redis, keys: client.location.keys, configuration: configuration, logger: logger)
-        let coordinator = client.coordinator(replicas: replicas) { [progress] in progress.note($0.description) }
+        let coordinator = client.coordinator(replicas: replicas) { [progress] in
+            progress.note(RemedyWording.commands.text($0))
+        }
         interruption.onFirst { [progress] in
             progress.note(
                 "stopping: running photos may finish, all others wait for the next run; interrupt again to exit now")
@@ -270,7 +272,8 @@ final class RunSession {
             return try client.store.batch(named: id.description)
         } catch let error as CoordinatorError where error.code == .listDiffers {
             throw CoordinatorError(
-                error.code, "\(error); or give --again to develop all photos again over the same files")
+                error.code, "\(error.problem); or give --again to develop all photos again over the same files",
+                error.remedies)
         }
     }
 
@@ -281,15 +284,8 @@ final class RunSession {
     ) throws -> BatchFacts {
         var waiter = BatchWaiter(
             client, warnAfter: .seconds(5),
-            warn: { [progress, nameForOthers, address] text in
-                // In the command that the text advises, the output folder replaces the batch id. If the command has no
-                // batch id, the address of Redis is added.
-                let command = text.firstRange(of: ": darkroom ")?.lowerBound ?? text.endIndex
-                let named = text[command...].replacing(" \(batch.id)", with: " \(nameForOthers)")
-                let isOfRedis = command != text.endIndex && named == text[command...]
-                guard !interruption.isRequested else { return }
-                progress.note(text[..<command] + named + (isOfRedis ? " (with \(address))" : ""))
-            },
+            wording: .commands(forOthers: batch.id, nameForOthers, address: address),
+            warn: { [progress] text in if !interruption.isRequested { progress.note(text) } },
             onAway: { [privateRedis] in
                 try privateRedis?.checkRunning()
                 // An interrupt ends the wait for a Redis server that cannot be used, for example with a full disk.
@@ -337,7 +333,7 @@ final class RunSession {
             // Redis keeps the failed photos of only a limited number of operations. The other failed photos are
             // restored from the list.
             try list.rewind()
-            let coordinator = client.coordinator { [progress] in progress.note($0.description) }
+            let coordinator = client.coordinator { [progress] in progress.note(RemedyWording.commands.text($0)) }
             _ = try coordinator.restoreEntries(of: batch.id, from: list)
             photos.photos += try client.control.retry(batch.id, reasons: reasons, overwrite: overwrite).photos
         }

@@ -68,7 +68,7 @@ struct BatchPicture {
     /// The problems that cannot be seen from the state of the batch.
     private var warnings: [StyledLine] {
         problems.filter { Self.shownProblems.contains($0.code) }.flatMap { problem in
-            StyledLine.wrapped(problem.sentence, .warning, width: width, most: 3)
+            StyledLine.wrapped(problem.sentence(snapshot.wording), .warning, width: width, most: 3)
         }
     }
 
@@ -164,7 +164,7 @@ struct BatchPicture {
         guard let finder = snapshot.finder else { return [] }
         let texts = [
             finder.hosts(of: batch.id).waitText, batch.deferral?.text(now: snapshot.now),
-            finder.waited(of: batch).text.map { "waited most for \($0)" },
+            finder.waited(of: batch).text(snapshot.wording).map { "waited most for \($0)" },
         ]
         return texts.compactMap(\.self).flatMap { StyledLine.wrapped($0, .dim, width: width, most: 1) }
     }

@@ -33,7 +33,8 @@ struct ClusterPicture {
     private func reasons(_ room: Int) -> [StyledLine] {
         let shown = problems.filter { BatchPicture.shownProblems.contains($0.code) && $0.batch != nil }
         let lines = shown.flatMap { problem in
-            StyledLine.wrapped(problem.sentence(among: snapshot.batches), .warning, width: width, most: 2)
+            StyledLine.wrapped(
+                problem.sentence(among: snapshot.batches, snapshot.wording), .warning, width: width, most: 2)
         }
         guard lines.count > room else { return lines }
         let more = StyledLine("  and more; to list them: darkroom status", .warning).cut(to: width)

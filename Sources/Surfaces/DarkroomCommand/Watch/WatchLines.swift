@@ -59,18 +59,18 @@ struct WatchLines {
     /// A line for each batch that has changed since its last line.
     private mutating func newLines(_ snapshot: WatchSnapshot) -> [String] {
         var lines: [String] = []
-        let problems = snapshot.problems
+        let problems = snapshot.problems, wording = snapshot.wording
         for batch in snapshot.batches {
             let before = printed[batch.id]
             let text = Self.text(batch, now: snapshot.now, problems) { problem in
                 // The sentence about a host contains times.
-                problem.code == .waitsForHost ? problem.code.rawValue : problem.sentence
+                problem.code == .waitsForHost ? problem.code.rawValue : problem.sentence(wording)
             }
             guard before != text else { continue }
             printed[batch.id] = text
             // A batch that had finished before the first snapshot has not changed.
             if before == nil, batch.state == .finished { continue }
-            let line = Self.text(batch, now: snapshot.now, problems, describing: \.sentence)
+            let line = Self.text(batch, now: snapshot.now, problems, describing: { $0.sentence(wording) })
             lines.append(line + pace(batch, snapshot.now, problems))
         }
         let gone = printed.keys.filter { id in !snapshot.batches.contains { $0.id == id } }

@@ -23,13 +23,16 @@ struct WatchSnapshot: Sendable {
     /// The run that the user has named by its output folder; nil if that run has no private Redis.
     var run: (batch: String, folder: String)?
 
+    /// The words for remedies.
+    var wording: RemedyWording { .commands(naming: run) }
+
     /// Finds the problems of the batches; nil if the problems must be derived from this snapshot alone.
     var finder: BatchProblems?
 
     /// The problems of the unfinished batches.
     var problems: [BatchProblem] {
         let finder = finder ?? BatchProblems(workers: workers, cluster: cluster, now: now, known: batches)
-        return finder.of(batches).map { $0.naming(run) }
+        return finder.of(batches)
     }
 }
 

@@ -90,7 +90,7 @@ final class WatchSource: Sendable {
                 inbox.post(.read(snapshot))
             } catch let error as StoreError where error.isPassing {
                 state.withLock { $0.mustReadAll = true }
-                inbox.post(.lost("\(error)"))
+                inbox.post(.lost(RemedyWording.commands.text(of: error)))
             } catch {
                 inbox.post(.failed(error))
                 return
@@ -107,7 +107,7 @@ final class WatchSource: Sendable {
         do {
             inbox.post(.note(try outcome(of: request)))
         } catch {
-            inbox.post(.note("not done: \(error)"))
+            inbox.post(.note("not done: " + RemedyWording.commands.text(of: error)))
         }
     }
 

@@ -23,7 +23,8 @@ struct BatchTexts {
     var facts: JSON {
         let texts: JSON = [
             "state": .string(batch.stateText(now: now, problems: problems)), "speed": .string(speed),
-            "failures": .string(batch.reasonsText), "problems": .array(problems.map { .string($0.sentence) }),
+            "failures": .string(batch.reasonsText), "problems": .array(problems.map { .string($0.sentence()) }),
+            "actions": .array(problems.map { .array($0.remedies.compactMap { $0.action?.json }) }),
         ]
         return JSON(batch, now: now, problems: problems).adding(["texts": texts])
     }

@@ -39,7 +39,7 @@ enum ClusterRoutes {
     ]
 
     @Sendable private static func status(_ call: Call) throws -> HTTPResponse {
-        HTTPResponse(try ClusterStatus(call.client).json)
+        HTTPResponse(try ClusterStatus(call.client).json())
     }
 
     @Sendable private static func limits(_ call: Call) throws -> HTTPResponse {

@@ -47,6 +47,6 @@ extension Call {
         case (_?, _?):
             throw Problem(400, "noList", "there are an uploaded list and the address of a list; give only one")
         }
-        return try Problem.naming(SubmittedFields.names, "submit a list") { try facts(of: submission.submit(request)) }
+        return try facts(of: submission.submit(request))
     }
 }

@@ -1,5 +1,6 @@
 import DarkroomCoding
 import DarkroomHTTP
+import DarkroomText
 
 /// Who may use the server.
 package enum AccessRule: Sendable {
@@ -108,7 +109,7 @@ struct AccessControl: Sendable {
             return .refused("the Host field is missing")
         }
         guard isKnown(host) else {
-            return .refused("this server is not \(host.name); its names are given with --host")
+            return .refused("this server is not \(host.name); it was not started with this name")
         }
         guard isFromThisSite(request, host) else { return .refused("the request comes from another web site") }
         return client(of: request)
@@ -199,9 +200,7 @@ struct HostHeader: Equatable {
 
     /// The value of `Origin`: `https://example.com`. Returns nil for `null` and for other schemes than HTTP.
     init?(origin: String) {
-        guard let start = ["http://", "https://"].first(where: { origin.lowercased().hasPrefix($0) }) else {
-            return nil
-        }
-        self.init(String(origin.dropFirst(start.count)))
+        guard let (_, server) = URLScheme.web(origin[...]) else { return nil }
+        self.init(String(server))
     }
 }

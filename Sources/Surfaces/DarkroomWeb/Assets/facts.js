@@ -56,18 +56,55 @@ export function showFacts(batch) {
     fact("speed").textContent = batch.texts.speed;
     if (fact("state").textContent !== batch.texts.state) fact("state").textContent = batch.texts.state;
     fact("state").className = `state state-${stateStyle(batch)}`;
-    showProblems(fact("problems"), batch.texts.problems.map(printable));
+    showProblems(fact("problems"), batch.texts.problems.map(printable), batch.texts.actions);
     showControls(batch);
 }
 
-function showProblems(place, texts) {
-    if (place.dataset.shown === texts.join("\n")) return;
-    place.dataset.shown = texts.join("\n");
+/**
+ * The addresses of an action that carries out a remedy: the page for browsers without scripts, and the call of the HTTP API.
+ * `site` is the address of the first page, which ends with a slash.
+ */
+export function addressesOf(action, site) {
+    const part = encodeURIComponent(action.name);
+    if (action.batch === null) return { page: `${site}cluster/${part}`, api: `${site}api/v1/${part}` };
+    const batch = `batches/${encodeURIComponent(action.batch)}/${part}`;
+    return { page: site + batch, api: `${site}api/v1/${batch}` };
+}
+
+/** A button, or a link to a page that asks. */
+function elementOf(action, site) {
+    const { page, api } = addressesOf(action, site);
+    if (action.isLink) {
+        const link = document.createElement("a");
+        [link.className, link.href, link.textContent] = ["button", page, printable(action.text)];
+        return link;
+    }
+    const form = document.createElement("form");
+    [form.method, form.action] = ["post", page];
+    Object.assign(form.dataset, { api, method: "POST" });
+    for (const [name, value] of Object.entries(action.fields)) {
+        const field = document.createElement("input");
+        [field.type, field.name, field.value] = ["hidden", name, value];
+        form.append(field);
+    }
+    const button = document.createElement("button");
+    button.textContent = printable(action.text);
+    form.append(button);
+    return form;
+}
+
+function showProblems(place, texts, actions) {
+    const shown = JSON.stringify([texts, actions]);
+    if (place.dataset.shown === shown) return;
+    place.dataset.shown = shown;
     const list = document.createElement("ul");
     list.className = "problems";
-    list.append(...texts.map((text) => {
+    list.append(...texts.map((text, number) => {
         const item = document.createElement("li");
         item.textContent = text;
+        if (!("readOnly" in place.dataset)) {
+            item.append(...actions[number].map((action) => elementOf(action, place.dataset.site)));
+        }
         return item;
     }));
     place.replaceChildren(...(texts.length > 0 ? [list] : []));

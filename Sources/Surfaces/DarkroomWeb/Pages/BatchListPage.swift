@@ -33,7 +33,7 @@ enum BatchListPage {
     private static func table(_ page: BatchPage, _ site: Site) -> HTML {
         guard !page.batches.isEmpty else {
             return .element(
-                "p", ["class": "empty"], "There is no batch. \"darkroom submit LIST -o FOLDER\" submits one.")
+                "p", ["class": "empty"], "There is no batch.")
         }
         let rows = page.batches.map { row($0, page.problems.of($0), page.now, site) }
         return Fragments.table(

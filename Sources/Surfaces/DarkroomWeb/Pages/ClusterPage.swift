@@ -29,7 +29,7 @@ enum ClusterPage {
                 .element("h1", [:], "Cluster"),
                 .element(
                     "div", ["data-refresh": "", "id": "cluster"],
-                    Fragments.problems(status.problems.ofCluster), Fragments.facts(status.sheet),
+                    Fragments.problems(status.problems.ofCluster, actions: call.site), Fragments.facts(status.sheet),
                     .element("div", ["class": "charts"], charts.map(\.html))),
                 call.site.configuration.isReadOnly ? .empty : controls(status, call.site),
             ]

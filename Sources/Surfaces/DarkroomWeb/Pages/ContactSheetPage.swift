@@ -30,7 +30,7 @@ struct ContactSheetPage {
         let finder = try call.client.store.problems(of: [batch], now: now)
         problems = finder.of(batch)
         waiting = finder.hosts(of: batch.id).waitText
-        waited = finder.waited(of: batch).text
+        waited = finder.waited(of: batch).text()
         photos = batch.damage.isEmpty ? try PhotoPage(call, of: batch, limit: Self.photosOfTable) : nil
         showsFiles = call.site.results(of: batch) != nil
         showsOriginals = call.site.folders.results(in: batch.options.originals) != nil
@@ -83,7 +83,12 @@ struct ContactSheetPage {
                 "p", ["class": "counts"], .joined(numbers), .text(" "),
                 .element("span", ["data-fact": "speed"], texts.speed)),
             .element("p", ["data-fact": "failures", "class": "failures"], batch.reasonsText),
-            .element("div", ["data-fact": "problems"], Fragments.problems(problems)),
+            .element(
+                "div",
+                [
+                    "data-fact": "problems", "data-site": site.link(),
+                    "data-read-only": site.configuration.isReadOnly ? "" : nil,
+                ], Fragments.problems(problems, actions: site)),
             .element(
                 "p", [:], .element("a", ["href": site.link("hosts", query: [("batch", id)])], "Hosts of its photos")))
     }
@@ -99,8 +104,8 @@ struct ContactSheetPage {
             default: "\(HumanText.count(photos, of: "failed photo")) run again."
             }
         let rest =
-            " \(HumanText.count(notKept, of: "failed photo")) stayed failed: Redis no longer has their names and URLs; with "
-            + "the list they can run again: darkroom retry \(id) --list LIST"
+            " \(HumanText.count(notKept, of: "failed photo")) stayed failed: Redis no longer has their names and URLs; "
+            + RemedyWording.neutral.text([.retryWithList(batch.id)])
         return .element("p", ["class": "hint", "role": "status"], text + (notKept > 0 ? rest : ""))
     }
 
@@ -110,7 +115,7 @@ struct ContactSheetPage {
         let folder = batch.options.output
         return .element(
             "p", ["class": "hint"],
-            "No photos are shown: \(folder) is not below a folder of the server's option --photos-under.")
+            "No photos are shown: \(folder) is not in a folder that this server may show.")
     }
 
     // MARK: - Controls

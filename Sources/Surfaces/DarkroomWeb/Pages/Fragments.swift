@@ -36,9 +36,16 @@ enum Fragments {
     }
 
     /// What hinders a batch or all batches, with what to do.
-    static func problems(_ problems: [BatchProblem]) -> HTML {
+    /// - Parameter site: the site whose pages can carry out remedies; nil if only the text is shown.
+    static func problems(_ problems: [BatchProblem], actions site: Site? = nil) -> HTML {
         guard !problems.isEmpty else { return .empty }
-        return .element("ul", ["class": "problems"], problems.map { .element("li", [:], $0.sentence) })
+        let site = site?.configuration.isReadOnly == true ? nil : site
+        return .element(
+            "ul", ["class": "problems"],
+            problems.map { problem in
+                let actions = site.map { site in problem.remedies.compactMap { $0.action?.html(site) } } ?? []
+                return .element("li", [:], [.text(problem.sentence())] + actions)
+            })
     }
 
     /// A Redis time in milliseconds, and how long ago it was.

@@ -53,7 +53,8 @@ enum HostsPage {
             .text(host.rate.map { "at most " + HumanText.rate($0) } ?? "-"),
             .joined([
                 .text(time(host.medianMilliseconds)), .element("small", [:], "p95 \(time(host.mostMilliseconds))"),
-            ]), .text(HumanText.count(counts.downloaded)), failures(counts), .text(host.remedy ?? ""),
+            ]), .text(HumanText.count(counts.downloaded)), failures(counts),
+            .text(RemedyWording.neutral.text(host.remedies)),
         ]
     }
 

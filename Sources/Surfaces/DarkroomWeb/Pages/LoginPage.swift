@@ -59,7 +59,7 @@ struct LoginPage {
         guard site.access.accepts(token: token) else {
             let problem = Problem(
                 403, "wrongToken",
-                "this is not the token of the server: it is printed when the server starts, or is in the file of --token-file"
+                "this is not the token of the server: it is printed when the server starts, or is in its token file"
             )
             throw FormFailure(problem: problem, page: LoginPage(site, next: next ?? "").response(problem))
         }

@@ -22,7 +22,7 @@ enum WorkersPage {
                 .element(
                     "div", ["data-refresh": "", "id": "workers"],
                     rows.isEmpty
-                        ? .element("p", ["class": "empty"], "There is no worker. \"darkroom worker\" starts one.")
+                        ? .element("p", ["class": "empty"], "There is no worker.")
                         : Fragments.table(
                             "Workers",
                             [
@@ -70,7 +70,7 @@ enum WorkersPage {
             .text(HumanText.count(worker.number("photos"))), current(HumanText.rate(Double(worker.number("rate")))),
             current(HumanText.bytes(worker.number("bytes.held"))),
             .joined(operations.map { link($0.part, expiries: $0.expiries, site) }),
-            .text(isLiving ? worker.fields["refused"] ?? "" : ""),
+            .text(isLiving ? worker.refusedText : ""),
         ]
     }
 

@@ -102,7 +102,7 @@ final class WebService: HTTPService {
             throw Problem(
                 401, "notLoggedIn",
                 site.access.hasToken
-                    ? "log in with the token of the server: it is printed when the server starts, or is in the file of --token-file"
+                    ? "log in with the token of the server: it is printed when the server starts, or is in its token file"
                     : "the proxy has named no user")
         case .unknownClient, .allowed: break
         }

@@ -137,9 +137,9 @@ package final class ListFeeds: Sendable {
         } catch {
             // The client knows an uploaded list by its name, not by its path on this machine.
             let told = Self.told(error)
-            let message = told.message.replacing(lists.location(of: list), with: request.name)
-            drop(record, because: message, mayExist: wasSent.withLock { $0 }, isAway: told.code == .redisUnreachable)
-            throw DarkroomError(told.code, told.attempted, message, cause: told.cause)
+            let problem = told.problem.replacing(lists.location(of: list), with: request.name)
+            drop(record, because: problem, mayExist: wasSent.withLock { $0 }, isAway: told.code == .redisUnreachable)
+            throw DarkroomError(told.code, told.attempted, problem, told.remedies, cause: told.cause)
         }
     }
 

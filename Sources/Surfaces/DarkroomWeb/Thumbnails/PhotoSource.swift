@@ -72,7 +72,7 @@ extension Site {
     /// Opens the original of a photo, if the batch keeps originals. Blocks.
     func original(of index: Int, _ batch: BatchFacts) throws -> OpenPhoto {
         guard !batch.options.originals.isEmpty else {
-            throw Problem(404, "noOriginals", "batch \(batch.label) keeps no originals (--originals)")
+            throw Problem(404, "noOriginals", "batch \(batch.label) keeps no originals")
         }
         guard let originals = folders.results(in: batch.options.originals) else {
             throw Self.notShown(batch.options.originals, "originals")
@@ -99,7 +99,7 @@ extension Site {
             404, "notShown",
             folder.isEmpty
                 ? "the batch writes no files"
-                : "this server does not show the \(kind) folder \(folder); start it with --photos-under for this folder or one above"
+                : "this server does not show the \(kind) folder \(folder): it is not in a folder that the server may show"
         )
     }
 

@@ -1,4 +1,3 @@
-import DarkroomConcurrency
 import DarkroomFiles
 import DarkroomImaging
 import DarkroomModel
@@ -14,30 +13,10 @@ final class BatchContext: Sendable {
     let options: BatchOptions
     let recipe: PhotoRecipe
     let storage: any BatchStorage
-    /// The folder of the downloaded bytes; nil if the bytes are not kept.
-    let originals: OriginalsFolder?
-    /// The file system of ``originals``; nil if there is none, or if it cannot be identified.
-    let originalsDomain: StorageDomain?
+    /// The downloaded bytes; nil if they are not kept.
+    let originals: BatchOriginals?
     /// The number that the batch received when it took its output, see ``BatchFacts/outputTaken``.
     let taken: Int
-
-    /// The bytes that cannot be decoded, by the index of their photo. These photos are downloaded again.
-    let unusableOriginals = Locked<[Int: UnusableOriginal]>([:])
-
-    /// Bytes in the folder of originals that cannot be decoded. Another batch may have developed them with other
-    /// options. Therefore they stay until another download gives a photo that can be developed, or the same bytes,
-    /// which can be had again.
-    struct UnusableOriginal {
-        let reason: FailureReason
-        let detail: String
-        /// The SHA-256 digest of the bytes.
-        let digest: [UInt8]
-
-        /// The detail of the photo's failure after it also failed with another download.
-        func detail(after reason: FailureReason, _ other: String) -> String {
-            "\(detail); downloaded again: \(reason.word)\(other.isEmpty ? "" : ": \(other)")"
-        }
-    }
 
     /// Creates the context of a batch, and checks its folders.
     /// - Parameters:
@@ -58,7 +37,7 @@ final class BatchContext: Sendable {
         } catch let refusal as Refusal {
             throw refusal
         } catch {
-            throw Refusal(reason: "\(error)")
+            throw Refusal(.other, "\(error)")
         }
         let files = BatchFiles(
             id, options, template,
@@ -81,8 +60,9 @@ final class BatchContext: Sendable {
             : try StorageSchemes.place(options.output).storage(
                 of: files, taken: taken, rules, willAccess: willAccess)
         try originalsPlace?.prepare(role: Self.originalsRole, rules, willAccess: willAccess)
-        originals = originalsPlace.map { OriginalsFolder(place: $0, maxBytes: configuration.transfer.maxBytes) }
-        originalsDomain = originals?.domain
+        originals = originalsPlace.map {
+            BatchOriginals(OriginalsFolder(place: $0, maxBytes: configuration.transfer.maxBytes))
+        }
         if !options.photosFolder.isEmpty {
             willAccess(options.photosFolder)
             try Self.checkPhotos(options.photosFolder, configuration)
@@ -99,7 +79,7 @@ final class BatchContext: Sendable {
     ) throws -> PhotoRecipe {
         let outputs = try options.outputs()
         if let problem = Imaging.problem(saving: outputs.flatMap(\.encoding.candidates)) {
-            throw Refusal(reason: problem)
+            throw Refusal(.other, problem)
         }
         var limits = DevelopOptions(outputs: [], maxPixels: configuration.maxPixels)
         limits.processorTime = configuration.photoTimeout
@@ -108,7 +88,8 @@ final class BatchContext: Sendable {
         limits.overlays = try Overlays.load(for: outputs) { path throws(Refusal) in
             let folders = configuration.transfer.fileFolders + configuration.watermarkFolders
             guard let folder = OutputPlace.longest(of: folders, containing: path) else {
-                throw Refusal(reason: "its watermark \(path) is not below a folder of --files-under")
+                throw Refusal(
+                    .filesNotAllowed, "its watermark \(path) is not in a folder whose files this worker may read")
             }
             willAccess(folder)
             return folder
@@ -128,7 +109,8 @@ final class BatchContext: Sendable {
         let known = Set(configuration.customFilters.keys).union(configuration.commands.keys).sorted()
             .joined(separator: ", ")
         throw Refusal(
-            reason: "this worker has no custom filter \"\(name)\" for \(CustomStep.prefix)\(name): "
+            .other,
+            "this worker has no custom filter \"\(name)\" for \(CustomStep.prefix)\(name): "
                 + (known.isEmpty ? "none is registered with it" : "registered with it are \(known)"))
     }
 
@@ -137,10 +119,12 @@ final class BatchContext: Sendable {
         let folders = configuration.transfer.fileFolders
         let isRead = (folders + folders.compactMap(Path.real)).contains { Folder.part(of: path, below: $0) != nil }
         guard isRead, !Path.climbs(path) else {
-            throw Refusal(reason: "its photos lie in \(path), which is not below a folder of --files-under")
+            throw Refusal(
+                .filesNotAllowed, "its photos lie in \(path), which is not in a folder whose files this worker may read"
+            )
         }
         guard access(path, R_OK | X_OK) == 0 else {
-            throw Refusal(reason: "the folder of its photos is not seen here: \(path): \(systemErrorText())")
+            throw Refusal(.folderMissing, "the folder of its photos is not seen here: \(path): \(systemErrorText())")
         }
     }
 }

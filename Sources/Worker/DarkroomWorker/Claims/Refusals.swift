@@ -17,14 +17,15 @@ struct Refusals {
         case answer(String)
     }
 
-    struct Refusal {
-        var reason: String
+    private struct Entry {
+        /// Nil if there are too many refusals to keep each of them.
+        var refusal: Refusal?
         let end: End
         /// The time at which the worker checks whether the cause is gone.
         var due: ContinuousClock.Instant
     }
 
-    private var refusals: [BatchID: Refusal] = [:]
+    private var refusals: [BatchID: Entry] = [:]
     /// Refused batches that Redis does not know yet.
     private var unsent: Set<BatchID> = []
     /// Batches that the worker no longer refuses and that Redis still lists as refused.
@@ -34,7 +35,7 @@ struct Refusals {
 
     /// The largest number of refusals with a reason. Further refusals are kept for ``crowdInterval``, without a reason.
     static let limit = 10_000
-    /// The largest number of refused batches. If there are more, the refusal with the earliest ``Refusal/due`` is
+    /// The largest number of refused batches. If there are more, the refusal that is due first is
     /// withdrawn.
     static let mostKept = 100_000
     /// How long a batch is refused if there are more than ``limit`` refusals.
@@ -47,8 +48,8 @@ struct Refusals {
     static let answerInterval = Duration.seconds(600)
     private static let maxDue = 1000
 
-    /// The refused batches whose reason is kept, at most ``limit``.
-    var reasons: [BatchID: String] { refusals.filter { !$0.value.reason.isEmpty }.mapValues(\.reason) }
+    /// The refused batches whose refusal is kept, at most ``limit``.
+    var kept: [BatchID: Refusal] { refusals.compactMapValues(\.refusal) }
 
     var batches: [BatchID] { Array(refusals.keys) }
 
@@ -59,16 +60,16 @@ struct Refusals {
     /// Refuses a batch.
     /// - Returns: false if the batch was already refused.
     mutating func refuse(
-        _ batch: BatchID, _ reason: String, until end: End, _ now: ContinuousClock.Instant
+        _ batch: BatchID, _ refusal: Refusal, until end: End, _ now: ContinuousClock.Instant
     ) -> Bool {
         let isNews = refusals[batch] == nil
         if isNews, refusals.count >= Self.mostKept, let first = refusals.min(by: { $0.value.due < $1.value.due }) {
             withdraw(first.key)
         }
         if isNews, refusals.count >= Self.limit {
-            refusals[batch] = Refusal(reason: "", end: .time, due: now + Self.crowdInterval)
+            refusals[batch] = Entry(refusal: nil, end: .time, due: now + Self.crowdInterval)
         } else {
-            refusals[batch] = Refusal(reason: reason, end: end, due: now + Self.interval(end))
+            refusals[batch] = Entry(refusal: refusal, end: end, due: now + Self.interval(end))
         }
         if withdrawn.remove(batch) == nil, isNews { unsent.insert(batch) }
         return isNews
@@ -81,19 +82,19 @@ struct Refusals {
 
     /// Withdraws the refusals whose cause was that the file system at this mount point did not answer.
     mutating func recovered(_ mount: String) {
-        for (batch, refusal) in refusals {
-            if case .answer(mount) = refusal.end { withdraw(batch) }
+        for (batch, entry) in refusals {
+            if case .answer(mount) = entry.end { withdraw(batch) }
         }
     }
 
-    /// Keeps a refusal, with the reason that a check has found.
-    mutating func keep(_ batch: BatchID, _ reason: String, _ now: ContinuousClock.Instant) {
+    /// Keeps refusing a batch, with the refusal that a check has found.
+    mutating func keep(_ batch: BatchID, _ refusal: Refusal, _ now: ContinuousClock.Instant) {
         guard let end = refusals[batch]?.end else { return }
-        refusals[batch]?.reason = reason
+        refusals[batch]?.refusal = refusal
         refusals[batch]?.due = now + Self.interval(end)
     }
 
-    /// The refusals to check now, the earliest ``Refusal/due`` first.
+    /// The refusals to check now, in the order of their due times.
     func due(_ now: ContinuousClock.Instant) -> [(batch: BatchID, end: End)] {
         refusals.filter { $0.value.due <= now }.sorted { $0.value.due < $1.value.due }.prefix(Self.maxDue)
             .map { ($0.key, $0.value.end) }
@@ -101,8 +102,8 @@ struct Refusals {
 
     /// Makes all refusals that end with a check due now.
     mutating func checkAgain(_ now: ContinuousClock.Instant) {
-        for (batch, refusal) in refusals {
-            if case .check = refusal.end { refusals[batch]?.due = now }
+        for (batch, entry) in refusals {
+            if case .check = entry.end { refusals[batch]?.due = now }
         }
     }
 

@@ -11,9 +11,9 @@ extension WorkerCore {
     private var refusals: Locked<Refusals> { coordination.refusals }
 
     /// The batches that this worker cannot run now, with the reasons.
-    var refused: [BatchID: String] {
+    var refused: [BatchID: Refusal] {
         let blocked = read { $0.blockedBatches }
-        return refusals.withLock { $0.reasons }.merging(blocked) { _, why in why }
+        return refusals.withLock { $0.kept }.merging(blocked) { _, blocked in blocked }
     }
 
     /// Prepares claimed operations, batch by batch. If the file system of a batch does not answer, the batch is
@@ -39,7 +39,7 @@ extension WorkerCore {
         }
     }
 
-    func refuse(_ batch: BatchID, _ reason: String) { refuse(batch, reason, until: .time) }
+    func refuse(_ batch: BatchID, _ reason: String) { refuse(batch, Refusal(.other, reason), until: .time) }
 
     private func decline(_ operation: ClaimedOperation) { handle(.declined(operation.held)) }
 
@@ -55,7 +55,9 @@ extension WorkerCore {
         return folders.perform(onHang: onHang, onAnswer: onAnswer, body)
     }
 
-    private static func noAnswer(_ mount: String) -> String { "the file system at \(mount) does not answer" }
+    private static func noAnswer(_ mount: String) -> Refusal {
+        Refusal(.folderMissing, "the file system at \(mount) does not answer")
+    }
 
     private func accept(_ operation: ClaimedOperation, _ call: FolderCalls.Call) {
         let batch = operation.held.batch
@@ -68,7 +70,7 @@ extension WorkerCore {
             var known = cached.map { (options: $0.options, taken: $0.taken) }
             if known == nil, let facts = try coordination.store.facts(of: batch) {
                 guard facts.damage.isEmpty else {
-                    throw Refusal(reason: "it is damaged in Redis: \(facts.damage.joined(separator: ", "))")
+                    throw Refusal(.other, "it is damaged in Redis: \(facts.damage.joined(separator: ", "))")
                 }
                 known = (facts.options, facts.outputTaken)
             }
@@ -93,10 +95,11 @@ extension WorkerCore {
             contexts.withLock { $0[batch] = nil }  // the cause may be temporary
             switch error {
             // The batch may have taken its folder back since `cached` was created, so its facts are read again.
-            case let refusal as Refusal where refusal.isOfHolder && cached != nil: return accept(operation, call)
-            case let refusal as Refusal: refuse(batch, refusal.reason, until: end)
+            case let refusal as Refusal where refusal.code == .folderTaken && cached != nil:
+                return accept(operation, call)
+            case let refusal as Refusal: refuse(batch, refusal, until: end)
             case let error as StoreError where error.isPassing: break
-            default: refuse(batch, "operation \(operation.held.number): \(error)", until: .time)
+            default: refuse(batch, "operation \(operation.held.number): \(error)")
             }
             decline(operation)
         }
@@ -106,8 +109,8 @@ extension WorkerCore {
     /// - Throws: ``Refusal`` if no file can be written there.
     private func openStorage(of context: BatchContext) throws(Refusal) -> any HeldStorage {
         let storage = try context.storage.take()
-        for case .outputBlocked(let reason) in effects(of: .outputOpened(context.id, storage.domains)) {
-            throw Refusal(reason: reason)
+        for case .outputBlocked(let refusal) in effects(of: .outputOpened(context.id, storage.domains)) {
+            throw refusal
         }
         return storage
     }
@@ -115,12 +118,12 @@ extension WorkerCore {
     // MARK: Refusals
 
     /// Refuses a batch until the cause is gone, and logs the first refusal.
-    func refuse(_ batch: BatchID, _ reason: String, until end: Refusals.End) {
-        guard refusals.withLock({ $0.refuse(batch, reason, until: end, .now) }) else { return }
+    func refuse(_ batch: BatchID, _ refusal: Refusal, until end: Refusals.End) {
+        guard refusals.withLock({ $0.refuse(batch, refusal, until: end, .now) }) else { return }
         outputSignal.raise()
         coordination.logger.notice(
             "batch is left to other workers", key: batch.description,
-            [.batch: .text(batch), "detail": .text(reason)])
+            [.batch: .text(batch), "detail": .text(refusal.reason)])
     }
 
     /// The time after which ``checkRefusals()`` starts no further check. The next call checks the other batches.
@@ -143,8 +146,8 @@ extension WorkerCore {
                 refusals.withLock { $0.withdraw(batch) }
                 isAnyWithdrawn = true
             } catch {
-                refusals.withLock { $0.keep(batch, error.reason, .now) }
-                if case .check(_, let number) = end, error.isOfHolder { taken[batch] = number }
+                refusals.withLock { $0.keep(batch, error, .now) }
+                if case .check(_, let number) = end, error.code == .folderTaken { taken[batch] = number }
             }
         }
         for batch in batchesThatTookTheirFolderBack(since: taken) {
@@ -156,7 +159,7 @@ extension WorkerCore {
 
     /// - Throws: ``Refusal`` if a refused batch cannot be run now.
     private func check(_ batch: BatchID, _ options: BatchOptions, taken: Int) throws(Refusal) {
-        if let mount = folders.hungMount(of: options.folders) { throw Refusal(reason: Self.noAnswer(mount)) }
+        if let mount = folders.hungMount(of: options.folders) { throw Self.noAnswer(mount) }
         let found = Locked<Refusal?>(nil)
         let hung = perform { [self] call in
             do throws(Refusal) {
@@ -168,7 +171,7 @@ extension WorkerCore {
                 found.withLock { $0 = error }
             }
         }
-        if let hung { throw Refusal(reason: Self.noAnswer(hung)) }
+        if let hung { throw Self.noAnswer(hung) }
         if let refusal = found.withLock({ $0 }) { throw refusal }
     }
 

@@ -38,7 +38,7 @@ final class CommandStream: @unchecked Sendable {  // used by one thread at a tim
             guard case .late(let limit) = error, !hasPrinted else { throw error }
             throw .late(
                 "\(limit); it has printed no line of JSON: a program that reads to the end of its input needs "
-                    + "--custom-filter-style process")
+                    + "the style \"process\" of custom filters")
         }
         if reader.answer != nil { photos += 1 }
         return reader.answer

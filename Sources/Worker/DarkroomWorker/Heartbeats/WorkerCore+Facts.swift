@@ -31,7 +31,7 @@ extension WorkerCore {
             ("photos", String(activity.photosDone)),
             ("rate", String(rate.photosPerSecond(done: activity.photosDone))),
             ("operations", operations.prefix(16).map { "\($0.batch)/\($0.number)" }.joined(separator: " ")),
-            ("refused", WorkerFacts.text(ofRefusals: refused)),
+            ("refused", WorkerFacts.text(of: refused)),
             ("running", WorkerFacts.text(ofRunning: batches.map { ($0.batch, $0.running) })),
             ("waiting", WorkerFacts.text(of: Self.waits(batches))), ("hosts", WorkerFacts.text(of: hosts)),
             ("waited", WorkerFacts.text(of: waited)),

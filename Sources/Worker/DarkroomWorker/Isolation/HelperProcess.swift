@@ -162,7 +162,7 @@ final class HelperProcess: Sendable {
             if ContinuousClock.now - began > time.clock {
                 lateness = "was ended, it took longer than \(time.clock)"
             } else if let used, let now = processorTime, now - used > time.processor {
-                lateness = "was ended, it took more processor time than a photo of its size may (--photo-timeout)"
+                lateness = "was ended, it took more processor time than a photo of its size may"
             }
             return lateness != nil || isStopped()
         }

@@ -82,22 +82,21 @@ struct PhotoDevelopment {
         guard outcome.line.original != nil, let originals = photo.context.originals else { return outcome }
         let index = photo.record.index
         guard reason.isOfBytes else {
-            let kept = photo.context.unusableOriginals.withLock { $0.removeValue(forKey: index) }
+            let kept = originals.takeUnusable(index)
             if kept != nil { outcome.line.original = nil }  // the failure is not that of the kept bytes
             return outcome
         }
         let digest = SHA256Digest.hash(of: image.body)
         if image.attempts == 0 {
-            let original = BatchContext.UnusableOriginal(reason: reason, detail: detail, digest: digest)
-            photo.context.unusableOriginals.withLock { $0[index] = original }
+            originals.note(BatchOriginals.Unusable(reason: reason, detail: detail, digest: digest), of: index)
             return nil
         }
-        let kept = photo.context.unusableOriginals.withLock { $0.removeValue(forKey: index) }
+        let kept = originals.takeUnusable(index)
         if let kept, kept.digest != digest, kept.reason != .notAnImage {
             return failure(kept.reason, kept.detail(after: reason, detail))
         }
         let isRemoved = fileCalls.run(for: photo.operation) {
-            originals.remove(photo.record.url, ifDigestIs: kept?.digest ?? digest)
+            originals.folder.remove(photo.record.url, ifDigestIs: kept?.digest ?? digest)
         }
         if isRemoved { outcome.line.original = nil }
         return outcome
@@ -107,16 +106,14 @@ struct PhotoDevelopment {
     /// will be started again.
     private func replaceOriginal() throws(StorageFault) -> Bool {
         let index = photo.record.index
-        guard let originals = photo.context.originals,
-            photo.context.unusableOriginals.withLock({ $0[index] }) != nil
-        else { return true }
+        guard let originals = photo.context.originals, originals.isUnusable(index) else { return true }
         let written: Void? = try storing { () throws(StorageFault) in
-            try originals.write(
+            try originals.folder.write(
                 image.body, of: photo.record, by: image.way, time: image.time, for: photo.operation,
                 writer: "\(worker).\(attempt)")
         }
         guard written != nil else { return false }
-        photo.context.unusableOriginals.withLock { $0[index] = nil }
+        originals.takeUnusable(index)
         return true
     }
 
@@ -136,7 +133,7 @@ struct PhotoDevelopment {
 
     /// The outcome of a photo whose download failed. If kept bytes could not be decoded before, that is the reason.
     static func failure(_ photo: RunningPhoto, _ reason: FailureReason, _ error: TransferError) -> PhotoOutcome {
-        let kept = photo.context.unusableOriginals.withLock { $0.removeValue(forKey: photo.record.index) }
+        let kept = photo.context.originals?.takeUnusable(photo.record.index)
         let detail = kept?.detail(after: reason, error.detail) ?? error.detail
         var outcome = failure(photo, kept?.reason ?? reason, detail)
         outcome.line.attempts = error.attempts
@@ -157,7 +154,7 @@ struct PhotoDevelopment {
     /// The path of the downloaded bytes of a photo; nil if they are not kept.
     private static func original(of photo: RunningPhoto) -> String? {
         let url = photo.record.url
-        return photo.context.originals == nil || PhotoURL.isFile(url) ? nil : OriginalsFolder.file(of: url)
+        return photo.context.originals != nil && OriginSchemes.isKept(url) ? OriginalsFolder.file(of: url) : nil
     }
 
     static func failure(_ photo: RunningPhoto, _ reason: FailureReason, _ detail: String) -> PhotoOutcome {

@@ -64,7 +64,7 @@ final class StorageMonitor: Sendable {
         }
         if let found = check.fault(room: faults.latest.room) {
             core.outages.withLock { $0.change(outage.number, to: found) }
-            core.handle(.storageChanged(outage.number, detail: found.detail, domain: found.domain))
+            core.handle(.storageChanged(outage.number, found.refusal, domain: found.domain))
             return
         }
         // No other code removes these files, and none of their names can have been used again during the outage.

@@ -21,7 +21,7 @@ extension WorkerCore {
     func blocks(_ fault: StorageFault, _ id: BatchID) -> Bool {
         guard fault.scope != .file else { return false }
         for case .outage(let number, beganFor: let batches) in effects(
-            of: .storageFault(id, detail: fault.detail, domain: fault.domain))
+            of: .storageFault(id, fault.refusal, domain: fault.domain))
         {
             outages.withLock { $0.add(fault, of: id, to: number, begins: batches != nil) }
             outputSignal.raise()

@@ -1,84 +1,60 @@
 import DarkroomConcurrency
 import DarkroomModel
+import DarkroomOrigins
 import DarkroomTransfer
 import DarkroomWorkerState
 import Foundation
 
 /// Downloads the bytes of one photo, without occupying a thread.
 final class ImageDownloader: AsynchronousOperation, @unchecked Sendable {
-    // Unchecked: all mutable state is in `progress`, behind a lock.
-    private struct Progress {
-        var fetch: (any PhotoFetch)?
-        var order: TransferOrder
-        var image: Download?
-    }
+    // Unchecked: all mutable state is in `request` and `image`, behind locks.
 
     /// The photo; if `isStored` of its task is true, its bytes are in the batch's folder of originals.
     let photo: RunningPhoto
-    /// What the fetch asks and tells at its steps.
-    let steps: TransferSteps
-    private let source: any PhotoSource
-    private let progress: Locked<Progress>
-    private let onEnd: @Sendable (Result<Download, TransferError>) -> Void
+    private let request: PhotoRequest
+    private let fetch: Fetch
+    private let image = Locked<Download?>(nil)
+    private let onEnd: FetchCompletion
 
-    /// - Parameter onEnd: called with the result, once, before the operation is finished.
+    /// Fetches the bytes of a photo.
+    typealias Fetch = @Sendable (PhotoRequest, @escaping FetchCompletion) -> Void
+
+    /// - Parameters:
+    ///   - steps: what the fetch asks and tells at its steps.
+    ///   - onEnd: called with the result, once, before the operation is finished.
     init(
-        _ photo: RunningPhoto, source: any PhotoSource, urgency: Urgency, steps: TransferSteps,
-        onEnd: @escaping @Sendable (Result<Download, TransferError>) -> Void
+        _ photo: RunningPhoto, urgency: Urgency, steps: TransferSteps, fetch: @escaping Fetch,
+        onEnd: @escaping FetchCompletion
     ) {
         self.photo = photo
-        self.source = source
-        self.steps = steps
+        self.fetch = fetch
         self.onEnd = onEnd
-        progress = Locked(Progress(order: Self.order(photo, urgency)))
+        request = PhotoRequest(
+            photo.record, of: photo.operation, order: Self.order(photo, urgency), cancellation: photo.cancellation,
+            steps: steps, history: photo.task.history)
         super.init()
         qualityOfService = .userInitiated
         queuePriority = urgency.priority.ofQueue
     }
 
-    /// Whether the fetch may begin; if not, the download ends as cancelled.
-    func mayBegin() -> Bool { steps.mayBegin?() ?? true }
-
     override func begin() {
         guard !photo.cancellation.isCancelled else {
             return end(.failure(TransferError(code: .cancelled, detail: "cancelled before it began")))
         }
-        source.fetch(for: self)
-    }
-
-    /// Begins to fetch the photo's bytes: calls `start` with the current position among the waiting fetches.
-    func begin(_ start: (TransferOrder) -> any PhotoFetch) {
-        let order = progress.withLock { $0.order }
-        let fetch = start(order)
-        let latest = progress.withLock { progress in
-            progress.fetch = fetch
-            return progress.order
-        }
-        // The urgency or the cancellation may have changed before `fetch` was set.
-        if latest != order { fetch.reorder(latest) }
-        fetch.stop(photo.cancellation.level)
+        fetch(request, end)
     }
 
     /// Stops the download after the task was cancelled or withdrawn.
-    func stop(_ level: CancellationToken.Level) { progress.withLock { $0.fetch }?.stop(level) }
+    func stop(_ level: CancellationToken.Level) { request.stop(level) }
 
     /// Changes the urgency unless the download has started.
     func reorder(_ urgency: Urgency) {
         queuePriority = urgency.priority.ofQueue
-        let order = Self.order(photo, urgency)
-        progress.withLock { progress in
-            progress.order = order
-            return progress.fetch
-        }?.reorder(order)
+        request.reorder(Self.order(photo, urgency))
     }
 
     /// Removes and returns the downloaded bytes; nil if there are no bytes.
-    func takeImage() -> Download? {
-        progress.withLock { progress in
-            defer { progress.image = nil }
-            return progress.image
-        }
-    }
+    func takeImage() -> Download? { image.exchange(nil) }
 
     private static func order(_ photo: RunningPhoto, _ urgency: Urgency) -> TransferOrder {
         TransferOrder(
@@ -86,8 +62,8 @@ final class ImageDownloader: AsynchronousOperation, @unchecked Sendable {
     }
 
     /// Ends the download.
-    func end(_ result: Result<Download, TransferError>) {
-        if case .success(let download) = result { progress.withLock { $0.image = download } }
+    private func end(_ result: Result<Download, TransferError>) {
+        if case .success(let download) = result { image.withLock { $0 = download } }
         onEnd(result)
         finish()
     }

@@ -1,4 +1,5 @@
 import DarkroomConcurrency
+import DarkroomOrigins
 import DarkroomTransfer
 import DarkroomWorkerState
 import Foundation
@@ -22,10 +23,8 @@ final class PendingOperations: Sendable {
     private let downloadStarts = DispatchQueue(label: "darkroom.downloads", qos: .userInitiated)
     private let downloadQueue = OperationQueue()
     private let filtrationQueue = OperationQueue()
-    private let source: any PhotoSource
 
-    init(filtrations: Int, source: any PhotoSource) {
-        self.source = source
+    init(filtrations: Int) {
         downloadQueue.name = "Download queue"
         // Downloaders only pass their transfers to the engine, so one thread is enough to start many of them.
         downloadQueue.underlyingQueue = downloadStarts
@@ -41,14 +40,16 @@ final class PendingOperations: Sendable {
 
     /// Begins a download. If the task is cancelled, the transfer is aborted and the bytes are freed. If the task is
     /// withdrawn, the download ends only if it is waiting; a running transfer continues.
-    /// - Parameter ended: called with the result, on any thread; the bytes stay here until ``takeImage(of:)``.
+    /// - Parameters:
+    ///   - fetch: fetches the bytes.
+    ///   - ended: called with the result, on any thread; the bytes stay here until ``takeImage(of:)``.
     func download(
-        _ photo: RunningPhoto, _ urgency: Urgency, _ steps: TransferSteps,
-        ended: @escaping @Sendable (Result<Download, TransferError>) -> Void
+        _ photo: RunningPhoto, _ urgency: Urgency, _ steps: TransferSteps, fetch: @escaping ImageDownloader.Fetch,
+        ended: @escaping FetchCompletion
     ) {
         let task = photo.task
         let key = ObjectIdentifier(task)
-        let downloader = ImageDownloader(photo, source: source, urgency: urgency, steps: steps) { [self] result in
+        let downloader = ImageDownloader(photo, urgency: urgency, steps: steps, fetch: fetch) { [self] result in
             inProgress.withLock { inProgress in
                 let downloader = inProgress.downloads.removeValue(forKey: key)
                 if case .success = result { inProgress.downloaded[key] = downloader }
