@@ -9,6 +9,7 @@ import DarkroomTestSupport
 import Foundation
 import StoreInspection
 import Testing
+import WorkerSupport
 
 @testable import DarkroomWorker
 
@@ -59,21 +60,39 @@ final class Darkroom: Sendable {
         func log(_ event: LogEvent) { darkroom.note(event.text()) }
     }
 
-    /// Starts a worker in this namespace. By default, the worker logs to ``logger``.
+    /// Creates a worker in this namespace without starting it. By default, the worker logs to ``logger``.
     func worker(
         redis configured: RedisConfiguration? = nil, logger: Logger? = nil,
         _ change: (inout WorkerConfiguration) throws -> Void = { _ in }
     ) throws -> Worker {
-        var configuration = WorkerConfiguration()
-        configuration.transfer.allowPrivate = true
-        configuration.transfer.retries = 0
-        configuration.transfer.patience = .zero
-        try change(&configuration)
-        let worker = try Worker(
-            redis: configured ?? redis.configuration, keys: keys, configuration: configuration,
+        try Worker(
+            redis: configured ?? redis.configuration, keys: keys, configuration: .local(change),
             logger: logger ?? self.logger)
-        try worker.start()
-        return worker
+    }
+
+    /// Runs a worker in this namespace during `body`. See ``worker(redis:logger:_:)``.
+    @discardableResult
+    func withWorker<Value>(
+        redis: RedisConfiguration? = nil, logger: Logger? = nil,
+        _ change: (inout WorkerConfiguration) throws -> Void = { _ in }, run body: (Worker) throws -> Value
+    ) throws -> Value {
+        try [worker(redis: redis, logger: logger, change)].run { try body($0[0]) }
+    }
+
+    /// Runs a worker in this namespace during `body`. See ``worker(redis:logger:_:)``.
+    @discardableResult
+    func withWorker<Value>(
+        redis: RedisConfiguration? = nil, logger: Logger? = nil,
+        _ change: (inout WorkerConfiguration) throws -> Void = { _ in }, run body: (Worker) async throws -> Value
+    ) async throws -> Value {
+        try await [worker(redis: redis, logger: logger, change)].run { try await body($0[0]) }
+    }
+
+    /// Creates several equal workers in this namespace without starting them.
+    func workers(
+        _ count: Int, redis: RedisConfiguration? = nil, _ change: (inout WorkerConfiguration) throws -> Void = { _ in }
+    ) throws -> [Worker] {
+        try (0..<count).map { _ in try worker(redis: redis, change) }
     }
 
     /// Appends a line of the log to ``lines``.

@@ -1,5 +1,6 @@
 import DarkroomConcurrency
 import DarkroomCoordinator
+import DarkroomLists
 import DarkroomStore
 import Foundation
 

@@ -1,4 +1,4 @@
-import DarkroomCoordinator
+import DarkroomLists
 
 /// A photo list, and how its photos are read.
 ///
@@ -111,7 +111,7 @@ extension PhotoList {
     ///   - remark: Called with remarks about parts of the list that were skipped, converted or guessed.
     package func open(
         except output: String?, _ selection: PhotoSelection, mayBePrivate: Bool = true, limits: ListLimits? = nil,
-        remark: @escaping @Sendable (String) -> Void = { _ in }
+        remark: @escaping @Sendable (ListRemark) -> Void = { _ in }
     ) throws -> SelectedPhotos {
         var options = ListOptions()
         options.isRecursive = isRecursive

@@ -1,5 +1,6 @@
 import DarkroomCoordinator
 import DarkroomFiles
+import DarkroomLists
 import DarkroomRecipes
 import DarkroomStorage
 import DarkroomText
@@ -125,8 +126,8 @@ extension Submission {
         guard !template.hasIndex else { return }
         var paths: Set<String> = []
         var repeated: String?
-        try photos.read { name, _ in
-            let name = String(decoding: name, as: UTF8.self)
+        try photos.read { entry in
+            let name = String(decoding: entry.name, as: UTF8.self)
             // Some file systems ignore case and Unicode composition. Swift's `==` already ignores composition.
             let path = template.path(index: 0, name: name, ending: "").lowercased()
             if !paths.insert(path).inserted { repeated = name }

@@ -1,4 +1,5 @@
 import DarkroomCoordinator
+import DarkroomLists
 import DarkroomModel
 import DarkroomStorage
 
@@ -73,8 +74,8 @@ public struct SubmissionExamination: Sendable {
         fileFolders: [String]? = nil, onProgress: (Int) -> Void = { _ in }
     ) throws {
         var examination = try ListExamination(options, fileFolders: fileFolders)
-        try photos.read { name, url in
-            examination.add(name: name, url: url, line: selected?.list.line)
+        try photos.read { entry in
+            examination.add(entry)
             if examination.photos % Self.photosPerNote == 0 { onProgress(examination.photos) }
             return true
         }

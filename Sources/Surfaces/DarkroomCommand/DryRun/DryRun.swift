@@ -1,6 +1,6 @@
 import Darkroom
-import DarkroomCoordinator
 import DarkroomImaging
+import DarkroomLists
 import DarkroomText
 
 /// The report of `--dry-run`: what a command would do. Nothing is stored.

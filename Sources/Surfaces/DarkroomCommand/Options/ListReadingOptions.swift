@@ -1,6 +1,6 @@
 import ArgumentParsing
 import Darkroom
-import DarkroomCoordinator
+import DarkroomLists
 import DarkroomText
 
 /// Options for reading a photo list.
@@ -57,7 +57,7 @@ struct ListReadingOptions: ParsableArguments {
     func open(
         _ list: String, output: String?, _ selection: PhotoSelection, remark: @escaping @Sendable (String) -> Void
     ) throws -> SelectedPhotos {
-        let photos = try photoList(list).open(except: output, selection, remark: remark)
+        let photos = try photoList(list).open(except: output, selection) { remark(RemedyWording.commands.text($0)) }
         if seed == nil, case .sample(let sample) = selection {
             remark("the seed of the sample is \(sample.seed); --seed \(sample.seed) takes the same photos again")
         }

@@ -1,6 +1,7 @@
 import Darkroom
 import DarkroomConcurrency
 import DarkroomCoordinator
+import DarkroomLists
 import DarkroomLogging
 import DarkroomStore
 

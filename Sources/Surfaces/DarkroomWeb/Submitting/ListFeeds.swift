@@ -2,6 +2,7 @@ import Darkroom
 import DarkroomConcurrency
 import DarkroomCoordinator
 import DarkroomFiles
+import DarkroomLists
 import DarkroomLogging
 import DarkroomHTTP
 
@@ -227,7 +228,7 @@ package final class ListFeeds: Sendable {
             let photos = try list.open(
                 except: nil, list.selection(), mayBePrivate: mayBePrivate,
                 limits: ListLimits { [weak self] in self?.state.withLock { $0.isStopped } ?? true }
-            ) { logger.info("a remark about a list", ["detail": .text($0)]) }
+            ) { logger.info("a remark about a list", ["detail": .text($0.description)]) }
             if photos.list.format.isReadWhole { try countInMemory(coordinator) }
             return try start(photos, coordinator)
         } catch {
