@@ -164,7 +164,7 @@ let rooms: [[Target]] = [
                 dependencies: [
                     "DarkroomStorage",
                     "Darkroom", "DarkroomHTTP", "DarkroomStore", "DarkroomRedis", "DarkroomCoordinator",
-                    "DarkroomModel",
+                    "DarkroomLists", "DarkroomModel",
                     "DarkroomOrigins", "DarkroomWorker", "DarkroomImaging", "DarkroomMetrics", "DarkroomRecipes",
                     "DarkroomFiles",
                     "DarkroomCoding", "DarkroomConcurrency", "DarkroomLogging", "DarkroomText",
@@ -227,7 +227,8 @@ let rooms: [[Target]] = [
             ]),
         .testTarget(
             name: "DarkroomRecipesTests", dependencies: ["DarkroomRecipes", "FuzzSupport", "ErrorExpectations"]),
-        .testTarget(name: "ArgumentParsingTests", dependencies: ["ArgumentParsing", "ErrorExpectations"]),
+        .testTarget(
+            name: "ArgumentParsingTests", dependencies: ["ArgumentParsing", "DarkroomText", "ErrorExpectations"]),
         .testTarget(
             name: "DarkroomFilesTests",
             dependencies: ["DarkroomFiles", "DarkroomConcurrency", "DarkroomTestSupport", "CSystem"]),
@@ -333,7 +334,7 @@ let rooms: [[Target]] = [
                 "DarkroomWeb", "DarkroomHTTP", "Darkroom", "DarkroomStore", "DarkroomWorker", "DarkroomModel",
                 "DarkroomFiles", "DarkroomCoding", "DarkroomCoordinator", "DarkroomCommand", "DarkroomLogging",
                 "DarkroomPhotoServer", "DarkroomConcurrency", "StoreInspection", "DarkroomTestSupport", "FuzzSupport",
-                "WorkerSupport",
+                "ErrorExpectations", "WorkerSupport",
             ]),
         .testTarget(
             name: "DarkroomTortureTests",

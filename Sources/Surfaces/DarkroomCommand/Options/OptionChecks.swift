@@ -1,5 +1,7 @@
 import ArgumentParsing
+import Darkroom
 import DarkroomStorage
+import DarkroomText
 import Foundation
 
 /// Throws if `value` is less than `least`.
@@ -28,9 +30,6 @@ func require(_ bounds: ClosedRange<Int>, _ count: Quantity, _ option: String) th
 func require(_ bounds: ClosedRange<Duration>, _ duration: Duration, _ option: String) throws(ValidationError) {
     try require(bounds, duration, option, text: \.argumentText)
 }
-
-/// The absolute path, without `.` and `..`. Symbolic links are not resolved.
-func absolutePath(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
 
 /// The canonical location of a place, or of what contains places. The path of a folder becomes absolute.
 func place(_ text: String, _ option: String) throws(ValidationError) -> String {

@@ -1,8 +1,5 @@
 import ArgumentParsing
 import Darkroom
-import DarkroomCoordinator
-import DarkroomLists
-import DarkroomStorage
 
 /// Options for output files and kept downloads.
 struct OutputOptions: ParsableArguments {
@@ -41,26 +38,14 @@ struct OutputOptions: ParsableArguments {
         if originals == "" { throw ValidationError("--originals \"\": the folder's path is empty") }
     }
 
-    /// Applies these options to the options of a batch.
-    /// - Parameter output: The output as the user gave it.
-    /// - Throws: ``ValidationError`` if the template for file names cannot be used with the list.
-    func apply(to options: inout BatchOptions, output: String, list: PhotoListReader) throws {
-        do {
-            options.fileName = try list.fileNameTemplate(fileName).description
-        } catch {
-            throw ValidationError("--file-name: \(error)")
-        }
-        options.photosFolder = list.photosFolder
-        options.output = try place(output, "--output")
-        let place = StorageSchemes.place(options.output)
-        let names = options.renditions.map(\.name)
-        if list.format == .folder, place.mixes(with: list.photosFolder, renditions: names) {
-            throw CommandError(
-                "\(place.title): its files would be in the folder of the photos, \(list.photosFolder), and the next run "
-                    + "would develop them again; choose another folder")
-        }
-        options.originals = originals.map(absolutePath) ?? ""
-        options.redactURLs = redactUrls
-        options.keepsTimes = keepTimes
+    /// Fills the fields of these options.
+    /// - Parameter output: The output as the user gave it; empty for none.
+    func fill(_ form: inout Submission, output: String) throws(ValidationError) {
+        form.fileName = fileName
+        form.overwrite = overwrite
+        form.output = output.isEmpty ? "" : try place(output, "--output")
+        form.originals = originals.map(absolutePath) ?? ""
+        form.redactURLs = redactUrls
+        form.keepsTimes = keepTimes
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParsing
 import Darkroom
 import DarkroomHTTP
+import DarkroomText
 import DarkroomWeb
 import DarkroomWorker
 
