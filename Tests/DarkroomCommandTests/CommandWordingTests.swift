@@ -1,6 +1,8 @@
 import ArgumentParsing
 import Darkroom
+import DarkroomTestSupport
 import ErrorExpectations
+import Foundation
 import Testing
 
 @testable import DarkroomCommand
@@ -46,6 +48,24 @@ import Testing
     @Test(arguments: remedies) func otherSurfacesNameNoOption(remedy: Remedy) {
         let text = RemedyWording.neutral.text(remedy)
         #expect(!text.contains("--") && !text.contains("darkroom"), "\(text)")
+    }
+
+    /// Options are words of the command line alone: other targets name remedies and fields.
+    @Test func noOtherTargetNamesAnOptionInAText() throws {
+        let sources = TestFiles.package.path + "/Sources",
+            isOfCommandLine = ["Surfaces/DarkroomCommand", "Base/ArgumentParsing"]
+        let files = try #require(FileManager.default.enumerator(atPath: sources)).compactMap { $0 as? String }
+            .filter { path in path.hasSuffix(".swift") && !isOfCommandLine.contains { path.hasPrefix($0) } }
+            // The options of another program.
+            .filter { !$0.hasSuffix("/RedisServerProcess.swift") }
+        #expect(files.count > 300)
+        for file in files {
+            let text = try String(contentsOfFile: "\(sources)/\(file)", encoding: .utf8)
+            for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
+            where line.contains(#/"[^"]*--[a-z]/#) && !line.contains(#/^ *///#) {
+                Issue.record("\(file):\(number + 1) names an option: \(line)")
+            }
+        }
     }
 
     @Test func commandsOfARunNameItsFolder() {

@@ -28,7 +28,7 @@ struct SubmittedFolders {
             }
         } catch {
             logger.info(
-                "cannot create the folders of a batch, workers with --outputs-under create them",
+                "cannot create the folders of a batch, workers that may write there create them",
                 [
                     .batch: .text(batch), "folder": .text(output),
                     "detail": .text((error as? SystemFailure)?.text ?? "\(error)"),
