@@ -27,7 +27,7 @@ struct HostsPageTests {
         for text in [
             "&lt;script&gt;alert(1)&lt;/script&gt;.example", "b&amp;c.example", "down for 4", "next try in ",
             "timeout 4",
-            "at most 0.5/s", "p95 190 ms", "other hosts", "--patience", "2 of 4",
+            "at most 0.5/s", "p95 190 ms", "other hosts", "patience of the workers", "2 of 4",
         ] {
             #expect(all.text.contains(text), "\(text)")
         }

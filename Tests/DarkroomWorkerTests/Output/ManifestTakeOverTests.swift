@@ -69,16 +69,17 @@ import Testing
         try FileManager.default.moveItem(atPath: path, toPath: content)
         #expect(mknod(path, S_IFSOCK | 0o600, 0) == 0)  // cannot be opened, even by root
 
-        let worker = try darkroom.worker()
-        let deadline = ContinuousClock.now + .seconds(30)
-        while try darkroom.store.workers().allSatisfy({ $0.refusal(of: id) == nil }), .now < deadline { usleep(20_000) }
-        let refusals = try darkroom.store.workers().compactMap { $0.refusal(of: id) }
-        let reason = try #require(refusals.first?.reason)
-        #expect(reason.contains(name), "\(reason)")
-        #expect(rename(content, path) == 0)
-        let facts = try darkroom.wait(id)
-        worker.stop()
-        worker.wait()
+        let facts = try darkroom.withWorker { _ in
+            let deadline = ContinuousClock.now + .seconds(30)
+            while try darkroom.store.workers().allSatisfy({ $0.refusal(of: id) == nil }), .now < deadline {
+                usleep(20_000)  // polls Redis, which sends no event for a heartbeat
+            }
+            let refusals = try darkroom.store.workers().compactMap { $0.refusal(of: id) }
+            let reason = try #require(refusals.first?.reason)
+            #expect(reason.contains(name), "\(reason)")
+            #expect(rename(content, path) == 0)
+            return try darkroom.wait(id)
+        }
         #expect(facts.counts.filtered == 2)
         #expect(try names(id) == ["sound", "moon.png"])
     }

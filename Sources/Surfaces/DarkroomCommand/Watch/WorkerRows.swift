@@ -67,7 +67,9 @@ struct WorkerRows {
 
     /// The operations of the worker, grouped by batch; or the reason why the worker refuses the watched batch.
     private func work(of worker: WorkerFacts) -> StyledLine {
-        if let watched, let refusal = worker.refusal(of: watched) { return StyledLine("refuses: \(refusal)", .warning) }
+        if let watched, let refusal = worker.refusal(of: watched) {
+            return StyledLine("refuses: \(refusal.reason)", .warning)
+        }
         var numbers: [(batch: Substring, numbers: [Substring])] = []
         for operation in worker.operations {
             let parts = operation.split(separator: "/", maxSplits: 1)
