@@ -108,7 +108,7 @@ class GridTests(BrowserCase):
         self.assertEqual([0, 0], [sheet.image_width(position) for position in (0, 1)])
         self.assertIn("filtered", sheet.cell(0).get_attribute("aria-label"))
         self.assertIn("filtered", sheet.cell(0).text)
-        self.assertIn("--photos-under", self.browser.text("main"))
+        self.assertIn("is not in a folder that this server may show", self.browser.text("main"))
         self.assert_no_complaints()
 
 

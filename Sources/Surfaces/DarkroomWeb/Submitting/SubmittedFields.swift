@@ -68,6 +68,8 @@ struct SubmittedFields {
 
     /// A location in ``outputs``. Relative paths begin there.
     private func place(_ text: String, _ field: Submission.Field) throws(FieldError) -> String {
+        // The form refuses a NUL in every field.
+        guard !text.utf8.contains(0) else { return text }
         guard !Path.climbs(text) else { throw FieldError(field, "\"\(text)\"", "it must not contain \"..\"") }
         do throws(StorageError) {
             let location = try StorageSchemes.location(text) {
