@@ -117,7 +117,8 @@ struct WorkerCommandTests {
         let worker = try queue.start("worker", "--outputs-under", elsewhere.folder)
         try worker.waitFor("notice worker: batch is left to other workers batch=\(id) worker=")
         let waiting = try queue.start("wait", "\(id)")
-        try waiting.waitFor("no running worker takes it: 1 worker refused it: its output \(queue.folder) is not in a folder")
+        try waiting.waitFor(
+            "no running worker takes it: 1 worker refused it: its output \(queue.folder) is not in a folder")
         #expect(try queue.store.facts(of: id)?.executing == 0)
     }
 
