@@ -5,6 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct RunCommandTests {
     static let samples = TestFiles.samples
+    /// Without the file, the tests that compare with its bytes fail.
     static let photo = (try? TestFiles.sample("flower.jpg")) ?? []
 
     let scratch: ScratchFolder

@@ -7,6 +7,7 @@ import Testing
 
 /// Cancellation and memory of each filter with a photo of 12 megapixels.
 @Suite(.serialized) struct FilterResourcesTests {
+    // The tests require these photos, and report a photo that cannot be made.
     private static let photo = try? enlarged("4000x3000")
     /// A quarter of its pixels.
     private static let smallPhoto = try? enlarged("2000x1500")

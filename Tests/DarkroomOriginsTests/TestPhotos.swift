@@ -28,7 +28,7 @@ extension HeldOperation {
 }
 
 extension PhotoOrigin {
-    /// Fetches a photo and waits for its bytes.
+    /// Fetches a photo, and returns when the fetch has ended.
     func fetch(_ request: PhotoRequest) async -> Result<Download, TransferError> {
         await withCheckedContinuation { continuation in
             fetch(request) { continuation.resume(returning: $0) }

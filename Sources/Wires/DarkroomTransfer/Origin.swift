@@ -18,6 +18,7 @@ package struct Origin: Sendable, Hashable {
 
     /// Parses an `http:` or `https:` URL. Returns nil for other schemes and for texts without a host.
     package init?(url: String) {
+        // A text that cannot be parsed is not such a URL.
         guard let parsed = try? ParsedURL(BrowserURL.encoded(url)), parsed.scheme?.isOfWeb == true,
             let origin = parsed.origin
         else { return nil }

@@ -145,6 +145,7 @@ import Testing
             $0.fileCallPatience = .milliseconds(100)
         } run: { worker in
             let deadline = ContinuousClock.now + .seconds(60)
+            // Polls, because nothing signals that a file call has taken too long.
             while worker.core.hanging.operations.isEmpty, .now < deadline { usleep(10_000) }
             #expect(worker.core.hanging.operations.map(\.batch) == [id])
             close(holder)
@@ -198,7 +199,7 @@ import Testing
             var hung = false
             while !isOver.isSet, !hung { hung = worker.core.isStuck }
             #expect(hung)
-            while !isOver.isSet { usleep(1000) }
+            while !isOver.isSet { usleep(1000) }  // the thread ends after the call that hung
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 1)
     }
