@@ -149,8 +149,7 @@ let rooms: [[Target]] = [
                 name: "Darkroom",
                 dependencies: [
                     "DarkroomModel", "DarkroomCoordinator", "DarkroomStore", "DarkroomRedis", "DarkroomWorker",
-                    "DarkroomTransfer", "DarkroomImaging", "DarkroomStorage", "DarkroomLogging",
-                    "DarkroomConcurrency",
+                    "DarkroomImaging", "DarkroomStorage", "DarkroomLogging", "DarkroomConcurrency",
                     "DarkroomFiles", "DarkroomText", "DarkroomRecipes",
                 ]),
             .target(

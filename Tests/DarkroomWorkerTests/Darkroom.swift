@@ -6,11 +6,30 @@ import DarkroomRedis
 import DarkroomStorage
 import DarkroomStore
 import DarkroomTestSupport
+import DarkroomWorkerState
 import Foundation
 import StoreInspection
 import Testing
 
 @testable import DarkroomWorker
+
+/// The configuration and the hooks of a worker. The settings of the configuration are also properties of this type.
+@dynamicMemberLookup struct WorkerSetup {
+    var configuration = PhotoWorkerConfiguration()
+    var hooks = WorkerHooks()
+    var observer: WorkerObserver?
+
+    subscript<Value>(dynamicMember setting: WritableKeyPath<PhotoWorkerConfiguration, Value>) -> Value {
+        get { configuration[keyPath: setting] }
+        set { configuration[keyPath: setting] = newValue }
+    }
+
+    mutating func addFilter(_ name: String, _ make: @escaping @Sendable () -> any CustomFilter) throws {
+        try configuration.addFilter(name, make)
+    }
+
+    mutating func addFilter(_ command: FilterCommand) { configuration.addFilter(command) }
+}
 
 /// The environment of one test: a namespace in Redis, an output folder, and functions that submit and check batches.
 final class Darkroom: Sendable {
@@ -62,16 +81,16 @@ final class Darkroom: Sendable {
     /// Starts a worker in this namespace. By default, the worker logs to ``logger``.
     func worker(
         redis configured: RedisConfiguration? = nil, logger: Logger? = nil,
-        _ change: (inout WorkerConfiguration) throws -> Void = { _ in }
+        _ change: (inout WorkerSetup) throws -> Void = { _ in }
     ) throws -> Worker {
-        var configuration = WorkerConfiguration()
-        configuration.transfer.allowPrivate = true
-        configuration.transfer.retries = 0
-        configuration.transfer.patience = .zero
-        try change(&configuration)
+        var setup = WorkerSetup()
+        setup.downloadRules.allowsPrivateAddresses = true
+        setup.downloadRules.retries = 0
+        setup.downloadRules.patience = .zero
+        try change(&setup)
         let worker = try Worker(
-            redis: configured ?? redis.configuration, keys: keys, configuration: configuration,
-            logger: logger ?? self.logger)
+            redis: configured ?? redis.configuration, keys: keys, configuration: setup.configuration,
+            hooks: setup.hooks, observer: setup.observer, logger: logger ?? self.logger)
         try worker.start()
         return worker
     }

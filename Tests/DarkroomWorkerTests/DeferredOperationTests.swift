@@ -12,11 +12,11 @@ import Testing
 
     init() throws { darkroom = try Darkroom(.current) }
 
-    private func worker(_ change: (inout WorkerConfiguration) -> Void = { _ in }) throws -> Worker {
+    private func worker(_ change: (inout WorkerSetup) -> Void = { _ in }) throws -> Worker {
         try darkroom.worker {
-            $0.leastDeferral = .milliseconds(100)
-            $0.transfer.retries = 2
-            $0.transfer.retryPauses = [.seconds(4)]
+            $0.hooks.leastDeferral = .milliseconds(100)
+            $0.downloadRules.retries = 2
+            $0.hooks.transfer.retryPauses = [.seconds(4)]
             change(&$0)
         }
     }
@@ -55,7 +55,7 @@ import Testing
         let id = try darkroom.submit(
             [server.url("/later")] + (0..<10).map { _ in server.url("/now") },
             darkroom.options { $0.operationSize = 1 })
-        let worker = try worker { $0.transfer.retryPauses = [.seconds(12)] }
+        let worker = try worker { $0.hooks.transfer.retryPauses = [.seconds(12)] }
         let meanwhile = try darkroom.wait(id, "almost done") { $0.counts.failed >= 10 }
         #expect(meanwhile.counts.failed == 10 && meanwhile.counts.new == 1)
         let facts = try darkroom.wait(id)
@@ -75,9 +75,9 @@ import Testing
         let id = try darkroom.submit(
             (0..<6).map { _ in server.url("/a") }, darkroom.options { $0.operationSize = 2 })
         let worker = try worker {
-            $0.transfer.perHost = 1
-            $0.leastDeferral = .seconds(1)
-            $0.transfer.patience = .seconds(60)
+            $0.downloadRules.connectionsPerHost = 1
+            $0.hooks.leastDeferral = .seconds(1)
+            $0.downloadRules.patience = .seconds(60)
         }
         try darkroom.wait(id, "deferred") { $0.deferral?.operations == 3 && $0.executing == 0 }
         let facts = try darkroom.wait(id)
@@ -92,7 +92,7 @@ import Testing
         let server = try HostileServer(["/a": .answer(status: 500)])
         defer { server.stop() }
         let id = try darkroom.submit([server.url("/a")], darkroom.options())
-        let worker = try worker { $0.transfer.retryPauses = [.seconds(60)] }
+        let worker = try worker { $0.hooks.transfer.retryPauses = [.seconds(60)] }
         try darkroom.wait(id, "deferred") { $0.deferral != nil && $0.executing == 0 }
         _ = try darkroom.store.perform(darkroom.store.cancel(id))
         let facts = try darkroom.wait(id)

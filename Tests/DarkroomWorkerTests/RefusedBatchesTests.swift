@@ -58,7 +58,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let outside = try submitOutside(150, .high)
         let below = try darkroom.submit([url], darkroom.options())
         let worker = try darkroom.worker {
-            $0.outputsUnder = [darkroom.folder]
+            $0.outputFolders = [darkroom.folder]
             $0.filtrations = 1
             $0.downloads = 4
         }
@@ -83,7 +83,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
     @Test func refusalEndsWhenTheFolderExists() throws {
         let options = darkroom.options { $0.output = darkroom.folder + "/share" }
         let id = try darkroom.submit([url], options, makesFolder: false)
-        let worker = try darkroom.worker { $0.outputsUnder = [darkroom.folder] }
+        let worker = try darkroom.worker { $0.outputFolders = [darkroom.folder] }
         defer {
             worker.stop()
             worker.wait()
@@ -105,7 +105,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
                 $0.output = file + "/out"
                 $0.remoteOutput = true
             }, makesFolder: false)
-        let worker = try darkroom.worker { $0.outputsUnder = [darkroom.folder] }
+        let worker = try darkroom.worker { $0.outputFolders = [darkroom.folder] }
         defer {
             worker.stop()
             worker.wait()
@@ -123,7 +123,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
 
     @Test func storesRefusalsInRedisAndRemovesThemWhenTheWorkerStops() throws {
         let ids = try submitOutside(3, .normal)
-        let worker = try darkroom.worker { $0.outputsUnder = [darkroom.folder] }
+        let worker = try darkroom.worker { $0.outputFolders = [darkroom.folder] }
         for id in ids { darkroom.waitForLog("\(id)") }
         // The next claim sends the refusals. The change notice of a new batch triggers this claim.
         try darkroom.wait(try darkroom.submit([url], darkroom.options()))

@@ -135,7 +135,7 @@ import Testing
         let worker = try darkroom.worker {
             // The photos arrive in any order, and two of them occupy a place until they are cancelled.
             $0.filtrations = 3
-            try $0.register("hold") { Hold(began: began) }
+            try $0.addFilter("hold") { Hold(began: began) }
         }
         #expect(began.wait(timeout: .now() + 20) == .success)
         try darkroom.wait(id, "reported", until: { $0.counts.filtered == 1 })

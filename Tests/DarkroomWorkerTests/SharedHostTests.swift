@@ -18,13 +18,13 @@ import Testing
     init() throws { darkroom = try Darkroom(.current) }
 
     private func workers(
-        _ count: Int, _ server: HostileServer, _ change: (inout WorkerConfiguration) -> Void = { _ in }
+        _ count: Int, _ server: HostileServer, _ change: (inout WorkerSetup) -> Void = { _ in }
     ) throws -> [Worker] {
         try (0..<count).map { _ in
             try darkroom.worker {
-                $0.transfer.perHost = 4
-                $0.transfer.patience = .seconds(60)
-                $0.transfer.connectTo = ["photos.example:80:127.0.0.1:\(server.port)"]
+                $0.downloadRules.connectionsPerHost = 4
+                $0.downloadRules.patience = .seconds(60)
+                $0.downloadRules.connectTo = ["photos.example:80:127.0.0.1:\(server.port)"]
                 change(&$0)
             }
         }
@@ -115,7 +115,7 @@ import Testing
             "/photo": .inTurn([.answer(status: 429, headers: ["Retry-After: 2"]), .answer(body: [1])])
         ])
         defer { server.stop() }
-        let workers = try workers(3, server) { $0.transfer.perHost = 1 }
+        let workers = try workers(3, server) { $0.downloadRules.connectionsPerHost = 1 }
         let batch = try darkroom.submit(
             (0..<60).map { _ in "http://photos.example/photo" }, darkroom.options { $0.operationSize = 2 })
         try darkroom.wait(batch)
@@ -133,7 +133,7 @@ import Testing
         var redis = darkroom.redis.configuration
         (redis.user, redis.password) = ("limited", "secret")
         let worker = try darkroom.worker(redis: redis) {
-            $0.transfer.connectTo = ["photos.example:80:127.0.0.1:\(server.port)"]
+            $0.downloadRules.connectTo = ["photos.example:80:127.0.0.1:\(server.port)"]
         }
         let batch = try darkroom.submit((0..<20).map { _ in "http://photos.example/photo" }, darkroom.options())
         try darkroom.wait(batch)

@@ -12,16 +12,16 @@ import Testing
 
     init() throws { darkroom = try Darkroom(.current) }
 
-    private func worker(_ hosts: [String: UInt16], _ change: (inout WorkerConfiguration) -> Void = { _ in }) throws
+    private func worker(_ hosts: [String: UInt16], _ change: (inout WorkerSetup) -> Void = { _ in }) throws
         -> Worker
     {
         try darkroom.worker {
             $0.downloads = 8
-            $0.transfer.perHost = 6
-            $0.transfer.connectTo = hosts.map { "\($0.key):80:127.0.0.1:\($0.value)" }
+            $0.downloadRules.connectionsPerHost = 6
+            $0.downloadRules.connectTo = hosts.map { "\($0.key):80:127.0.0.1:\($0.value)" }
             change(&$0)
             // No more requests than downloads, so that the server can count them.
-            $0.transfer.maxRequests = $0.downloads
+            $0.hooks.transfer.maxRequests = $0.configuration.downloadSlots
         }
     }
 
@@ -105,7 +105,7 @@ import Testing
         let fast = try HostileServer(["/photo": .answer(body: [1])])
         defer { for server in [busy, fast] { server.stop() } }
         let worker = try worker(["busy.example": busy.port, "fast.example": fast.port]) {
-            $0.transfer.patience = .seconds(60)
+            $0.downloadRules.patience = .seconds(60)
         }
         let urls = (0..<24).map { "http://\($0 < 12 ? "busy" : "fast").example/photo" }
         let id = try darkroom.submit(urls, darkroom.options())
@@ -126,8 +126,8 @@ import Testing
         let worker = try worker([:]) {
             $0.downloads = 2
             $0.filtrations = 1
-            $0.transfer.retries = 1
-            $0.transfer.retryPauses = [.milliseconds(500)]
+            $0.downloadRules.retries = 1
+            $0.hooks.transfer.retryPauses = [.milliseconds(500)]
         }
         let id = try darkroom.submit((0..<6).map { server.url("/\($0)") }, darkroom.options())
         try darkroom.wait(id)

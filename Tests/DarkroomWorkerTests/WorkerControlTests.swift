@@ -33,13 +33,13 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         }
     }
 
-    private func worker(_ change: (inout WorkerConfiguration) -> Void = { _ in }) throws -> Worker {
+    private func worker(_ change: (inout WorkerSetup) -> Void = { _ in }) throws -> Worker {
         try darkroom.worker { configuration in
             configuration.observer = events.observe
-            configuration.transfer.perHost = .max
+            configuration.downloadRules.connectionsPerHost = .max
             change(&configuration)
             // No more requests than downloads, so that the server can count them.
-            configuration.transfer.maxRequests = configuration.downloads
+            configuration.hooks.transfer.maxRequests = configuration.configuration.downloadSlots
         }
     }
 
@@ -189,7 +189,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let held = try HostileServer(["/gone": .held(.answer(status: 404))])
         defer { held.stop() }
         let id = try darkroom.submit((0..<8).map { _ in held.url("/gone") }, darkroom.options())
-        let worker = try worker { $0.transfer.perHost = 2 }
+        let worker = try worker { $0.downloadRules.connectionsPerHost = 2 }
         #expect(await held.wait { $0.running == 2 })
         _ = try darkroom.store.perform(darkroom.store.suspend(id, .downloads, true))
         _ = events.wait(.downloadEnded, count: 6)

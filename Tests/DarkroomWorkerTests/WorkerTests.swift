@@ -77,7 +77,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
             (0..<8).map { _ in slow.url("/slow") }, darkroom.options { $0.operationSize = 4 })
         let worker = try darkroom.worker {
             $0.downloads = 2
-            $0.grace = .milliseconds(200)
+            $0.gracePeriod = .milliseconds(200)
         }
         #expect(await slow.wait { $0.running >= 2 })
         worker.stop()
@@ -93,7 +93,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let slow = try HostileServer(["/slow": .held(.answer(status: 404))])
         defer { slow.stop() }
         let id = try darkroom.submit([urls[0], urls[1], slow.url("/slow")], darkroom.options())
-        let first = try darkroom.worker { $0.grace = .milliseconds(100) }
+        let first = try darkroom.worker { $0.gracePeriod = .milliseconds(100) }
         try darkroom.wait(id, "partly reported") { $0.counts.filtered == 2 }
         first.stop()
         first.wait()
@@ -122,7 +122,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
 
     @Test func leavesABatchWithAnOutputOutsideItsFolders() throws {
         let id = try darkroom.submit([urls[0]], darkroom.options())
-        let worker = try darkroom.worker { $0.outputsUnder = ["/srv/photos"] }
+        let worker = try darkroom.worker { $0.outputFolders = ["/srv/photos"] }
         darkroom.waitForLog("is not in a folder to which this worker may write")
         worker.stop()
         worker.wait()
@@ -140,7 +140,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
                 $0.output = own + way
                 $0.remoteOutput = true
             }, makesFolder: false)
-        let worker = try darkroom.worker { $0.outputsUnder = [own] }
+        let worker = try darkroom.worker { $0.outputFolders = [own] }
         darkroom.waitForLog("is not in a folder to which this worker may write")
         worker.stop()
         worker.wait()
@@ -200,7 +200,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let slow = try HostileServer(["/slow": .stall])
         defer { slow.stop() }
         let id = try darkroom.submit([slow.url("/slow"), slow.url("/slow")], darkroom.options { $0.operationSize = 1 })
-        let worker = try darkroom.worker { $0.grace = .milliseconds(50) }
+        let worker = try darkroom.worker { $0.gracePeriod = .milliseconds(50) }
         #expect(await slow.wait { $0.running == 2 })
         worker.stop()
         worker.wait()
@@ -214,7 +214,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let server = try RedisServer()
         defer { server.stop() }
         let darkroom = try Darkroom(server)
-        let worker = try darkroom.worker { $0.grace = .milliseconds(100) }
+        let worker = try darkroom.worker { $0.gracePeriod = .milliseconds(100) }
         try darkroom.wait(try darkroom.submit([urls[0]], darkroom.options()))
         server.terminate()
         darkroom.waitForLog("Redis cannot be used")
@@ -274,7 +274,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
     @Test func processesNoPhotosInModeNothing() throws {
         let id = try darkroom.submit(
             (0..<500).map { "http://example.com/\($0)" }, darkroom.options { $0.output = "" })
-        let worker = try darkroom.worker { $0.work = .nothing }
+        let worker = try darkroom.worker { $0.hooks.work = .nothing }
         let facts = try darkroom.wait(id)
         worker.stop()
         worker.wait()
@@ -290,7 +290,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(symlink(outside, inside + "/link") == 0 && symlink(inside, darkroom.folder + "/named") == 0)
         let bad = try darkroom.submit([urls[0]], darkroom.options { $0.output = inside + "/link/deep" })
         let good = try darkroom.submit([urls[0]], darkroom.options { $0.output = darkroom.folder + "/named/good" })
-        let worker = try darkroom.worker { $0.outputsUnder = [inside, darkroom.folder + "/named"] }
+        let worker = try darkroom.worker { $0.outputFolders = [inside, darkroom.folder + "/named"] }
         darkroom.waitForLog("there is a symbolic link, which is not followed")
         try darkroom.wait(good)
         worker.stop()
@@ -311,7 +311,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         _ = try darkroom.store.connection.call(
             .init("HSET", "\(darkroom.keys.prefix)batch:\(planted)", "remote.output", "1", "output", outputs + "/o"))
         _ = try darkroom.store.connection.call(.init("ZADD", darkroom.keys.ready(.normal), "0", planted))
-        let worker = try darkroom.worker { $0.outputsUnder = [darkroom.folder] }
+        let worker = try darkroom.worker { $0.outputFolders = [darkroom.folder] }
         darkroom.waitForLog("no batch may have this id")
         try darkroom.wait(good)
         worker.stop()

@@ -98,11 +98,11 @@ final class TestSite: Sendable {
 
     /// A worker on the namespace of this server. Must be stopped with ``end(_:)``.
     func worker() throws -> Worker {
-        var configuration = WorkerConfiguration()
-        configuration.transfer.allowPrivate = true
-        configuration.transfer.retries = 0
-        configuration.transfer.patience = .zero
-        configuration.outputsUnder = [outputs]
+        var configuration = PhotoWorkerConfiguration()
+        configuration.downloadRules.allowsPrivateAddresses = true
+        configuration.downloadRules.retries = 0
+        configuration.downloadRules.patience = .zero
+        configuration.outputFolders = [outputs]
         let worker = try Worker(
             redis: redis.configuration, keys: client.location.keys, configuration: configuration, logger: .silent)
         try worker.start()

@@ -44,7 +44,7 @@ private struct Nothing: CustomFilter {
         // The processes of a stream have no variables of a batch.
         let name = "own\(UInt64.random(in: 0 ... .max))"
         let id = try submit(name, photos: 40)
-        let worker = try darkroom.worker { $0.register(try FilterCommand(name, command: command, style: style)) }
+        let worker = try darkroom.worker { $0.addFilter(try FilterCommand(name, command: command, style: style)) }
         let facts = try darkroom.wait(id)
         let kept = RunningProcess.having("DARKROOM_CUSTOM_FILTER=\(name)")
         #expect(kept.isEmpty == (style == .process), "\(kept)")
@@ -60,18 +60,19 @@ private struct Nothing: CustomFilter {
     }
 
     @Test func laterOperationOfANameReplacesTheEarlier() throws {
-        var configuration = WorkerConfiguration()
-        try configuration.register("own") { Nothing() }
-        configuration.register(try FilterCommand("own", command: "cat"))
-        #expect(configuration.customFilters.isEmpty && configuration.commands.count == 1)
-        try configuration.register("own") { Nothing() }
-        #expect(configuration.customFilters.count == 1 && configuration.commands.isEmpty)
+        var configuration = PhotoWorkerConfiguration()
+        func isCommand() -> Bool { if case .command? = configuration.customFilters["own"] { true } else { false } }
+        try configuration.addFilter("own") { Nothing() }
+        configuration.addFilter(try FilterCommand("own", command: "cat"))
+        #expect(isCommand())
+        try configuration.addFilter("own") { Nothing() }
+        #expect(!isCommand() && configuration.customFilters.count == 1)
     }
 
     @Test func cancelledBatchEndsItsCommands() throws {
         let id = try submit("hang", photos: 4)
         let worker = try darkroom.worker {
-            $0.register(try FilterCommand("hang", command: "setsid sleep 1000 & sleep 1000"))
+            $0.addFilter(try FilterCommand("hang", command: "setsid sleep 1000 & sleep 1000"))
         }
         #expect(RunningProcess.wait { RunningProcess.having("DARKROOM_BATCH=\(id)").count >= 3 })
         _ = try darkroom.store.perform(darkroom.store.cancel(id))
@@ -85,7 +86,7 @@ private struct Nothing: CustomFilter {
     @Test func failedCommandIsTheDetailOfThePhoto() throws {
         let id = try submit("fail", photos: 1)
         let worker = try darkroom.worker {
-            $0.register(try FilterCommand("fail", command: "printf 'no\\033[2J sky' >&2; exit 9"))
+            $0.addFilter(try FilterCommand("fail", command: "printf 'no\\033[2J sky' >&2; exit 9"))
         }
         let facts = try darkroom.wait(id)
         worker.stop()
@@ -97,9 +98,9 @@ private struct Nothing: CustomFilter {
 
     @Test func workerWithoutTheCommandLeavesTheBatchToOtherWorkers() throws {
         let id = try submit("wanted", photos: 3)
-        let other = try darkroom.worker { $0.register(try FilterCommand("other", command: "cat")) }
+        let other = try darkroom.worker { $0.addFilter(try FilterCommand("other", command: "cat")) }
         darkroom.waitForLog("for x:wanted: registered with it are other")
-        let worker = try darkroom.worker { $0.register(try FilterCommand("wanted", command: "cat")) }
+        let worker = try darkroom.worker { $0.addFilter(try FilterCommand("wanted", command: "cat")) }
         #expect(try darkroom.wait(id).counts.filtered == 3)
         for worker in [worker, other] {
             worker.stop()

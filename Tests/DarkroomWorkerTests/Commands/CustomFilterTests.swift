@@ -107,8 +107,8 @@ private struct Combining: CustomFilter {
 
     /// The check of the folder also accesses the folder, so it may hang.
     @Test func operationHangsWhileTheFolderOfItsFileIsChecked() throws {
-        var configuration = WorkerConfiguration()
-        try configuration.register("copy") { Copy() }
+        var configuration = PhotoWorkerConfiguration()
+        try configuration.addFilter("copy") { Copy() }
         let options = darkroom.options { $0.filters = [PhotoFilter("x:copy")] }
         let id = try darkroom.submit([], options)
         let context = try BatchContext(id, options, configuration)
@@ -130,7 +130,7 @@ private struct Combining: CustomFilter {
     }
 
     private func run(
-        _ urls: [String], _ options: BatchOptions, _ change: (inout WorkerConfiguration) throws -> Void
+        _ urls: [String], _ options: BatchOptions, _ change: (inout WorkerSetup) throws -> Void
     ) throws -> (id: BatchID, facts: BatchFacts) {
         let id = try darkroom.submit(urls, options)
         let worker = try darkroom.worker(change)
@@ -146,7 +146,7 @@ private struct Combining: CustomFilter {
             [photos.url("astronaut.jpg"), photos.url("moon.png")],
             darkroom.options { $0.filters = [.custom("endless")] })
         let worker = try darkroom.worker {
-            try $0.register("endless") { Endless() }
+            try $0.addFilter("endless") { Endless() }
             $0.photoTimeout = .milliseconds(50)
         }
         let facts = try darkroom.wait(id)
@@ -161,7 +161,7 @@ private struct Combining: CustomFilter {
         let options = darkroom.options { $0.filters = [.custom("count")] }
         let (id, facts) = try run([photos.url("astronaut.jpg"), server.url("/a.txt"), photos.url("none.jpg")], options)
         {
-            try $0.register("count") { Count() }
+            try $0.addFilter("count") { Count() }
         }
         #expect(facts.counts.filtered == 2 && facts.failures == [.httpClientError: 1])
         let lines = try darkroom.manifest(of: id)
@@ -180,7 +180,7 @@ private struct Combining: CustomFilter {
             photos.url("astronaut.jpg"), photos.url("moon.png"), server.url("/plain"), server.url("/list.CSV?v=1"),
         ]
         let (id, _) = try run(urls, darkroom.options { $0.filters = [.custom("copy")] }) {
-            try $0.register("copy") { Copy() }
+            try $0.addFilter("copy") { Copy() }
         }
         let lines = try darkroom.manifest(of: id)
         #expect(lines[0]?.file == "000000-astronaut.jpg" && lines[1]?.file == "000001-moon.png")
@@ -205,7 +205,7 @@ private struct Combining: CustomFilter {
 
     @Test func descriptionOfAThrownErrorIsTheDetailOfTheFailure() throws {
         let (id, facts) = try run([photos.url("astronaut.jpg")], darkroom.options { $0.filters = [.custom("picky")] }) {
-            try $0.register("picky") { Picky() }
+            try $0.addFilter("picky") { Picky() }
         }
         #expect(facts.failures == [.filterFailed: 1])
         #expect(try darkroom.manifest(of: id)[0]?.detail == "the sky is missing")
@@ -213,9 +213,9 @@ private struct Combining: CustomFilter {
 
     @Test func workerWithoutTheFilterLeavesTheBatchToOtherWorkers() throws {
         let id = try darkroom.submit([photos.url("moon.png")], darkroom.options { $0.filters = [.custom("count")] })
-        let other = try darkroom.worker { try $0.register("copy") { Copy() } }
+        let other = try darkroom.worker { try $0.addFilter("copy") { Copy() } }
         darkroom.waitForLog("for x:count: registered with it are copy")
-        let worker = try darkroom.worker { try $0.register("count") { Count() } }
+        let worker = try darkroom.worker { try $0.addFilter("count") { Count() } }
         let facts = try darkroom.wait(id)
         #expect(facts.counts.filtered == 1)
         for worker in [worker, other] {
@@ -231,7 +231,7 @@ private struct Combining: CustomFilter {
             $0.encoding = PhotoEncoding("format=webp")
         }
         let (id, facts) = try run([photos.url("astronaut.jpg")], options) {
-            try $0.register("spy") { Spy(seen: seen) }
+            try $0.addFilter("spy") { Spy(seen: seen) }
         }
         #expect(facts.counts.filtered == 1)
         let line = try #require(try darkroom.manifest(of: id)[0])
@@ -244,7 +244,7 @@ private struct Combining: CustomFilter {
         let began = DispatchSemaphore(value: 0)
         let ended = DispatchSemaphore(value: 0)
         let id = try darkroom.submit([photos.url("moon.png")], darkroom.options { $0.filters = [.custom("patient")] })
-        let worker = try darkroom.worker { try $0.register("patient") { Patient(began: began, ended: ended) } }
+        let worker = try darkroom.worker { try $0.addFilter("patient") { Patient(began: began, ended: ended) } }
         #expect(began.wait(timeout: .now() + 20) == .success)
         _ = try darkroom.store.perform(darkroom.store.cancel(id))
         #expect(ended.wait(timeout: .now() + 20) == .success, "the operation was not cancelled")
@@ -260,8 +260,8 @@ private struct Combining: CustomFilter {
         let ended = DispatchSemaphore(value: 0)
         let id = try darkroom.submit([photos.url("moon.png")], darkroom.options { $0.filters = [.custom("patient")] })
         let worker = try darkroom.worker {
-            $0.grace = .milliseconds(50)
-            try $0.register("patient") { Patient(began: began, ended: ended) }
+            $0.gracePeriod = .milliseconds(50)
+            try $0.addFilter("patient") { Patient(began: began, ended: ended) }
         }
         #expect(began.wait(timeout: .now() + 20) == .success)
         worker.stop()
@@ -280,8 +280,8 @@ private struct Combining: CustomFilter {
         let id = try darkroom.submit(
             [server.url("/a.txt"), server.url("/slow")], darkroom.options { $0.filters = [.custom("copy")] })
         let first = try darkroom.worker {
-            $0.grace = .milliseconds(100)
-            try $0.register("copy") { Copy() }
+            $0.gracePeriod = .milliseconds(100)
+            try $0.addFilter("copy") { Copy() }
         }
         try darkroom.wait(id, "partly reported") { $0.counts.filtered == 1 }
         first.stop()
@@ -289,7 +289,7 @@ private struct Combining: CustomFilter {
         let manifest = "\(darkroom.folder)/\(ManifestPath.folder(id))"
         for name in try FileManager.default.contentsOfDirectory(atPath: manifest) { unlink("\(manifest)/\(name)") }
         server.release()
-        let second = try darkroom.worker { try $0.register("copy") { Copy() } }
+        let second = try darkroom.worker { try $0.addFilter("copy") { Copy() } }
         try darkroom.wait(id)
         second.stop()
         second.wait()
@@ -297,7 +297,7 @@ private struct Combining: CustomFilter {
     }
 
     @Test(arguments: ["", "a b", "a/b", "x:a", "ä"]) func rejectsInvalidFilterNames(_ name: String) {
-        var configuration = WorkerConfiguration()
-        #expect(throws: InvalidFilterName.self) { try configuration.register(name) { Copy() } }
+        var configuration = PhotoWorkerConfiguration()
+        #expect(throws: InvalidFilterName.self) { try configuration.addFilter(name) { Copy() } }
     }
 }

@@ -42,7 +42,7 @@ private struct Niceness: CustomFilter {
             })
         let worker = try darkroom.worker {
             $0.threadPriority = 0.0
-            try $0.register("niceness") { Niceness() }
+            try $0.addFilter("niceness") { Niceness() }
         }
         try darkroom.wait(id)
         let threads = try ofAllThreads()

@@ -36,8 +36,8 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let lock = open(darkroom.folder + "/" + ManifestPath.holder, O_RDWR | O_CREAT, 0o666)
         #expect(flock(lock, LOCK_SH) == 0)
         let worker = try darkroom.worker {
-            $0.claimPatience = .milliseconds(200)
-            $0.holderPatience = .seconds(60)
+            $0.hooks.claimPatience = .milliseconds(200)
+            $0.hooks.holderPatience = .seconds(60)
         }
         // The lock is held until the end of the test, so a delay would last as long as the patience.
         try darkroom.wait(other, within: 50)
@@ -81,7 +81,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
             atPath: darkroom.folder + "/" + ManifestPath.folder(BatchID("batch")), withIntermediateDirectories: true)
         var looked: [String] = []
         #expect(throws: Refusal.self) {
-            try BatchContext(BatchID("batch"), options, WorkerConfiguration()) { looked.append($0) }
+            try BatchContext(BatchID("batch"), options, PhotoWorkerConfiguration()) { looked.append($0) }
         }
         #expect(looked == [darkroom.folder, options.originals])
     }

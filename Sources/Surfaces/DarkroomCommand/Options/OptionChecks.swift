@@ -20,14 +20,6 @@ func require(_ bounds: ClosedRange<Int>, _ size: ByteSize, _ option: String) thr
     try require(bounds, size.bytes, option) { ByteSize(bytes: $0).argumentText }
 }
 
-func require(_ bounds: ClosedRange<Int>, _ count: Quantity, _ option: String) throws(ValidationError) {
-    try require(bounds, count.value, option) { Quantity($0).argumentText }
-}
-
-func require(_ bounds: ClosedRange<Duration>, _ duration: Duration, _ option: String) throws(ValidationError) {
-    try require(bounds, duration, option, text: \.argumentText)
-}
-
 /// The absolute path, without `.` and `..`. Symbolic links are not resolved.
 func absolutePath(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
 
