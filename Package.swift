@@ -82,7 +82,7 @@ let rooms: [[Target]] = [
             .target(name: "DarkroomRecipes", dependencies: ["DarkroomText"]),
             .target(name: "DarkroomImaging", dependencies: ["CImaging", "DarkroomConcurrency", "DarkroomRecipes"]),
         ]),
-    // Batches: model, keys and scripts in Redis, storage of results, coordinator.
+    // Batches: model, photo lists, keys and scripts in Redis, storage of results, coordinator.
     room(
         "Batches",
         [
@@ -95,14 +95,20 @@ let rooms: [[Target]] = [
                     "DarkroomModel", "DarkroomCoding", "DarkroomConcurrency", "DarkroomFiles", "DarkroomText",
                 ]),
             .target(
+                name: "DarkroomLists",
+                dependencies: [
+                    "DarkroomModel", "DarkroomTransfer", "DarkroomCoding", "DarkroomConcurrency", "DarkroomFiles",
+                    "DarkroomText",
+                ]),
+            .target(
                 name: "DarkroomStore",
                 dependencies: ["DarkroomHosts", "DarkroomModel", "DarkroomRedis", "DarkroomFiles", "DarkroomText"],
                 resources: [.embedInCode("Scripts/Lua"), .embedInCode("Scripts/Steps")]),
             .target(
                 name: "DarkroomCoordinator",
                 dependencies: [
-                    "DarkroomStore", "DarkroomStorage", "DarkroomTransfer", "DarkroomCoding", "DarkroomConcurrency",
-                    "DarkroomFiles", "DarkroomText", "DarkroomModel", "DarkroomRedis",
+                    "DarkroomStore", "DarkroomStorage", "DarkroomLists", "DarkroomCoding", "DarkroomConcurrency",
+                    "DarkroomModel", "DarkroomRedis",
                 ]),
         ]),
     // The worker, and its state machine, which has no side effects.
@@ -148,8 +154,8 @@ let rooms: [[Target]] = [
             .target(
                 name: "Darkroom",
                 dependencies: [
-                    "DarkroomModel", "DarkroomCoordinator", "DarkroomStore", "DarkroomRedis", "DarkroomWorker",
-                    "DarkroomImaging", "DarkroomStorage", "DarkroomLogging", "DarkroomConcurrency",
+                    "DarkroomModel", "DarkroomLists", "DarkroomCoordinator", "DarkroomStore", "DarkroomRedis",
+                    "DarkroomWorker", "DarkroomImaging", "DarkroomStorage", "DarkroomLogging", "DarkroomConcurrency",
                     "DarkroomFiles", "DarkroomText", "DarkroomRecipes",
                 ]),
             .target(
@@ -171,7 +177,7 @@ let rooms: [[Target]] = [
                     "Darkroom", "DarkroomWeb", "DarkroomHTTP", "DarkroomCoordinator", "DarkroomStore", "DarkroomRedis",
                     "DarkroomWorker", "DarkroomTransfer", "DarkroomImaging", "DarkroomRecipes",
                     "DarkroomStorage", "DarkroomLogging", "DarkroomConcurrency", "DarkroomFiles", "DarkroomText",
-                    "DarkroomTelemetry", "DarkroomCoding", "ArgumentParsing", "CSystem",
+                    "DarkroomTelemetry", "DarkroomCoding", "DarkroomLists", "ArgumentParsing", "CSystem",
                 ]),
         ]),
     [
@@ -182,7 +188,7 @@ let rooms: [[Target]] = [
                 "Darkroom", "DarkroomCoordinator", "DarkroomStore", "DarkroomRedis", "DarkroomWorker",
                 "DarkroomImaging", "DarkroomRecipes", "DarkroomLogging", "DarkroomPhotoServer",
                 "DarkroomConcurrency", "DarkroomText", "DarkroomWorkerState", "ArgumentParsing", "CSystem",
-                "DarkroomModel",
+                "DarkroomModel", "DarkroomLists",
             ],
             path: "Benchmarks/DarkroomBench"),
 
@@ -208,7 +214,11 @@ let rooms: [[Target]] = [
         .executableTarget(
             name: "HostileWorker", dependencies: ["Darkroom", "DarkroomRedis", "DarkroomWorker", "CAttacks"],
             path: "Tests/HostileWorker"),
+        .target(
+            name: "WorkerSupport", dependencies: ["Darkroom", "DarkroomWorker", "DarkroomConcurrency"],
+            path: "Tests/WorkerSupport"),
         .testTarget(name: "DarkroomTextTests", dependencies: ["DarkroomText", "FuzzSupport"]),
+        .testTarget(name: "DarkroomConcurrencyTests", dependencies: ["DarkroomConcurrency"]),
         .testTarget(name: "DarkroomMetricsTests", dependencies: ["DarkroomMetrics", "DarkroomTestSupport"]),
         .testTarget(
             name: "DarkroomTelemetryTests",
@@ -244,11 +254,19 @@ let rooms: [[Target]] = [
             name: "DarkroomImagingTests",
             dependencies: [
                 "DarkroomImaging", "DarkroomRecipes", "DarkroomConcurrency", "CImaging", "CJPEG", "CZlib",
-                "CImagingProbes", "FuzzSupport", "ErrorExpectations",
-            ]),
+                "CImagingProbes", "FuzzSupport", "ErrorExpectations", "DarkroomTestSupport",
+            ],
+            // The tests compute many pixels.
+            swiftSettings: [.unsafeFlags(["-O"])]),
         .testTarget(
             name: "DarkroomModelTests",
-            dependencies: ["DarkroomModel", "DarkroomStorage", "FuzzSupport", "ErrorExpectations"]),
+            dependencies: ["DarkroomModel", "ErrorExpectations"]),
+        .testTarget(
+            name: "DarkroomListsTests",
+            dependencies: [
+                "DarkroomLists", "DarkroomModel", "DarkroomStorage", "DarkroomCoding", "DarkroomConcurrency",
+                "DarkroomFiles", "DarkroomTestSupport", "ErrorExpectations", "FuzzSupport",
+            ]),
         .testTarget(
             name: "DarkroomStorageTests",
             dependencies: [
@@ -271,9 +289,9 @@ let rooms: [[Target]] = [
         .testTarget(
             name: "DarkroomCoordinatorTests",
             dependencies: [
-                "DarkroomCoordinator", "DarkroomFiles", "StoreInspection", "DarkroomTestSupport", "ErrorExpectations",
-                "DarkroomCoding", "DarkroomConcurrency", "DarkroomStorage", "DarkroomModel", "DarkroomRedis",
-                "DarkroomStore",
+                "DarkroomCoordinator", "DarkroomLists", "DarkroomFiles", "StoreInspection", "DarkroomTestSupport",
+                "ErrorExpectations", "DarkroomCoding", "DarkroomConcurrency", "DarkroomStorage", "DarkroomModel",
+                "DarkroomRedis", "DarkroomStore",
             ]),
         .testTarget(
             name: "DarkroomWorkerStateTests",
@@ -291,13 +309,13 @@ let rooms: [[Target]] = [
                 "DarkroomCoordinator", "DarkroomCoding", "DarkroomLogging", "DarkroomPhotoServer", "DarkroomImaging",
                 "DarkroomRecipes", "StoreInspection", "DarkroomTestSupport", "ErrorExpectations", "FuzzSupport",
                 "DarkroomConcurrency", "DarkroomStorage", "DarkroomFiles", "DarkroomModel", "DarkroomRedis",
-                "DarkroomStore", "DarkroomTransfer",
+                "DarkroomStore", "DarkroomTransfer", "WorkerSupport",
             ]),
         .testTarget(
             name: "DarkroomTests",
             dependencies: [
                 "Darkroom", "DarkroomStore", "DarkroomConcurrency", "DarkroomTestSupport", "ErrorExpectations",
-                "ControlBatch", "CopyrightFilter", "DarkroomModel",
+                "ControlBatch", "CopyrightFilter", "DarkroomModel", "WorkerSupport",
             ]),
         .testTarget(
             name: "DarkroomCommandTests",
@@ -307,7 +325,7 @@ let rooms: [[Target]] = [
                 "DarkroomTransfer", "DarkroomImaging", "DarkroomRecipes", "DarkroomLogging",
                 "DarkroomCoding", "DarkroomFiles", "DarkroomCommand", "StoreInspection", "DarkroomTestSupport",
                 "ErrorExpectations", "HostileWorker", "FuzzSupport", "ArgumentParsing", "DarkroomConcurrency",
-                "DarkroomModel", "DarkroomPhotoServer", "DarkroomText",
+                "DarkroomModel", "DarkroomLists", "DarkroomPhotoServer", "DarkroomText", "WorkerSupport",
             ]),
         .testTarget(
             name: "DarkroomWebTests",
@@ -316,6 +334,7 @@ let rooms: [[Target]] = [
                 "DarkroomWeb", "DarkroomHTTP", "Darkroom", "DarkroomStore", "DarkroomWorker", "DarkroomModel",
                 "DarkroomFiles", "DarkroomCoding", "DarkroomCoordinator", "DarkroomCommand", "DarkroomLogging",
                 "DarkroomPhotoServer", "DarkroomConcurrency", "StoreInspection", "DarkroomTestSupport", "FuzzSupport",
+                "WorkerSupport",
             ]),
         .testTarget(
             name: "DarkroomTortureTests",
@@ -323,7 +342,7 @@ let rooms: [[Target]] = [
                 "DarkroomStorage",
                 "Darkroom", "DarkroomStore", "DarkroomWorker", "DarkroomCoding", "DarkroomCommand",
                 "DarkroomPhotoServer", "DarkroomConcurrency", "DarkroomTestSupport", "StoreInspection", "FuzzSupport",
-                "DarkroomCoordinator", "DarkroomModel", "DarkroomRedis",
+                "DarkroomCoordinator", "DarkroomModel", "DarkroomLists", "DarkroomRedis",
             ]),
     ],
 ]

@@ -3,6 +3,7 @@ import Darkroom
 import DarkroomConcurrency
 import DarkroomCoordinator
 import DarkroomImaging
+import DarkroomLists
 import DarkroomWorker
 import Foundation
 

@@ -1,6 +1,7 @@
 import ArgumentParsing
 import Darkroom
 import DarkroomCoordinator
+import DarkroomLists
 import DarkroomWorker
 import Foundation
 

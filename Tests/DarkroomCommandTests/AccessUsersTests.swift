@@ -6,7 +6,7 @@ import Testing
 /// The Redis server of `docker-compose.yml`, started by `deploy/acl/redis` with the passwords of
 /// `deploy/acl/passwords`.
 @Suite(.timeLimit(.minutes(5))) struct AccessUsersTests {
-    private static let folder = URL(filePath: #filePath).appending(path: "../../../deploy/acl").standardized.path
+    private static let folder = TestFiles.package.appendingPathComponent("deploy/acl").path
 
     private let scratch: ScratchFolder
     private let port: Int

@@ -44,8 +44,7 @@ import Testing
 
     /// Evaluates the script in the line of redis-cli that the documentation shows.
     private func documented(_ queue: Queue) throws -> Int? {
-        let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent("Sources/Surfaces/Darkroom/Darkroom.docc/WebServer.md")
+        let page = TestFiles.package.appendingPathComponent("Sources/Surfaces/Darkroom/Darkroom.docc/WebServer.md")
         let text = try String(contentsOf: page, encoding: .utf8)
         let match = try #require(text.firstMatch(of: #/redis-cli EVAL "([^"]+)" 0 '\{darkroom\}'/#))
         let prefix = String(queue.store.keys.prefix.dropLast())

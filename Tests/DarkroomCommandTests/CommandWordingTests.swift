@@ -19,7 +19,7 @@ import Testing
         .listPhotos(inOutput: "/a b"), .listBatches, .showProblems, .startWorker, .allowOutput, .allowFiles,
         .allowMoreConnections, .changeRate, .acceptSlowerDownloads, .allowAddresses, .allowMorePixels, .allowMoreTime,
         .showHosts, .checkNames, .checkOutput, .checkReplicas, .useSmallerWindow, .useLargerOperations,
-        .useSmallerOperations,
+        .useSmallerOperations, .chooseColumns, .chooseQuotes, .readQuotesAsText, .includeSubfolders,
     ]
 
     @Test(arguments: remedies) func commandsAndOptionsInTheTextExist(remedy: Remedy) throws {

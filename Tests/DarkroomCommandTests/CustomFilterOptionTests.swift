@@ -8,9 +8,7 @@ import Testing
 
 /// `--custom-filter` of `worker` and `run`: commands as custom filters.
 @Suite(.redisServer, .serialized, .timeLimit(.minutes(5))) struct CustomFilterOptionTests {
-    private static let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    private static let samples = tests.appendingPathComponent("Samples").path
-    private static let examples = tests.deletingLastPathComponent().appendingPathComponent(
+    private static let examples = TestFiles.package.appendingPathComponent(
         "Examples/CustomFilters")
 
     private let scratch: ScratchFolder
@@ -27,7 +25,7 @@ import Testing
     func examplesShrinkPhotos(_ command: String, _ options: [String]) throws {
         let outcome = try Program(
             [
-                "run", Self.samples, "-o", scratch.path("out"), "--custom-filter", "shrink=\(command)", "--filter",
+                "run", TestFiles.samples, "-o", scratch.path("out"), "--custom-filter", "shrink=\(command)", "--filter",
                 "x:shrink",
             ]
                 + options + ["--json"]
@@ -49,13 +47,13 @@ import Testing
         ), (#"small=convert png:- -resize "$DARKROOM_ARGUMENTS" jpg:-"#, "x:small=50x50"),
     ])
     func examplesOfTheDocumentationRun(_ operation: String, _ filter: String) throws {
-        let pages = Self.tests.deletingLastPathComponent().appendingPathComponent(
+        let pages = TestFiles.package.appendingPathComponent(
             "Sources/Surfaces/Darkroom/Darkroom.docc")
         let page = try String(contentsOf: pages.appendingPathComponent("CustomFilters.md"), encoding: .utf8)
         #expect(page.contains(operation.replacing("=convert", with: "='convert") + "'"))
         let outcome = try Program(
             [
-                "run", Self.samples, "-o", scratch.path("out"), "--custom-filter-input", "png", "--custom-filter",
+                "run", TestFiles.samples, "-o", scratch.path("out"), "--custom-filter-input", "png", "--custom-filter",
                 operation,
                 "--filter", filter,
             ]
@@ -75,7 +73,7 @@ import Testing
         (["--custom-filter-timeout", "1ms"], "--custom-filter-timeout 1ms: at least 1s"),
     ])
     func namesTheProblemBeforeAnythingRuns(_ options: [String], _ problem: String) throws {
-        for command in [["worker"], ["run", Self.samples, "-o", scratch.path("out")]] {
+        for command in [["worker"], ["run", TestFiles.samples, "-o", scratch.path("out")]] {
             let outcome = try Program(command + options).outcome()
             #expect(outcome.status == 64 || outcome.status == 2, "\(outcome)")
             #expect(outcome.standardError.contains(problem), "\(outcome.standardError)")
@@ -87,7 +85,8 @@ import Testing
     @Test(arguments: [("png", ["89504e47", "89504e47"]), ("bytes", ["ffd8ffe0", "ffd8ffe0", "68656c6c"])])
     func commandGetsPicturesOrAllBytes(_ input: String, _ beginnings: [String]) throws {
         try FileManager.default.createDirectory(atPath: scratch.path("in"), withIntermediateDirectories: false)
-        try FileManager.default.copyItem(atPath: "\(Self.samples)/rocket.jpg", toPath: scratch.path("in/rocket.jpg"))
+        try FileManager.default.copyItem(
+            atPath: "\(TestFiles.samples)/rocket.jpg", toPath: scratch.path("in/rocket.jpg"))
         try Data("hello".utf8).write(to: URL(fileURLWithPath: scratch.path("in/words.jpg")))
         let command = "cat >p; head -c 4 p | od -An -tx1 | tr -d ' ' >>\(scratch.path("seen")); convert p jpg:-"
         let outcome = try Program([
@@ -106,7 +105,7 @@ import Testing
     @Test(arguments: [[], ["--on-damaged", "accept"], ["--isolate"], ["--rendition", "small = x:copy x:note"]])
     func commandGetsNoBytesOfAPNG(_ options: [String]) throws {
         try FileManager.default.createDirectory(atPath: scratch.path("in"), withIntermediateDirectories: false)
-        let photo = try Data(contentsOf: URL(fileURLWithPath: "\(Self.samples)/moon.png"))
+        let photo = try Data(contentsOf: URL(fileURLWithPath: "\(TestFiles.samples)/moon.png"))
         let header = 33  // the signature and the chunk IHDR
         let text = Array("tEXtComment\0STRANGER".utf8)
         let chunk = [0, 0, 0, UInt8(text.count - 4)] + text + [0, 0, 0, 0]  // a wrong checksum, which loses no pixels
@@ -129,7 +128,7 @@ import Testing
 
     @Test func failureNamesTheFilterWhoseResultIsNoPicture() throws {
         let outcome = try Program([
-            "run", Self.samples, "-o", scratch.path("out"), "--custom-filter", "words=echo words", "--filter",
+            "run", TestFiles.samples, "-o", scratch.path("out"), "--custom-filter", "words=echo words", "--filter",
             "x:words sepia",
         ]).outcome()
         #expect(
@@ -139,16 +138,16 @@ import Testing
 
     @Test func statusSaysWhichFilterIsMissing() throws {
         let queue = try Queue()
-        let url = "file://\(Self.samples)/moon.png"
+        let url = "file://\(TestFiles.samples)/moon.png"
         let id = try queue.submit([url]) { $0.filters = [.custom("wanted")] }
-        let other = try queue.start("worker", "--custom-filter", "other=cat", "--files-under", Self.samples)
+        let other = try queue.start("worker", "--custom-filter", "other=cat", "--files-under", TestFiles.samples)
         try other.waitFor("for x:wanted: registered with it are other")
         let isShown = try RunningProcess.wait {
             let status = try queue.run("status", "\(id)")
             return (status.standardOutput + status.standardError).contains("has no custom filter \"wanted\"")
         }
         #expect(isShown)
-        let worker = try queue.start("worker", "--custom-filter", "wanted=cat", "--files-under", Self.samples)
+        let worker = try queue.start("worker", "--custom-filter", "wanted=cat", "--files-under", TestFiles.samples)
         #expect(try queue.run("wait", "\(id)").status == 0)
         for program in [other, worker] {
             program.send(SIGTERM)
@@ -158,7 +157,7 @@ import Testing
 
     @Test(arguments: ["process", "stream"]) func killedWorkerLeavesNoProcesses(_ style: String) throws {
         let queue = try Queue()
-        try queue.submit(["file://\(Self.samples)/moon.png", "file://\(Self.samples)/rocket.jpg"]) {
+        try queue.submit(["file://\(TestFiles.samples)/moon.png", "file://\(TestFiles.samples)/rocket.jpg"]) {
             $0.filters = [.custom("hang")]
         }
         let mark = "OPERATION_TEST=\(UUID().uuidString)"
@@ -166,7 +165,7 @@ import Testing
         let worker = try Program(
             [
                 "worker", "--custom-filter", "hang=\(command)", "--custom-filter-style", style, "--files-under",
-                Self.samples,
+                TestFiles.samples,
                 "--filtrations", "2", "--namespace", queue.namespace,
             ], environment: queue.environment.merging(["TMPDIR": scratch.path]) { own, _ in own })
         #expect(RunningProcess.wait { RunningProcess.having(mark).count >= 8 }, "\(RunningProcess.having(mark))")

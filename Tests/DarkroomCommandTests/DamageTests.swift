@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test func fuzzedFactsAreShown() throws {
-        let run = FuzzRun("facts of batches and workers", count: 3000)
+        let run = FuzzRun("facts of batches and workers", count: 1000)
         print(run)
         var fields = Dictionary(uniqueKeysWithValues: BatchOptions().fields.map { ($0.field, $0.value) })
         fields.merge([

@@ -5,8 +5,6 @@ import Testing
 
 /// `develop`: one photo from file to file.
 @Suite(.serialized) struct DevelopCommandTests {
-    private static let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().appendingPathComponent("Samples").path
     private let scratch: ScratchFolder
     private var folder: String { scratch.path }
 
@@ -20,7 +18,7 @@ import Testing
     func formatComesFromTheOptionTheExtensionOrThePhoto(_ name: String, _ options: [String], _ format: String) throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let out = "\(folder)/\(name)"
-        let arguments = ["develop", "--filter", "sepia", "\(Self.samples)/astronaut.jpg", out, "--json"] + options
+        let arguments = ["develop", "--filter", "sepia", "\(TestFiles.samples)/astronaut.jpg", out, "--json"] + options
         let outcome = try Program(arguments).outcome()
         #expect(outcome.status == 0, "\(outcome.standardError)")
         let facts = try #require(try outcome.json() as? [String: Any])
@@ -43,7 +41,7 @@ import Testing
         ("out.jpg", ["--filter", "sepia"], nil),
     ])
     func photosStayAsTheyAreWithoutAFilter(_ name: String, _ options: [String], _ note: String?) throws {
-        let source = "\(Self.samples)/coffee.jpg"
+        let source = "\(TestFiles.samples)/coffee.jpg"
         let outcome = try Program(["develop", source, scratch.path(name)] + options).outcome()
         let noted = note.map { "photos: no filters; \($0)\n" } ?? ""
         #expect(outcome.status == 0 && outcome.standardError == noted, "\(outcome)")
@@ -57,7 +55,7 @@ import Testing
         let existing = try scratch.write("moon.compare.png", "earlier")
         let target = option.isEmpty ? scratch.path("moon.png") : folder
         let outcome = try Program(
-            ["develop", "--filter", "sepia", Self.samples + "/moon.png", "--compare"] + option + [target]
+            ["develop", "--filter", "sepia", TestFiles.samples + "/moon.png", "--compare"] + option + [target]
         ).outcome()
         #expect(outcome.status == (option.isEmpty ? 1 : 3))
         #expect(outcome.standardError.contains("\(existing): it is there already"), "\(outcome)")
@@ -67,12 +65,12 @@ import Testing
     @Test func photoGoesThroughPipes() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let outcome = try Program(
-            ["develop", "--filter", "sepia", "-", "-"], input: "\(Self.samples)/astronaut.jpg",
+            ["develop", "--filter", "sepia", "-", "-"], input: "\(TestFiles.samples)/astronaut.jpg",
             output: "\(folder)/piped.jpg"
         ).outcome()
         #expect(outcome.status == 0)
         #expect(
-            try Program.run("develop", "--filter", "sepia", "\(Self.samples)/astronaut.jpg", "\(folder)/file.jpg")
+            try Program.run("develop", "--filter", "sepia", "\(TestFiles.samples)/astronaut.jpg", "\(folder)/file.jpg")
                 .status == 0)
         #expect(
             FileManager.default.contents(atPath: "\(folder)/piped.jpg")
@@ -81,10 +79,10 @@ import Testing
 
     @Test func failuresHaveReasons() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let photo = "\(Self.samples)/astronaut.jpg"
+        let photo = "\(TestFiles.samples)/astronaut.jpg"
         for (arguments, message) in [
             (["/no/photo.jpg", "\(folder)/o.jpg"], "read the photo /no/photo.jpg: No such file or directory"),
-            ([Self.samples, "\(folder)/o.jpg"], "read the photo \(Self.samples): Is a directory"),
+            ([TestFiles.samples, "\(folder)/o.jpg"], "read the photo \(TestFiles.samples): Is a directory"),
             (["/etc/passwd", "\(folder)/o.jpg"], "develop /etc/passwd: not an image: found text"),
             ([photo, "\(folder)/missing/o.jpg"], "write the photo \(folder)/missing/o.jpg: No such file or directory"),
             (
@@ -110,7 +108,8 @@ import Testing
         let output = Pipe()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         process.arguments = [
-            "-c", "cat '\(Self.samples)/astronaut.jpg' | \"$0\" develop --filter sepia /dev/stdin '\(folder)/o.jpg'",
+            "-c",
+            "cat '\(TestFiles.samples)/astronaut.jpg' | \"$0\" develop --filter sepia /dev/stdin '\(folder)/o.jpg'",
             Program.executable.path,
         ]
         process.standardError = output
@@ -128,7 +127,7 @@ import Testing
 
     @Test func existingFileIsReplacedOnlyWithForceAndKeepsItsMode() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let photo = "\(Self.samples)/astronaut.jpg", out = "\(folder)/out.jpg"
+        let photo = "\(TestFiles.samples)/astronaut.jpg", out = "\(folder)/out.jpg"
         try Data("mine".utf8).write(to: URL(fileURLWithPath: out))
         #expect(chmod(out, 0o640) == 0)
         let refused = try Program.run("develop", "--filter", "sepia", photo, out)
@@ -142,7 +141,7 @@ import Testing
 
     @Test func linksAndPipesAreNeitherFollowedNorReplaced() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let photo = "\(Self.samples)/astronaut.jpg"
+        let photo = "\(TestFiles.samples)/astronaut.jpg"
         let mine = "\(folder)/mine.jpg"
         try Data("mine".utf8).write(to: URL(fileURLWithPath: mine))
         #expect(symlink(mine, "\(folder)/link.jpg") == 0 && symlink("\(folder)/new", "\(folder)/dangling.jpg") == 0)
@@ -164,7 +163,7 @@ import Testing
 
     @Test func writesManyPhotosIntoAFolderDespiteFailures() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let photos = ["astronaut.jpg", "moon.png", "chelsea.jpg"].map { "\(Self.samples)/\($0)" }
+        let photos = ["astronaut.jpg", "moon.png", "chelsea.jpg"].map { "\(TestFiles.samples)/\($0)" }
         let out = "\(folder)/a/b"
         let outcome = try Program(
             ["develop", "--filter", "sepia"] + photos + ["/etc/passwd", photos[0], "-o", out, "--json"]
@@ -194,9 +193,9 @@ import Testing
         let photos = "\(folder)/photos"
         let files = FileManager.default
         try files.createDirectory(atPath: "\(photos)/deep/.hidden", withIntermediateDirectories: true)
-        try files.copyItem(atPath: "\(Self.samples)/flower.jpg", toPath: "\(photos)/a.jpg")
-        try files.copyItem(atPath: "\(Self.samples)/moon.png", toPath: "\(photos)/deep/b.png")
-        try files.copyItem(atPath: "\(Self.samples)/moon.png", toPath: "\(photos)/deep/.hidden/c.png")
+        try files.copyItem(atPath: "\(TestFiles.samples)/flower.jpg", toPath: "\(photos)/a.jpg")
+        try files.copyItem(atPath: "\(TestFiles.samples)/moon.png", toPath: "\(photos)/deep/b.png")
+        try files.copyItem(atPath: "\(TestFiles.samples)/moon.png", toPath: "\(photos)/deep/.hidden/c.png")
         try Data("text".utf8).write(to: URL(fileURLWithPath: "\(photos)/notes.txt"))
         return photos
     }
@@ -213,7 +212,7 @@ import Testing
         for again in [[], ["--force"]] {
             let out = "\(photos)/out"
             let arguments = [
-                "develop", "--filter", "sepia", photos, "\(Self.samples)/astronaut.jpg", "-o", out, "--recursive",
+                "develop", "--filter", "sepia", photos, "\(TestFiles.samples)/astronaut.jpg", "-o", out, "--recursive",
             ]
             let whole = try Program(arguments + ["--format", "webp"] + again).outcome()
             #expect(whole.status == 0, "\(whole)")
@@ -228,7 +227,7 @@ import Testing
     @Test func linksOutOfAFolderAreNotFollowed() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let photos = try makePhotos()
-        #expect(symlink("\(Self.samples)/coffee.jpg", "\(photos)/link.jpg") == 0)
+        #expect(symlink("\(TestFiles.samples)/coffee.jpg", "\(photos)/link.jpg") == 0)
         let out = "\(folder)/out", elsewhere = "\(folder)/elsewhere"
         for path in [out, elsewhere, "\(folder)/empty"] {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -252,7 +251,7 @@ import Testing
 
     @Test(arguments: [1, 7]) func reportsAreInTheOrderOfTheArguments(_ jobs: Int) throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let samples = ["hubble_deep_field", "flower", "astronaut", "chelsea"].map { "\(Self.samples)/\($0).jpg" }
+        let samples = ["hubble_deep_field", "flower", "astronaut", "chelsea"].map { "\(TestFiles.samples)/\($0).jpg" }
         var photos: [String] = []
         for (number, sample) in (samples + samples + samples).enumerated() {
             photos.append("\(folder)/\(number).jpg")
@@ -275,7 +274,7 @@ import Testing
 
     @Test func escapesControlCharactersInNames() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let photo = "\(Self.samples)/astronaut.jpg"
+        let photo = "\(TestFiles.samples)/astronaut.jpg"
         let written = try Program.run("develop", "--filter", "sepia", photo, "\(folder)/a\u{1b}[31m\u{202e}.jpg")
         #expect(written.status == 0)
         #expect(written.standardOutput.hasPrefix(#"\#(folder)/a\u{1b}[31m\u{202e}.jpg: jpeg, "#), "\(written)")

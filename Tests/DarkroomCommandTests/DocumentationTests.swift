@@ -1,3 +1,4 @@
+import DarkroomTestSupport
 import ArgumentParsing
 import Darkroom
 import Foundation
@@ -7,9 +8,6 @@ import Testing
 
 /// The README and the documentation mention every command, option and failure reason of the program.
 @Suite struct DocumentationTests {
-    private static let project = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent()
-
     @Test func readmeHasEveryCommand() throws {
         let readme = try Self.text(of: "README.md")
         for command in DarkroomProgram.configuration.subcommands where command.configuration.shouldDisplay {
@@ -39,14 +37,14 @@ import Testing
     @Test func linksBetweenPagesHaveTargets() throws {
         let readme = try Self.text(of: "README.md")
         for match in readme.matches(of: #/\]\(((?:Sources|Documentation|deploy)/[^)]+)\)/#) {
-            let path = Self.project.appendingPathComponent(String(match.output.1)).path
+            let path = TestFiles.package.appendingPathComponent(String(match.output.1)).path
             #expect(FileManager.default.fileExists(atPath: path), "\(path)")
         }
     }
 
     @Test(arguments: ["CONTRIBUTING.md", "Tests/README.md"])
     func namedTestsExist(page: String) throws {
-        let folder = Self.project.appendingPathComponent("Tests")
+        let folder = TestFiles.package.appendingPathComponent("Tests")
         let files = try #require(FileManager.default.subpaths(atPath: folder.path)).filter { $0.hasSuffix(".swift") }
         let tests = try files.map { try String(contentsOf: folder.appendingPathComponent($0), encoding: .utf8) }
         // `StoreModelTests/randomSteps`
@@ -60,6 +58,6 @@ import Testing
     }
 
     private static func text(of path: String) throws -> String {
-        try String(contentsOf: project.appendingPathComponent(path), encoding: .utf8)
+        try String(contentsOf: TestFiles.package.appendingPathComponent(path), encoding: .utf8)
     }
 }

@@ -7,16 +7,14 @@ import Testing
 /// The program as users run it: real lists, real servers, real photos.
 @Suite(.redisServer, .serialized, .timeLimit(.minutes(5)))
 struct EndToEndTests {
-    private static let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    private static let samples = tests.appendingPathComponent("Samples").path
-    private static let classicList = tests.appendingPathComponent("Fixtures/ClassicPhotosDictionary.plist").path
+    private static let classicList = TestFiles.fixtures.appendingPathComponent("ClassicPhotosDictionary.plist").path
 
     private let scratch: ScratchFolder
 
     init() throws { scratch = try ScratchFolder() }
 
     private func bytes(_ sample: String) throws -> [UInt8] {
-        [UInt8](try Data(contentsOf: URL(fileURLWithPath: Self.samples + "/" + sample)))
+        try TestFiles.sample(sample)
     }
 
     /// The host in the list of the tutorial no longer exists. The test serves photos under the same paths.
@@ -107,7 +105,7 @@ struct EndToEndTests {
 
     /// Names that lead out of the folder, or that collide with each other.
     @Test func filesStayInsideTheFolder() throws {
-        let server = try PhotoServer(folder: Self.samples)
+        let server = try PhotoServer(folder: TestFiles.samples)
         defer { server.stop() }
         let url = server.url("flower.jpg")
         let names = [
@@ -128,7 +126,7 @@ struct EndToEndTests {
     /// Three worker processes on one Redis develop each photo once. Counts, states, manifest and files agree.
     @Test func threeWorkersDevelopEveryPhotoOnce() throws {
         let queue = try Queue()
-        let server = try PhotoServer(folder: Self.samples)
+        let server = try PhotoServer(folder: TestFiles.samples)
         defer { server.stop() }
         let urls = (0..<150).map { server.url(["flower.jpg", "chelsea.jpg", "moon.png"][$0 % 3]) + "?\($0)" }
         let list = try scratch.write("list.txt", urls.joined(separator: "\n"))
@@ -185,14 +183,14 @@ struct EndToEndTests {
     /// Every command in the "Redis keys" page of the documentation works as shown.
     @Test func commandsOfTheRedisKeysPageWork() throws {
         let queue = try Queue()
-        let server = try PhotoServer(folder: Self.samples)
+        let server = try PhotoServer(folder: TestFiles.samples)
         defer { server.stop() }
         let list = try scratch.write("list.txt", server.url("flower.jpg") + "\nNO URL\n")
         let worker = try queue.start("worker", "--allow-private")
         let id = try queue.run("submit", list, "-o", scratch.path("out")).lines[0]
         #expect(try queue.run("wait", id).status == 3)
         let page = try String(
-            contentsOf: Self.tests.deletingLastPathComponent()
+            contentsOf: TestFiles.package
                 .appendingPathComponent("Sources/Surfaces/Darkroom/Darkroom.docc/RedisKeys.md"), encoding: .utf8)
         let commands = page.split(separator: "\n").filter { $0.hasPrefix("redis-cli ") }
         #expect(commands.count >= 10)

@@ -5,8 +5,7 @@ import Testing
 
 /// A batch says how many of its photos lost a gain map.
 @Suite(.timeLimit(.minutes(2))) struct GainMapBatchTests {
-    private static let photo = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .appending(path: "Fixtures/Cases/b09-ultrahdr.jpg").path
+    private static let photo = TestFiles.fixtures.appendingPathComponent("Cases/b09-ultrahdr.jpg").path
 
     let scratch: ScratchFolder
 

@@ -8,15 +8,14 @@ import DarkroomTestSupport
 import DarkroomWorker
 import Foundation
 import Testing
+import WorkerSupport
 
 /// A program that runs a worker and reads a batch with the public types only.
 @Suite(.redisServer) struct LibraryTests {
-    private static let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().appendingPathComponent("Samples").path
 
     @Test func programRunsAWorkerAndReadsABatch() async throws {
         let queue = try Queue()
-        let server = try PhotoServer(folder: Self.samples)
+        let server = try PhotoServer(folder: TestFiles.samples)
         defer { server.stop() }
         let id = try queue.submit([server.url("astronaut.jpg"), "NO URL"]) { $0.name = "holidays" }
 
@@ -27,11 +26,11 @@ import Testing
         let redis = try RedisLocation(queue.redis.configuration.displayName, namespace: queue.namespace)
         let log = Locked<[WorkerLogEvent]>([])
         let worker = try PhotoWorker(redis, configuration) { event in log.withLock { $0.append(event) } }
-        try await worker.start()
-        let waited = try queue.run("wait", "\(id)")
-        #expect(waited.status == 3, "\(waited)")
-        #expect(worker.photosDone == 2)
-        await worker.stop()
+        try await worker.run {
+            let waited = try queue.run("wait", "\(id)")
+            #expect(waited.status == 3, "\(waited)")
+            #expect(worker.photosDone == 2)
+        }
         #expect(log.withLock { $0.first?.message } == "worker started")
 
         let batch = try await DarkroomClient(redis).batch(named: "holidays")

@@ -14,9 +14,7 @@ import Testing
         options.encoding = PhotoEncoding("format=png")
         var examination = try ListExamination(options, repetitions: repetitions)
         for (line, name) in names.enumerated() {
-            Array(name.utf8).withUnsafeBytes { name in
-                Array(url.utf8).withUnsafeBytes { examination.add(name: name, url: $0, line: line + 1) }
-            }
+            ListEntry.with(name: name, url: url, line: line + 1) { examination.add($0) }
         }
         return examination
     }

@@ -4,13 +4,10 @@ import Testing
 
 /// The commands of the README that do not need their own Redis server.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct ReadmeTests {
-    private static let project = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent()
-
     @Test func examplesOfOneMachineRun() throws {
         let scratch = try ScratchFolder()
         try FileManager.default.createSymbolicLink(
-            atPath: scratch.path("Tests"), withDestinationPath: Self.project.appendingPathComponent("Tests").path)
+            atPath: scratch.path("Tests"), withDestinationPath: TestFiles.package.appendingPathComponent("Tests").path)
         let commands = try Self.commands(of: "First example") + Self.commands(of: "Filters, sizes and formats")
         let script = try scratch.write("script", "set -ex\n" + commands.joined())
         let printed = try scratch.write("printed", "")
@@ -39,7 +36,7 @@ import Testing
 
     /// The blocks of commands in a section.
     private static func commands(of section: String) throws -> [String] {
-        let readme = try String(contentsOf: project.appendingPathComponent("README.md"), encoding: .utf8)
+        let readme = try String(contentsOf: TestFiles.package.appendingPathComponent("README.md"), encoding: .utf8)
         let start = try #require(readme.range(of: "\n## \(section)\n"))
         let rest = readme[start.upperBound...]
         let text = rest[..<(rest.range(of: "\n## ")?.lowerBound ?? rest.endIndex)]

@@ -9,7 +9,7 @@ import Testing
 
 /// Batches with several renditions, with the real program, HTTP servers and photos.
 @Suite(.redisServer, .serialized, .timeLimit(.minutes(5))) struct RenditionTests {
-    private static let samples = RunCommandTests.samples
+    private static let samples = TestFiles.samples
     // Not written in the arguments of `@Test`, because Swift 6.0 cannot compile a closure there.
     private static let tooMany = (0...64).map { "r\($0) = none\n" }.joined()
     private static let two = ["--rendition", "small = resize=100; format=webp", "--rendition", "grey = grayscale"]

@@ -4,9 +4,8 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct RunCommandTests {
-    static let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .appendingPathComponent("Samples").path
-    static let photo = (try? [UInt8](Data(contentsOf: URL(fileURLWithPath: samples + "/flower.jpg")))) ?? []
+    static let samples = TestFiles.samples
+    static let photo = (try? TestFiles.sample("flower.jpg")) ?? []
 
     let scratch: ScratchFolder
 
@@ -45,9 +44,9 @@ import Testing
     }
 
     @Test func developsAFolderOfPhotos() throws {
-        let outcome = try run(Self.samples)
+        let outcome = try run(TestFiles.samples)
         #expect(outcome.status == 0, "\(outcome)")
-        let photos = try FileManager.default.contentsOfDirectory(atPath: Self.samples).filter { $0 != "README.md" }
+        let photos = try FileManager.default.contentsOfDirectory(atPath: TestFiles.samples).filter { $0 != "README.md" }
             .sorted()
         #expect(outcome.standardOutput.contains("\(photos.count) photos: \(photos.count) filtered"))
         #expect(outcome.standardOutput.contains("the photos are in \(scratch.path("out"))"))
@@ -59,7 +58,7 @@ import Testing
     }
 
     @Test func photoInPlaceOfAListGetsTheCommandThatDevelopsIt() throws {
-        let photo = Self.samples + "/coffee.jpg"
+        let photo = TestFiles.samples + "/coffee.jpg"
         let first = try run(photo, "--filter", "sepia")
         let command = "darkroom develop \(photo) -o \(scratch.path("out"))"
         #expect(first.status == 1, "\(first)")
@@ -78,7 +77,7 @@ import Testing
         let near = try scratch.write("near.jpg", Self.photo)
         let list = try scratch.write(
             "list.csv",
-            "name,url\na,NO URL\nb,ftp://x.example/1\nc,file://\(near)\nd,file://\(Self.samples)/coffee.jpg\n")
+            "name,url\na,NO URL\nb,ftp://x.example/1\nc,file://\(near)\nd,file://\(TestFiles.samples)/coffee.jpg\n")
         for again in [false, true] {
             let outcome = try run(list)
             #expect(outcome.status == 3, "\(outcome)")
@@ -126,7 +125,7 @@ import Testing
 
     @Test(arguments: ["2>/dev/full", "2>&-", "<&- 2>&-", "<&- >/dev/null 2>&-"])
     func continuesIfItCannotPrint(redirections: String) throws {
-        _ = try scratch.write("list.txt", "file://\(Self.samples)/coffee.jpg\nNO URL\n")
+        _ = try scratch.write("list.txt", "file://\(TestFiles.samples)/coffee.jpg\nNO URL\n")
         let command = "exec '\(Program.executable.path)' run list.txt -o out \(redirections)"
         let run = try BoundProcess(
             ["sh", "-c", "cd '\(scratch.path(""))' && \(command)"], log: scratch.path("log"))
@@ -197,15 +196,14 @@ import Testing
 
     /// Without a filter, the files are the photos, byte for byte, and the command says so at its start and in its summary.
     @Test func photosStayAsTheyAreWithoutAFilter() throws {
-        let samples = Self.samples
-        let outcome = try run(samples)
+        let outcome = try run(TestFiles.samples)
         #expect(outcome.status == 0, "\(outcome)")
         let note = "photos: no filters; each photo is kept byte for byte\n"
         #expect(outcome.standardError.contains(note) && outcome.standardOutput.contains(note), "\(outcome)")
         for name in ["coffee.jpg", "moon.png"] {
             let kept = try scratch.contents("out").first { $0.hasSuffix(name) }
             let file = FileManager.default.contents(atPath: scratch.path("out/\(try #require(kept))"))
-            #expect(file == FileManager.default.contents(atPath: "\(samples)/\(name)"))
+            #expect(file == FileManager.default.contents(atPath: "\(TestFiles.samples)/\(name)"))
         }
     }
 

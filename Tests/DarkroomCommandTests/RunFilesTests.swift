@@ -5,7 +5,7 @@ import Testing
 
 /// The local files that `run` reads.
 @Suite(.timeLimit(.minutes(5))) struct RunFilesTests {
-    private static let samples = RunCommandTests.samples
+    private static let samples = TestFiles.samples
     private let scratch: ScratchFolder
 
     init() throws { scratch = try ScratchFolder() }

@@ -10,7 +10,7 @@ import Testing
 
 /// `--limit` and `--sample` of `submit` and `run`.
 @Suite(.redisServer, .timeLimit(.minutes(5))) struct SelectionTests {
-    private static let samples = RunCommandTests.samples
+
     let queue: Queue
     let scratch: ScratchFolder
 
@@ -87,7 +87,7 @@ import Testing
     private func run(_ arguments: String...) throws -> Program.Outcome {
         try FileManager.default.createDirectory(atPath: scratch.path("run"), withIntermediateDirectories: true)
         return try Program(
-            ["run", Self.samples, "-o", scratch.path("out")] + arguments,
+            ["run", TestFiles.samples, "-o", scratch.path("out")] + arguments,
             environment: ["XDG_RUNTIME_DIR": scratch.path("run")]
         ).outcome()
     }
@@ -111,7 +111,7 @@ import Testing
         #expect(try run("--sample", "3").standardOutput.contains("nothing to do"))
         #expect(try photos() == first)
         for other in [[], ["--sample", "4"], ["--sample", "3", "--seed", "1"]] {
-            let refused = try Program(["run", Self.samples, "-o", scratch.path("out")] + other).outcome()
+            let refused = try Program(["run", TestFiles.samples, "-o", scratch.path("out")] + other).outcome()
             #expect(refused.status == 1, "\(refused)")
             #expect(refused.standardError.contains("the sample then 3 with the seed "), "\(refused)")
         }

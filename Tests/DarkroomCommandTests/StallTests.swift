@@ -19,12 +19,15 @@ import Testing
         #expect(await server.wait { $0.running == 1 }, "the download has not started")
         let second = try queue.submit((0..<3).map { server.url("/\($0).jpg") }) { $0.output = "" }
         let deadline = ContinuousClock.now + .seconds(60)
-        while problems(try queue.run("status", "\(second)", "--json").json()) != ["waits-for-host"] {
-            guard ContinuousClock.now < deadline else {
-                Issue.record("the batch has no problem: \(try queue.run("status", "\(second)", "--json"))")
-                return
-            }
+        func codes() throws -> [BatchProblem.Code] {
+            let facts = try #require(try queue.store.facts(of: second))
+            return try queue.store.problems(of: [facts], now: try queue.store.time()).of(facts).map(\.code)
         }
+        while try codes() != [.waitsForHost] {
+            try #require(ContinuousClock.now < deadline, "the batch has no problem")
+            usleep(5000)  // polls Redis, which sends no event for a heartbeat
+        }
+        #expect(problems(try queue.run("status", "\(second)", "--json").json()) == ["waits-for-host"])
         let sentence =
             "wait for connections to 127.0.0.1, which batch \(first) uses; it goes on after that batch; "
             + "to run it first: darkroom prioritize \(second) high"

@@ -7,7 +7,7 @@ import Testing
 
 /// A libvips that cannot write JPEG XL. libvips counts this encoder as untrusted, and a variable blocks it.
 private enum BlockedEncoder {
-    static let photo = RunCommandTests.samples + "/moon.png"
+    static let photo = TestFiles.samples + "/moon.png"
     static let environment = ["VIPS_BLOCK_UNTRUSTED": "1"]
     /// Whether the variable blocks the encoder. Also false if the program cannot be started, which other tests report.
     static let isAvailable =
@@ -47,7 +47,7 @@ struct UnwritableFormatTests {
     @Test func workerLeavesTheBatchToOtherWorkers() throws {
         let queue = try Queue()
         let id = try queue.submit(["file://\(BlockedEncoder.photo)"]) { $0.encoding = PhotoEncoding("format=jxl") }
-        let options = ["--files-under", RunCommandTests.samples]
+        let options = ["--files-under", TestFiles.samples]
         let refusing = try Program(
             ["worker", "--namespace", queue.namespace] + options,
             environment: queue.environment.merging(BlockedEncoder.environment) { own, _ in own })

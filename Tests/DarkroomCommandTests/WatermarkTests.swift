@@ -7,7 +7,7 @@ import Testing
 
 /// Watermarks with the picture of a file, with the real program.
 @Suite(.redisServer, .serialized, .timeLimit(.minutes(5))) struct WatermarkTests {
-    private static let samples = RunCommandTests.samples
+    private static let samples = TestFiles.samples
     private static let relative = ["--filter", "watermark=image:pictures/logo.png", "--format", "png"]
 
     let queue: Queue

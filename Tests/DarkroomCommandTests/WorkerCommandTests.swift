@@ -7,8 +7,6 @@ import Testing
 /// `worker` and `workers`: real photos over HTTP, signals, folders.
 @Suite(.redisServer, .serialized)
 struct WorkerCommandTests {
-    private static let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().appendingPathComponent("Samples").path
 
     @Test func warnsOfUnrestrictedOutputs() throws {
         let worker = try Queue().start("worker")
@@ -20,7 +18,7 @@ struct WorkerCommandTests {
 
     @Test func developsQueuedPhotosUntilItIsStopped() throws {
         let queue = try Queue()
-        let server = try PhotoServer(folder: Self.samples)
+        let server = try PhotoServer(folder: TestFiles.samples)
         defer { server.stop() }
         let missing = server.url("none.jpg")
         let id = try queue.submit([server.url("astronaut.jpg"), "NO URL", server.url("moon.png"), missing])

@@ -430,8 +430,8 @@ extension Coordinator {
     static func digest(of list: SampleList, operationSize: Int) -> String {
         var packer = OperationPacker(size: operationSize)
         var digest = ""
-        try? list.read { name, url in
-            packer.append(name: name, url: url)
+        try? list.read { entry in
+            packer.append(entry)
             if packer.isFull { digest = packer.skip() }
             return true
         }

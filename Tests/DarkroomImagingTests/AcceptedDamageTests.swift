@@ -1,3 +1,4 @@
+import DarkroomTestSupport
 import DarkroomRecipes
 import ErrorExpectations
 import Testing
@@ -16,7 +17,7 @@ import Testing
     }
 
     private static func photo() throws -> Pixels {
-        try decoded(develop(Samples.sample("coffee.jpg"), "resize=300x").bytes)
+        try decoded(develop(TestFiles.sample("coffee.jpg"), "resize=300x").bytes)
     }
 
     /// These formats contain their rows in order, so the first rows of a truncated file are decoded.
@@ -79,7 +80,7 @@ import Testing
     }
 
     @Test func limitOfPixelsStaysInForce() throws {
-        let whole = try Samples.sample("coffee.jpg")
+        let whole = try TestFiles.sample("coffee.jpg")
         let error = expectError(ImagingError.self) {
             try develop(Array(whole.prefix(whole.count / 2)), "sepia", damage: .accept, maxPixels: 1000)
         }

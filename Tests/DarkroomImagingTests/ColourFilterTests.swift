@@ -1,3 +1,4 @@
+import DarkroomTestSupport
 import DarkroomRecipes
 import Foundation
 import FuzzSupport
@@ -25,7 +26,7 @@ import Testing
             try Samples.hasKodak
             ? FileManager.default.contentsOfDirectory(at: Samples.kodak, includingPropertiesForKeys: nil)
                 .sorted { $0.path < $1.path }.map { Array(try Data(contentsOf: $0)) }
-            : ["flower.jpg", "moon.png", "coffee.jpg"].map(Samples.sample)
+            : ["flower.jpg", "moon.png", "coffee.jpg"].map(TestFiles.sample)
         return try files.prefix(4).map { file in
             let options = DevelopOptions(filters: [.parsed("crop=96x64+200+150")], format: .png)
             let part = try PNG.pixels(of: develop(file, options).bytes)

@@ -1,3 +1,4 @@
+import DarkroomTestSupport
 import DarkroomRecipes
 import Foundation
 import Testing
@@ -29,7 +30,7 @@ import Testing
     }
 
     @Test func photoIsOnTheLeft() throws {
-        let photo = try Samples.sample("flower.jpg")
+        let photo = try TestFiles.sample("flower.jpg")
         let filters = try FilterChain(parsing: "grayscale flop").filters
         let developed = try develop(photo, DevelopOptions(filters: filters, format: .png))
         let comparison = try Imaging.compare(photo, developed, damage: .tolerate)

@@ -1,3 +1,4 @@
+import DarkroomTestSupport
 import CImagingProbes
 import DarkroomRecipes
 import ErrorExpectations
@@ -27,7 +28,7 @@ import Testing
     private static let files = Result {
         try Dictionary(
             uniqueKeysWithValues: ImageFormat.allCases.map {
-                ($0, try develop(Samples.sample("coffee.jpg"), DevelopOptions(format: $0)).bytes)
+                ($0, try develop(TestFiles.sample("coffee.jpg"), DevelopOptions(format: $0)).bytes)
             })
     }
 
@@ -42,7 +43,7 @@ import Testing
 
     @Test(arguments: Development.Route.allCases, [JPEG.Kind.baseline, .progressive, .restarts])
     func truncatedJPEGIsDamaged(route: Development.Route, kind: JPEG.Kind) throws {
-        let photo = try pixelsByStrips(Samples.sample("coffee.jpg"), [])
+        let photo = try pixelsByStrips(TestFiles.sample("coffee.jpg"), [])
         let whole = JPEG.file(photo, kind)
         for count in [3, 100, 700, whole.count / 10, whole.count / 2, whole.count - 100, whole.count - 3] {
             let error = Self.failure(Array(whole.prefix(count)), by: route)
@@ -52,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: Development.Route.allCases) func corruptDataIsDamaged(route: Development.Route) throws {
-        var bytes = try Samples.sample("china.jpg")
+        var bytes = try TestFiles.sample("china.jpg")
         for i in bytes.count / 2..<bytes.count / 2 + 400 { bytes[i] = UInt8(truncatingIfNeeded: i &* 37) & 0x7F }
         #expect(Self.failure(bytes, by: route)?.code == .damaged)
     }
@@ -108,7 +109,7 @@ import Testing
         defer { try? FileManager.default.removeItem(atPath: path) }
         #expect(!can_load(path))
         let photo = FileManager.default.temporaryDirectory.appending(path: "darkroom-\(UUID().uuidString).jpg")
-        try Data(Samples.sample("coffee.jpg")).write(to: photo)
+        try Data(TestFiles.sample("coffee.jpg")).write(to: photo)
         defer { try? FileManager.default.removeItem(at: photo) }
         #expect(can_load(photo.path))
     }

@@ -1,3 +1,4 @@
+import DarkroomTestSupport
 import CImaging
 import CImagingProbes
 import DarkroomRecipes
@@ -61,15 +62,9 @@ extension DevelopedImage {
 
 /// The files that tests read.
 enum Samples {
-    private static let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-
-    static func sample(_ name: String) throws -> [UInt8] {
-        Array(try Data(contentsOf: tests.appending(path: "Samples/\(name)")))
-    }
-
     /// A photo of Fixtures/Cases, each of which once came out wrong.
     static func photoCase(_ name: String) throws -> [UInt8] {
-        Array(try Data(contentsOf: tests.appending(path: "Fixtures/Cases/\(name)")))
+        try TestFiles.fixture("Cases/\(name)")
     }
 
     static let jpegs = [
@@ -77,8 +72,7 @@ enum Samples {
     ].map { "\($0).jpg" }
 
     /// The lossless pictures of the Kodak suite, whose licence does not allow a copy in this repository.
-    static let kodak = tests.deletingLastPathComponent().deletingLastPathComponent()
-        .appending(path: "shared/photos/kodak")
+    static let kodak = TestFiles.package.deletingLastPathComponent().appending(path: "shared/photos/kodak")
     static var hasKodak: Bool { FileManager.default.fileExists(atPath: kodak.path) }
 }
 

@@ -1,3 +1,4 @@
+import DarkroomTestSupport
 import DarkroomRecipes
 import ErrorExpectations
 import Testing
@@ -6,7 +7,7 @@ import Testing
 
 /// The effect of each encoding setting.
 @Suite struct EncodingTests {
-    private static let photo = Result { try Samples.sample("coffee.jpg") }
+    private static let photo = Result { try TestFiles.sample("coffee.jpg") }
 
     private static func encode(_ format: ImageFormat, _ settings: String, _ chain: String = "resize=300x") throws
         -> DevelopedImage
@@ -172,8 +173,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("format=jpeg; max-bytes=200", "with quality 1, more than the limit of 200 bytes"),
-        ("format=png; max-bytes=200", "and png has no quality to lower, more than the limit of 200 bytes"),
+        ("format=jpeg; max-bytes=200", "with quality 1, more than max-bytes=200 allows"),
+        ("format=png; max-bytes=200", "and png has no quality to lower, more than max-bytes=200 allows"),
         ("format=webp; lossless; max-bytes=200", "and webp without loss has no quality to lower"),
     ])
     func impossibleMaxBytesIsAnError(settings: String, message: String) throws {

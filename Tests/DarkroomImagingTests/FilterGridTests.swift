@@ -57,6 +57,13 @@ import Testing
         let file: PhotoFile
         let size: (Int, Int)
         let plain: Pixels
+
+        /// libvips and lcms need 10 ms for a file with a profile. The filters get these files in three orientations, and all
+        /// others in all.
+        var isFiltered: Bool {
+            let hasProfile = ["CMYK", "P3"].contains { file.name.hasPrefix($0) }
+            return !hasProfile || size != (7, 5) || file.name.hasSuffix("orientation 6")
+        }
     }
 
     private static let entries: [Entry]? = try? PhotoFile.sizes.flatMap { size, orientations in
@@ -82,7 +89,7 @@ import Testing
         for text in [kind.definition.example, try #require(Self.others[kind])] {
             let filter = Filter.parsed(text)
             var expected: [[UInt16]: Pixels] = [:]
-            for entry in try #require(Self.entries) {
+            for entry in try #require(Self.entries) where entry.isFiltered {
                 let key = entry.plain.values + [UInt16(entry.size.0)]
                 let usual = try expected[key] ?? Self.developed(PNG.file(entry.plain), [filter]).visible
                 expected[key] = usual

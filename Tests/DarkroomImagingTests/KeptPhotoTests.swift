@@ -1,3 +1,4 @@
+import DarkroomTestSupport
 import DarkroomRecipes
 import ErrorExpectations
 import Testing
@@ -71,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: ImageFormat.allCases) func damagedPhotoFailsUnlessItIsAccepted(format: ImageFormat) throws {
-        let whole = try develop(Samples.sample("coffee.jpg"), "resize=300x", "format=\(format.rawValue)").bytes
+        let whole = try develop(TestFiles.sample("coffee.jpg"), "resize=300x", "format=\(format.rawValue)").bytes
         let half = Array(whole.prefix(whole.count * 6 / 10))
         let error = expectError(ImagingError.self) { try develop(half, "none") }
         #expect(error?.code == .damaged)

@@ -1,3 +1,4 @@
+import DarkroomTestSupport
 import DarkroomRecipes
 import Foundation
 import Testing
@@ -16,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: ImageFormat.allCases) func pictureOfAnyFormatThatTakesTooLongTimesOut(format: ImageFormat) throws {
-        let photo = try develop(Samples.sample("coffee.jpg"), DevelopOptions(filters: [], format: format)).bytes
+        let photo = try develop(TestFiles.sample("coffee.jpg"), DevelopOptions(filters: [], format: format)).bytes
         for written in [ImageFormat.jpeg, .png] {
             var options = DevelopOptions(format: written)
             options.processorTime = .nanoseconds(1)
@@ -28,7 +29,7 @@ import Testing
     }
 
     @Test func failureInStripsNamesTheRendition() throws {
-        let photo = try Samples.sample("coffee.jpg")
+        let photo = try TestFiles.sample("coffee.jpg")
         var options = DevelopOptions(outputs: [ImageOutput(filters: [.standard], rendition: "small")])
         options.processorTime = .nanoseconds(1)
         let late = Self.failure(photo, options)
@@ -65,14 +66,14 @@ import Testing
         for (name, size) in [("coffee.jpg", 600 * 400), ("moon.png", 512 * 512)] {
             var sizes: [Int] = []
             _ = try? Imaging.develop(
-                Samples.sample(name), DevelopOptions(), sizeIsKnown: { sizes.append($0) }, isCancelled: { true })
+                TestFiles.sample(name), DevelopOptions(), sizeIsKnown: { sizes.append($0) }, isCancelled: { true })
             #expect(Set(sizes) == [size], "\(name)")
         }
     }
 
     /// A program other than Darkroom may write any options of a batch into Redis.
     @Test func optionsOutOfRangeAreClampedOrRefused() throws {
-        let photo = try Samples.sample("coffee.jpg")
+        let photo = try TestFiles.sample("coffee.jpg")
         for quality in [Int.min, -1, 0, 101, 99_999_999_999, Int.max] {
             let options = DevelopOptions(format: .webp, quality: quality)
             #expect((1...100).contains(try #require(options.outputs[0].encoding.quality)))

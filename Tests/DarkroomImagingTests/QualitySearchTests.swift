@@ -1,3 +1,4 @@
+import DarkroomTestSupport
 import Glibc
 import Testing
 
@@ -37,7 +38,7 @@ import Testing
     }
 
     @Test func fiveEncodingsAreTypicalForPhotos() throws {
-        let photo = try Samples.sample("china.jpg")
+        let photo = try TestFiles.sample("china.jpg")
         let sizes = try (1...85).map { try develop(photo, "resize=300x", "quality=\($0)").byteCount }
         var counts: [Int] = []
         for limit in stride(from: sizes[10], to: sizes[84], by: sizes[84] / 60) {

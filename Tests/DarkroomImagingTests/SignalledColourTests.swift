@@ -1,3 +1,4 @@
+import DarkroomTestSupport
 import DarkroomRecipes
 import ErrorExpectations
 import Foundation
@@ -28,8 +29,7 @@ import Testing
     }
 
     private static func fixture(_ name: String) throws -> [UInt8] {
-        let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        return Array(try Data(contentsOf: folder.appending(path: "Fixtures/Colours/\(name)")))
+        try TestFiles.fixture("Colours/\(name)")
     }
 
     /// The file with other numbers in its nclx.

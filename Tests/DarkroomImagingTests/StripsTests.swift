@@ -1,3 +1,4 @@
+import DarkroomTestSupport
 import DarkroomRecipes
 import ErrorExpectations
 import Foundation
@@ -21,14 +22,14 @@ import Testing
     }
 
     @Test(arguments: Samples.jpegs) func stripsAgreeWithLibvipsOnPhotos(name: String) throws {
-        let file = try Samples.sample(name)
+        let file = try TestFiles.sample(name)
         let distance = try pixelsByStrips(file, [.standard]).distance(to: pixelsByVips(file, [.standard]))
         #expect(try #require(distance) <= 1)
     }
 
     @Test(arguments: Samples.jpegs) func stripsWriteTheSameFileAsLibvips(name: String) throws {
         let options = DevelopOptions(strip: true)
-        let file = try Samples.sample(name)
+        let file = try TestFiles.sample(name)
         let (strips, vips) = (try develop(file, options), try develop(file, options, by: .withoutStrips))
         #expect((strips.width, strips.height) == (vips.width, vips.height))
         // Equal pixels, quality and subsampling give equal scans; headers may differ.
@@ -110,7 +111,7 @@ import Testing
     }
 
     @Test(arguments: [89, 90]) func subsamplingDependsOnQualityAsInLibvips(quality: Int) throws {
-        let file = try Samples.sample("coffee.jpg")
+        let file = try TestFiles.sample("coffee.jpg")
         let options = DevelopOptions(quality: quality, strip: true)
         let (strips, vips) = (try develop(file, options), try develop(file, options, by: .withoutStrips))
         #expect(strips.bytes.suffix(2000) == vips.bytes.suffix(2000))

@@ -1,3 +1,4 @@
+import DarkroomTestSupport
 import CImagingProbes
 import DarkroomRecipes
 import Foundation
@@ -27,7 +28,7 @@ import Testing
 
     /// A photo of 300 x 200 pixels with all details; alpha has large areas that are transparent or opaque.
     static func photo(bands: Int = 3, bits: Int = 8) throws -> Pixels {
-        let part = try pixelsByVips(Samples.sample("coffee.jpg"), [.parsed("crop=300x200")])
+        let part = try pixelsByVips(TestFiles.sample("coffee.jpg"), [.parsed("crop=300x200")])
         precondition((part.width, part.height, part.bands) == (300, 200, 3))
         var values: [UInt16] = []
         for pixel in 0..<300 * 200 {

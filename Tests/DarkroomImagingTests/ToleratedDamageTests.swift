@@ -1,3 +1,4 @@
+import DarkroomTestSupport
 import DarkroomRecipes
 import ErrorExpectations
 import FuzzSupport
@@ -123,7 +124,7 @@ import Testing
 
     /// Corrupt data often leave stray bytes, too. What fails without tolerance also fails with it.
     @Test func corruptDataAreNotTakenForStrayBytes() throws {
-        let whole = try Samples.sample("china.jpg")
+        let whole = try TestFiles.sample("china.jpg")
         let scan = try #require(whole.indices.dropLast().last { whole[$0] == 0xFF && whole[$0 + 1] == 0xDA })
         var isLeftOver = 0
         for step in 1...40 {
@@ -145,7 +146,7 @@ import Testing
     @Test(arguments: [JPEG.Kind.baseline, .grey, .restarts]) func blocksThatAreLeftAreNoStrayBytes(kind: JPEG.Kind)
         throws
     {
-        let pixels = try decoded(develop(Samples.sample("china.jpg"), "resize=200x", "format=png").bytes)
+        let pixels = try decoded(develop(TestFiles.sample("china.jpg"), "resize=200x", "format=png").bytes)
         let whole = JPEG.file(
             kind == .grey
                 ? Pixels(width: pixels.width, height: pixels.height, bands: 1) { x, y, _ in pixels[x, y][1] } : pixels,

@@ -5,7 +5,7 @@ import Testing
 @Suite struct OperationEntryTests {
     private func entry(_ photos: [(String, String)], operationSize: Int = 50) -> [UInt8] {
         var entry = OperationEntry(operationSize: operationSize)
-        for (name, url) in photos { entry.append(name: name, url: url) }
+        for (name, url) in photos { ListEntry.with(name: name, url: url) { entry.append($0) } }
         return entry.packed()
     }
 

@@ -4,12 +4,18 @@ import Testing
 @testable import DarkroomRecipes
 
 @Suite struct ChainSyntaxErrorTests {
+    static let allFilters = """
+        the filters are sepia, grayscale, saturate, hue-rotate, invert, brightness, contrast, gamma, tint, duotone, \
+        normalize, matrix, resize, crop, trim, extend, rotate, flip, flop, blur, sharpen, median, pixelate, vignette, \
+        tilt-shift, watermark
+        """
+
     static let mistakes: [(text: String, description: String)] = [
         // Chains and names.
         ("", "character 1: no filter; write none for an empty chain"),
         ("sepai", #"character 1: there is no filter "sepai"; did you mean sepia?"#),
         ("flip Sepia", #"character 6: there is no filter "Sepia"; did you mean sepia?"#),
-        ("waves", #"character 1: there is no filter "waves"; "darkroom filters" lists all filters"#),
+        ("waves", #"character 1: there is no filter "waves"; \#(allFilters)"#),
         ("sépia", #"character 1: there is no filter "sépia"; did you mean sepia?"#),
         ("none flip", "character 1: none stands alone; leave it or the other filters out"),
         ("flip none", "character 6: none stands alone; leave it or the other filters out"),
@@ -22,7 +28,7 @@ import Testing
         ("sepia;flip", #"character 6: a ";" in a filter chain; put a value that contains it in quotes"#),
         (
             "quality=70",
-            #"character 1: quality is an encoding setting; write it after a ";" in a rendition, or as --quality"#
+            #"character 1: quality is an encoding setting; write it after a ";" in a rendition, or give it as a setting of all files"#
         ),
         ("sepia\u{0}", "character 6: a control character; remove it"),
         ("flip\u{2028}flop", "character 5: a control character; remove it"),

@@ -75,7 +75,7 @@ import Testing
         (
             "resize=800; quality=70",
             """
-            character 8: there is no filter "800"; "darkroom filters" lists all filters; resize is the name of a filter; \
+            character 8: there is no filter "800"; \(ChainSyntaxErrorTests.allFilters); resize is the name of a filter; \
             write NAME = resize=...
             """
         ),

@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test func replacesTheEndingIfTheStemsAreUnique() throws {
-        let standard = FileNameTemplate.standard(for: .propertyList, namesAreDistinct: true, stemsAreDistinct: true)
+        let standard = FileNameTemplate.standard(namesAreDistinct: true, stemsAreDistinct: true)
         let template = try FileNameTemplate(standard, namesAreUnique: true, stemsAreUnique: true)
         for (name, path) in [("x.jpg", "x.jpg"), ("x.PNG", "x.jpg"), ("x", "x.jpg"), (".jpg", "%2Ejpg.jpg")] {
             #expect(template.path(index: 0, name: name, ending: "jpg") == path)
@@ -113,9 +113,8 @@ import Testing
         #expect(template.path(index: 1_000_001, name: "a", ending: "jpg") == "00100/a1000001.jpg")
     }
 
-    @Test func hasADefaultForEachFormat() {
-        #expect(FileNameTemplate.standard(for: .propertyList, namesAreDistinct: true) == "{name}")
-        #expect(FileNameTemplate.standard(for: .propertyList, namesAreDistinct: false) == "{index}-{name}")
-        #expect(FileNameTemplate.standard(for: .folder, namesAreDistinct: true) == "{index}-{name}")
+    @Test func defaultHasAnIndexUnlessTheNamesAreDistinct() {
+        #expect(FileNameTemplate.standard(namesAreDistinct: true) == "{name}")
+        #expect(FileNameTemplate.standard(namesAreDistinct: false) == "{index}-{name}")
     }
 }

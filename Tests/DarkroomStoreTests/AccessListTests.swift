@@ -233,9 +233,7 @@ import Testing
     }
 
     private static func words(of role: String) throws -> [String] {
-        let project = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let file = project.appendingPathComponent("deploy/acl/\(role).acl")
+        let file = TestFiles.package.appendingPathComponent("deploy/acl/\(role).acl")
         let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
         try #require(lines.count == 1, "\(file.path) has \(lines.count) lines")
         return lines[0].split(separator: " ").map(String.init)

@@ -1,3 +1,4 @@
+import DarkroomTestSupport
 import DarkroomModel
 import Foundation
 import Testing
@@ -5,8 +6,7 @@ import Testing
 @testable import DarkroomStore
 
 @Suite struct StoreScriptsTests {
-    private static let scripts = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .appendingPathComponent("../../Sources/Batches/DarkroomStore/Scripts").standardizedFileURL
+    private static let scripts = TestFiles.package.appendingPathComponent("Sources/Batches/DarkroomStore/Scripts")
 
     @Test func connectionsLoadEveryScript() throws {
         let files = try FileManager.default.contentsOfDirectory(atPath: Self.scripts.path + "/Lua")

@@ -2,13 +2,11 @@ import Darkroom
 import DarkroomTestSupport
 import Foundation
 import Testing
+import WorkerSupport
 
 /// The examples of the package, run as programs with a real Redis server and photos in a folder.
 @Suite(.redisServer, .serialized)
 struct ExampleTests {
-    private static let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().appendingPathComponent("Samples")
-
     let redis = RedisServer.current
 
     private func run(_ name: String, _ arguments: String...) throws -> (status: Int32, text: String) {
@@ -21,33 +19,32 @@ struct ExampleTests {
         let namespace = redis.namespace()
         let output = redis.folder + "/\(namespace)"
         var configuration = PhotoWorkerConfiguration()
-        configuration.downloadRules.folders = [Self.samples.path]
+        configuration.downloadRules.folders = [TestFiles.samples]
         let worker = try PhotoWorker(
             RedisLocation(redis.configuration.displayName, namespace: namespace), configuration)
-        try await worker.start()
-        let outcome = try run(
-            "ControlBatch", redis.configuration.displayName, Self.samples.path, output, namespace)
+        let outcome = try await worker.run {
+            try run("ControlBatch", redis.configuration.displayName, TestFiles.samples, output, namespace)
+        }
         #expect(outcome.status == 0, "\(outcome.text)")
         for expected in [
             "submitted 9 photos as ", "event: focus(", "event: priority(DarkroomModel.BatchPriority.high)",
             "finished: 9 of 9",
             "9 of 9 photos developed, 0 failed",
         ] { #expect(outcome.text.contains(expected), "\(outcome.text)") }
-        await worker.stop()
     }
 
     @Test func runsACustomFilter() async throws {
         let namespace = redis.namespace()
         let output = redis.folder + "/\(namespace)"
         let outcome = try run(
-            "CopyrightFilter", redis.configuration.displayName, Self.samples.path, output, "A. Photographer", namespace)
+            "CopyrightFilter", redis.configuration.displayName, TestFiles.samples, output, "A. Photographer", namespace)
         #expect(outcome.status == 0, "\(outcome.text)")
         #expect(outcome.text == "8 of 9 photos signed\n1 failed: filter-failed\n")
         var entries: [ManifestEntry] = []
         for try await entry in PhotoManifest(output: output).entries() { entries.append(entry) }
         for entry in entries where entry.state == .filtered {
             let name = try #require(URL(string: entry.record.url)).lastPathComponent
-            let before = try Data(contentsOf: Self.samples.appendingPathComponent(name))
+            let before = Data(try TestFiles.sample(name))
             let after = try Data(contentsOf: URL(fileURLWithPath: output + "/" + #require(entry.files.first).path))
             let comment = Data("\(entry.record.name), (c) A. Photographer".utf8)
             #expect(after.prefix(4) == Data([0xFF, 0xD8, 0xFF, 0xFE]))
@@ -60,7 +57,7 @@ struct ExampleTests {
     @Test(arguments: ["ControlBatch", "CopyrightFilter"]) func printsUsageAndErrors(_ name: String) throws {
         let usage = try run(name)
         #expect(usage.status == 2 && usage.text.hasPrefix("usage: \(name) REDIS "))
-        let failed = try run(name, "unix:///nowhere/redis.sock", Self.samples.path, "/tmp/nothing", "someone")
+        let failed = try run(name, "unix:///nowhere/redis.sock", TestFiles.samples, "/tmp/nothing", "someone")
         #expect(failed.status == 1 && failed.text.contains("unix:///nowhere/redis.sock"), "\(failed.text)")
     }
 }

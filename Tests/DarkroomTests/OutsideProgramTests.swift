@@ -2,6 +2,7 @@ import Darkroom
 import DarkroomTestSupport
 import Foundation
 import Testing
+import WorkerSupport
 
 /// Programs outside of the package. The code in the README runs, code that uses internal types does not compile, and
 /// the list of public types is complete.
@@ -10,17 +11,13 @@ import Testing
 /// That takes minutes, so these tests link the program with the modules that are built for the tests.
 @Suite(.redisServer, .serialized, .timeLimit(.minutes(5)))
 struct OutsideProgramTests {
-    private static let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent()
-    private static let samples = package.appendingPathComponent("Tests/Samples")
-
     let redis = RedisServer.current
 
     @Test func codeOfTheREADMEFollowsABatchToItsEnd() async throws {
         let namespace = redis.namespace()
         let folder = redis.folder + "/" + namespace
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        let photo = Self.samples.appendingPathComponent("astronaut.jpg").absoluteString
+        let photo = "file://\(TestFiles.samples)/astronaut.jpg"
         let list = "name,url\n" + (0..<61).map { "photo \($0),\(photo)\n" }.joined()
         try Data(list.utf8).write(to: URL(fileURLWithPath: folder + "/photos.csv"))
         let source = try Self.blocks()[0]
@@ -34,28 +31,28 @@ struct OutsideProgramTests {
         try #require(build.status == 0, "\(build.text)")
 
         var configuration = PhotoWorkerConfiguration()
-        configuration.downloadRules.folders = [Self.samples.path]
+        configuration.downloadRules.folders = [TestFiles.samples]
         let worker = try PhotoWorker(
             RedisLocation(redis.configuration.displayName, namespace: namespace), configuration)
-        try await worker.start()
-        let outcome = try ChildProgram(program: URL(fileURLWithPath: program), arguments: [], folder: folder).run()
-        #expect(outcome.status == 0, "\(outcome.text)")
-        let last = outcome.text.split(separator: "\n").last ?? ""
-        #expect(last == "61 of 61", "\(outcome.text)")
-        // This program starts to follow the batch after the batch has finished.
-        let again = try compile(
-            """
-            import Darkroom
-            let client = try DarkroomClient("\(redis.configuration.displayName)", namespace: "\(namespace)")
-            let batch = try await client.batches()[0]
-            for try await update in client.follow(batch.id) {
-                if case .facts(let facts) = update { print(facts.counts.done, "of", facts.photos) }
-            }
-            """, ["-o", program])
-        try #require(again.status == 0, "\(again.text)")
-        let late = try ChildProgram(program: URL(fileURLWithPath: program), arguments: [], folder: folder).run()
-        #expect(late.status == 0 && late.text.split(separator: "\n").count == 1, "\(late.text)")
-        await worker.stop()
+        try await worker.run {
+            let outcome = try ChildProgram(program: URL(fileURLWithPath: program), arguments: [], folder: folder).run()
+            #expect(outcome.status == 0, "\(outcome.text)")
+            let last = outcome.text.split(separator: "\n").last ?? ""
+            #expect(last == "61 of 61", "\(outcome.text)")
+            // This program starts to follow the batch after the batch has finished.
+            let again = try compile(
+                """
+                import Darkroom
+                let client = try DarkroomClient("\(redis.configuration.displayName)", namespace: "\(namespace)")
+                let batch = try await client.batches()[0]
+                for try await update in client.follow(batch.id) {
+                    if case .facts(let facts) = update { print(facts.counts.done, "of", facts.photos) }
+                }
+                """, ["-o", program])
+            try #require(again.status == 0, "\(again.text)")
+            let late = try ChildProgram(program: URL(fileURLWithPath: program), arguments: [], folder: folder).run()
+            #expect(late.status == 0 && late.text.split(separator: "\n").count == 1, "\(late.text)")
+        }
     }
 
     @Test func codeOfTheDocumentationCompiles() throws {
@@ -102,7 +99,8 @@ struct OutsideProgramTests {
             #expect(undocumented.isEmpty, "\(undocumented.map { $0.pathComponents.joined(separator: ".") })")
         }
         let page = try String(
-            contentsOf: Self.package.appendingPathComponent("Sources/Surfaces/Darkroom/Darkroom.swift"), encoding: .utf8
+            contentsOf: TestFiles.package.appendingPathComponent("Sources/Surfaces/Darkroom/Darkroom.swift"),
+            encoding: .utf8
         )
         let list = page.split(separator: "\n").filter { $0.hasPrefix("//  ") }.flatMap { line in
             line.dropFirst(16).split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter {
@@ -118,7 +116,7 @@ struct OutsideProgramTests {
 
     /// The Swift blocks of a page.
     private static func blocks(of page: String = "README.md") throws -> [String] {
-        try String(contentsOf: package.appendingPathComponent(page), encoding: .utf8)
+        try String(contentsOf: TestFiles.package.appendingPathComponent(page), encoding: .utf8)
             .components(separatedBy: "```swift\n").dropFirst()
             .map { $0.components(separatedBy: "```")[0] }
     }

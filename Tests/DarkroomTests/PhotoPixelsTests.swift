@@ -3,6 +3,7 @@ import DarkroomConcurrency
 import DarkroomTestSupport
 import Foundation
 import Testing
+import WorkerSupport
 
 /// Inverts the colours of a photo, in Swift.
 private struct Invert: CustomFilter {
@@ -37,8 +38,6 @@ private struct Late: CustomFilter {
 
 /// Operations that change pixels.
 @Suite(.redisServer, .timeLimit(.minutes(5))) struct PhotoPixelsTests {
-    private static let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().appendingPathComponent("Samples").path
 
     let client: DarkroomClient
     private let location: RedisLocation
@@ -51,13 +50,11 @@ private struct Late: CustomFilter {
         scratch = try ScratchFolder()
     }
 
-    private func worker(_ change: (inout PhotoWorkerConfiguration) throws -> Void) async throws -> PhotoWorker {
+    private func worker(_ change: (inout PhotoWorkerConfiguration) throws -> Void) throws -> PhotoWorker {
         var configuration = PhotoWorkerConfiguration()
-        configuration.downloadRules.folders = [Self.samples, scratch.path]
+        configuration.downloadRules.folders = [TestFiles.samples, scratch.path]
         try change(&configuration)
-        let worker = try PhotoWorker(location, configuration)
-        try await worker.start()
-        return worker
+        return try PhotoWorker(location, configuration)
     }
 
     private func options(_ renditions: [PhotoRendition]) -> BatchOptions {
@@ -78,7 +75,7 @@ private struct Late: CustomFilter {
         let wide = PhotoPixels(
             width: 40, height: 30, channels: 4, white: .max, samples: (0..<4800).map { UInt16($0 * 13) })
         try scratch.write("wide.png", wide.png())
-        let paths = ["\(Self.samples)/china.jpg", "\(Self.samples)/moon.png", scratch.path("wide.png")]
+        let paths = ["\(TestFiles.samples)/china.jpg", "\(TestFiles.samples)/moon.png", scratch.path("wide.png")]
         let png = PhotoEncoding("format=png")
         let batch = try await client.submit(
             paths.map { (name: "photo", url: "file://\($0)") },
@@ -92,9 +89,8 @@ private struct Late: CustomFilter {
                     "middleFilter", filters: [PhotoFilter("rotate=90"), PhotoFilter("invert"), PhotoFilter("flop")],
                     encoding: png),
             ]))
-        let worker = try await worker { try $0.register("invert") { Invert() } }
-        let facts = try await client.wait(for: batch.id)
-        await worker.stop()
+        let worker = try worker { try $0.register("invert") { Invert() } }
+        let facts = try await worker.run { try await client.wait(for: batch.id) }
         #expect(facts.counts.filtered == 3, "\(facts.failures)")
         let kinds: [(channels: Int, white: UInt16)] = [(3, 255), (1, 255), (4, .max)]
         for (index, kind) in kinds.enumerated() {
@@ -109,30 +105,31 @@ private struct Late: CustomFilter {
 
     @Test func largestPhotoIsThatOfTheWorker() async throws {
         let batch = try await client.submit(
-            [(name: "photo", url: "file://\(Self.samples)/moon.png")],
+            [(name: "photo", url: "file://\(TestFiles.samples)/moon.png")],
             options: options([PhotoRendition("own", filters: [.custom("invert")])]))
-        let worker = try await worker {
+        let worker = try worker {
             $0.maxPixels = 512 * 512 - 1
             try $0.register("invert") { Invert() }
         }
-        let facts = try await client.wait(for: batch.id)
+        let facts = try await worker.run { try await client.wait(for: batch.id) }
         let failures = try await client.failures(of: batch.id)
-        await worker.stop()
         #expect(facts.failures == [.filterFailed: 1] && failures.first?.detail?.contains("pixels") == true)
     }
 
     @Test func cancelledPhotoIsNotDecoded() async throws {
         let (began, ended, problem) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), Locked(""))
         let batch = try await client.submit(
-            [(name: "photo", url: "file://\(Self.samples)/moon.png")],
+            [(name: "photo", url: "file://\(TestFiles.samples)/moon.png")],
             options: options([PhotoRendition("own", filters: [.custom("late")])]))
-        let worker = try await worker { try $0.register("late") { Late(began: began, ended: ended, problem: problem) } }
-        await wait(for: began)
-        _ = try await client.cancel(batch.id)
-        let facts = try await client.wait(for: batch.id)
-        // The worker does not wait for an operation of a cancelled photo.
-        await wait(for: ended)
-        await worker.stop()
+        let worker = try worker { try $0.register("late") { Late(began: began, ended: ended, problem: problem) } }
+        let facts = try await worker.run {
+            await wait(for: began)
+            _ = try await client.cancel(batch.id)
+            let facts = try await client.wait(for: batch.id)
+            // The worker does not wait for an operation of a cancelled photo.
+            await wait(for: ended)
+            return facts
+        }
         #expect(facts.counts.cancelled == 1 && problem.withLock { $0 }.contains("cancelled"))
     }
 

@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomConcurrency
 import DarkroomTestSupport
 import ErrorExpectations
 import Foundation
@@ -66,15 +67,23 @@ struct WaitTests {
     @Test func oneThreadServesAllWaits() async throws {
         let ids = [try await submit(), try await submit()]
         let before = try threads()
+        let begun = Locked(0)
         let finished = try await withThrowingTaskGroup(of: BatchFacts.self) { group in
             for number in 0..<200 {
-                group.addTask { try await client.wait(for: ids[number % 2], timeout: .seconds(40)) }
+                group.addTask {
+                    begun.withLock { $0 += 1 }
+                    return try await client.wait(for: ids[number % 2], timeout: .seconds(40))
+                }
             }
-            try await Task.sleep(for: .milliseconds(300))
+            while begun.withLock({ $0 }) < 200 { await Task.yield() }
             #expect(try threads() < before + 100, "other tests may start threads, too")
+            // The other half still waits when this half has been cancelled.
             try await client.cancel(ids[0])
+            var count = 0
+            while count < 100, let facts = try await group.next() { count += facts.cancelled ? 1 : 0 }
+            #expect(try threads() < before + 100, "other tests may start threads, too")
             try await client.cancel(ids[1])
-            return try await group.reduce(into: 0) { count, facts in count += facts.cancelled ? 1 : 0 }
+            return try await group.reduce(into: count) { count, facts in count += facts.cancelled ? 1 : 0 }
         }
         #expect(finished == 200)
     }

@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test func releasesIdleOperationsAtOnceWithoutLeaseExpiries() throws {
-        var run = TortureRun("shutdown", count: 5)
+        var run = TortureRun("shutdown", count: 3)
         let redis = RedisServer.current
         let cluster = try TortureCluster(
             redisURL: redis.configuration.displayName, namespace: redis.namespace(), workers: 2)

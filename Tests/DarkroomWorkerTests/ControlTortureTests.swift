@@ -6,6 +6,7 @@ import DarkroomTestSupport
 import Foundation
 import FuzzSupport
 import Testing
+import WorkerSupport
 
 @testable import DarkroomWorker
 
@@ -44,15 +45,13 @@ private final class ControlTorture {
     init(_ redis: RedisServer, seed: UInt64) throws {
         darkroom = try Darkroom(redis)
         random = SeededGenerator(seed: seed)
-        let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent("Samples").path
-        let image = Array(try #require(FileManager.default.contents(atPath: samples + "/chelsea.jpg")))
+        let image = try TestFiles.sample("chelsea.jpg")
         var routes: [String: HostileServer.Route] = [:]
         for number in 0..<40 {
             routes["/flaky-\(number).jpg"] = .inTurn([.answer(status: 503), .answer(body: image)])
             routes["/slow-\(number).jpg"] = .drip(body: Array(image.prefix(100)), pause: .milliseconds(5))
         }
-        let (photos, flaky) = (try PhotoServer(folder: samples), try HostileServer(routes))
+        let (photos, flaky) = (try PhotoServer(folder: TestFiles.samples), try HostileServer(routes))
         let whole = ["chelsea.jpg", "moon.png", "coffee.jpg"].map { photos.url($0) }
         urls =
             (0..<40).flatMap { [flaky.url("/flaky-\($0).jpg"), flaky.url("/slow-\($0).jpg")] }
@@ -67,8 +66,7 @@ private final class ControlTorture {
     }
 
     func stop() {
-        for worker in workers { worker.stop() }
-        for worker in workers { worker.wait() }
+        workers.end()
         flaky.stop()
         photos.stop()
     }
@@ -138,19 +136,19 @@ private final class ControlTorture {
     }
 
     private func startWorker() throws {
-        workers.append(
-            try darkroom.worker {
-                $0.downloads = 8
-                $0.filtrations = 2
-                $0.gracePeriod = .milliseconds(Int.random(in: 0...300, using: &self.random))
-                $0.observer = { [begun = self.begun] in if case .step = $0 { begun.raise() } }
-            })
+        let worker = try darkroom.worker {
+            $0.downloads = 8
+            $0.filtrations = 2
+            $0.gracePeriod = .milliseconds(Int.random(in: 0...300, using: &self.random))
+            $0.observer = { [begun = self.begun] in if case .step = $0 { begun.raise() } }
+        }
+        try worker.start()
+        workers.append(worker)
     }
 
     private func replaceWorker() throws {
         let worker = workers.remove(at: Int.random(in: workers.indices, using: &random))
-        worker.stop()
-        worker.wait()
+        [worker].end()
         try startWorker()
         done["workers replaced", default: 0] += 1
     }

@@ -15,14 +15,13 @@ import Testing
         defer { server.stop() }
         let id = try darkroom.submit([server.url("/held.jpg"), "NO URL"], darkroom.options())
         _ = try darkroom.store.connection.call(.init("HSET", darkroom.keys.leaseExpiries(id), "1", "2"))
-        let worker = try darkroom.worker()
-        #expect(await server.wait { $0.running == 1 }, "the download has not begun")
-        let holder = try darkroom.store.connection.call(.init("HGET", darkroom.keys.executing(id), "1")).string
-        #expect(holder?.hasSuffix(" begun") == true, "the holder in Redis is not marked as begun: \(holder ?? "")")
-        server.release()
-        let facts = try darkroom.wait(id)
-        worker.stop()
-        worker.wait()
+        let facts = try await darkroom.withWorker { _ in
+            #expect(await server.wait { $0.running == 1 }, "the download has not begun")
+            let holder = try darkroom.store.connection.call(.init("HGET", darkroom.keys.executing(id), "1")).string
+            #expect(holder?.hasSuffix(" begun") == true, "the holder in Redis is not marked as begun: \(holder ?? "")")
+            server.release()
+            return try darkroom.wait(id)
+        }
         #expect(facts.failures == [.httpClientError: 1, .notAURL: 1])
     }
 }

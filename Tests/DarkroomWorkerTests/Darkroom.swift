@@ -10,12 +10,13 @@ import DarkroomWorkerState
 import Foundation
 import StoreInspection
 import Testing
+import WorkerSupport
 
 @testable import DarkroomWorker
 
 /// The configuration and the hooks of a worker. The settings of the configuration are also properties of this type.
 @dynamicMemberLookup struct WorkerSetup {
-    var configuration = PhotoWorkerConfiguration()
+    var configuration = PhotoWorkerConfiguration.local()
     var hooks = WorkerHooks()
     var observer: WorkerObserver?
 
@@ -78,21 +79,41 @@ final class Darkroom: Sendable {
         func log(_ event: LogEvent) { darkroom.note(event.text()) }
     }
 
-    /// Starts a worker in this namespace. By default, the worker logs to ``logger``.
+    /// Creates a worker in this namespace without starting it. By default, the worker logs to ``logger``.
     func worker(
         redis configured: RedisConfiguration? = nil, logger: Logger? = nil,
         _ change: (inout WorkerSetup) throws -> Void = { _ in }
     ) throws -> Worker {
         var setup = WorkerSetup()
-        setup.downloadRules.allowsPrivateAddresses = true
-        setup.downloadRules.retries = 0
-        setup.downloadRules.patience = .zero
         try change(&setup)
-        let worker = try Worker(
+        return try Worker(
             redis: configured ?? redis.configuration, keys: keys, configuration: setup.configuration,
             hooks: setup.hooks, observer: setup.observer, logger: logger ?? self.logger)
-        try worker.start()
-        return worker
+    }
+
+    /// Runs a worker in this namespace during `body`. See ``worker(redis:logger:_:)``.
+    @discardableResult
+    func withWorker<Value>(
+        redis: RedisConfiguration? = nil, logger: Logger? = nil,
+        _ change: (inout WorkerSetup) throws -> Void = { _ in }, run body: (Worker) throws -> Value
+    ) throws -> Value {
+        try [worker(redis: redis, logger: logger, change)].run { try body($0[0]) }
+    }
+
+    /// Runs a worker in this namespace during `body`. See ``worker(redis:logger:_:)``.
+    @discardableResult
+    func withWorker<Value>(
+        redis: RedisConfiguration? = nil, logger: Logger? = nil,
+        _ change: (inout WorkerSetup) throws -> Void = { _ in }, run body: (Worker) async throws -> Value
+    ) async throws -> Value {
+        try await [worker(redis: redis, logger: logger, change)].run { try await body($0[0]) }
+    }
+
+    /// Creates several equal workers in this namespace without starting them.
+    func workers(
+        _ count: Int, redis: RedisConfiguration? = nil, _ change: (inout WorkerSetup) throws -> Void = { _ in }
+    ) throws -> [Worker] {
+        try (0..<count).map { _ in try worker(redis: redis, change) }
     }
 
     /// Appends a line of the log to ``lines``.

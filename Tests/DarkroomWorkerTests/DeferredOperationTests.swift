@@ -12,8 +12,10 @@ import Testing
 
     init() throws { darkroom = try Darkroom(.current) }
 
-    private func worker(_ change: (inout WorkerSetup) -> Void = { _ in }) throws -> Worker {
-        try darkroom.worker {
+    private func configured(
+        _ change: @escaping (inout WorkerSetup) -> Void = { _ in }
+    ) -> (inout WorkerSetup) -> Void {
+        {
             $0.hooks.leastDeferral = .milliseconds(100)
             $0.downloadRules.retries = 2
             $0.hooks.transfer.retryPauses = [.seconds(4)]
@@ -21,23 +23,16 @@ import Testing
         }
     }
 
-    private func stop(_ worker: Worker) {
-        worker.stop()
-        worker.wait()
-    }
-
     @Test func photoIsTriedAgainByAnotherWorker() async throws {
         let server = try HostileServer(["/a": .answer(status: 500), "/b": .answer(status: 404)])
         defer { server.stop() }
         let id = try darkroom.submit(
             [server.url("/a"), server.url("/b")], darkroom.options { $0.operationSize = 2 })
-        let first = try worker()
-        let deferred = try darkroom.wait(id, "deferred") { $0.deferral != nil && $0.executing == 0 }
-        #expect(deferred.counts.new == 1 && deferred.counts.failed == 1)
-        stop(first)
-        let second = try worker()
-        let facts = try darkroom.wait(id)
-        stop(second)
+        try darkroom.withWorker(configured()) { _ in
+            let deferred = try darkroom.wait(id, "deferred") { $0.deferral != nil && $0.executing == 0 }
+            #expect(deferred.counts.new == 1 && deferred.counts.failed == 1)
+        }
+        let facts = try darkroom.withWorker(configured()) { _ in try darkroom.wait(id) }
         #expect(facts.counts.failed == 2 && facts.deferral == nil)
         #expect(server.log.requests == ["/a": 3, "/b": 1], "the second worker counts the attempt of the first one")
         let line = try #require(try darkroom.manifest(of: id)[0])
@@ -55,11 +50,11 @@ import Testing
         let id = try darkroom.submit(
             [server.url("/later")] + (0..<10).map { _ in server.url("/now") },
             darkroom.options { $0.operationSize = 1 })
-        let worker = try worker { $0.hooks.transfer.retryPauses = [.seconds(12)] }
-        let meanwhile = try darkroom.wait(id, "almost done") { $0.counts.failed >= 10 }
-        #expect(meanwhile.counts.failed == 10 && meanwhile.counts.new == 1)
-        let facts = try darkroom.wait(id)
-        stop(worker)
+        let facts = try darkroom.withWorker(configured { $0.hooks.transfer.retryPauses = [.seconds(6)] }) { _ in
+            let meanwhile = try darkroom.wait(id, "almost done") { $0.counts.failed >= 10 }
+            #expect(meanwhile.counts.failed == 10 && meanwhile.counts.new == 1)
+            return try darkroom.wait(id)
+        }
         #expect(facts.counts.failed == 11)
         #expect(server.log.requests == ["/later": 2, "/now": 10])
         try darkroom.check(id)
@@ -74,14 +69,16 @@ import Testing
         defer { server.stop() }
         let id = try darkroom.submit(
             (0..<6).map { _ in server.url("/a") }, darkroom.options { $0.operationSize = 2 })
-        let worker = try worker {
-            $0.downloadRules.connectionsPerHost = 1
-            $0.hooks.leastDeferral = .seconds(1)
-            $0.downloadRules.patience = .seconds(60)
+        let facts = try darkroom.withWorker(
+            configured {
+                $0.downloadRules.connectionsPerHost = 1
+                $0.hooks.leastDeferral = .seconds(1)
+                $0.downloadRules.patience = .seconds(60)
+            }
+        ) { _ in
+            try darkroom.wait(id, "deferred") { $0.deferral?.operations == 3 && $0.executing == 0 }
+            return try darkroom.wait(id)
         }
-        try darkroom.wait(id, "deferred") { $0.deferral?.operations == 3 && $0.executing == 0 }
-        let facts = try darkroom.wait(id)
-        stop(worker)
         #expect(facts.counts.failed == 6)
         let arrivals = server.log.arrivals
         #expect(arrivals[1] - arrivals[0] >= .seconds(11))
@@ -92,11 +89,11 @@ import Testing
         let server = try HostileServer(["/a": .answer(status: 500)])
         defer { server.stop() }
         let id = try darkroom.submit([server.url("/a")], darkroom.options())
-        let worker = try worker { $0.hooks.transfer.retryPauses = [.seconds(60)] }
-        try darkroom.wait(id, "deferred") { $0.deferral != nil && $0.executing == 0 }
-        _ = try darkroom.store.perform(darkroom.store.cancel(id))
-        let facts = try darkroom.wait(id)
-        stop(worker)
+        let facts = try darkroom.withWorker(configured { $0.hooks.transfer.retryPauses = [.seconds(60)] }) { _ in
+            try darkroom.wait(id, "deferred") { $0.deferral != nil && $0.executing == 0 }
+            _ = try darkroom.store.perform(darkroom.store.cancel(id))
+            return try darkroom.wait(id)
+        }
         #expect(facts.counts.cancelled == 1 && facts.state == .finished)
     }
 }

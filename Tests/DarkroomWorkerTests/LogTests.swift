@@ -27,10 +27,10 @@ import Testing
             read.withLock { $0 = data }
         }
         let id = try darkroom.submit(urls, darkroom.options())
-        let worker = try darkroom.worker(logger: Logger(label: "worker", level: .debug, handler: log))
-        try darkroom.wait(id)
-        worker.stop()
-        worker.wait()
+        let worker = try darkroom.withWorker(logger: Logger(label: "worker", level: .debug, handler: log)) { worker in
+            try darkroom.wait(id)
+            return worker
+        }
         try pipe.fileHandleForWriting.close()
         reading.join()
         let text = String(decoding: read.withLock { $0 }, as: UTF8.self)
@@ -95,26 +95,24 @@ import Testing
         let slow = try HostileServer(["/slow": .held(.answer(status: 404))])
         defer { slow.stop() }
         let id = try darkroom.submit([slow.url("/slow")], darkroom.options { $0.lease = .seconds(6) })
-        let worker = try darkroom.worker()
-        #expect(await slow.wait { $0.running == 1 })
-        _ = try darkroom.store.perform(darkroom.store.forget(id, unfinished: true))
-        darkroom.waitForLog(
-            "warning test: lease lost, this worker no longer holds the operation batch=\(id) operation=1")
-        worker.stop()
-        worker.wait()
+        try await darkroom.withWorker { _ in
+            #expect(await slow.wait { $0.running == 1 })
+            _ = try darkroom.store.perform(darkroom.store.forget(id, unfinished: true))
+            darkroom.waitForLog(
+                "warning test: lease lost, this worker no longer holds the operation batch=\(id) operation=1")
+        }
     }
 
     @Test func doesNotLogRegularEndsAsLostLeases() throws {
         let id = try darkroom.submit(
             (0..<2000).map { "NO URL \($0)" }, darkroom.options { $0.operationSize = 1 })
-        let worker = try darkroom.worker()
-        darkroom.waitForLog("operations claimed")
-        // No reply of Redis reaches version 1000, so the worker keeps sending heartbeats without a pause.
-        let notice = "{\"change\":\"photos\",\"batch\":\"\(id)\",\"version\":1000}"
-        _ = try darkroom.store.connection.call(.init("PUBLISH", darkroom.keys.controlChannel, notice))
-        try darkroom.wait(id)
-        worker.stop()
-        worker.wait()
+        try darkroom.withWorker { _ in
+            darkroom.waitForLog("operations claimed")
+            // No reply of Redis reaches version 1000, so the worker keeps sending heartbeats without a pause.
+            let notice = "{\"change\":\"photos\",\"batch\":\"\(id)\",\"version\":1000}"
+            _ = try darkroom.store.connection.call(.init("PUBLISH", darkroom.keys.controlChannel, notice))
+            try darkroom.wait(id)
+        }
         let lines = darkroom.lines.withLock { $0 }
         #expect(lines.count { $0.contains("operation ended") } == 2000)
         #expect(!lines.contains { $0.contains("any more") })

@@ -12,8 +12,7 @@ import Testing
 /// The pictures of watermarks, in the worker and in requests to helpers.
 @Suite struct OverlaysTests {
     private let scratch: ScratchFolder
-    private static let picture = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .appendingPathComponent("Samples/moon.png")
+    private static let picture = URL(fileURLWithPath: TestFiles.samples + "/moon.png")
 
     init() throws { scratch = try ScratchFolder() }
 

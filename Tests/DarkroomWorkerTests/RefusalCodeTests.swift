@@ -23,7 +23,7 @@ import Testing
         do throws(Refusal) {
             _ = try BatchContext(Self.id, options, configuration)
         } catch {
-            reason = error.reason
+            reason = error.text
         }
         let numbers = [
             "round", "operations.ended", "operations.kept", "executing", "count.downloaded", "count.filtered",

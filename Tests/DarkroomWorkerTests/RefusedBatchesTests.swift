@@ -10,9 +10,6 @@ import Testing
 
 @testable import DarkroomWorker
 
-private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .appendingPathComponent("Samples").path
-
 /// Batches that a worker refuses. The tests count script calls, so each test has its own Redis server.
 @Suite(.serialized) final class RefusedBatchesTests {
     let redis: RedisServer
@@ -22,7 +19,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
     init() throws {
         redis = try RedisServer()
         darkroom = try Darkroom(redis)
-        photos = try PhotoServer(folder: samples)
+        photos = try PhotoServer(folder: TestFiles.samples)
     }
 
     deinit { redis.stop() }
@@ -57,42 +54,38 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
     @Test func workerClaimsLowerPrioritiesBelowMoreThan100RefusedBatches() throws {
         let outside = try submitOutside(150, .high)
         let below = try darkroom.submit([url], darkroom.options())
-        let worker = try darkroom.worker {
+        try darkroom.withWorker {
             $0.outputFolders = [darkroom.folder]
             $0.filtrations = 1
             $0.downloads = 4
+        } run: { worker in
+            try darkroom.wait(below)
+            try darkroom.check(below)
+            // Later batches also start, and the worker does not retry the refused batches repeatedly.
+            darkroom.waitForLog("\(outside[149])")
+            try darkroom.wait(try darkroom.submit([url], darkroom.options()))
+            // This also applies when the worker checks all refused batches again, which it does at most every 2 s.
+            worker.core.coordination.refusals.withLock { $0.checkAgain(.now) }
+            // The check of all batches after the start of Redis has ended.
+            while try darkroom.store.repair(steps: 100).hasMore {}
+            let calls = try callsOfThreeSeconds()
+            #expect(calls < 15, "an idle worker called \(calls) scripts in 3 s")
+            for id in outside { #expect(try darkroom.store.facts(of: id)?.counts.filtered == 0) }
         }
-        defer {
-            worker.stop()
-            worker.wait()
-        }
-        try darkroom.wait(below)
-        try darkroom.check(below)
-        // Later batches also start, and the worker does not retry the refused batches repeatedly.
-        darkroom.waitForLog("\(outside[149])")
-        try darkroom.wait(try darkroom.submit([url], darkroom.options()))
-        // This also applies when the worker checks all refused batches again, which it does at most every 2 s.
-        worker.core.coordination.refusals.withLock { $0.checkAgain(.now) }
-        // The check of all batches after the start of Redis has ended.
-        while try darkroom.store.repair(steps: 100).hasMore {}
-        let calls = try callsOfThreeSeconds()
-        #expect(calls < 15, "an idle worker called \(calls) scripts in 3 s")
-        for id in outside { #expect(try darkroom.store.facts(of: id)?.counts.filtered == 0) }
     }
 
     @Test func refusalEndsWhenTheFolderExists() throws {
         let options = darkroom.options { $0.output = darkroom.folder + "/share" }
         let id = try darkroom.submit([url], options, makesFolder: false)
-        let worker = try darkroom.worker { $0.outputFolders = [darkroom.folder] }
-        defer {
-            worker.stop()
-            worker.wait()
+        try darkroom.withWorker {
+            $0.outputFolders = [darkroom.folder]
+        } run: { _ in
+            darkroom.waitForLog("batch is left to other workers")
+            try FileManager.default.createDirectory(
+                atPath: options.output + "/" + ManifestPath.folder(id), withIntermediateDirectories: true)
+            try darkroom.wait(id)
+            #expect(try darkroom.store.facts(of: id)?.counts.filtered == 1)
         }
-        darkroom.waitForLog("batch is left to other workers")
-        try FileManager.default.createDirectory(
-            atPath: options.output + "/" + ManifestPath.folder(id), withIntermediateDirectories: true)
-        try darkroom.wait(id)
-        #expect(try darkroom.store.facts(of: id)?.counts.filtered == 1)
     }
 
     @Test func createsNoFolderForAFinishedRefusedBatch() throws {
@@ -105,33 +98,34 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
                 $0.output = file + "/out"
                 $0.remoteOutput = true
             }, makesFolder: false)
-        let worker = try darkroom.worker { $0.outputFolders = [darkroom.folder] }
-        defer {
-            worker.stop()
-            worker.wait()
+        try darkroom.withWorker {
+            $0.outputFolders = [darkroom.folder]
+        } run: { worker in
+            darkroom.waitForLog("batch is left to other workers")
+            _ = try darkroom.store.perform(darkroom.store.cancel(id))
+            try FileManager.default.removeItem(atPath: file)
+            let deadline = ContinuousClock.now + .seconds(15)
+            while worker.core.coordination.refusals.withLock({ !$0.isEmpty }), .now < deadline {
+                _ = try darkroom.store.connection.call(.init("BLPOP", darkroom.keys.prefix + "nothing", "0.05"))
+            }
+            #expect(worker.core.coordination.refusals.withLock { $0.isEmpty })
+            #expect(!FileManager.default.fileExists(atPath: file))
         }
-        darkroom.waitForLog("batch is left to other workers")
-        _ = try darkroom.store.perform(darkroom.store.cancel(id))
-        try FileManager.default.removeItem(atPath: file)
-        let deadline = ContinuousClock.now + .seconds(15)
-        while worker.core.coordination.refusals.withLock({ !$0.isEmpty }), .now < deadline {
-            _ = try darkroom.store.connection.call(.init("BLPOP", darkroom.keys.prefix + "nothing", "0.05"))
-        }
-        #expect(worker.core.coordination.refusals.withLock { $0.isEmpty })
-        #expect(!FileManager.default.fileExists(atPath: file))
     }
 
     @Test func storesRefusalsInRedisAndRemovesThemWhenTheWorkerStops() throws {
         let ids = try submitOutside(3, .normal)
-        let worker = try darkroom.worker { $0.outputFolders = [darkroom.folder] }
-        for id in ids { darkroom.waitForLog("\(id)") }
-        // The next claim sends the refusals. The change notice of a new batch triggers this claim.
-        try darkroom.wait(try darkroom.submit([url], darkroom.options()))
-        let key = darkroom.keys.refused(by: worker.id)
-        let kept = try darkroom.store.connection.call(.init("SMEMBERS", key)).array?.compactMap(\.string)
-        #expect(Set(kept ?? []) == Set(ids.map(\.description)))
-        worker.stop()
-        worker.wait()
+        let key = try darkroom.withWorker {
+            $0.outputFolders = [darkroom.folder]
+        } run: { worker in
+            for id in ids { darkroom.waitForLog("\(id)") }
+            // The next claim sends the refusals. The change notice of a new batch triggers this claim.
+            try darkroom.wait(try darkroom.submit([url], darkroom.options()))
+            let key = darkroom.keys.refused(by: worker.id)
+            let kept = try darkroom.store.connection.call(.init("SMEMBERS", key)).array?.compactMap(\.string)
+            #expect(Set(kept ?? []) == Set(ids.map(\.description)))
+            return key
+        }
         #expect(try darkroom.store.connection.call(.init("EXISTS", key)).int == 0)
     }
 }

@@ -21,9 +21,7 @@ import Testing
 
     init() throws {
         darkroom = try Darkroom(.current)
-        let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent("Samples").path
-        photos = try PhotoServer(folder: samples)
+        photos = try PhotoServer(folder: TestFiles.samples)
     }
 
     private func submit(_ names: [String]) throws -> BatchID {
@@ -49,12 +47,11 @@ import Testing
         let key = darkroom.keys.batch(id)
         if field == "filters" { _ = try darkroom.store.connection.call(.init("HSET", key, "renditions", "")) }
         _ = try darkroom.store.connection.call(.init("HSET", key, field, text))
-        let worker = try darkroom.worker()
-        darkroom.waitForLog("batch is left to other workers")
-        // The worker still runs other batches.
-        try darkroom.wait(try submit(["/moon.png"]))
-        worker.stop()
-        worker.wait()
+        try darkroom.withWorker { _ in
+            darkroom.waitForLog("batch is left to other workers")
+            // The worker still runs other batches.
+            try darkroom.wait(try submit(["/moon.png"]))
+        }
         #expect(try darkroom.store.facts(of: id)?.counts.new == 1)
         #expect(try files() == ["small/000000-moon.webp", "grey/000000-moon.png"])
     }
@@ -73,10 +70,7 @@ import Testing
                 at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
             try Data(path.utf8).write(to: file)
         }
-        let worker = try darkroom.worker()
-        try darkroom.wait(id)
-        worker.stop()
-        worker.wait()
+        try darkroom.withWorker { _ in try darkroom.wait(id) }
         try darkroom.check(id)
         let line = try #require(try darkroom.manifest(of: id)[0])
         #expect(line.files.map(\.file) == ["small/000000-moon.webp", "grey/000000-moon.png"])
@@ -102,11 +96,10 @@ import Testing
                 at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
             try Data("earlier".utf8).write(to: file)
         }
-        let worker = try darkroom.worker()
-        while try darkroom.store.perform(darkroom.store.expireLeases()) {}
-        let facts = try darkroom.wait(id)
-        worker.stop()
-        worker.wait()
+        let facts = try darkroom.withWorker { _ in
+            while try darkroom.store.perform(darkroom.store.expireLeases()) {}
+            return try darkroom.wait(id)
+        }
         #expect(facts.counts.filtered == 1)
         try darkroom.check(id)
         #expect(try files() == ["small/000000-moon.webp", "grey/000000-moon.png"])
@@ -132,17 +125,16 @@ import Testing
             darkroom.options { options in
                 options.renditions = [Self.renditions[0], PhotoRendition("held", filters: [.custom("hold")])]
             })
-        let worker = try darkroom.worker {
+        let facts = try darkroom.withWorker {
             // The photos arrive in any order, and two of them occupy a place until they are cancelled.
             $0.filtrations = 3
             try $0.addFilter("hold") { Hold(began: began) }
+        } run: { _ in
+            #expect(began.wait(timeout: .now() + 20) == .success)
+            try darkroom.wait(id, "reported", until: { $0.counts.filtered == 1 })
+            _ = try darkroom.store.perform(darkroom.store.cancel(id))
+            return try darkroom.wait(id)
         }
-        #expect(began.wait(timeout: .now() + 20) == .success)
-        try darkroom.wait(id, "reported", until: { $0.counts.filtered == 1 })
-        _ = try darkroom.store.perform(darkroom.store.cancel(id))
-        let facts = try darkroom.wait(id)
-        worker.stop()
-        worker.wait()
         #expect(facts.counts.filtered == 1 && facts.counts.cancelled == 2)
         #expect(try files() == ["small/000000-moon.webp", "held/000000-moon.png"])
         let left = try FileManager.default.subpathsOfDirectory(atPath: darkroom.folder).filter { $0.contains("/.") }

@@ -4,6 +4,7 @@ import DarkroomStore
 import DarkroomTestSupport
 import Foundation
 import Testing
+import WorkerSupport
 
 @testable import DarkroomWorker
 
@@ -20,19 +21,12 @@ import Testing
     private func workers(
         _ count: Int, _ server: HostileServer, _ change: (inout WorkerSetup) -> Void = { _ in }
     ) throws -> [Worker] {
-        try (0..<count).map { _ in
-            try darkroom.worker {
-                $0.downloadRules.connectionsPerHost = 4
-                $0.downloadRules.patience = .seconds(60)
-                $0.downloadRules.connectTo = ["photos.example:80:127.0.0.1:\(server.port)"]
-                change(&$0)
-            }
+        try darkroom.workers(count) {
+            $0.downloadRules.connectionsPerHost = 4
+            $0.downloadRules.patience = .seconds(60)
+            $0.downloadRules.connectTo = ["photos.example:80:127.0.0.1:\(server.port)"]
+            change(&$0)
         }
-    }
-
-    private func end(_ workers: [Worker]) {
-        for worker in workers { worker.stop() }
-        for worker in workers { worker.wait() }
     }
 
     /// The number of workers with permits for the host.
@@ -47,60 +41,62 @@ import Testing
     @Test func severalWorkersSendAHostNoMoreThanOne() async throws {
         let server = try HostileServer(["/photo": .drip(body: [1, 2, 3], pause: .milliseconds(20))])
         defer { server.stop() }
-        let workers = try workers(3, server)
-        let batch = try darkroom.submit(
-            (0..<300).map { _ in "http://photos.example/photo" }, darkroom.options { $0.operationSize = 10 })
-        try darkroom.wait(batch)
-        #expect(server.log.requests["/photo"] == 300)
-        #expect(server.log.mostRunning <= Self.mostCounted)
-        end(workers)
+        try workers(3, server).run { _ in
+            let batch = try darkroom.submit(
+                (0..<300).map { _ in "http://photos.example/photo" }, darkroom.options { $0.operationSize = 10 })
+            try darkroom.wait(batch)
+            #expect(server.log.requests["/photo"] == 300)
+            #expect(server.log.mostRunning <= Self.mostCounted)
+        }
     }
 
     @Test func laterWorkerGetsItsShareOfAHost() async throws {
         let server = try HostileServer(["/photo": .drip(body: [1, 2, 3], pause: .milliseconds(30))])
         defer { server.stop() }
-        let first = try workers(1, server)
-        let batch = try darkroom.submit(
-            (0..<4000).map { _ in "http://photos.example/photo" }, darkroom.options { $0.operationSize = 10 })
-        #expect(await server.wait { $0.running == 4 })
-        let late = try workers(2, server)
-        let deadline = ContinuousClock.now + .seconds(60)
-        // Polls, because Redis sends no event when a worker gets permits.
-        while try holders() < 3, .now < deadline { try await Task.sleep(for: .milliseconds(20)) }
-        #expect(try holders() == 3)
-        #expect(server.log.mostRunning <= Self.mostCounted)
-        _ = try darkroom.store.perform(darkroom.store.cancel(batch))
-        try darkroom.wait(batch)
-        end(first + late)
+        try await workers(1, server).run { _ in
+            let batch = try darkroom.submit(
+                (0..<4000).map { _ in "http://photos.example/photo" }, darkroom.options { $0.operationSize = 10 })
+            #expect(await server.wait { $0.running == 4 })
+            try await workers(2, server).run { _ in
+                let deadline = ContinuousClock.now + .seconds(60)
+                // Polls, because Redis sends no event when a worker gets permits.
+                while try holders() < 3, .now < deadline { try await Task.sleep(for: .milliseconds(20)) }
+                #expect(try holders() == 3)
+                #expect(server.log.mostRunning <= Self.mostCounted)
+                _ = try darkroom.store.perform(darkroom.store.cancel(batch))
+                try darkroom.wait(batch)
+            }
+        }
     }
 
     /// The first worker has claimed all operations before the other two join.
     @Test func laterWorkersGetOperationsThatWaitForTheirTurn() async throws {
         let server = try HostileServer(["/photo": .drip(body: [1, 2, 3], pause: .milliseconds(100))])
         defer { server.stop() }
-        let first = try workers(1, server)
-        let batch = try darkroom.submit(
-            (0..<400).map { _ in "http://photos.example/photo" }, darkroom.options { $0.operationSize = 10 })
-        try darkroom.wait(batch, "claimed") { $0.operations - $0.operationsEnded == $0.executing }
-        let late = try workers(2, server)
-        // When both have started, all workers have operations until few are left.
-        var (longest, executing) = (0, 40)
-        var allBusy: Int?
-        while executing > 6 {
-            // Polls, because no event says which workers have operations.
-            try await Task.sleep(for: .milliseconds(20))
-            let held = try operationsHeld(of: batch)
-            executing = held.values.reduce(0, +)
-            let requests = server.log.requests["/photo"] ?? 0
-            if held.count == 3 { allBusy = requests }
-            longest = max(longest, requests - (allBusy ?? requests))
+        try await workers(1, server).run { _ in
+            let batch = try darkroom.submit(
+                (0..<400).map { _ in "http://photos.example/photo" }, darkroom.options { $0.operationSize = 10 })
+            try darkroom.wait(batch, "claimed") { $0.operations - $0.operationsEnded == $0.executing }
+            try await workers(2, server).run { _ in
+                // When both have started, all workers have operations until few are left.
+                var (longest, executing) = (0, 40)
+                var allBusy: Int?
+                while executing > 6 {
+                    // Polls, because no event says which workers have operations.
+                    try await Task.sleep(for: .milliseconds(20))
+                    let held = try operationsHeld(of: batch)
+                    executing = held.values.reduce(0, +)
+                    let requests = server.log.requests["/photo"] ?? 0
+                    if held.count == 3 { allBusy = requests }
+                    longest = max(longest, requests - (allBusy ?? requests))
+                }
+                #expect(allBusy != nil, "the late workers got no operations")
+                #expect(longest < 100, "so many of the 400 photos were requested while a worker was idle")
+                #expect(server.log.mostRunning <= Self.mostCounted)
+                _ = try darkroom.store.perform(darkroom.store.cancel(batch))
+                try darkroom.wait(batch)
+            }
         }
-        #expect(allBusy != nil, "the late workers got no operations")
-        #expect(longest < 100, "so many of the 400 photos were requested while a worker was idle")
-        #expect(server.log.mostRunning <= Self.mostCounted)
-        _ = try darkroom.store.perform(darkroom.store.cancel(batch))
-        try darkroom.wait(batch)
-        end(first + late)
     }
 
     /// The number of operations that each worker holds.
@@ -115,14 +111,14 @@ import Testing
             "/photo": .inTurn([.answer(status: 429, headers: ["Retry-After: 2"]), .answer(body: [1])])
         ])
         defer { server.stop() }
-        let workers = try workers(3, server) { $0.downloadRules.connectionsPerHost = 1 }
-        let batch = try darkroom.submit(
-            (0..<60).map { _ in "http://photos.example/photo" }, darkroom.options { $0.operationSize = 2 })
-        try darkroom.wait(batch)
-        let arrivals = server.log.arrivals
-        #expect(arrivals.count == 61)
-        #expect(arrivals[1] - arrivals[0] >= .seconds(2))
-        end(workers)
+        try workers(3, server) { $0.downloadRules.connectionsPerHost = 1 }.run { _ in
+            let batch = try darkroom.submit(
+                (0..<60).map { _ in "http://photos.example/photo" }, darkroom.options { $0.operationSize = 2 })
+            try darkroom.wait(batch)
+            let arrivals = server.log.arrivals
+            #expect(arrivals.count == 61)
+            #expect(arrivals[1] - arrivals[0] >= .seconds(2))
+        }
     }
 
     @Test func workerWithoutPermissionToShareGoesOn() async throws {
@@ -132,13 +128,13 @@ import Testing
         #expect(try darkroom.store.connection.call(RedisCommand(rules)) == .status("OK"))
         var redis = darkroom.redis.configuration
         (redis.user, redis.password) = ("limited", "secret")
-        let worker = try darkroom.worker(redis: redis) {
+        try darkroom.withWorker(redis: redis) {
             $0.downloadRules.connectTo = ["photos.example:80:127.0.0.1:\(server.port)"]
+        } run: { _ in
+            let batch = try darkroom.submit((0..<20).map { _ in "http://photos.example/photo" }, darkroom.options())
+            try darkroom.wait(batch)
+            #expect(server.log.requests["/photo"] == 20)
+            #expect(darkroom.lines.withLock { $0.filter { $0.contains("hosts are not shared") }.count } == 1)
         }
-        let batch = try darkroom.submit((0..<20).map { _ in "http://photos.example/photo" }, darkroom.options())
-        try darkroom.wait(batch)
-        #expect(server.log.requests["/photo"] == 20)
-        #expect(darkroom.lines.withLock { $0.filter { $0.contains("hosts are not shared") }.count } == 1)
-        end([worker])
     }
 }

@@ -7,12 +7,9 @@ import DarkroomStore
 import DarkroomTestSupport
 import Foundation
 import Testing
+import WorkerSupport
 
 @testable import DarkroomWorker
-
-/// The folder of the sample photos that come with the tests.
-private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .appendingPathComponent("Samples").path
 
 @Suite(.redisServer, .serialized) struct WorkerTests {
     let darkroom: Darkroom
@@ -20,7 +17,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
 
     init() throws {
         darkroom = try Darkroom(.current)
-        photos = try PhotoServer(folder: samples)
+        photos = try PhotoServer(folder: TestFiles.samples)
     }
 
     private var urls: [String] {
@@ -31,10 +28,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let id = try darkroom.submit(
             (0..<5).flatMap { _ in urls } + ["NO URL", photos.url("/missing.jpg")],
             darkroom.options { $0.operationSize = 7 })
-        let worker = try darkroom.worker()
-        let facts = try darkroom.wait(id)
-        worker.stop()
-        worker.wait()
+        let facts = try darkroom.withWorker { _ in try darkroom.wait(id) }
         #expect(facts.counts.filtered == 5 * urls.count)
         #expect(facts.failures == [.notAURL: 1, .httpClientError: 1])
         #expect(facts.bytesIn > 0 && facts.bytesOut > 0)
@@ -45,28 +39,35 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(failures[0].json.contains("\"reason\":\"not-a-url\""))
     }
 
+    @Test func workerOfATestEndsAlsoIfTheTestFails() throws {
+        #expect(throws: CancellationError.self) {
+            try darkroom.withWorker { (_: Worker) -> Void in throw CancellationError() }
+        }
+        darkroom.waitForLog("worker stopped")
+        #expect(try darkroom.store.workers().isEmpty)
+    }
+
     @Test func severalWorkersShareABatch() throws {
         let id = try darkroom.submit((0..<20).flatMap { _ in urls }, darkroom.options { $0.operationSize = 5 })
-        let workers = try (0..<3).map { _ in try darkroom.worker { $0.filtrations = 1 } }
-        try darkroom.wait(id)
-        let done = workers.map(\.photosDone)
-        for worker in workers { worker.stop() }
-        for worker in workers { worker.wait() }
+        let done = try darkroom.workers(3) { $0.filtrations = 1 }.run { workers in
+            try darkroom.wait(id)
+            return workers.map(\.photosDone)
+        }
         #expect(done.reduce(0, +) == 20 * urls.count, "photos ran twice: \(done)")
         try darkroom.check(id)
     }
 
     @Test func startsWithinMillisecondsWhenWorkAppears() throws {
-        let worker = try darkroom.worker()
-        let first = try darkroom.submit([urls[0]], darkroom.options())
-        try darkroom.wait(first)
-        // Uses the shortest of three waits, because a busy machine may delay a single wait.
-        let waits = try (0..<3).map { _ in
-            let facts = try darkroom.wait(try darkroom.submit([urls[1]], darkroom.options()))
-            return try #require(facts.started) - facts.submitted
+        let waits = try darkroom.withWorker { _ in
+            let first = try darkroom.submit([urls[0]], darkroom.options())
+            try darkroom.wait(first)
+            // Uses the shortest of three waits, because a busy machine may delay a single wait.
+            let waits = try (0..<3).map { _ in
+                let facts = try darkroom.wait(try darkroom.submit([urls[1]], darkroom.options()))
+                return try #require(facts.started) - facts.submitted
+            }
+            return waits
         }
-        worker.stop()
-        worker.wait()
         #expect(try #require(waits.min()) < 500, "an idle worker waited for its next heartbeat: \(waits) ms")
     }
 
@@ -75,13 +76,12 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         defer { slow.stop() }
         let id = try darkroom.submit(
             (0..<8).map { _ in slow.url("/slow") }, darkroom.options { $0.operationSize = 4 })
-        let worker = try darkroom.worker {
+        try await darkroom.withWorker {
             $0.downloads = 2
             $0.gracePeriod = .milliseconds(200)
+        } run: { _ in
+            #expect(await slow.wait { $0.running >= 2 })
         }
-        #expect(await slow.wait { $0.running >= 2 })
-        worker.stop()
-        worker.wait()
         let facts = try #require(try darkroom.store.facts(of: id))
         #expect(facts.executing == 0 && facts.counts.new == 8)
         let operations = try darkroom.store.operations(of: facts, in: 1...2)
@@ -93,15 +93,13 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let slow = try HostileServer(["/slow": .held(.answer(status: 404))])
         defer { slow.stop() }
         let id = try darkroom.submit([urls[0], urls[1], slow.url("/slow")], darkroom.options())
-        let first = try darkroom.worker { $0.gracePeriod = .milliseconds(100) }
-        try darkroom.wait(id, "partly reported") { $0.counts.filtered == 2 }
-        first.stop()
-        first.wait()
+        try darkroom.withWorker {
+            $0.gracePeriod = .milliseconds(100)
+        } run: { _ in
+            try darkroom.wait(id, "partly reported") { $0.counts.filtered == 2 }
+        }
         slow.release()
-        let second = try darkroom.worker()
-        let facts = try darkroom.wait(id)
-        second.stop()
-        second.wait()
+        let facts = try darkroom.withWorker { _ in try darkroom.wait(id) }
         #expect(facts.counts.filtered == 2 && facts.counts.failed == 1)
         try darkroom.check(id)
         let files = try FileManager.default.contentsOfDirectory(
@@ -111,21 +109,21 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
 
     @Test func leavesABatchWhoseFolderIsMissing() throws {
         let id = try darkroom.submit([urls[0]], darkroom.options(), makesFolder: false)
-        let worker = try darkroom.worker()
-        darkroom.waitForLog("is left to other workers")
-        let facts = try darkroom.wait(id, "released") { $0.executing == 0 }
-        worker.stop()
-        worker.wait()
+        let facts = try darkroom.withWorker { _ in
+            darkroom.waitForLog("is left to other workers")
+            return try darkroom.wait(id, "released") { $0.executing == 0 }
+        }
         #expect(facts.counts.new == 1)
         #expect(try FileManager.default.contentsOfDirectory(atPath: darkroom.folder).isEmpty)
     }
 
     @Test func leavesABatchWithAnOutputOutsideItsFolders() throws {
         let id = try darkroom.submit([urls[0]], darkroom.options())
-        let worker = try darkroom.worker { $0.outputFolders = ["/srv/photos"] }
-        darkroom.waitForLog("is not in a folder to which this worker may write")
-        worker.stop()
-        worker.wait()
+        try darkroom.withWorker {
+            $0.outputFolders = ["/srv/photos"]
+        } run: { _ in
+            darkroom.waitForLog("is not in a folder to which this worker may write")
+        }
         #expect(try #require(try darkroom.store.facts(of: id)).counts.new == 1)
     }
 
@@ -140,10 +138,11 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
                 $0.output = own + way
                 $0.remoteOutput = true
             }, makesFolder: false)
-        let worker = try darkroom.worker { $0.outputFolders = [own] }
-        darkroom.waitForLog("is not in a folder to which this worker may write")
-        worker.stop()
-        worker.wait()
+        try darkroom.withWorker {
+            $0.outputFolders = [own]
+        } run: { _ in
+            darkroom.waitForLog("is not in a folder to which this worker may write")
+        }
         #expect(try #require(try darkroom.store.facts(of: id)).counts.new == 1)
         #expect(try FileManager.default.subpathsOfDirectory(atPath: darkroom.folder) == ["own"])
     }
@@ -151,10 +150,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
     @Test func reportsAnOperationAsCrashedAfterFiveLeaseExpiries() throws {
         let id = try darkroom.submit([urls[0], urls[1]], darkroom.options())
         _ = try darkroom.store.connection.call(.init("HSET", darkroom.keys.leaseExpiries(id), "1", "5"))
-        let worker = try darkroom.worker()
-        let facts = try darkroom.wait(id)
-        worker.stop()
-        worker.wait()
+        let facts = try darkroom.withWorker { _ in try darkroom.wait(id) }
         #expect(facts.failures == [.crashed: 2])
         darkroom.waitForLog("error test: operation reported as crashed")
         try darkroom.check(id)
@@ -167,15 +163,14 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let slow = try HostileServer(["/slow": .held(.answer(status: 404))])
         defer { slow.stop() }
         let id = try darkroom.submit(urls + [slow.url("/slow")], darkroom.options())
-        let worker = try darkroom.worker()
-        #expect(await slow.wait { $0.running >= 1 })
-        server.terminate()
-        darkroom.waitForLog("Redis cannot be used")
-        try server.restart()
-        slow.release()
-        let facts = try darkroom.wait(id)
-        worker.stop()
-        worker.wait()
+        let facts = try await darkroom.withWorker { _ in
+            #expect(await slow.wait { $0.running >= 1 })
+            server.terminate()
+            darkroom.waitForLog("Redis cannot be used")
+            try server.restart()
+            slow.release()
+            return try darkroom.wait(id)
+        }
         #expect(facts.counts.filtered == urls.count && facts.counts.failed == 1)
         try darkroom.check(id)
     }
@@ -188,10 +183,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         for name in left + others {
             #expect(FileManager.default.createFile(atPath: "\(darkroom.folder)/\(name)", contents: Data("half".utf8)))
         }
-        let worker = try darkroom.worker()
-        try darkroom.wait(id)
-        worker.stop()
-        worker.wait()
+        try darkroom.withWorker { _ in try darkroom.wait(id) }
         for name in left { #expect(!FileManager.default.fileExists(atPath: "\(darkroom.folder)/\(name)")) }
         for name in others { #expect(FileManager.default.fileExists(atPath: "\(darkroom.folder)/\(name)")) }
     }
@@ -200,10 +192,11 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let slow = try HostileServer(["/slow": .stall])
         defer { slow.stop() }
         let id = try darkroom.submit([slow.url("/slow"), slow.url("/slow")], darkroom.options { $0.operationSize = 1 })
-        let worker = try darkroom.worker { $0.gracePeriod = .milliseconds(50) }
-        #expect(await slow.wait { $0.running == 2 })
-        worker.stop()
-        worker.wait()
+        try await darkroom.withWorker {
+            $0.gracePeriod = .milliseconds(50)
+        } run: { _ in
+            #expect(await slow.wait { $0.running == 2 })
+        }
         let facts = try #require(try darkroom.store.facts(of: id))
         #expect(facts.executing == 0 && facts.counts.new == 2)
         #expect(try darkroom.store.operations(of: facts, in: 1...2).map(\.leaseExpiries) == [0, 0])
@@ -214,24 +207,24 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let server = try RedisServer()
         defer { server.stop() }
         let darkroom = try Darkroom(server)
-        let worker = try darkroom.worker { $0.gracePeriod = .milliseconds(100) }
-        try darkroom.wait(try darkroom.submit([urls[0]], darkroom.options()))
-        server.terminate()
-        darkroom.waitForLog("Redis cannot be used")
-        let began = ContinuousClock.now
-        worker.stop()
-        worker.wait()
+        let began = try darkroom.withWorker {
+            $0.gracePeriod = .milliseconds(100)
+        } run: { _ in
+            try darkroom.wait(try darkroom.submit([urls[0]], darkroom.options()))
+            server.terminate()
+            darkroom.waitForLog("Redis cannot be used")
+            return ContinuousClock.now
+        }
         #expect(ContinuousClock.now - began < .seconds(15), "the worker waited for Redis to return")
     }
 
     @Test func leavesABatchWithEntriesOfANewerFormat() throws {
         let id = try darkroom.submit([urls[0]], darkroom.options())
         _ = try darkroom.store.connection.call(.init("HSET", darkroom.keys.operations(id), "1", "\u{7}newer"))
-        let worker = try darkroom.worker()
-        darkroom.waitForLog("this program reads 1")
-        let facts = try darkroom.wait(id, "released") { $0.executing == 0 }
-        worker.stop()
-        worker.wait()
+        let facts = try darkroom.withWorker { _ in
+            darkroom.waitForLog("this program reads 1")
+            return try darkroom.wait(id, "released") { $0.executing == 0 }
+        }
         #expect(facts.counts.new == 1)
         #expect(
             darkroom.lines.withLock { $0.count { $0.contains("is left to other workers") } } == 1,
@@ -252,21 +245,17 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let manifest = darkroom.folder + "/" + ManifestPath.folder(id)
         let name = ManifestPath.fileName(operation: 1, fencingToken: 1000)
         try Data(line).write(to: URL(fileURLWithPath: manifest + "/" + name))
-        let worker = try darkroom.worker()
-        darkroom.waitForLog("its entry has 0 photos")
-        worker.stop()
-        worker.wait()
+        try darkroom.withWorker { _ in darkroom.waitForLog("its entry has 0 photos") }
     }
 
     @Test func runsWithOneDownloadAndOneFiltration() throws {
         let id = try darkroom.submit(urls, darkroom.options())
-        let worker = try darkroom.worker {
+        let facts = try darkroom.withWorker {
             $0.downloads = 1
             $0.filtrations = 1
+        } run: { _ in
+            try darkroom.wait(id)
         }
-        let facts = try darkroom.wait(id)
-        worker.stop()
-        worker.wait()
         #expect(facts.counts.filtered == urls.count)
         try darkroom.check(id)
     }
@@ -274,10 +263,11 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
     @Test func processesNoPhotosInModeNothing() throws {
         let id = try darkroom.submit(
             (0..<500).map { "http://example.com/\($0)" }, darkroom.options { $0.output = "" })
-        let worker = try darkroom.worker { $0.hooks.work = .nothing }
-        let facts = try darkroom.wait(id)
-        worker.stop()
-        worker.wait()
+        let facts = try darkroom.withWorker {
+            $0.hooks.work = .nothing
+        } run: { _ in
+            try darkroom.wait(id)
+        }
         #expect(facts.counts.filtered == 500)
     }
 
@@ -290,11 +280,12 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(symlink(outside, inside + "/link") == 0 && symlink(inside, darkroom.folder + "/named") == 0)
         let bad = try darkroom.submit([urls[0]], darkroom.options { $0.output = inside + "/link/deep" })
         let good = try darkroom.submit([urls[0]], darkroom.options { $0.output = darkroom.folder + "/named/good" })
-        let worker = try darkroom.worker { $0.outputFolders = [inside, darkroom.folder + "/named"] }
-        darkroom.waitForLog("there is a symbolic link, which is not followed")
-        try darkroom.wait(good)
-        worker.stop()
-        worker.wait()
+        try darkroom.withWorker {
+            $0.outputFolders = [inside, darkroom.folder + "/named"]
+        } run: { _ in
+            darkroom.waitForLog("there is a symbolic link, which is not followed")
+            try darkroom.wait(good)
+        }
         #expect(try darkroom.store.facts(of: bad)?.counts.new == 1)
         #expect(try FileManager.default.contentsOfDirectory(atPath: outside + "/deep") == ["manifest"])
     }
@@ -311,11 +302,12 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         _ = try darkroom.store.connection.call(
             .init("HSET", "\(darkroom.keys.prefix)batch:\(planted)", "remote.output", "1", "output", outputs + "/o"))
         _ = try darkroom.store.connection.call(.init("ZADD", darkroom.keys.ready(.normal), "0", planted))
-        let worker = try darkroom.worker { $0.outputFolders = [darkroom.folder] }
-        darkroom.waitForLog("no batch may have this id")
-        try darkroom.wait(good)
-        worker.stop()
-        worker.wait()
+        try darkroom.withWorker {
+            $0.outputFolders = [darkroom.folder]
+        } run: { _ in
+            darkroom.waitForLog("no batch may have this id")
+            try darkroom.wait(good)
+        }
         try darkroom.check(good)
         #expect(try FileManager.default.subpathsOfDirectory(atPath: darkroom.folder + "/a") == ["b"])
     }

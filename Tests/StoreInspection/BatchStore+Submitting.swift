@@ -25,7 +25,9 @@ extension BatchStore {
         let feeds = stride(from: 0, to: urls.count, by: size).enumerated().map { position, start in
             let indexes = start..<min(start + size, urls.count)
             var entry = OperationEntry(operationSize: size)
-            for index in indexes { entry.append(name: name(index, urls[index]), url: urls[index]) }
+            for index in indexes {
+                ListEntry.with(name: name(index, urls[index]), url: urls[index]) { entry.append($0) }
+            }
             return feed(id, operation: position + 1, photos: indexes.count, entry: entry.packed(), digest: "")
         }
         #expect(try perform(feeds).allSatisfy { $0 == .fed })

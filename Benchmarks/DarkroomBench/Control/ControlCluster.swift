@@ -1,5 +1,6 @@
 import Darkroom
 import DarkroomCoordinator
+import DarkroomLists
 import DarkroomPhotoServer
 import DarkroomRedis
 import DarkroomStore

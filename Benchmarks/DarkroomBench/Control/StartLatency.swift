@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomModel
 import DarkroomStore
 
 /// Measures how soon idle workers start the first photo after Redis has replied to the call that makes photos
@@ -46,7 +47,7 @@ struct StartLatency {
     private func feed(_ id: BatchID) throws {
         var entry = OperationEntry(operationSize: 8)
         let urls = cluster.urls.prefix(8)
-        for url in urls { entry.append(name: "photo", url: url) }
+        for url in urls { ListEntry.with(name: "photo", url: url) { entry.append($0) } }
         _ = try cluster.store.perform(
             cluster.store.feed(id, operation: 1, photos: urls.count, entry: entry.packed(), digest: "bench"))
         _ = try cluster.store.perform(cluster.store.seal(id, operations: 1, photos: urls.count))

@@ -1,4 +1,5 @@
 import DarkroomConcurrency
+import DarkroomLists
 import DarkroomModel
 import DarkroomRedis
 import DarkroomStorage
@@ -236,9 +237,9 @@ package final class Coordinator: Sendable {
     /// Reads a list once and feeds those photos that Redis does not have yet. Returns nil if the list has no photos.
     private func pass(_ list: some PhotoListSource, begin: () throws -> BatchFacts) throws -> FedTotals? {
         var feeder: Feeder?
-        try list.forEach { name, url in
+        try list.forEach { entry in
             if feeder == nil { feeder = Feeder(store: store, facts: try begin(), control: control) }
-            try feeder?.append(name: name, url: url)
+            try feeder?.append(entry)
             return true
         }
         return try feeder?.finish()

@@ -64,7 +64,7 @@ struct Encoder {
             ?? "and \(image.format.rawValue)\(settings.lossless == true ? " without loss" : "") has no quality to lower"
         return ImagingError(
             code: .filterFailed,
-            detail: "the \(image.format.rawValue) file has \(image.byteCount) bytes \(reason), more than the limit of "
-                + "\(limit) bytes")
+            detail: "the \(image.format.rawValue) file has \(image.byteCount) bytes \(reason), more than max-bytes="
+                + "\(limit) allows")
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParsing
 import Darkroom
 import DarkroomCoordinator
+import DarkroomLists
 import DarkroomLogging
 import DarkroomStorage
 import DarkroomTelemetry

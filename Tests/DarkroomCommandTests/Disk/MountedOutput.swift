@@ -18,14 +18,11 @@ final class MountedOutput {
     let output: String
     private var workers: [Program] = []
 
-    private static let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appendingPathComponent("Samples").path
-
     /// - Parameter setup: The shell commands that create the folder `output`. They run in the folder of the mounts.
     init(_ setup: String) throws {
         queue = try Queue()
         mounts = try MountNamespace(setup)
-        server = try PhotoServer(folder: Self.samples)
+        server = try PhotoServer(folder: TestFiles.samples)
         output = mounts.folder + "/output"
     }
 

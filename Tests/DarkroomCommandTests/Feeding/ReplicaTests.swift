@@ -81,7 +81,11 @@ import Testing
         let waiting = try start(["suspend", "--all"])
         let deadline = ContinuousClock.now + .seconds(30)
         while try !isSuspended(redis.servers[0]) { try #require(ContinuousClock.now < deadline) }
-        #expect(!waiting.ends(within: .seconds(1)), "the command ended although a failover would undo the change")
+        func isWaiting() throws -> Bool {
+            try master.call(RedisCommand("INFO", "clients")).string?.contains("blocked_clients:1") == true
+        }
+        while try !isWaiting() { try #require(ContinuousClock.now < deadline, "the command does not wait") }
+        #expect(!waiting.ends(within: .zero), "the command ended although a failover would undo the change")
         for replica in stopped { kill(replica, SIGCONT) }
         let outcome = try waiting.outcome()
         #expect(outcome.status == 0 && !outcome.standardError.contains("replica"), "\(outcome)")

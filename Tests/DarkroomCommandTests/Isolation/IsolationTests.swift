@@ -1,5 +1,6 @@
 import Darkroom
 import DarkroomCoordinator
+import DarkroomLists
 import DarkroomTestSupport
 import DarkroomWorker
 import Foundation

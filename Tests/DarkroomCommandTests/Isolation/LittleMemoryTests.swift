@@ -4,8 +4,7 @@ import Testing
 
 /// If encoders have too little memory, they write a valid picture or fail.
 @Suite struct LittleMemoryTests {
-    private static let sample = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appendingPathComponent("Samples/hubble_deep_field.jpg").path
+    private static let sample = TestFiles.samples + "/hubble_deep_field.jpg"
 
     /// Limits of the address space in MB: too small for the libraries, slightly too small for the encoder, and enough.
     @Test(arguments: [300, 440, 480, 2000]) func writtenPicturesAreValid(megabytes: Int) throws {

@@ -7,8 +7,7 @@ import Testing
 /// The examples on the page about the HTTP API.
 @Suite(.redisServer, .serialized, .timeLimit(.minutes(5)))
 struct HTTPAPIPageTests {
-    static let project = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    static let project = TestFiles.package
 
     private func page(_ name: String) throws -> String {
         let path = "Sources/Surfaces/Darkroom/Darkroom.docc/\(name).md"

@@ -7,11 +7,9 @@ import Testing
 /// `darkroom serve` has the token and the password of Redis, and the hosts of the photos choose what is decoded.
 @Suite(.redisServer, .serialized, .timeLimit(.minutes(5)))
 struct ServeDecodingTests {
-    private static let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Samples").path
 
     private func sample(_ name: String) throws -> Data {
-        try Data(contentsOf: URL(fileURLWithPath: Self.samples + "/" + name))
+        try Data(contentsOf: URL(fileURLWithPath: TestFiles.samples + "/" + name))
     }
 
     /// A sample, changed by filters.
@@ -57,7 +55,7 @@ struct ServeDecodingTests {
         let trap = ["LD_PRELOAD": try makeTrap(in: scratch)]
         for name in ["flower.jpg", "moon.png"] {
             let developing = try Program(
-                ["develop", Self.samples + "/" + name, scratch.path("out.jpg")], environment: trap)
+                ["develop", TestFiles.samples + "/" + name, scratch.path("out.jpg")], environment: trap)
             #expect(try developing.outcome().status == 128 + SIGABRT, "the trap does not work for \(name)")
         }
         let server = try ServingProgram(Queue(), environment: trap)

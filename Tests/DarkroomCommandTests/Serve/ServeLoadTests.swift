@@ -85,9 +85,7 @@ struct ServeLoadTests {
 
     /// A photo, and bytes after its end.
     private func largePhoto() throws -> Data {
-        let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent("Samples/hubble_deep_field.jpg")
-        return try Data(contentsOf: samples) + Data(count: 10 << 20)
+        Data(try TestFiles.sample("hubble_deep_field.jpg")) + Data(count: 10 << 20)
     }
 
     // MARK: - A full disk

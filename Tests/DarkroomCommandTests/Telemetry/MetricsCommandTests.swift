@@ -8,12 +8,10 @@ import Testing
 /// `worker --metrics`.
 @Suite(.redisServer, .serialized, .timeLimit(.minutes(5)))
 struct MetricsCommandTests {
-    private static let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Samples").path
 
     @Test func countsArePhotosOfTheBatchWhileTheyAreScraped() throws {
         let queue = try Queue()
-        let server = try PhotoServer(folder: Self.samples)
+        let server = try PhotoServer(folder: TestFiles.samples)
         defer { server.stop() }
         let worker = try queue.start("worker", "--metrics", "0", "--allow-private", "--outputs-under", queue.folder)
         let port = try worker.metricsPort()
@@ -70,9 +68,8 @@ struct MetricsCommandTests {
     /// `promtool check metrics` finds nothing, and a page of the documentation lists exactly these metrics.
     private static func check(_ scrape: Scrape, _ name: String) throws {
         #expect(try PromTool.findings(in: scrape.text) == "")
-        let project = URL(fileURLWithPath: Self.samples).deletingLastPathComponent().deletingLastPathComponent()
         let page = try String(
-            contentsOf: project.appendingPathComponent("Sources/Surfaces/Darkroom/Darkroom.docc/\(name).md"),
+            contentsOf: TestFiles.package.appendingPathComponent("Sources/Surfaces/Darkroom/Darkroom.docc/\(name).md"),
             encoding: .utf8)
         var listed: [String: String] = [:]
         for line in page.split(separator: "\n") {
@@ -113,7 +110,7 @@ struct MetricsCommandTests {
     /// - Returns: whether the photo was cancelled before its report.
     private func checkCancelledBeforeItsReport() throws -> Bool {
         let queue = try Queue()
-        let photo = try Data(contentsOf: URL(fileURLWithPath: "\(Self.samples)/flower.jpg"))
+        let photo = try Data(contentsOf: URL(fileURLWithPath: "\(TestFiles.samples)/flower.jpg"))
         let server = try HostileServer(["/0.jpg": .answer(body: Array(photo)), "/1.jpg": .stall])
         defer { server.stop() }
         let worker = try queue.start("worker", "--metrics", "0", "--allow-private", "--outputs-under", queue.folder)

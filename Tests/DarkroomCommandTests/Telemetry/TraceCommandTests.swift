@@ -7,8 +7,6 @@ import Testing
 /// The traces of `worker` and `run`, received by a collector.
 @Suite(.redisServer, .serialized, .timeLimit(.minutes(5)))
 struct TraceCommandTests {
-    private static let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Samples").path
 
     /// A span as the collector receives it.
     private struct Span: Decodable {
@@ -69,7 +67,7 @@ struct TraceCommandTests {
 
     @Test func eachPhotoHasASpanWithItsStepsAsChildren() throws {
         let queue = try Queue()
-        let server = try PhotoServer(folder: Self.samples)
+        let server = try PhotoServer(folder: TestFiles.samples)
         let collector = try HostileServer(["/v1/traces": .answer()])
         defer {
             server.stop()
@@ -140,7 +138,7 @@ struct TraceCommandTests {
         let collector = try HostileServer(["/here": .answer()])
         defer { collector.stop() }
         let scratch = try ScratchFolder()
-        let list = try scratch.write("list.txt", "file://\(Self.samples)/moon.png\n")
+        let list = try scratch.write("list.txt", "file://\(TestFiles.samples)/moon.png\n")
         let endpoint = ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://127.0.0.1:\(collector.port)/here"]
         for sampler in ["always_off", "traceidratio"] {
             let outcome = try Program.run(
@@ -155,7 +153,7 @@ struct TraceCommandTests {
 
     @Test func silentCollectorDelaysNeitherPhotosNorTheEnd() async throws {
         let queue = try Queue()
-        let server = try PhotoServer(folder: Self.samples)
+        let server = try PhotoServer(folder: TestFiles.samples)
         let collector = try HostileServer(["/v1/traces": .stall])
         defer {
             server.stop()

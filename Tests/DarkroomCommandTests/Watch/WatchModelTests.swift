@@ -1,3 +1,4 @@
+import DarkroomTestSupport
 import Darkroom
 import Foundation
 import Testing
@@ -22,9 +23,7 @@ import Testing
 
     /// The expected picture from `Tests/Fixtures/Watch`.
     static func picture(_ name: String) throws -> String {
-        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent("Fixtures/Watch")
-        return try String(contentsOf: folder.appendingPathComponent(name + ".txt"), encoding: .utf8)
+        String(decoding: try TestFiles.fixture("Watch/\(name).txt"), as: UTF8.self)
     }
 
     // MARK: - Pictures

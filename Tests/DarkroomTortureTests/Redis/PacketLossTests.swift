@@ -19,7 +19,7 @@ import Testing
             let traffic = try RedisTraffic(of: redis)
             var back = Distribution()
             let (lossy, whole) = (run.bound(.seconds(10)), run.bound(.seconds(5)))
-            let load = FaultLoad(cluster: cluster, redisURL: url, photos: 4000)
+            let load = FaultLoad(cluster: cluster, redisURL: url, photos: 2000)
             let outcome = try load.run(&run) { _, random in
                 guard NetworkNamespace.lose(percent: 5) else { throw TortureFailure("nft cannot lose packets") }
                 usleep(UInt32(random.number(in: 1_000_000..<3_000_000)))

@@ -13,7 +13,7 @@ import Testing
 @Suite(.serialized) struct TornFileTests {
     /// `darkroom run` is killed, and continues with the torn file of its private Redis.
     @Test func runContinuesWithATornFile() throws {
-        var run = TortureRun("append-only file of `run` cut at a random byte, two restarts", count: 3)
+        var run = TortureRun("append-only file of `run` cut at a random byte, two restarts", count: 2)
         let scratch = try ScratchFolder()
         let photos = try TorturePhotos(scratch: scratch.path)
         var done = (runs: 0, cuts: 0, bytes: 0, insideTransactions: 0)

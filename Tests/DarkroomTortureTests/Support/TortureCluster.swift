@@ -1,6 +1,7 @@
 import Darkroom
 import DarkroomConcurrency
 import DarkroomCoordinator
+import DarkroomLists
 import DarkroomRedis
 import DarkroomStore
 import DarkroomTestSupport

@@ -35,18 +35,16 @@ final class TorturePhotos: Sendable {
 
     /// Starts the server, and develops each file once into `scratch`.
     init(scratch: String) throws {
-        let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent("Samples").path
         let counts = Locked<[Int: [Int: Int]]>([:])
         self.counts = counts
-        server = try PhotoServer(folder: samples) { _, photo in
+        server = try PhotoServer(folder: TestFiles.samples) { _, photo in
             let numbers = photo?.split(separator: ".").compactMap { Int($0) } ?? []
             guard numbers.count == 2 else { return }
             counts.withLock { $0[numbers[0], default: [:]][numbers[1], default: 0] += 1 }
         }
         var developed: [String: Source] = [:]
         for file in Set(Self.files) {
-            developed[file] = try Self.develop(samples + "/" + file, as: file, in: scratch)
+            developed[file] = try Self.develop(TestFiles.samples + "/" + file, as: file, in: scratch)
         }
         sources = Self.files.compactMap { developed[$0] }
     }

@@ -13,7 +13,7 @@ struct APIReplyTests {
     /// Requests of each operation, with real photos of a real worker; then every status of success has occurred.
     @Test func everyOperationRepliesAsDescribed() throws {
         let site = try TestSite()
-        let photos = try PhotoServer(folder: TestSite.samples)
+        let photos = try PhotoServer(folder: TestFiles.samples)
         defer { photos.stop() }
         let worker = try site.worker()
         defer { end(worker) }
@@ -66,7 +66,7 @@ struct APIReplyTests {
             #expect(again.status == 304)
         }
         let original = try site.call("GET", "/batches/\(id)/photos/1/original?download=1")
-        let sample = try Data(contentsOf: URL(fileURLWithPath: TestSite.samples + "/chelsea.jpg"))
+        let sample = try Data(contentsOf: URL(fileURLWithPath: TestFiles.samples + "/chelsea.jpg"))
         #expect(original.body == Array(sample))
         #expect(original.headers["content-disposition"]?.hasPrefix("attachment;") == true)
         let png = try site.call("GET", "/batches/\(id)/photos/2/file")

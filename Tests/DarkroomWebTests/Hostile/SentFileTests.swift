@@ -9,7 +9,7 @@ import Testing
 /// Which files the server sends, if other users write to the output folders and to Redis.
 @Suite(.redisServer, .serialized, .timeLimit(.minutes(5)))
 struct SentFileTests {
-    private static let photo = TestSite.samples + "/flower.jpg"
+    private static let photo = TestFiles.samples + "/flower.jpg"
     private let site: TestSite
     private let folder: String
 

@@ -21,7 +21,7 @@ struct HostileThumbnailTests {
     }
 
     private func sample(_ name: String) throws -> [UInt8] {
-        Array(try Data(contentsOf: URL(fileURLWithPath: TestSite.samples + "/" + name)))
+        Array(try Data(contentsOf: URL(fileURLWithPath: TestFiles.samples + "/" + name)))
     }
 
     /// The status and the body of the thumbnails of these files.

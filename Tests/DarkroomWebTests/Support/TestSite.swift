@@ -11,6 +11,7 @@ import DarkroomWorker
 import Foundation
 import StoreInspection
 import Testing
+import WorkerSupport
 
 @testable import DarkroomCommand
 @testable import DarkroomWeb
@@ -18,14 +19,12 @@ import Testing
 /// A web server of one test, with its own namespace and folders.
 final class TestSite: Sendable {
     static let token = "0123456789abcdef-token"
-    private static let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
-    static let samples = tests.appendingPathComponent("Samples").path
+    static let samples = TestFiles.samples
     /// The program `darkroom`, which is the program of the helpers.
     static let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
         .appendingPathComponent("darkroom").path
     static let contract: APIContract = {
-        let path = tests.deletingLastPathComponent().appendingPathComponent(
+        let path = TestFiles.package.appendingPathComponent(
             "Sources/Surfaces/DarkroomWeb/Assets/openapi.json")
         guard let text = try? Data(contentsOf: path), let document = try? JSONValue(text) else {
             fatalError("\(path.path) is missing or no JSON")
@@ -98,13 +97,10 @@ final class TestSite: Sendable {
 
     /// A worker on the namespace of this server. Must be stopped with ``end(_:)``.
     func worker() throws -> Worker {
-        var configuration = PhotoWorkerConfiguration()
-        configuration.downloadRules.allowsPrivateAddresses = true
-        configuration.downloadRules.retries = 0
-        configuration.downloadRules.patience = .zero
-        configuration.outputFolders = [outputs]
         let worker = try Worker(
-            redis: redis.configuration, keys: client.location.keys, configuration: configuration, logger: .silent)
+            redis: redis.configuration, keys: client.location.keys,
+            configuration: .local { $0.outputFolders = [outputs] },
+            logger: .silent)
         try worker.start()
         return worker
     }
@@ -211,10 +207,7 @@ final class TestSite: Sendable {
     }
 }
 
-func end(_ worker: Worker) {
-    worker.stop()
-    worker.wait()
-}
+func end(_ worker: Worker) { [worker].end() }
 
 /// A form in `multipart/form-data` with a file.
 struct Form {

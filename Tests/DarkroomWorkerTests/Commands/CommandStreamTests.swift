@@ -137,7 +137,8 @@ import Testing
 
     @Test func programThatReadsToTheEndOfItsInputGetsAdvice() throws {
         let advice =
-            "printed no line of JSON: a program that reads to the end of its input needs --custom-filter-style process"
+            "printed no line of JSON: a program that reads to the end of its input needs the style \"process\" of custom "
+            + "filters"
         let fixture = try fixture { $0.time = .milliseconds(500) }
         #expect(try fixture.failure(photo("hang")).detail.contains(advice))
         // A process that has answered once knows the protocol.

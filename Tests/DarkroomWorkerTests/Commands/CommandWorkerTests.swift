@@ -44,12 +44,14 @@ private struct Nothing: CustomFilter {
         // The processes of a stream have no variables of a batch.
         let name = "own\(UInt64.random(in: 0 ... .max))"
         let id = try submit(name, photos: 40)
-        let worker = try darkroom.worker { $0.addFilter(try FilterCommand(name, command: command, style: style)) }
-        let facts = try darkroom.wait(id)
-        let kept = RunningProcess.having("DARKROOM_CUSTOM_FILTER=\(name)")
-        #expect(kept.isEmpty == (style == .process), "\(kept)")
-        worker.stop()
-        worker.wait()
+        let facts = try darkroom.withWorker {
+            $0.addFilter(try FilterCommand(name, command: command, style: style))
+        } run: { _ in
+            let facts = try darkroom.wait(id)
+            let kept = RunningProcess.having("DARKROOM_CUSTOM_FILTER=\(name)")
+            #expect(kept.isEmpty == (style == .process), "\(kept)")
+            return facts
+        }
         try darkroom.check(id)
         #expect(facts.counts.filtered == 40)
         let file = try #require(try darkroom.manifest(of: id)[39]?.file)
@@ -71,26 +73,24 @@ private struct Nothing: CustomFilter {
 
     @Test func cancelledBatchEndsItsCommands() throws {
         let id = try submit("hang", photos: 4)
-        let worker = try darkroom.worker {
+        try darkroom.withWorker {
             $0.addFilter(try FilterCommand("hang", command: "setsid sleep 1000 & sleep 1000"))
+        } run: { _ in
+            #expect(RunningProcess.wait { RunningProcess.having("DARKROOM_BATCH=\(id)").count >= 3 })
+            _ = try darkroom.store.perform(darkroom.store.cancel(id))
+            #expect(RunningProcess.wait { RunningProcess.having("DARKROOM_BATCH=\(id)").isEmpty })
+            let facts = try darkroom.wait(id)
+            #expect(facts.counts.cancelled == 4)
         }
-        #expect(RunningProcess.wait { RunningProcess.having("DARKROOM_BATCH=\(id)").count >= 3 })
-        _ = try darkroom.store.perform(darkroom.store.cancel(id))
-        #expect(RunningProcess.wait { RunningProcess.having("DARKROOM_BATCH=\(id)").isEmpty })
-        let facts = try darkroom.wait(id)
-        #expect(facts.counts.cancelled == 4)
-        worker.stop()
-        worker.wait()
     }
 
     @Test func failedCommandIsTheDetailOfThePhoto() throws {
         let id = try submit("fail", photos: 1)
-        let worker = try darkroom.worker {
+        let facts = try darkroom.withWorker {
             $0.addFilter(try FilterCommand("fail", command: "printf 'no\\033[2J sky' >&2; exit 9"))
+        } run: { _ in
+            try darkroom.wait(id)
         }
-        let facts = try darkroom.wait(id)
-        worker.stop()
-        worker.wait()
         #expect(facts.failures == [.filterFailed: 1])
         let detail = try darkroom.manifest(of: id)[0]?.detail
         #expect(detail == "custom filter fail: the command ended with status 9: no\u{1b}[2J sky")
@@ -98,13 +98,16 @@ private struct Nothing: CustomFilter {
 
     @Test func workerWithoutTheCommandLeavesTheBatchToOtherWorkers() throws {
         let id = try submit("wanted", photos: 3)
-        let other = try darkroom.worker { $0.addFilter(try FilterCommand("other", command: "cat")) }
-        darkroom.waitForLog("for x:wanted: registered with it are other")
-        let worker = try darkroom.worker { $0.addFilter(try FilterCommand("wanted", command: "cat")) }
-        #expect(try darkroom.wait(id).counts.filtered == 3)
-        for worker in [worker, other] {
-            worker.stop()
-            worker.wait()
+        try darkroom.withWorker {
+            $0.addFilter(try FilterCommand("other", command: "cat"))
+        } run: { _ in
+            darkroom.waitForLog("for x:wanted: registered with it are other")
+            let facts = try darkroom.withWorker {
+                $0.addFilter(try FilterCommand("wanted", command: "cat"))
+            } run: { _ in
+                try darkroom.wait(id)
+            }
+            #expect(facts.counts.filtered == 3)
         }
     }
 }

@@ -13,9 +13,6 @@ import Testing
 @testable import DarkroomWorker
 @testable import DarkroomWorkerState
 
-private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().appendingPathComponent("Samples").path
-
 /// Returns the index, the name and the number of bytes of the photo.
 private struct Count: CustomFilter {
     func main(_ photo: DownloadedPhoto) throws -> [UInt8] {
@@ -92,7 +89,7 @@ private struct Combining: CustomFilter {
 
     init() throws {
         darkroom = try Darkroom(.current)
-        photos = try PhotoServer(folder: samples)
+        photos = try PhotoServer(folder: TestFiles.samples)
     }
 
     @Test func textOfAnErrorIsTruncatedByUnicodeScalars() throws {
@@ -133,10 +130,7 @@ private struct Combining: CustomFilter {
         _ urls: [String], _ options: BatchOptions, _ change: (inout WorkerSetup) throws -> Void
     ) throws -> (id: BatchID, facts: BatchFacts) {
         let id = try darkroom.submit(urls, options)
-        let worker = try darkroom.worker(change)
-        let facts = try darkroom.wait(id)
-        worker.stop()
-        worker.wait()
+        let facts = try darkroom.withWorker(change) { _ in try darkroom.wait(id) }
         try darkroom.check(id)
         return (id, facts)
     }
@@ -145,13 +139,12 @@ private struct Combining: CustomFilter {
         let id = try darkroom.submit(
             [photos.url("astronaut.jpg"), photos.url("moon.png")],
             darkroom.options { $0.filters = [.custom("endless")] })
-        let worker = try darkroom.worker {
+        let facts = try darkroom.withWorker {
             try $0.addFilter("endless") { Endless() }
             $0.photoTimeout = .milliseconds(50)
+        } run: { _ in
+            try darkroom.wait(id)
         }
-        let facts = try darkroom.wait(id)
-        worker.stop()
-        worker.wait()
         #expect(facts.failures == [.filterTimeout: 2])
     }
 
@@ -188,7 +181,7 @@ private struct Combining: CustomFilter {
         #expect(lines[3]?.file?.hasSuffix(".csv") == true)
         #expect(
             FileManager.default.contents(atPath: "\(darkroom.folder)/000001-moon.png")
-                == FileManager.default.contents(atPath: "\(samples)/moon.png"))
+                == FileManager.default.contents(atPath: "\(TestFiles.samples)/moon.png"))
     }
 
     @Test func findsTheFileEndingInTheNameOrURL() {
@@ -213,14 +206,16 @@ private struct Combining: CustomFilter {
 
     @Test func workerWithoutTheFilterLeavesTheBatchToOtherWorkers() throws {
         let id = try darkroom.submit([photos.url("moon.png")], darkroom.options { $0.filters = [.custom("count")] })
-        let other = try darkroom.worker { try $0.addFilter("copy") { Copy() } }
-        darkroom.waitForLog("for x:count: registered with it are copy")
-        let worker = try darkroom.worker { try $0.addFilter("count") { Count() } }
-        let facts = try darkroom.wait(id)
-        #expect(facts.counts.filtered == 1)
-        for worker in [worker, other] {
-            worker.stop()
-            worker.wait()
+        try darkroom.withWorker {
+            try $0.addFilter("copy") { Copy() }
+        } run: { _ in
+            darkroom.waitForLog("for x:count: registered with it are copy")
+            let facts = try darkroom.withWorker {
+                try $0.addFilter("count") { Count() }
+            } run: { _ in
+                try darkroom.wait(id)
+            }
+            #expect(facts.counts.filtered == 1)
         }
     }
 
@@ -244,13 +239,14 @@ private struct Combining: CustomFilter {
         let began = DispatchSemaphore(value: 0)
         let ended = DispatchSemaphore(value: 0)
         let id = try darkroom.submit([photos.url("moon.png")], darkroom.options { $0.filters = [.custom("patient")] })
-        let worker = try darkroom.worker { try $0.addFilter("patient") { Patient(began: began, ended: ended) } }
-        #expect(began.wait(timeout: .now() + 20) == .success)
-        _ = try darkroom.store.perform(darkroom.store.cancel(id))
-        #expect(ended.wait(timeout: .now() + 20) == .success, "the operation was not cancelled")
-        let facts = try darkroom.wait(id)
-        worker.stop()
-        worker.wait()
+        let facts = try darkroom.withWorker {
+            try $0.addFilter("patient") { Patient(began: began, ended: ended) }
+        } run: { _ in
+            #expect(began.wait(timeout: .now() + 20) == .success)
+            _ = try darkroom.store.perform(darkroom.store.cancel(id))
+            #expect(ended.wait(timeout: .now() + 20) == .success, "the operation was not cancelled")
+            return try darkroom.wait(id)
+        }
         #expect(facts.cancelled && facts.counts.cancelled == 1)
         #expect(try FileManager.default.contentsOfDirectory(atPath: darkroom.folder) == ["manifest"])
     }
@@ -259,13 +255,12 @@ private struct Combining: CustomFilter {
         let began = DispatchSemaphore(value: 0)
         let ended = DispatchSemaphore(value: 0)
         let id = try darkroom.submit([photos.url("moon.png")], darkroom.options { $0.filters = [.custom("patient")] })
-        let worker = try darkroom.worker {
+        try darkroom.withWorker {
             $0.gracePeriod = .milliseconds(50)
             try $0.addFilter("patient") { Patient(began: began, ended: ended) }
+        } run: { _ in
+            #expect(began.wait(timeout: .now() + 20) == .success)
         }
-        #expect(began.wait(timeout: .now() + 20) == .success)
-        worker.stop()
-        worker.wait()
         #expect(ended.wait(timeout: .now() + 20) == .success, "the operation was not cancelled")
         let facts = try #require(try darkroom.store.facts(of: id))
         #expect(facts.counts.new == 1 && facts.executing == 0)
@@ -279,20 +274,20 @@ private struct Combining: CustomFilter {
         defer { server.stop() }
         let id = try darkroom.submit(
             [server.url("/a.txt"), server.url("/slow")], darkroom.options { $0.filters = [.custom("copy")] })
-        let first = try darkroom.worker {
+        try darkroom.withWorker {
             $0.gracePeriod = .milliseconds(100)
             try $0.addFilter("copy") { Copy() }
+        } run: { _ in
+            try darkroom.wait(id, "partly reported") { $0.counts.filtered == 1 }
         }
-        try darkroom.wait(id, "partly reported") { $0.counts.filtered == 1 }
-        first.stop()
-        first.wait()
         let manifest = "\(darkroom.folder)/\(ManifestPath.folder(id))"
         for name in try FileManager.default.contentsOfDirectory(atPath: manifest) { unlink("\(manifest)/\(name)") }
         server.release()
-        let second = try darkroom.worker { try $0.addFilter("copy") { Copy() } }
-        try darkroom.wait(id)
-        second.stop()
-        second.wait()
+        try darkroom.withWorker {
+            try $0.addFilter("copy") { Copy() }
+        } run: { _ in
+            try darkroom.wait(id)
+        }
         try darkroom.check(id)
     }
 

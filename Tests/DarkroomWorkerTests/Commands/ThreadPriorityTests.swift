@@ -40,14 +40,13 @@ private struct Niceness: CustomFilter {
                 $0.filters = [.custom("niceness")]
                 $0.operationSize = 10
             })
-        let worker = try darkroom.worker {
+        let threads = try darkroom.withWorker {
             $0.threadPriority = 0.0
             try $0.addFilter("niceness") { Niceness() }
+        } run: { _ in
+            try darkroom.wait(id)
+            return try ofAllThreads()
         }
-        try darkroom.wait(id)
-        let threads = try ofAllThreads()
-        worker.stop()
-        worker.wait()
         try darkroom.check(id)
         for index in [0, 100, 199] {
             let line = try #require(try darkroom.manifest(of: id)[index])

@@ -13,9 +13,6 @@ import Testing
 @testable import DarkroomWorker
 @testable import DarkroomWorkerState
 
-private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().appendingPathComponent("Samples").path
-
 @Suite(.redisServer, .serialized, .timeLimit(.minutes(5))) struct OriginalsTests {
     let darkroom: Darkroom
     let photos: PhotoServer
@@ -23,7 +20,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
 
     init() throws {
         darkroom = try Darkroom(.current)
-        photos = try PhotoServer(folder: samples)
+        photos = try PhotoServer(folder: TestFiles.samples)
         originals = darkroom.redis.folder + "/originals-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: originals, withIntermediateDirectories: true)
     }
@@ -41,10 +38,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         _ urls: [String], _ options: BatchOptions, _ change: (inout WorkerSetup) throws -> Void = { _ in }
     ) throws -> BatchFacts {
         let id = try darkroom.submit(urls, options)
-        let worker = try darkroom.worker(change)
-        let facts = try darkroom.wait(id)
-        worker.stop()
-        worker.wait()
+        let facts = try darkroom.withWorker(change) { _ in try darkroom.wait(id) }
         try darkroom.check(id)
         return facts
     }
@@ -69,7 +63,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         for (url, name) in zip(urls, ["astronaut.jpg", "moon.png"]) {
             #expect(
                 FileManager.default.contents(atPath: "\(originals)/\(OriginalsFolder.file(of: url))")
-                    == FileManager.default.contents(atPath: "\(samples)/\(name)"))
+                    == FileManager.default.contents(atPath: "\(TestFiles.samples)/\(name)"))
         }
     }
 
@@ -111,7 +105,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
 
     /// The rules reject the URL even if the redirects of its download were not recorded.
     @Test func doesNotUseAnOriginalOfARejectedURLWithoutRecordedRedirects() throws {
-        let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: samples + "/moon.png")))
+        let bytes = try TestFiles.sample("moon.png")
         let named = "http://photos.example/moon.png"
         for url in [named, urls[1]] { try keep(bytes, of: url) }
         #expect(try run([named], options()) { $0.downloadRules.allowsPrivateAddresses = false }.counts.filtered == 1)
@@ -123,8 +117,8 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
     }
 
     @Test func readsFileURLsOnlyIfAllowedAndKeepsNoCopy() throws {
-        let url = "file://\(samples)/moon.png"
-        #expect(try run([url], options()) { $0.downloadRules.folders = [samples] }.counts.filtered == 1)
+        let url = "file://\(TestFiles.samples)/moon.png"
+        #expect(try run([url], options()) { $0.downloadRules.folders = [TestFiles.samples] }.counts.filtered == 1)
         #expect(try files().isEmpty)
         #expect(try run([url], options()).failures == [.fileDenied: 1])
     }
@@ -150,7 +144,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
     /// A server that has sent an error page or half of a photo once.
     @Test(arguments: [Array("<html>not found</html>".utf8), nil])
     func bytesThatAreNoPhotoAreNotKept(page: [UInt8]?) throws {
-        let photo = [UInt8](try Data(contentsOf: URL(fileURLWithPath: samples + "/astronaut.jpg")))
+        let photo = try TestFiles.sample("astronaut.jpg")
         let bad = page ?? Array(photo[..<(photo.count / 2)])
         let server = try HostileServer(["/a.jpg": .inTurn([.answer(body: bad), .answer(body: photo)])])
         defer { server.stop() }
@@ -163,7 +157,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
     }
 
     @Test(arguments: [true, false]) func keptBytesThatAreNoPhotoAreDownloadedOnceMore(isMended: Bool) throws {
-        let photo = [UInt8](try Data(contentsOf: URL(fileURLWithPath: samples + "/astronaut.jpg")))
+        let photo = try TestFiles.sample("astronaut.jpg")
         let page = Array("<html>not found</html>".utf8)
         let server = try HostileServer(["/a.jpg": .answer(body: isMended ? photo : page)])
         defer { server.stop() }
@@ -177,7 +171,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
     /// Another batch may have developed these bytes with other options, and its manifest names them.
     @Test(arguments: [nil, "<html>not found</html>"])
     func keptBytesThatAreNoPhotoStayUntilTheServerSendsBetterOnes(page: String?) throws {
-        let photo = [UInt8](try Data(contentsOf: URL(fileURLWithPath: samples + "/astronaut.jpg")))
+        let photo = try TestFiles.sample("astronaut.jpg")
         let answers = [photo[..<(photo.count / 2)]] + (page.map { [Array($0.utf8)[...]] } ?? [])
         let server = try HostileServer(["/a.jpg": .inTurn(answers.map { .answer(body: Array($0)) })])
         let url = server.url("/a.jpg")
@@ -186,10 +180,8 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let before = try files()
         if page == nil { server.stop() }
         let id = try darkroom.submit([url], options { $0.filters = [.sepia()] })
-        let worker = try darkroom.worker()
-        #expect(try darkroom.wait(id).failures == [.damaged: 1])
-        worker.stop()
-        worker.wait()
+        let failed = try darkroom.withWorker { _ in try darkroom.wait(id) }
+        #expect(failed.failures == [.damaged: 1])
         #expect(try files() == before && before.count == 1)
         let line = try #require(try darkroom.manifest(of: id)[0])
         #expect(line.original == OriginalsFolder.file(of: url))
@@ -212,7 +204,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
 
     /// The photo that the server sends can be decoded, but not developed.
     @Test func keptBytesStayIfTheNewPhotoIsTooLarge() throws {
-        let photo = [UInt8](try Data(contentsOf: URL(fileURLWithPath: samples + "/astronaut.jpg")))
+        let photo = try TestFiles.sample("astronaut.jpg")
         let server = try HostileServer(["/a.jpg": .answer(body: photo)])
         defer { server.stop() }
         let page = Array("<html>first page</html>".utf8)
@@ -225,18 +217,14 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let store = darkroom.store
         let id = try darkroom.submit(urls, options())
         #expect(try store.perform(store.suspend(id, .filtrations, true)) == .done(isNew: true))
-        let first = try darkroom.worker()
-        try darkroom.wait(id, "downloaded") { $0.counts.downloaded == 2 }
-        #expect(try files().count == 2, "a photo counts as downloaded before its file exists")
-        first.stop()
-        first.wait()
+        try darkroom.withWorker { _ in
+            try darkroom.wait(id, "downloaded") { $0.counts.downloaded == 2 }
+            #expect(try files().count == 2, "a photo counts as downloaded before its file exists")
+        }
         #expect(try #require(try store.facts(of: id)).counts.downloaded == 2)
         photos.stop()  // every download fails from here on
         #expect(try store.perform(store.suspend(id, .filtrations, false)) == .done(isNew: true))
-        let second = try darkroom.worker()
-        let facts = try darkroom.wait(id)
-        second.stop()
-        second.wait()
+        let facts = try darkroom.withWorker { _ in try darkroom.wait(id) }
         #expect(facts.counts.filtered == 2 && facts.bytesIn == 0)
         try darkroom.check(id)
     }
@@ -246,13 +234,12 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         defer { server.stop() }
         let store = darkroom.store
         let id = try darkroom.submit([server.url("/slow")], options())
-        let worker = try darkroom.worker()
-        #expect(await server.wait { $0.running == 1 })
-        _ = try store.perform(store.cancel(id))
-        try darkroom.wait(id)
-        #expect(await server.wait { $0.departures["/slow"] == 1 }, "the transfer was not aborted")
-        worker.stop()
-        worker.wait()
+        try await darkroom.withWorker { _ in
+            #expect(await server.wait { $0.running == 1 })
+            _ = try store.perform(store.cancel(id))
+            try darkroom.wait(id)
+            #expect(await server.wait { $0.departures["/slow"] == 1 }, "the transfer was not aborted")
+        }
         #expect(try FileManager.default.contentsOfDirectory(atPath: originals).isEmpty)
     }
 
@@ -266,7 +253,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
 
     @Test func appliesSizeLimitsToReadOriginals() throws {
         _ = try run(urls, options())
-        let size = try #require(FileManager.default.contents(atPath: "\(samples)/moon.png")).count
+        let size = try TestFiles.sample("moon.png").count
         let tooLarge = try run([urls[1]], options()) { $0.downloadRules.maxBytes = size - 1 }
         #expect(tooLarge.failures == [.tooLarge: 1])
         let tooManyPixels = try run([urls[1]], options()) { $0.maxPixels = 100 }
@@ -284,10 +271,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
 
     @Test func leavesABatchWhoseFolderOfOriginalsIsMissing() throws {
         let id = try darkroom.submit([urls[0]], options { $0.originals = originals + "/missing" })
-        let worker = try darkroom.worker()
-        darkroom.waitForLog("its folder of originals is not seen here")
-        worker.stop()
-        worker.wait()
+        try darkroom.withWorker { _ in darkroom.waitForLog("its folder of originals is not seen here") }
         #expect(try darkroom.store.facts(of: id)?.counts.new == 1)
     }
 
@@ -295,10 +279,11 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let folders = [darkroom.folder, darkroom.redis.folder]
         for path in ["/etc", originals + "/../../etc", "originals"] {
             let id = try darkroom.submit([urls[0]], options { $0.originals = path })
-            let worker = try darkroom.worker { $0.outputFolders = folders }
-            darkroom.waitForLog("its folder of originals \(path) is not in a folder to which this worker may write")
-            worker.stop()
-            worker.wait()
+            try darkroom.withWorker {
+                $0.outputFolders = folders
+            } run: { _ in
+                darkroom.waitForLog("its folder of originals \(path) is not in a folder to which this worker may write")
+            }
             #expect(try darkroom.store.facts(of: id)?.counts.new == 1)
             _ = try darkroom.store.perform(darkroom.store.forget(id, unfinished: true))
         }
@@ -326,10 +311,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         for name in [left] + others {
             #expect(FileManager.default.createFile(atPath: "\(parent)/\(name)", contents: nil))
         }
-        let worker = try darkroom.worker()
-        try darkroom.wait(id)
-        worker.stop()
-        worker.wait()
+        try darkroom.withWorker { _ in try darkroom.wait(id) }
         #expect(!FileManager.default.fileExists(atPath: "\(parent)/\(left)"))
         for name in others { #expect(FileManager.default.fileExists(atPath: "\(parent)/\(name)")) }
     }

@@ -16,9 +16,7 @@ import Testing
 
     init() throws {
         darkroom = try Darkroom(.current)
-        let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent("Samples").path
-        photos = try PhotoServer(folder: samples)
+        photos = try PhotoServer(folder: TestFiles.samples)
     }
 
     @Test(arguments: [EIO, ENOSPC])
@@ -30,7 +28,7 @@ import Testing
                 options.lease = .seconds(120)  // only a released operation runs again within this test
             })
         let filteredBefore = Locked<[Int]>([])
-        let worker = try darkroom.worker { configuration in
+        let facts = try darkroom.withWorker { configuration in
             configuration.hooks.syncFileSystem = { [darkroom] _ in
                 // Only the first call fails: Linux reports a write error once.
                 let filtered = (try? darkroom.store.facts(of: id))?.counts.filtered ?? -1  // -1 is not expected below
@@ -39,11 +37,10 @@ import Testing
                     return before.count == 1 ? error : 0
                 }
             }
+        } run: { _ in
+            darkroom.waitForLog("files may be lost, their operations run again")
+            return try darkroom.wait(id)
         }
-        darkroom.waitForLog("files may be lost, their operations run again")
-        let facts = try darkroom.wait(id)
-        worker.stop()
-        worker.wait()
         #expect(facts.counts.filtered == 6 && facts.counts.failed == 0)
         #expect(filteredBefore.withLock { $0.first } == 0, "photos were reported before the sync call returned")
         #expect(filteredBefore.withLock { $0.count } >= 2, "photos were reported without another sync call")
@@ -59,16 +56,15 @@ import Testing
     func syncsFilesOnlyIfTheBatchIsDurable(isDurable: Bool) throws {
         let id = try darkroom.submit((0..<6).map { _ in photos.url("/moon.png") }, darkroom.options())
         let calls = Locked(0)
-        let worker = try darkroom.worker { configuration in
+        try darkroom.withWorker { configuration in
             configuration.isDurable = isDurable
             configuration.hooks.syncFileSystem = { _ in
                 calls.withLock { $0 += 1 }
                 return 0
             }
+        } run: { _ in
+            try darkroom.wait(id)
         }
-        try darkroom.wait(id)
-        worker.stop()
-        worker.wait()
         #expect((calls.withLock { $0 } > 0) == isDurable)
         try darkroom.check(id)
     }
@@ -92,7 +88,7 @@ import Testing
     @Test func runsPhotosAgainIfAFolderHasTheNameOfTheManifestFile() throws {
         let started = Locked<Worker?>(nil)
         let isPlanted = Locked(false)
-        let worker = try darkroom.worker { configuration in
+        let id = try darkroom.withWorker { configuration in
             configuration.observer = { [darkroom] observation in
                 guard case .step = observation, let held = started.withLock({ $0 })?.core.read({ $0.held }).first,
                     !isPlanted.exchange(true)
@@ -100,13 +96,13 @@ import Testing
                 let name = ManifestPath.fileName(operation: held.number, fencingToken: held.fencingToken)
                 mkdir("\(darkroom.folder)/\(ManifestPath.folder(held.batch))/\(name)", 0o755)
             }
+        } run: { worker in
+            started.withLock { $0 = worker }
+            let id = try darkroom.submit([photos.url("/moon.png")], darkroom.options())
+            darkroom.waitForLog("files may be lost, their operations run again")
+            try darkroom.wait(id)
+            return id
         }
-        started.withLock { $0 = worker }
-        let id = try darkroom.submit([photos.url("/moon.png")], darkroom.options())
-        darkroom.waitForLog("files may be lost, their operations run again")
-        try darkroom.wait(id)
-        worker.stop()
-        worker.wait()
         try darkroom.check(id)
     }
 
@@ -116,7 +112,7 @@ import Testing
         let id = try darkroom.submit(
             (0..<3).map { _ in photos.url("/moon.png") }, darkroom.options { $0.lease = .seconds(6) })
         let (hangs, server) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        let stuck = try darkroom.worker { configuration in
+        try darkroom.withWorker { configuration in
             configuration.hooks.fileCallPatience = .milliseconds(100)
             configuration.hooks.syncFileSystem = { _ in
                 hangs.signal()
@@ -124,17 +120,14 @@ import Testing
                 server.signal()
                 return 0
             }
+        } run: { _ in
+            defer { server.signal() }
+            #expect(hangs.wait(timeout: .now() + 30) == .success)
+            try darkroom.withWorker { other in
+                let facts = try darkroom.wait(id)
+                #expect(facts.counts.filtered == 3 && other.photosDone == 3)
+            }
         }
-        #expect(hangs.wait(timeout: .now() + 30) == .success)
-        let other = try darkroom.worker()
-        let facts = try darkroom.wait(id)
-        #expect(facts.counts.filtered == 3)
-        server.signal()
-        for worker in [stuck, other] {
-            worker.stop()
-            worker.wait()
-        }
-        #expect(other.photosDone == 3)
         try darkroom.check(id)
     }
 
@@ -147,18 +140,17 @@ import Testing
         // by an unresponsive file server.
         let holder = open(darkroom.folder + "/" + ManifestPath.holder, O_RDWR)
         #expect(flock(holder, LOCK_EX) == 0)
-        let worker = try darkroom.worker {
+        try darkroom.withWorker {
             $0.filtrations = 2
             $0.hooks.fileCallPatience = .milliseconds(100)
+        } run: { worker in
+            let deadline = ContinuousClock.now + .seconds(60)
+            while worker.core.hanging.operations.isEmpty, .now < deadline { usleep(10_000) }
+            #expect(worker.core.hanging.operations.map(\.batch) == [id])
+            close(holder)
+            try darkroom.wait(id)
+            #expect(worker.core.hanging == FileCalls.Hanging())
         }
-        let deadline = ContinuousClock.now + .seconds(60)
-        while worker.core.hanging.operations.isEmpty, .now < deadline { usleep(10_000) }
-        #expect(worker.core.hanging.operations.map(\.batch) == [id])
-        close(holder)
-        try darkroom.wait(id)
-        #expect(worker.core.hanging == FileCalls.Hanging())
-        worker.stop()
-        worker.wait()
     }
 
     @Test func removesStaleFilesOnlyBelowTheFolderOfTheFault() throws {
@@ -167,15 +159,14 @@ import Testing
             #expect(FileManager.default.createFile(atPath: path, contents: nil))
         }
         #expect(symlink(elsewhere.path, darkroom.folder + "/00001") == 0)
-        let worker = try darkroom.worker()
-        let check = FolderCheck(place: OutputPlace(folder: darkroom.folder, marker: nil), folder: "")
-        for path in [".a", "00001/.b"] {
-            let fault = StorageFault(.batch, detail: "it was away", check: check, remains: path)
-            worker.core.blocks(fault, BatchID("one"))
+        try darkroom.withWorker { worker in
+            let check = FolderCheck(place: OutputPlace(folder: darkroom.folder, marker: nil), folder: "")
+            for path in [".a", "00001/.b"] {
+                let fault = StorageFault(.batch, detail: "it was away", check: check, remains: path)
+                worker.core.blocks(fault, BatchID("one"))
+            }
+            darkroom.waitForLog("output can be written again, going on")
         }
-        darkroom.waitForLog("output can be written again, going on")
-        worker.stop()
-        worker.wait()
         #expect(!FileManager.default.fileExists(atPath: darkroom.folder + "/.a"))
         #expect(elsewhere.exists(".b"))
     }
@@ -191,24 +182,25 @@ import Testing
             close(open("\(folder)/\(name)", O_WRONLY | O_CREAT, 0o666))
         }
         let context = try BatchContext(id, darkroom.options(), PhotoWorkerConfiguration())
-        let worker = try darkroom.worker { $0.hooks.fileCallPatience = .milliseconds(1) }
-        let isOver = Latch()
-        Thread {
-            let held = HeldOperation(batch: id, number: 1, fencingToken: fencingTokens.upperBound)
-            let claimed = ClaimedOperation(held: held, stateCodes: [], leaseExpiries: 0, entry: [])
-            // The folder is there, so the error of `take` cannot happen.
-            if let sink = try? context.storage.take().begin(claimed, [], worker: "worker") {
-                worker.core.removeOtherManifests(OperationFiles(context: context, sink: sink))
-            }
-            isOver.set()
-        }.start()
-        var hung = false
-        while !isOver.isSet, !hung { hung = worker.core.isStuck }
-        #expect(hung)
-        while !isOver.isSet { usleep(1000) }
+        try darkroom.withWorker {
+            $0.hooks.fileCallPatience = .milliseconds(1)
+        } run: { worker in
+            let isOver = Latch()
+            Thread {
+                let held = HeldOperation(batch: id, number: 1, fencingToken: fencingTokens.upperBound)
+                let claimed = ClaimedOperation(held: held, stateCodes: [], leaseExpiries: 0, entry: [])
+                // The folder is there, so the error of `take` cannot happen.
+                if let sink = try? context.storage.take().begin(claimed, [], worker: "worker") {
+                    worker.core.removeOtherManifests(OperationFiles(context: context, sink: sink))
+                }
+                isOver.set()
+            }.start()
+            var hung = false
+            while !isOver.isSet, !hung { hung = worker.core.isStuck }
+            #expect(hung)
+            while !isOver.isSet { usleep(1000) }
+        }
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 1)
-        worker.stop()
-        worker.wait()
     }
 }
 

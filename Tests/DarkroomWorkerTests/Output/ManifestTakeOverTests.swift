@@ -17,9 +17,7 @@ import Testing
 
     init() throws {
         darkroom = try Darkroom(.current)
-        let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent("Samples").path
-        photos = try PhotoServer(folder: samples)
+        photos = try PhotoServer(folder: TestFiles.samples)
     }
 
     @Test func takesEachLineFromItsHighestFencingTokenAndLeavesOneFile() throws {
@@ -42,10 +40,7 @@ import Testing
         try write(id, fencingToken: forgotten, [(1, .failed(.timeout)), (2, .filtered)], name: "forgotten")
         #expect(try names(id) == ["second", "forgotten", "forgotten"])
 
-        let worker = try darkroom.worker()
-        let facts = try darkroom.wait(id)
-        worker.stop()
-        worker.wait()
+        let facts = try darkroom.withWorker { _ in try darkroom.wait(id) }
         #expect(facts.counts.filtered == 4)
         #expect(try names(id) == ["second", "first", "moon.png", "moon.png"])
         let files = try FileManager.default.contentsOfDirectory(atPath: folder(id))
@@ -92,10 +87,7 @@ import Testing
         let file = ManifestPath.fileName(operation: 1, fencingToken: held.fencingToken + 1)
         try FileManager.default.moveItem(atPath: "\(folder(other))/\(file)", toPath: "\(folder(id))/\(file)")
 
-        let worker = try darkroom.worker()
-        try darkroom.wait(id)
-        worker.stop()
-        worker.wait()
+        try darkroom.withWorker { _ in try darkroom.wait(id) }
         #expect(try names(id) == ["sound", "moon.png"])
         for file in try FileManager.default.contentsOfDirectory(atPath: folder(id)) {
             let text = try String(contentsOfFile: "\(folder(id))/\(file)", encoding: .utf8)

@@ -54,17 +54,16 @@ import Testing
             #expect(FileManager.default.createFile(atPath: darkroom.folder + "/" + name, contents: Data()))
         }
         _ = try darkroom.store.perform(darkroom.store.cancel(id))
-        let worker = try darkroom.worker()
-        while try darkroom.store.perform(darkroom.store.expireLeases()) {}
-        let deadline = ContinuousClock.now + .seconds(20)
         func areThere(_ names: [String]) -> [Bool] {
             names.map { FileManager.default.fileExists(atPath: darkroom.folder + "/" + $0) }
         }
-        while areThere(left).contains(true), .now < deadline {
-            _ = try darkroom.store.connection.call(.init("BLPOP", darkroom.keys.prefix + "nothing", "0.05"))
+        try darkroom.withWorker { _ in
+            while try darkroom.store.perform(darkroom.store.expireLeases()) {}
+            let deadline = ContinuousClock.now + .seconds(20)
+            while areThere(left).contains(true), .now < deadline {
+                _ = try darkroom.store.connection.call(.init("BLPOP", darkroom.keys.prefix + "nothing", "0.05"))
+            }
         }
-        worker.stop()
-        worker.wait()
         #expect(!areThere(left).contains(true))
         #expect(!areThere(others).contains(false), "another file was removed")
     }

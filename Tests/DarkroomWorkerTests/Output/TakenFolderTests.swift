@@ -17,7 +17,7 @@ import Testing
     init() throws {
         redis = try RedisServer()
         darkroom = try Darkroom(redis)
-        photos = try PhotoServer(folder: CutOffWorkersTests.samples)
+        photos = try PhotoServer(folder: TestFiles.samples)
     }
 
     deinit { redis.stop() }
@@ -27,63 +27,54 @@ import Testing
     }
 
     @Test func sameWorkerRunsABatchAtOnceAfterItTookItsFolderBack() async throws {
-        let worker = try darkroom.worker()
-        defer {
-            worker.stop()
-            worker.wait()
+        try darkroom.withWorker { _ in
+            let first = try darkroom.submit((0..<4).map { photos.url("/missing-\($0).jpg") }, darkroom.options())
+            #expect(try darkroom.wait(first).counts.failed == 4)
+            let second = try darkroom.submit([photos.url("/moon.png")], darkroom.options())
+            try darkroom.wait(second)
+            try takeBack(first)
+            let facts = try darkroom.wait(first, within: 20) { $0.state == .finished && $0.round == 2 }
+            #expect(facts.counts.failed == 4)
         }
-        let first = try darkroom.submit((0..<4).map { photos.url("/missing-\($0).jpg") }, darkroom.options())
-        #expect(try darkroom.wait(first).counts.failed == 4)
-        let second = try darkroom.submit([photos.url("/moon.png")], darkroom.options())
-        try darkroom.wait(second)
-        try takeBack(first)
-        let facts = try darkroom.wait(first, within: 20) { $0.state == .finished && $0.round == 2 }
-        #expect(facts.counts.failed == 4)
     }
 
     @Test func executingBatchContinuesAfterItTookItsFolderBack() async throws {
-        let late = try #require(FileManager.default.contents(atPath: CutOffWorkersTests.samples + "/chelsea.jpg"))
+        let late = try TestFiles.sample("chelsea.jpg")
         let server = try HostileServer(["/late.jpg": .held(.answer(body: [UInt8](late)))])
         defer { server.stop() }
-        let worker = try darkroom.worker()
-        defer {
-            worker.stop()
-            worker.wait()
+        try await darkroom.withWorker { _ in
+            let first = try darkroom.submit([server.url("/late.jpg")], darkroom.options())
+            #expect(await server.wait(timeout: .seconds(60)) { $0.running == 1 })
+            let second = try darkroom.submit([photos.url("/moon.png")], darkroom.options())
+            try darkroom.wait(second)
+            server.release()
+            darkroom.waitForLog("output cannot be written, its batches wait")
+            #expect(try #require(try darkroom.store.facts(of: first)).state == .executing)
+            try takeBack(first)
+            #expect(try darkroom.wait(first, within: 20).counts.filtered == 1)
+            try darkroom.check(first)
         }
-        let first = try darkroom.submit([server.url("/late.jpg")], darkroom.options())
-        #expect(await server.wait(timeout: .seconds(60)) { $0.running == 1 })
-        let second = try darkroom.submit([photos.url("/moon.png")], darkroom.options())
-        try darkroom.wait(second)
-        server.release()
-        darkroom.waitForLog("output cannot be written, its batches wait")
-        #expect(try #require(try darkroom.store.facts(of: first)).state == .executing)
-        try takeBack(first)
-        #expect(try darkroom.wait(first, within: 20).counts.filtered == 1)
-        try darkroom.check(first)
     }
 
     @Test func refusedBatchIsClaimedAfterItTookItsFolderBack() async throws {
         let first = try darkroom.submit([photos.url("/chelsea.jpg")], darkroom.options())
         _ = try darkroom.store.perform(darkroom.store.suspend(first, .everything, true))
-        let worker = try darkroom.worker()
-        defer {
-            worker.stop()
-            worker.wait()
+        try darkroom.withWorker { _ in
+            let second = try darkroom.submit([photos.url("/moon.png")], darkroom.options())
+            try darkroom.wait(second)
+            _ = try darkroom.store.perform(darkroom.store.suspend(first, .everything, false))
+            darkroom.waitForLog("batch is left to other workers")
+            let deadline = ContinuousClock.now + .seconds(20)
+            var codes: [BatchProblem.Code] = []
+            while codes != [.folderTaken], .now < deadline {  // the next heartbeat reports the problem
+                let facts = try #require(try darkroom.store.facts(of: first))
+                codes = try darkroom.store.problems(of: [facts], now: try darkroom.store.time()).of(facts).map(\.code)
+                _ = try darkroom.store.connection.call(.init("BLPOP", darkroom.keys.prefix + "nothing", "0.1"))
+            }
+            #expect(codes == [.folderTaken])
+            try takeBack(first)
+            #expect(try darkroom.wait(first, within: 20).counts.filtered == 1)
+            try darkroom.check(first)
         }
-        let second = try darkroom.submit([photos.url("/moon.png")], darkroom.options())
-        try darkroom.wait(second)
-        _ = try darkroom.store.perform(darkroom.store.suspend(first, .everything, false))
-        darkroom.waitForLog("batch is left to other workers")
-        let deadline = ContinuousClock.now + .seconds(20)
-        var codes: [BatchProblem.Code] = []
-        while codes != [.folderTaken], .now < deadline {  // the next heartbeat reports the problem
-            let facts = try #require(try darkroom.store.facts(of: first))
-            codes = try darkroom.store.problems(of: [facts], now: try darkroom.store.time()).of(facts).map(\.code)
-            _ = try darkroom.store.connection.call(.init("BLPOP", darkroom.keys.prefix + "nothing", "0.1"))
-        }
-        #expect(codes == [.folderTaken])
-        try takeBack(first)
-        #expect(try darkroom.wait(first, within: 20).counts.filtered == 1)
-        try darkroom.check(first)
     }
 }

@@ -8,9 +8,6 @@ import Testing
 @testable import DarkroomStorage
 @testable import DarkroomWorker
 
-private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().appendingPathComponent("Samples").path
-
 /// The tests simulate an unresponsive file system: they hold the lock of the holder file.
 @Suite(.redisServer, .timeLimit(.minutes(5))) struct UnansweringFolderTests {
     let darkroom: Darkroom
@@ -18,7 +15,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
 
     init() throws {
         darkroom = try Darkroom(.current)
-        photos = try PhotoServer(folder: samples)
+        photos = try PhotoServer(folder: TestFiles.samples)
     }
 
     @Test func unresponsiveFolderDoesNotDelayOtherFolders() throws {
@@ -35,26 +32,25 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         defer { try? FileManager.default.removeItem(atPath: otherOutput) }
         let lock = open(darkroom.folder + "/" + ManifestPath.holder, O_RDWR | O_CREAT, 0o666)
         #expect(flock(lock, LOCK_SH) == 0)
-        let worker = try darkroom.worker {
+        try darkroom.withWorker {
             $0.hooks.claimPatience = .milliseconds(200)
             $0.hooks.holderPatience = .seconds(60)
+        } run: { worker in
+            // The lock is held until the end of the test, so a delay would last as long as the patience.
+            try darkroom.wait(other, within: 50)
+            darkroom.waitForLog("does not answer")
+            // The worker does not try another batch on the same file system.
+            let late = try darkroom.submit(urls, darkroom.options { $0.output = darkroom.folder + "/late" })
+            darkroom.waitForLog("does not answer", count: 2, seconds: 50)
+            for _ in 0..<100 where worker.core.renewed.stuck == 0 {
+                _ = try darkroom.store.connection.call(.init("BLPOP", darkroom.keys.prefix + "nothing", "0.05"))
+            }
+            #expect(worker.core.renewed.stuck > 0, "the worker renews the leases of operations that it cannot start")
+            close(lock)
+            try darkroom.wait(stuck)
+            try darkroom.wait(late)
+            for id in [stuck, other, late] { #expect(try darkroom.store.facts(of: id)?.counts.filtered == 4) }
         }
-        // The lock is held until the end of the test, so a delay would last as long as the patience.
-        try darkroom.wait(other, within: 50)
-        darkroom.waitForLog("does not answer")
-        // The worker does not try another batch on the same file system.
-        let late = try darkroom.submit(urls, darkroom.options { $0.output = darkroom.folder + "/late" })
-        darkroom.waitForLog("does not answer", count: 2, seconds: 50)
-        for _ in 0..<100 where worker.core.renewed.stuck == 0 {
-            _ = try darkroom.store.connection.call(.init("BLPOP", darkroom.keys.prefix + "nothing", "0.05"))
-        }
-        #expect(worker.core.renewed.stuck > 0, "the worker renews the leases of operations that it cannot start")
-        close(lock)
-        try darkroom.wait(stuck)
-        try darkroom.wait(late)
-        for id in [stuck, other, late] { #expect(try darkroom.store.facts(of: id)?.counts.filtered == 4) }
-        worker.stop()
-        worker.wait()
     }
 
     @Test func lockOfAStrangerDelaysOtherBatchesOnlyBriefly() throws {
@@ -68,10 +64,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
             #expect(flock(locks[number], LOCK_EX) == 0)
         }
         let other = try darkroom.submit(urls, darkroom.options { $0.output = darkroom.folder + "/free" })
-        let worker = try darkroom.worker()
-        try darkroom.wait(other, within: 10)
-        worker.stop()
-        worker.wait()
+        try darkroom.withWorker { _ in try darkroom.wait(other, within: 10) }
     }
 
     @Test func recordsTheUnresponsiveFolderAsTheLastOneRead() throws {

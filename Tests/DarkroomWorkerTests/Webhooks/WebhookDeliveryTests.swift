@@ -38,14 +38,14 @@ import Testing
     @Test func workerDeliversTheWebhookOfAFinishedBatch() async throws {
         let server = try HostileServer(["/hook": .answer(status: 202)])
         defer { server.stop() }
-        let worker = try darkroom.worker {
+        let (worker, id) = try await darkroom.withWorker {
             $0.webhookHosts = ["127.0.0.1:\(server.port)"]
             $0.webhookSecret = Array("open sesame".utf8)
+        } run: { worker in
+            let id = try darkroom.submit(["NO URL"], darkroom.options { $0.webhook = server.url("/hook") })
+            #expect(await server.wait { $0.requests["/hook"] == 1 })
+            return (worker, id)
         }
-        let id = try darkroom.submit(["NO URL"], darkroom.options { $0.webhook = server.url("/hook") })
-        #expect(await server.wait { $0.requests["/hook"] == 1 })
-        worker.stop()
-        worker.wait()
         #expect(try next(id) == nil, "the delivered webhook is still listed")
         darkroom.waitForLog("info test: webhook delivered batch=\(id) worker=\(worker.id) attempt=1 ")
 

@@ -36,8 +36,8 @@ final class Feeder {
     deinit { flush.stop() }
 
     /// Adds the next photo of the list. Blocks while too many operations are in flight.
-    func append(name: UnsafeRawBufferPointer, url: UnsafeRawBufferPointer) throws {
-        packer.append(name: name, url: url)
+    func append(_ entry: ListEntry) throws {
+        packer.append(entry)
         photos += 1
         if photos == present.photos { try compare() }
         if packer.isFull { try complete() }

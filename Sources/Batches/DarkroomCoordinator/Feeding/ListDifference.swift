@@ -1,3 +1,4 @@
+import DarkroomLists
 import DarkroomModel
 import DarkroomStorage
 
@@ -21,12 +22,11 @@ struct ListDifference {
         var difference = ListDifference(batch)
         var (index, found): (Int, String?) = (0, nil)
         try list.rewind()
-        try list.forEach { name, url in
+        try list.forEach { entry in
             defer { index += 1 }
             guard index < batch.photos else { return false }
-            let record = PhotoRecord(
-                index: index, name: String(decoding: name, as: UTF8.self), url: String(decoding: url, as: UTF8.self))
-            found = try difference.text(of: record)
+            let photo = PhotoListEntry(entry)
+            found = try difference.text(of: PhotoRecord(index: index, name: photo.name, url: photo.url))
             return found == nil
         }
         return found

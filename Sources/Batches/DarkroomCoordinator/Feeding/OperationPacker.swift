@@ -34,8 +34,8 @@ struct OperationPacker {
     var isFull: Bool { photos == entry.operationSize }
 
     /// Adds a photo to the current operation, which must not be full.
-    mutating func append(name: UnsafeRawBufferPointer, url: UnsafeRawBufferPointer) {
-        entry.append(name: name, url: url)
+    mutating func append(_ photo: ListEntry) {
+        entry.append(photo)
         photos += 1
     }
 

@@ -1,3 +1,4 @@
+import DarkroomLists
 import DarkroomModel
 import DarkroomStore
 
@@ -82,10 +83,10 @@ final class EntryRestorer {
     ) throws -> Int {
         var packer = OperationPacker(size: batch.options.operationSize)
         var photos = 0
-        try list.forEach { name, url in
+        try list.forEach { entry in
             photos += 1
             guard photos <= batch.photos else { return false }
-            packer.append(name: name, url: url)
+            packer.append(entry)
             guard packer.isFull else { return true }
             try control.check()
             try body(&packer)

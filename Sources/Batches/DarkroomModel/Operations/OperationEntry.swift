@@ -24,23 +24,15 @@ package struct OperationEntry {
     ///
     /// If the photo needs more bytes than its share, its name is truncated and its URL is replaced with a text that is
     /// not a URL. The photo then fails like any photo without a URL.
-    package mutating func append(name: UnsafeRawBufferPointer, url: UnsafeRawBufferPointer) {
+    package mutating func append(_ entry: ListEntry) {
         let start = text.count
-        append(name, url)
+        append(entry.name, entry.url)
         guard text.count - start > Self.maxBytes / operationSize else { return }
         text.removeLast(text.count - start)
         // The name is cut to a quarter of the share: escaping may double its length, and the text below must fit.
-        let cut = UnsafeRawBufferPointer(rebasing: name.prefix(Self.maxBytes / operationSize / 4))
-        var explanation = "URL of \(url.count) bytes, too long for operations of \(operationSize)"
+        let cut = UnsafeRawBufferPointer(rebasing: entry.name.prefix(Self.maxBytes / operationSize / 4))
+        var explanation = "URL of \(entry.url.count) bytes, too long for operations of \(operationSize)"
         explanation.withUTF8 { append(cut, UnsafeRawBufferPointer($0)) }
-    }
-
-    /// Appends a photo like ``append(name:url:)``.
-    package mutating func append(name: String, url: String) {
-        var (name, url) = (name, url)
-        name.withUTF8 { name in
-            url.withUTF8 { url in append(name: UnsafeRawBufferPointer(name), url: UnsafeRawBufferPointer(url)) }
-        }
     }
 
     private mutating func append(_ name: UnsafeRawBufferPointer, _ url: UnsafeRawBufferPointer) {

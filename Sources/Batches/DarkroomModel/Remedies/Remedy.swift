@@ -72,6 +72,17 @@ package enum Remedy: Sendable, Hashable {
     /// Check the disk of an output folder.
     case checkOutput
 
+    // MARK: Lists
+
+    /// Choose the columns of names and URLs.
+    case chooseColumns
+    /// Choose whether quotation marks are text or the ends of fields.
+    case chooseQuotes
+    /// Read quotation marks as text.
+    case readQuotesAsText
+    /// Look for photos in subfolders too.
+    case includeSubfolders
+
     // MARK: Feeding and Redis
 
     case checkReplicas

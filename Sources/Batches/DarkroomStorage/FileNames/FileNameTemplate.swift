@@ -31,13 +31,11 @@ package struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
     /// Whether the index makes the paths distinct; if false, the names do.
     package var hasIndex: Bool { parts.contains(.index) }
 
-    /// The default template for property lists with distinct names is `{stem}` if `stemsAreDistinct` is true, otherwise
-    /// `{name}`. For all other lists it is `{index}-{name}`. Names that differ only in case are not distinct
-    /// (`ImageEnding.Names`), because they would be the same file on a case-insensitive file system.
-    package static func standard(
-        for format: PhotoListFormat, namesAreDistinct: Bool, stemsAreDistinct: Bool = false
-    ) -> String {
-        guard format == .propertyList, namesAreDistinct else { return "{index}-{name}" }
+    /// The default template: `{stem}` if all names without extensions are known to be distinct, otherwise `{name}` if all
+    /// names are known to be distinct, otherwise `{index}-{name}`. Names that differ only in case are not distinct,
+    /// because they would be the same file on a case-insensitive file system.
+    package static func standard(namesAreDistinct: Bool, stemsAreDistinct: Bool = false) -> String {
+        guard namesAreDistinct else { return "{index}-{name}" }
         return stemsAreDistinct ? "{stem}" : "{name}"
     }
 

@@ -1,4 +1,5 @@
 import DarkroomCoordinator
+import DarkroomLists
 
 /// Calls that submit photo lists.
 extension DarkroomClient {

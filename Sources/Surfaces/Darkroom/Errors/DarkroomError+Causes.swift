@@ -1,4 +1,5 @@
 import DarkroomCoordinator
+import DarkroomLists
 import DarkroomRedis
 import DarkroomStorage
 import DarkroomStore

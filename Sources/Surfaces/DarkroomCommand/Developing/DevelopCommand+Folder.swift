@@ -1,9 +1,9 @@
 import ArgumentParsing
 import Darkroom
 import DarkroomConcurrency
-import DarkroomCoordinator
 import DarkroomFiles
 import DarkroomImaging
+import DarkroomLists
 import DarkroomRecipes
 import Foundation
 

@@ -1,6 +1,6 @@
 import Darkroom
-import DarkroomCoordinator
 import DarkroomFiles
+import DarkroomLists
 import DarkroomText
 import Foundation
 
@@ -30,7 +30,8 @@ struct DevelopInput {
             do throws(PhotoListError) {
                 return try photos(inFolder: argument, real: folder, options, remark)
             } catch {
-                let problem = CommandError("read the folder \(argument): \(error.message)")
+                let problem = CommandError(
+                    "read the folder \(argument): " + RemedyWording.commands.sentence(error.message, error.remedies))
                 return [DevelopInput(path: argument, name: "", problem: problem)]
             }
         }
@@ -41,9 +42,9 @@ struct DevelopInput {
         _ remark: @escaping @Sendable (String) -> Void
     ) throws(PhotoListError) -> [DevelopInput] {
         var photos: [(name: String, path: [UInt8])] = []
-        let list = try PhotoListReader(argument, options, remark: remark)
-        while try list.next({ name, url in
-            photos.append((String(decoding: name, as: UTF8.self), PhotoURL.path(ofFile: url)))
+        let list = try PhotoListReader(argument, options) { remark(RemedyWording.commands.text($0)) }
+        while try list.next({ photo in
+            photos.append((String(decoding: photo.name, as: UTF8.self), PhotoURL.path(ofFile: photo.url)))
         }) {}
         return photos.map { name, bytes in
             let path = Path.joined(argument, name)

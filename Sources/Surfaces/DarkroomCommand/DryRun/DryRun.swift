@@ -1,6 +1,6 @@
 import Darkroom
-import DarkroomCoordinator
 import DarkroomImaging
+import DarkroomLists
 import DarkroomStorage
 
 /// The report of `--dry-run`: what a command would do. Nothing is stored.
@@ -27,8 +27,8 @@ struct DryRun {
         self.outputExists = outputExists
         var examination = try ListExamination(options, fileFolders: fileFolders)
         var next = ContinuousClock.now + Self.noteEvery
-        try photos.read { name, url in
-            examination.add(name: name, url: url, line: photos.list.line)
+        try photos.read { entry in
+            examination.add(entry)
             guard examination.photos % Self.photosPerCheck == 0, next < .now else { return true }
             progress.note("\(HumanText.count(examination.photos)) photos read")
             next = .now + Self.noteEvery

@@ -51,12 +51,13 @@ struct ListExamination {
     }
 
     /// Adds the next entry of the list.
-    mutating func add(name: UnsafeRawBufferPointer, url: UnsafeRawBufferPointer, line: Int?) {
-        if let problem = problem(name, url) {
+    mutating func add(_ entry: ListEntry) {
+        let name = entry.name
+        if let problem = problem(entry) {
             reasons[problem.reason, default: 0] += 1
             if unusable.count < Self.mostUnusableShown {
                 let name = String(decoding: name, as: UTF8.self)
-                unusable.append(UnusableEntry(index: photos, line: line, name: name, problem: problem))
+                unusable.append(UnusableEntry(index: photos, line: entry.line, name: name, problem: problem))
             }
         }
         compare(name)
@@ -92,13 +93,13 @@ struct ListExamination {
     }
 
     /// The reason why a photo fails without a download; nil if its URL is usable.
-    private func problem(_ name: UnsafeRawBufferPointer, _ url: UnsafeRawBufferPointer) -> PhotoURL.Problem? {
+    private func problem(_ photo: ListEntry) -> PhotoURL.Problem? {
         // Escaping at most doubles the length.
-        guard 2 * (name.count + url.count + 1) > OperationEntry.maxBytes / operationSize else {
-            return problem(String(decoding: url, as: UTF8.self))
+        guard 2 * (photo.name.count + photo.url.count + 1) > OperationEntry.maxBytes / operationSize else {
+            return problem(String(decoding: photo.url, as: UTF8.self))
         }
         var entry = OperationEntry(operationSize: operationSize)
-        entry.append(name: name, url: url)
+        entry.append(photo)
         return entry.records(firstIndex: 0).first.flatMap { problem($0.url) }
     }
 

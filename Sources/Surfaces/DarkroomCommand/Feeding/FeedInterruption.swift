@@ -1,7 +1,7 @@
 import ArgumentParsing
 import Darkroom
 import DarkroomConcurrency
-import DarkroomCoordinator
+import DarkroomLists
 import DarkroomText
 import Foundation
 

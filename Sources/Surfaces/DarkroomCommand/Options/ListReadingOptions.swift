@@ -1,6 +1,6 @@
 import ArgumentParsing
 import Darkroom
-import DarkroomCoordinator
+import DarkroomLists
 
 /// Options for reading a photo list.
 struct ListReadingOptions: ParsableArguments {
@@ -71,7 +71,8 @@ struct ListReadingOptions: ParsableArguments {
         options.limits = limits
         options.columns = ListColumns(url: urlColumn, name: nameColumn)
         options.quotes = quotes
-        let selected = try SelectedPhotos(PhotoListReader(list, options, remark: remark), selection)
+        let selected = try SelectedPhotos(
+            PhotoListReader(list, options) { remark(RemedyWording.commands.text($0)) }, selection)
         if seed == nil, case .sample(let sample) = selection {
             remark("the seed of the sample is \(sample.seed); --seed \(sample.seed) takes the same photos again")
         }

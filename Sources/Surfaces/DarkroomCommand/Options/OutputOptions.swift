@@ -2,6 +2,7 @@ import ArgumentParsing
 import Darkroom
 import DarkroomCoordinator
 import DarkroomFiles
+import DarkroomLists
 import Foundation
 
 /// Options for output files and kept downloads.

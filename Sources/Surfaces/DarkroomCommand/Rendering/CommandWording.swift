@@ -73,6 +73,11 @@ extension Remedy {
         case .checkNames:
             "check the name servers with: darkroom doctor --resolve HOST; others: darkroom worker --name-servers ADDRESSES"
         case .checkOutput: "check the output folder with: darkroom doctor --output FOLDER"
+        case .chooseColumns: "to choose other columns, use --url-column and --name-column"
+        case .chooseQuotes:
+            "--quotes literal reads quotation marks as text, --quotes csv as the ends of fields"
+        case .readQuotesAsText: "use --quotes literal if quotes are text in this list"
+        case .includeSubfolders: "--recursive looks into subfolders"
         case .checkReplicas: "check the replicas: darkroom doctor"
         case .useSmallerWindow: "submit with a smaller --window, so that Redis holds fewer operations at once"
         case .useLargerOperations: "a larger --operation-size"

@@ -1,5 +1,6 @@
 import Darkroom
 import DarkroomCoordinator
+import DarkroomLists
 
 /// The list and options that identify the job of a run. A later run continues an earlier run only if the identities of
 /// both runs are equal.

@@ -2,6 +2,7 @@ import ArgumentParsing
 import Darkroom
 import DarkroomConcurrency
 import DarkroomCoordinator
+import DarkroomLists
 import DarkroomLogging
 import DarkroomStore
 

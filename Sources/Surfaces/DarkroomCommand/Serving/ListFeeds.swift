@@ -3,6 +3,7 @@ import Darkroom
 import DarkroomConcurrency
 import DarkroomCoordinator
 import DarkroomFiles
+import DarkroomLists
 import DarkroomLogging
 import DarkroomWeb
 import Foundation
