@@ -102,7 +102,7 @@ let rooms: [[Target]] = [
                 ]),
             .target(
                 name: "DarkroomStore",
-                dependencies: ["DarkroomHosts", "DarkroomModel", "DarkroomRedis", "DarkroomFiles", "DarkroomText"],
+                dependencies: ["DarkroomHosts", "DarkroomModel", "DarkroomRedis", "DarkroomStorage", "DarkroomText"],
                 resources: [.embedInCode("Scripts/Lua"), .embedInCode("Scripts/Steps")]),
             .target(
                 name: "DarkroomCoordinator",
@@ -163,7 +163,7 @@ let rooms: [[Target]] = [
                 dependencies: [
                     "DarkroomStorage",
                     "Darkroom", "DarkroomHTTP", "DarkroomStore", "DarkroomRedis", "DarkroomCoordinator",
-                    "DarkroomModel",
+                    "DarkroomLists", "DarkroomModel",
                     "DarkroomOrigins", "DarkroomWorker", "DarkroomImaging", "DarkroomMetrics", "DarkroomRecipes",
                     "DarkroomFiles",
                     "DarkroomCoding", "DarkroomConcurrency", "DarkroomLogging", "DarkroomText",
@@ -228,7 +228,8 @@ let rooms: [[Target]] = [
             ]),
         .testTarget(
             name: "DarkroomRecipesTests", dependencies: ["DarkroomRecipes", "FuzzSupport", "ErrorExpectations"]),
-        .testTarget(name: "ArgumentParsingTests", dependencies: ["ArgumentParsing", "ErrorExpectations"]),
+        .testTarget(
+            name: "ArgumentParsingTests", dependencies: ["ArgumentParsing", "DarkroomText", "ErrorExpectations"]),
         .testTarget(
             name: "DarkroomFilesTests",
             dependencies: ["DarkroomFiles", "DarkroomConcurrency", "DarkroomTestSupport", "CSystem"]),
@@ -334,7 +335,7 @@ let rooms: [[Target]] = [
                 "DarkroomWeb", "DarkroomHTTP", "Darkroom", "DarkroomStore", "DarkroomWorker", "DarkroomModel",
                 "DarkroomFiles", "DarkroomCoding", "DarkroomCoordinator", "DarkroomCommand", "DarkroomLogging",
                 "DarkroomPhotoServer", "DarkroomConcurrency", "StoreInspection", "DarkroomTestSupport", "FuzzSupport",
-                "WorkerSupport",
+                "ErrorExpectations", "WorkerSupport",
             ]),
         .testTarget(
             name: "DarkroomTortureTests",

@@ -1,5 +1,6 @@
 import ArgumentParsing
 import DarkroomModel
+import DarkroomText
 import DarkroomWorker
 import Foundation
 

@@ -16,21 +16,21 @@ struct ControlBatch {
         do {
             let client = try DarkroomClient(arguments[0], namespace: arguments.count > 3 ? arguments[3] : "darkroom")
             for warning in try await client.connect() { print("warning:", warning) }
-            var options = BatchOptions()
-            options.name = "controlled"
-            options.operationSize = 2
-            options.output = URL(fileURLWithPath: arguments[2]).path
-            try await run(client, list: arguments[1], options)
+            var submission = Submission(arguments[1])
+            submission.name = "controlled"
+            submission.operationSize = 2
+            submission.output = URL(fileURLWithPath: arguments[2]).path
+            try await run(client, submission)
             await client.close()
         } catch {
             leave(1, "\(error)")
         }
     }
 
-    static func run(_ client: DarkroomClient, list: String, _ options: BatchOptions) async throws {
+    static func run(_ client: DarkroomClient, _ submission: Submission) async throws {
         // In a suspended cluster no work starts, so the calls below take effect before the first photo starts.
         try await client.suspendAll()
-        let batch = try await client.submit(contentsOf: list, options: options)
+        let batch = try await client.submit(submission)
         print("submitted \(batch.photos) photos as \(batch.id)")
         guard let done = try await follow(batch, client) else { return print("the batch was forgotten") }
         print("\(done.counts.filtered) of \(done.photos) photos developed, \(done.counts.failed) failed")

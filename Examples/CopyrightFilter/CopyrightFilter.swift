@@ -42,10 +42,10 @@ struct CopyrightFilter {
 
     /// Submits the photos, and waits until all of them are final.
     static func develop(_ client: DarkroomClient, photos: String, output: String) async throws -> BatchFacts {
-        var options = BatchOptions()
-        options.filters = [.custom("copyright")]
-        options.output = URL(fileURLWithPath: output).path
-        let batch = try await client.submit(contentsOf: photos, options: options)
+        var submission = Submission(photos)
+        submission.filters = [.custom("copyright")]
+        submission.output = URL(fileURLWithPath: output).path
+        let batch = try await client.submit(submission)
         return try await client.wait(for: batch.id)
     }
 

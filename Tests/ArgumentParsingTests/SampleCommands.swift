@@ -1,4 +1,5 @@
 import ArgumentParsing
+import DarkroomText
 
 enum Priority: String, CaseIterable, ExpressibleByArgument {
     case veryLow, low, normal, high, veryHigh

@@ -102,7 +102,7 @@ struct FocusAndRetryCommandTests {
         #expect(refused.status == 1)
         #expect(
             refused.standardError.contains(
-                "batch \(cancelled) is cancelled: a cancelled batch is not retried; submit its list again"))
+                "batch \(cancelled) is cancelled: a cancelled batch is not retried; submit the list again"))
 
         let id = try queue.submit(Self.urls)
         try queue.develop("i")

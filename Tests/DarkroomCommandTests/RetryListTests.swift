@@ -67,7 +67,7 @@ import Testing
         #expect(refused.status == 1)
         #expect(
             refused.standardError.contains(
-                "batch \(second) has taken its output folder; overwrite its photos with --overwrite"))
+                "batch \(second) has taken its output; overwrite its photos with --overwrite"))
         let outcome = try queue.run("retry", first, "--overwrite")
         #expect(outcome.status == 0 && outcome.standardOutput.contains("1 failed photo of batch \(first) runs again"))
     }

@@ -27,7 +27,7 @@ import Testing
 
     @Test(arguments: [
         ("--priority urgent", "--priority \"urgent\": it can be veryLow, low, normal, high, veryHigh"),
-        ("--after-success", "--after-success: name the batches that must succeed, with --after <batch>"),
+        ("--after-success", "--after-success: name the batches that must succeed, with --after\n"),
         ("--webhook photos.example", "--webhook: photos.example; write it like https://"),
         ("--webhook ftp://photos.example", "--webhook: scheme ftp is none of http, https and file; write it like"),
         ("--webhook file:///etc/passwd", "--webhook: a file: URL cannot receive a webhook"),

@@ -264,7 +264,7 @@ import Testing
         let waiting = WorkerFacts.text(of: Array(repeating: wait, count: 1000))
         #expect(waiting.utf8.count <= 4000)
         #expect(WorkerFacts(id: "w", seen: 0, fields: ["waiting": waiting]).waits.first == wait)
-        #expect(WorkerFacts.text(ofFolders: ["/a\nb"]) == "")
+        #expect(WorkerFacts.text(ofPlaces: ["/a\nb"]) == "")
         for damaged in [
             "", ";", "\(Self.first)", "\(Self.first) -1 h -", "\(Self.first) x h -", ":", "\(Self.first):x",
         ] {

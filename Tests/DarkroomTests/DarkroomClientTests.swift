@@ -26,10 +26,11 @@ struct DarkroomClientTests {
         client = DarkroomClient(RedisLocation(redis.configuration, try Keys(namespace: redis.namespace())))
     }
 
-    static var options: BatchOptions {
-        var options = BatchOptions()
-        options.operationSize = 5
-        return options
+    /// A form with 5 photos in an operation.
+    static func form(_ list: PhotoList = PhotoList(photos)) -> Submission {
+        var form = Submission(list)
+        form.operationSize = 5
+        return form
     }
 
     /// Claims operations as a worker does, and reports the same state code for all photos.
@@ -67,9 +68,9 @@ struct DarkroomClientTests {
 
     @Test func submitsRecordsAndReadsTheBatch() async throws {
         let id = Locked<BatchID?>(nil)
-        var options = Self.options
-        options.name = "holidays"
-        let batch = try await client.submit(Self.photos, options: options) { begun in id.withLock { $0 = begun } }
+        var form = Self.form()
+        form.name = "holidays"
+        let batch = try await client.submit(form) { begun in id.withLock { $0 = begun } }
         #expect(batch.sealed && batch.photos == 20 && batch.operations == 4)
         #expect(id.withLock { $0 } == batch.id)
         #expect(try await client.batch(named: "holidays") == batch)
@@ -87,10 +88,10 @@ struct DarkroomClientTests {
     }
 
     @Test func readsOnlyExistingIndexes() async throws {
-        var options = Self.options
-        options.operationSize = 1
         let photos = (0..<1001).map { (name: "photo \($0)", url: "http://photos.example/\($0).jpg") }
-        let id = try await client.submit(photos, options: options).id
+        var form = Submission(PhotoList(photos))
+        form.operationSize = 1
+        let id = try await client.submit(form).id
         #expect(try await client.photos(of: id, in: -5..<3).count == 3)
         #expect(try await client.photos(of: id, in: 1000..<Int.max).count == 1)
         #expect(try await client.photos(of: id, in: 2000..<3000).isEmpty)
@@ -105,22 +106,23 @@ struct DarkroomClientTests {
     @Test func submitsAFileWithSuitableFileNames() async throws {
         let path = redis.folder + "/\(UUID().uuidString).csv"
         try Data("name,url\nLake,http://photos.example/lake.jpg\n".utf8).write(to: URL(fileURLWithPath: path))
-        let first = try await client.submit(contentsOf: path, options: Self.options)
+        var form = Self.form(PhotoList(path))
+        let first = try await client.submit(form)
         #expect(first.photos == 1 && first.options.fileName == "{index}-{name}")
-        let second = try await client.submit(contentsOf: path, options: Self.options, fileName: "{index}")
+        form.fileName = "{index}"
+        let second = try await client.submit(form)
         #expect(second.options.fileName == "{index}")
-        await #expect(throws: DarkroomError.self) {
-            try await client.submit(contentsOf: path, options: Self.options, fileName: "{name}")
-        }
-        await #expect(throws: DarkroomError.self) {
-            try await client.submit(contentsOf: path + "x", options: Self.options)
-        }
+        form.fileName = "{name}"
+        let template = await expectError(DarkroomError.self) { [form] in try await client.submit(form) }
+        #expect(template?.code == .invalidOptions && template?.field == .fileName)
+        let missing = await expectError(DarkroomError.self) { try await client.submit(Submission(path + "x")) }
+        #expect(missing?.code == .listUnreadable && missing?.field == nil)
     }
 
     @Test func cancelledTaskStopsFeeding() async throws {
         let begun = Locked<BatchID?>(nil)
         let task = Task { [client] in
-            try await client.submit(EndlessPhotos(), options: Self.options) { id in begun.withLock { $0 = id } }
+            try await client.submit(Self.form(PhotoList(EndlessPhotos()))) { id in begun.withLock { $0 = id } }
         }
         while begun.withLock({ $0 }) == nil { await Task.yield() }
         task.cancel()
@@ -133,17 +135,17 @@ struct DarkroomClientTests {
 
     @Test func resumesAnInterruptedFeed() async throws {
         let id = BatchID(submittedAt: try client.store.time())
-        _ = try client.store.perform(client.store.submit(id, Self.options))
-        let batch = try await client.resume(id, with: Self.photos)
+        _ = try client.store.perform(client.store.submit(id, Self.form().options))
+        let batch = try await client.resume(id, from: PhotoList(Self.photos))
         #expect(batch.sealed && batch.photos == 20)
         let others = Self.photos.map { (name: $0.name, url: $0.url + "?") }
-        await #expect(throws: DarkroomError.self) { try await client.resume(id, with: others) }
+        await #expect(throws: DarkroomError.self) { try await client.resume(id, from: PhotoList(others)) }
     }
 
     // MARK: - Controls
 
     @Test func controlsABatch() async throws {
-        let id = try await client.submit(Self.photos, options: Self.options).id
+        let id = try await client.submit(Self.form()).id
         #expect(try await client.suspend(id))
         #expect(try await client.suspend(id, .downloads))
         #expect(try await client.suspend(id) == false)
@@ -174,14 +176,16 @@ struct DarkroomClientTests {
         cluster = try await client.cluster()
         #expect(cluster == ClusterControls())
         await #expect(throws: DarkroomError.self) { try await client.setLimits(filtrations: 0) }
-        _ = try await client.submit(Self.photos, options: Self.options)
-        _ = try await client.submit(Self.photos, options: Self.options)
+        _ = try await client.submit(Self.form())
+        _ = try await client.submit(Self.form())
         #expect(try await client.cancelAll() == 2)
     }
 
     @Test func batchesWaitForOthers() async throws {
-        let first = try await client.submit(Self.photos, options: Self.options).id
-        let second = try await client.submit(Self.photos, options: Self.options, after: [first])
+        let first = try await client.submit(Self.form()).id
+        var form = Self.form()
+        form.after = [first]
+        let second = try await client.submit(form)
         #expect(second.state == .waiting)
         #expect(second.waitsFor == [first])
         await #expect(throws: DarkroomError.self) { try await client.addDependency(first, on: [second.id]) }
@@ -194,7 +198,7 @@ struct DarkroomClientTests {
     }
 
     @Test func retriesFailedPhotos() async throws {
-        let id = try await client.submit(Self.photos, options: Self.options).id
+        let id = try await client.submit(Self.form()).id
         try develop(FailureReason.timeout.stateCode)
         #expect(try await client.retry(id, reasons: [.damaged]).photos == 0)
         let retried = try await client.retry(id)
@@ -204,7 +208,7 @@ struct DarkroomClientTests {
     }
 
     @Test func forgetsAnUnfinishedBatchOnlyOnRequest() async throws {
-        let id = try await client.submit(Self.photos, options: Self.options).id
+        let id = try await client.submit(Self.form()).id
         let error = await expectError(DarkroomError.self) { try await client.forget(id) }
         #expect(error?.code == .batchUnfinished)
         try await client.forget(id, unfinished: true)
@@ -215,7 +219,7 @@ struct DarkroomClientTests {
 
     @Test func waitsForTheEnd() async throws {
         let ids = try await [
-            client.submit(Self.photos, options: Self.options).id, client.submit(Self.photos, options: Self.options).id,
+            client.submit(Self.form()).id, client.submit(Self.form()).id,
         ]
         async let waited = client.waitForAll()
         try develop(PhotoState.filtered.stateCode)
@@ -224,7 +228,7 @@ struct DarkroomClientTests {
     }
 
     @Test func waitEndsAtItsTimeoutAndWithItsTask() async throws {
-        let id = try await client.submit(Self.photos, options: Self.options).id
+        let id = try await client.submit(Self.form()).id
         let late = await expectError(DarkroomError.self) {
             try await client.wait(for: id, timeout: .milliseconds(50))
         }
@@ -240,7 +244,7 @@ struct DarkroomClientTests {
         let own = try RedisServer(arguments: ["--appendonly", "yes", "--appendfsync", "always"])
         defer { own.stop() }
         let client = DarkroomClient(RedisLocation(own.configuration, try Keys()))
-        let id = try await client.submit(Self.photos, options: Self.options).id
+        let id = try await client.submit(Self.form()).id
         let task = Task { try await client.wait(for: id) }
         own.terminate()
         await #expect(throws: DarkroomError.self) { try await client.batches() }
@@ -274,7 +278,7 @@ struct DarkroomClientTests {
     }
 
     @Test func runsManyCallsAtOnce() async throws {
-        _ = try await client.submit(Self.photos, options: Self.options)
+        _ = try await client.submit(Self.form())
         let counts = try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<200 { group.addTask { [client] in try await client.batches().count } }
             return try await group.reduce(0, +)
@@ -293,7 +297,7 @@ struct DarkroomClientTests {
     @Test func reportsChanges() async throws {
         var all = client.events().makeAsyncIterator()
         #expect(await all.next() == .subscribed)
-        let id = try await client.submit(Self.photos, options: Self.options).id
+        let id = try await client.submit(Self.form()).id
         try await client.suspendAll()
         try await client.prioritize(id, .low)
         try await client.cancel(id)

@@ -16,7 +16,7 @@ struct FollowTests {
 
     private func submit(to client: DarkroomClient) async throws -> BatchID {
         let photos = (0..<20).map { (name: "photo \($0)", url: "http://photos.example/\($0).jpg") }
-        return try await client.submit(photos, options: BatchOptions()).id
+        return try await client.submit(Submission(PhotoList(photos))).id
     }
 
     /// All remaining updates.

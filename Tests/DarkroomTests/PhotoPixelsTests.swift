@@ -57,12 +57,12 @@ private struct Late: CustomFilter {
         return try PhotoWorker(location, configuration)
     }
 
-    private func options(_ renditions: [PhotoRendition]) -> BatchOptions {
-        var options = BatchOptions()
-        options.output = scratch.path("out")
-        options.renditions = renditions
-        options.fileName = "{index}"
-        return options
+    private func form(_ photos: [(name: String, url: String)], _ renditions: [PhotoRendition]) -> Submission {
+        var form = Submission(PhotoList(photos))
+        form.output = scratch.path("out")
+        form.renditions = renditions
+        form.fileName = "{index}"
+        return form
     }
 
     private func pixels(of path: String) throws -> PhotoPixels {
@@ -78,17 +78,20 @@ private struct Late: CustomFilter {
         let paths = ["\(TestFiles.samples)/china.jpg", "\(TestFiles.samples)/moon.png", scratch.path("wide.png")]
         let png = PhotoEncoding("format=png")
         let batch = try await client.submit(
-            paths.map { (name: "photo", url: "file://\($0)") },
-            options: options([
-                PhotoRendition("first", filters: [.custom("invert")], encoding: png),
-                PhotoRendition("firstFilter", filters: [PhotoFilter("invert")], encoding: png),
-                PhotoRendition(
-                    "middle", filters: [PhotoFilter("rotate=90"), .custom("invert"), PhotoFilter("flop")], encoding: png
-                ),
-                PhotoRendition(
-                    "middleFilter", filters: [PhotoFilter("rotate=90"), PhotoFilter("invert"), PhotoFilter("flop")],
-                    encoding: png),
-            ]))
+            form(
+                paths.map { (name: "photo", url: "file://\($0)") },
+                [
+                    PhotoRendition("first", filters: [.custom("invert")], encoding: png),
+                    PhotoRendition("firstFilter", filters: [PhotoFilter("invert")], encoding: png),
+                    PhotoRendition(
+                        "middle", filters: [PhotoFilter("rotate=90"), .custom("invert"), PhotoFilter("flop")],
+                        encoding: png
+                    ),
+                    PhotoRendition(
+                        "middleFilter",
+                        filters: [PhotoFilter("rotate=90"), PhotoFilter("invert"), PhotoFilter("flop")],
+                        encoding: png),
+                ]))
         let worker = try worker { try $0.register("invert") { Invert() } }
         let facts = try await worker.run { try await client.wait(for: batch.id) }
         #expect(facts.counts.filtered == 3, "\(facts.failures)")
@@ -105,8 +108,9 @@ private struct Late: CustomFilter {
 
     @Test func largestPhotoIsThatOfTheWorker() async throws {
         let batch = try await client.submit(
-            [(name: "photo", url: "file://\(TestFiles.samples)/moon.png")],
-            options: options([PhotoRendition("own", filters: [.custom("invert")])]))
+            form(
+                [(name: "photo", url: "file://\(TestFiles.samples)/moon.png")],
+                [PhotoRendition("own", filters: [.custom("invert")])]))
         let worker = try worker {
             $0.maxPixels = 512 * 512 - 1
             try $0.register("invert") { Invert() }
@@ -119,8 +123,9 @@ private struct Late: CustomFilter {
     @Test func cancelledPhotoIsNotDecoded() async throws {
         let (began, ended, problem) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), Locked(""))
         let batch = try await client.submit(
-            [(name: "photo", url: "file://\(TestFiles.samples)/moon.png")],
-            options: options([PhotoRendition("own", filters: [.custom("late")])]))
+            form(
+                [(name: "photo", url: "file://\(TestFiles.samples)/moon.png")],
+                [PhotoRendition("own", filters: [.custom("late")])]))
         let worker = try worker { try $0.register("late") { Late(began: began, ended: ended, problem: problem) } }
         let facts = try await worker.run {
             await wait(for: began)

@@ -17,7 +17,7 @@ struct WaitTests {
 
     private func submit(to other: DarkroomClient? = nil) async throws -> BatchID {
         let photos = [(name: "photo", url: "http://photos.example/1")]
-        return try await (other ?? client).submit(photos, options: BatchOptions()).id
+        return try await (other ?? client).submit(Submission(PhotoList(photos))).id
     }
 
     private func threads() throws -> Int {

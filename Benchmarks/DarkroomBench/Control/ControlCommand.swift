@@ -1,6 +1,7 @@
 import ArgumentParsing
 import Darkroom
 import DarkroomImaging
+import DarkroomText
 import Foundation
 
 /// `darkroom-bench control`: measures how soon controls take effect on running work.

@@ -1,3 +1,5 @@
+import DarkroomText
+
 /// A positional value on the command line.
 ///
 /// An argument of optional type may be left out. An argument of array type takes all remaining values.

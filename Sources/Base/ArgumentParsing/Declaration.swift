@@ -1,3 +1,5 @@
+import DarkroomText
+
 /// The common part of options and positional arguments: converts texts to the value of the property.
 struct Declaration<Value: Sendable>: Sendable {
     let parsed: ParsedValue<Value>

@@ -1,3 +1,5 @@
+import DarkroomText
+
 /// The name of an option or flag on the command line.
 package enum NameSpecification: Sendable {
     /// The name of the property: `operationSize` is `--operation-size`.

@@ -30,7 +30,12 @@ extension Folder {
     private func openFileWithStatus(_ path: [UInt8]) throws(SystemFailure) -> (descriptor: Int32, status: stat) {
         let descriptor = try open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, attempted: "read")
         var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        guard fstat(descriptor, &status) == 0 else {
+            let error = errno
+            close(descriptor)
+            throw SystemFailure("read", error)
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else {
             close(descriptor)
             throw SystemFailure("read", EINVAL, "it is not a regular file")
         }

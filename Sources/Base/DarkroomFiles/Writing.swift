@@ -20,11 +20,14 @@ package func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) thr
 /// - Parameters:
 ///   - time: the time that the file gets; nil for the current time.
 ///   - isDurable: whether the content must be on the disk when this function returns.
+///   - finish: called with the open file when its content is written, for example to change its mode.
 package func fill(
-    _ descriptor: Int32, with bytes: UnsafeRawBufferPointer, time: FileTime? = nil, isDurable: Bool = false
+    _ descriptor: Int32, with bytes: UnsafeRawBufferPointer, time: FileTime? = nil, isDurable: Bool = false,
+    finish: (Int32) throws(SystemFailure) -> Void = { _ in }
 ) throws(SystemFailure) {
     do throws(SystemFailure) {
         try writeAll(bytes, to: descriptor)
+        try finish(descriptor)
         time?.set(on: descriptor)
         guard !isDurable || fdatasync(descriptor) == 0 else { throw SystemFailure("make durable", errno) }
     } catch {

@@ -168,7 +168,7 @@ package final class Coordinator: Sendable {
         case .nameTaken(let other):
             throw CoordinatorError.nameTaken(options.name, by: other)
         case .outputTaken(let other):
-            throw CoordinatorError.outputTaken(options.output, by: other)
+            throw CoordinatorError.outputTaken(StorageSchemes.place(options.output), by: other)
         }
     }
 

@@ -89,10 +89,10 @@ extension CoordinatorError {
                 + "batch has finished, or cancel it; nothing was submitted")
     }
 
-    static func outputTaken(_ folder: String, by other: BatchID) -> CoordinatorError {
+    static func outputTaken(_ place: any StoragePlace, by other: BatchID) -> CoordinatorError {
         CoordinatorError(
             .outputTaken,
-            "output folder \(folder): batch \(other) writes there; choose another folder", .forget(other), .overwrite)
+            "\(place.title): batch \(other) writes there; choose another output", .forget(other), .overwrite)
     }
 
     static func memoryFull(_ memory: RedisMemory?) -> CoordinatorError {

@@ -29,17 +29,18 @@ package struct SubmissionCheck {
         if !options.name.isEmpty, let other = try store.holder(ofName: options.name), other.isOpen {
             throw CoordinatorError.nameTaken(options.name, by: other.id)
         }
-        if !overwrite, let other = try store.holder(ofOutput: options.output) {
-            throw CoordinatorError.outputTaken(options.output, by: other.id)
+        if !overwrite, !options.output.isEmpty, let other = try store.holder(ofOutput: options.output) {
+            throw CoordinatorError.outputTaken(StorageSchemes.place(options.output), by: other.id)
         }
     }
 
-    private func checkFolders() throws -> Bool {
+    private func checkFolders() throws -> Bool? {
         if !options.originals.isEmpty {
             _ = try CoordinatorError.storing { () throws(StorageError) in
                 try WritableFolder(role: "originals folder", path: options.originals).examine()
             }
         }
+        guard !options.output.isEmpty else { return nil }
         let place = StorageSchemes.place(options.output)
         let origin = overwrite ? nil : try store?.identity()
         return try CoordinatorError.storing { () throws(StorageError) in

@@ -6,7 +6,7 @@ public struct BatchOptions: Sendable, Equatable {
     /// The name of the batch for users; empty if the batch has no name. Unfinished batches must have different names.
     public var name = ""
     /// The filters, in the order in which they are applied; by default none, so that photos are kept byte for byte
-    /// unless the ``encoding`` needs a change. Not used if there are ``renditions``.
+    /// unless the ``encoding`` needs a change. Empty if there are ``renditions``.
     public var filters: [PhotoFilter] = []
     /// The files that are made of each photo, each in a separate folder; empty for one file, which is made by
     /// ``filters``.
@@ -19,7 +19,7 @@ public struct BatchOptions: Sendable, Equatable {
     public var damagedPhotos = DamagedPhotos.tolerate
     /// Whether all frames of an animation are kept if the output is GIF or WebP; otherwise only the first is used.
     public var keepsAnimations = false
-    /// The template for file names, without extension. `{index}`, `{name}` and `{stem}` (the name without a picture's
+    /// The template for file names of the batch, without extension. `{index}`, `{name}` and `{stem}` (the name without a picture's
     /// extension) are replaced.
     public var fileName = "{index}-{name}"
     /// True if the submitting program cannot see the output folder, so the workers create it.
@@ -50,7 +50,7 @@ public struct BatchOptions: Sendable, Equatable {
     package var photosFolder = ""
 
     /// The default options.
-    public init() {}
+    package init() {}
 }
 
 extension BatchOptions {

@@ -27,20 +27,4 @@ extension BatchOptions {
                 rendition: rendition.name, chain: rendition.chain, encoding: rendition.settings.merged(over: settings))
         }
     }
-
-    /// The options with filters, renditions and encoding in canonical form.
-    /// - Throws: ``ChainSyntaxError`` if one of them is invalid, or if a setting of a file can have no effect.
-    package func canonical() throws(ChainSyntaxError) -> BatchOptions {
-        var options = self
-        options.filters = [PhotoFilter](try filters.chain())
-        let (recipe, settings) = (try renditions.recipe(), try encoding.settings())
-        options.renditions = recipe.map { [PhotoRendition]($0) } ?? []
-        options.encoding = PhotoEncoding(settings)
-        if let recipe {
-            try recipe.checkSettings(over: settings)
-        } else {
-            try settings.check(settings, in: settings.description)
-        }
-        return options
-    }
 }

@@ -11,7 +11,9 @@ package final class NoStorage: BatchStorage, HeldStorage {
 
     package func take() throws(Refusal) -> any HeldStorage { self }
 
-    package func begin(_ claimed: ClaimedOperation, _ records: [PhotoRecord], worker: String) -> any OperationSink {
+    package func begin(
+        _ claimed: ClaimedOperation, _ records: [PhotoRecord], worker: String
+    ) throws(StorageFault) -> any OperationSink {
         NoSink(self, files, photos: records.count)
     }
 

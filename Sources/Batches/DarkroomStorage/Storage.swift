@@ -37,7 +37,10 @@ package protocol HeldStorage: AnyObject, Sendable {
     /// - Parameters:
     ///   - records: the photos of the operation, in the order of the list.
     ///   - worker: the id of the worker.
-    func begin(_ claimed: ClaimedOperation, _ records: [PhotoRecord], worker: String) -> any OperationSink
+    /// - Throws: ``StorageFault`` if earlier claims may have stored lines that cannot be read now, see ``PastLines``.
+    func begin(
+        _ claimed: ClaimedOperation, _ records: [PhotoRecord], worker: String
+    ) throws(StorageFault) -> any OperationSink
 }
 
 /// The results of one claimed operation.
@@ -46,8 +49,7 @@ package protocol HeldStorage: AnyObject, Sendable {
 /// reports the photos to Redis. A photo counts only after its report.
 package protocol OperationSink: AnyObject, Sendable {
     /// By position, the lines of the photos that were final before this claim. If the stored lines of a final photo are
-    /// missing or damaged, its line is made from its state code and its files. If the place could not be read, there are
-    /// no lines, and ``removeOthers()`` removes nothing, so that readers still find the stored lines.
+    /// missing or damaged, its line is made from its state code and its files. See ``PastLines``.
     var past: [[UInt8]?] { get }
 
     /// Writes the files of a photo: all of them, or none. After an error of a storage that cannot name all files at once, some
@@ -75,8 +77,9 @@ package protocol OperationSink: AnyObject, Sendable {
     /// there; nil if they can be reached. The scope of the fault is `.file` if new files can be written.
     func loss() -> StorageFault?
 
-    /// Removes the lines that earlier claims stored, after this claim has stored all lines. Does nothing if this claim has
-    /// stored no lines. An error is ignored, since readers take the line with the highest fencing token.
+    /// Removes the lines that earlier claims stored, after this claim has stored all lines, see ``PastLines/obsolete(_:)``.
+    /// Does nothing if this claim has stored no lines. An error is ignored, since readers take the line with the highest
+    /// fencing token.
     func removeOthers()
 
     /// Removes the lines that this sink has stored, since they are not reported.

@@ -53,7 +53,7 @@ package struct StorageFault: Error, Sendable {
 
 /// Finds out whether a storage fault is gone. All methods block.
 package protocol StorageCheck: Sendable {
-    /// The place, for messages and for ``FolderCalls``.
+    /// The place, for messages and for ``StorageCalls``.
     var location: String { get }
 
     /// Tries to store `room` bytes.

@@ -5,10 +5,38 @@ import DarkroomModel
 ///
 /// All methods block.
 package protocol StoragePlace: Sendable {
+    /// The beginning of the locations of all places of this kind, for example `s3://`.
+    static var beginning: String { get }
+
+    /// - Parameter location: a text with the beginning of this kind. If it is not valid, the methods report that.
+    init(location: String)
+
+    /// The canonical form of a location that a user names: of a place, or of what contains places, see ``isIn(_:)``. Does not
+    /// access the place.
+    /// - Throws: ``StorageError`` if the location is not valid. The problem does not contain the location.
+    static func canonical(_ location: String) throws(StorageError) -> String
+
     /// The text of the place in the options of a batch.
     var location: String { get }
 
+    /// The place in messages, for example `output folder /photos`.
+    var title: String { get }
+
+    /// Whether the place is the same as another location, or in it. Compares only the texts.
+    func isIn(_ location: String) -> Bool
+
+    /// What does not answer if an access to the place hangs, for messages: `the file system at /mnt`. Places with the same
+    /// text hang together. Returns without an access to the place.
+    /// - Parameter links: the paths of folders that are symbolic links, with their real paths.
+    func hangDomain(_ links: [String: String]) -> String
+
     // MARK: Submitting
+
+    /// Whether files of a batch would be photos of a folder of photos, when that folder is read again as a list.
+    /// - Parameters:
+    ///   - photos: the real path of the folder of photos.
+    ///   - renditions: the names of the batch's renditions.
+    func mixes(with photos: String, renditions: [String]) -> Bool
 
     /// Whether the place exists. Throws if it cannot be created or written, as far as this is known without writing, or if
     /// renditions with these names cannot be written.
@@ -48,10 +76,10 @@ package protocol StoragePlace: Sendable {
     /// Opens the place for the operations of a batch in a worker.
     /// - Parameters:
     ///   - taken: the number that the batch received when it took the place.
-    ///   - willAccess: called with each folder before it is accessed, since the access may hang.
+    ///   - willAccess: called with each location before it is accessed, since the access may hang.
     /// - Throws: ``Refusal`` if this worker cannot use the place.
     func storage(
-        of files: BatchFiles, taken: Int, _ rules: StorageRules, willAccess: (_ folder: String) -> Void
+        of files: BatchFiles, taken: Int, _ rules: StorageRules, willAccess: (_ location: String) -> Void
     ) throws(Refusal) -> any BatchStorage
 
     // MARK: Reading
@@ -62,9 +90,9 @@ package protocol StoragePlace: Sendable {
     /// The results, read without Redis.
     var results: any StoredResults { get }
 
-    /// The results for a process that may read only some folders.
+    /// The results for a process that may read only some places.
     /// - Returns: nil if it may not read this place.
-    func results(in trusted: TrustedFolders) -> (any StoredResults)?
+    func results(in trusted: TrustedPlaces) -> (any StoredResults)?
 }
 
 /// The results in a place.
@@ -86,11 +114,15 @@ extension StoredResults {
 package struct StoredFile {
     /// An open descriptor of a file. The caller closes it.
     package let descriptor: Int32
+    /// In bytes.
     package let size: Int
+    /// A text that changes when the file is replaced or written to.
+    package let version: String
 
-    package init(descriptor: Int32, size: Int) {
+    package init(descriptor: Int32, size: Int, version: String) {
         self.descriptor = descriptor
         self.size = size
+        self.version = version
     }
 }
 
@@ -106,6 +138,10 @@ package struct StoredFileError: Error, Sendable {
 }
 
 extension StoragePlace {
+    package var title: String { "output \(location)" }
+
+    package func mixes(with photos: String, renditions: [String]) -> Bool { false }
+
     /// The batch that took the place after `batch`, even if Redis has forgotten it; nil if there is none.
     package func taker(since batch: BatchFacts) -> BatchID? {
         guard let holder, holder.batch != batch.id, holder.taken >= batch.outputTaken else { return nil }
@@ -132,33 +168,7 @@ extension StoragePlace {
         guard let other = try batches().last(where: { $0 != batch && !isLeft($0) }) else { return }
         throw StorageError(
             .taken,
-            "output folder \(location): it has the photos of batch \(other) (its folder manifest/\(other)); choose another "
-                + "folder", .overwrite, .feedGrownList(other))
+            "\(title): it has the photos of batch \(other) (its manifest is \(manifestLocation(of: other))); choose another "
+                + "output", .overwrite, .feedGrownList(other))
     }
-}
-
-/// The rules of a worker for the places of batches.
-package struct StorageRules: Sendable {
-    /// The folders in which the worker writes; empty if it writes to every folder.
-    package var folders: [String]
-    /// Whether the batch lets workers create its folders, see `BatchOptions.remoteOutput`.
-    package var isRemote: Bool
-    /// The longest wait for processes of a batch that held a place before.
-    package var holderPatience: Duration
-    /// Makes everything durable that was written to the file system of a descriptor. Returns 0 or an error number.
-    package var syncFileSystem: @Sendable (Int32) -> Int32
-
-    package init(
-        folders: [String], isRemote: Bool, holderPatience: Duration,
-        syncFileSystem: @escaping @Sendable (Int32) -> Int32
-    ) {
-        self.folders = folders
-        self.isRemote = isRemote
-        self.holderPatience = holderPatience
-        self.syncFileSystem = syncFileSystem
-    }
-
-    /// Whether the worker creates missing folders. It creates them only in ``folders``, so that nothing is written if a share
-    /// is not mounted.
-    package var makesFolders: Bool { isRemote && !folders.isEmpty }
 }

@@ -74,7 +74,8 @@ struct ChainParser {
         if name == "none" { return "none has no arguments" }
         if name.contains(",") { return "a \",\" between filters; separate filters by spaces" }
         if EncodingSetting(rawValue: name) != nil {
-            return "\(name) is an encoding setting; write it after a \";\" in a rendition, or give it as a setting of all files"
+            return
+                "\(name) is an encoding setting; write it after a \";\" in a rendition, or give it as a setting of all files"
         }
         let names = Filter.Kind.allCases.map(\.rawValue)
         let advice = Suggestion.text(name, names) ?? "the filters are " + names.joined(separator: ", ")

@@ -7,6 +7,7 @@
 //  Client        DarkroomClient, RedisLocation, DarkroomError, DarkroomError.Code
 //  Batches       BatchID, BatchOptions, BatchPriority, DamagedPhotos, PhotoFilter, PhotoRendition, PhotoEncoding, SubmissionNotice,
 //                SubmissionNotice.Code
+//  Submission    Submission, Submission.Field, PhotoList, PhotoList.Quotes, SubmissionExamination, SubmissionExamination.UnusableEntry
 //  State         BatchFacts, BatchState, BatchControls, BatchControls.Focus, ClusterControls, PhotoCounts, PhotoState, FailureReason,
 //                PhotoFailure, OperationStatus, OperationStatus.State, WorkerStatus
 //  Control       QueuePart, PhotoRanges, RetriedPhotos

@@ -1,5 +1,6 @@
 import ArgumentParsing
 import Darkroom
+import DarkroomText
 
 /// `darkroom batches`: lists the newest batches in the order of their submission.
 struct BatchesCommand: ParsableCommand {

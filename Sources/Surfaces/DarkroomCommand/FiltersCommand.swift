@@ -1,6 +1,7 @@
 import ArgumentParsing
 import Darkroom
 import DarkroomRecipes
+import DarkroomText
 
 /// `darkroom filters`: lists the filters, or describes one with its parameters. Needs no Redis.
 struct FiltersCommand: ParsableCommand {

@@ -1,5 +1,6 @@
 import ArgumentParsing
 import Darkroom
+import DarkroomText
 
 /// The word for a photo's state.
 enum StateWord: String, CaseIterable, ExpressibleByArgument {

@@ -35,7 +35,7 @@ struct RetryCommand: ParsableCommand {
         if list.list == nil, let option = reading.givenOptions().first {
             throw ValidationError("\(option): only with --list <list>")
         }
-        try reading.requireSeed(with: "--list")
+        try reading.requireSeed()
     }
 
     func run() throws {

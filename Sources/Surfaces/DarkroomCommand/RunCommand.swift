@@ -90,7 +90,7 @@ struct RunCommand: ParsableCommand {
     func validate() throws {
         if output.isEmpty { throw ValidationError("--output \"\": the folder's path is empty") }
         if let redis { _ = try access.configuration(url: redis) }
-        try requireAtLeast(0, replicas ?? 0, "--replicas")
+        _ = try submission()
         if replicas != nil, redis == nil {
             throw ValidationError("--replicas: the Redis of a run has none; only with --redis <url>")
         }
@@ -103,20 +103,31 @@ struct RunCommand: ParsableCommand {
         do { _ = try Keys(namespace: namespace) } catch { throw ValidationError("--\(error)") }
     }
 
+    /// The form that the options fill.
+    private func submission() throws -> Submission {
+        try namingOptions(image.name(of:)) {
+            var form = Submission(reading.photoList(list))
+            try image.fill(&form)
+            try files.fill(&form, output: output)
+            form.replicas = replicas
+            return try form.checked()
+        }
+    }
+
     func run() throws {
         try Mistakes.refusePhoto(list, output: output)
+        let submission = try submission()
         let interruption = RunInterruption()
         StopSignals.handle { interruption.signal($0) }
         let progress = LiveProgress()
         if geteuid() == 0, !dryRun, RootWarning.isDue() { progress.note(RootWarning.text) }
-        let selection = reading.selection(earlier: RunFolder.earlier(inOutput: absolutePath(output))?.identity.sample)
+        let selection = submission.list.selection(
+            earlier: RunFolder.earlier(inOutput: submission.output)?.identity.sample)
         let photos = try reading.open(list, output: output, selection) { progress.note($0) }
-        var options = BatchOptions()
-        try image.apply(to: &options)
         _ = try image.overlays()
         try image.requireFormats()
         progress.note(try image.treatmentNote())
-        try files.apply(to: &options, output: output, list: photos.list)
+        var options = try namingOptions { try submission.options(for: photos.list) }
         // In a list of paths, each file is checked alone: one folder that is missing does not stop the others.
         if redis == nil, photos.list.format != .folder { options.photosFolder = "" }
         if dryRun { return try describe(photos, options, progress) }

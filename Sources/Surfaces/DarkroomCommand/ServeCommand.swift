@@ -55,7 +55,7 @@ struct ServeCommand: ParsableCommand {
             try ListFeeds(
                 client, in: folder.path, outputs: outputs, mayBePrivate: server.allowPrivate, logger: logger)
         }
-        configuration.submission = feeds?.submission
+        configuration.submission = feeds
         let web = try WebServer(client, configuration)
         let output = StandardOutput()
         // A token of the user is a secret that must not get into logs.

@@ -96,8 +96,8 @@ struct SubmitCommand: ParsableCommand {
         if dryRun, resume != nil || wait {
             throw ValidationError("--dry-run: only for a new batch, without --resume and --wait")
         }
-        try requireAtLeast(0, replicas ?? 0, "--replicas")
-        if resume != nil { try reading.requireSeed(with: "--resume") }
+        if resume != nil { try reading.requireSeed() }
+        _ = try submission()
         if output == "" { throw ValidationError("--output \"\": the folder's path is empty") }
         if finish.onFinish != nil, !wait {
             throw ValidationError(
@@ -108,7 +108,7 @@ struct SubmitCommand: ParsableCommand {
 
     func run() throws {
         if let output { try Mistakes.refusePhoto(list, output: output) }
-        let selection = reading.selection()
+        let selection = reading.photoList(list).selection()
         let interruption = FeedInterruption(list: listName, selection)
         StopSignals.handle { _ in interruption.leave() }
         if resume == nil || output != nil { printToStandardError(try image.treatmentNote()) }
@@ -198,52 +198,47 @@ struct SubmitCommand: ParsableCommand {
         }
     }
 
-    /// Starts feeding a new batch or continues feeding an existing one.
-    /// - Parameters:
-    ///   - id: The id of a new batch; nil for the id of `--resume`, or for a new id.
-    ///   - limit: How long Redis may refuse a new batch, see
-    ///     ``Coordinator/submit(_:as:options:after:overwrite:within:onSubmitted:beforeTrying:)``.
-    ///   - beforeTrying: Called by the feeding thread before each attempt to submit a new batch.
-    ///   - onEnd: Called by the feeding thread with the result.
-    ///   - onBegun: Called by the feeding thread with the id of the batch, before `waitUntilBegun` returns.
-    func begin(
-        _ photos: SelectedPhotos, _ client: DarkroomClient, _ coordinator: Coordinator, as id: BatchID? = nil,
-        within limit: Duration? = nil, beforeTrying: @escaping @Sendable () throws -> Void = {},
-        onEnd: @escaping @Sendable (Result<BatchFacts, any Error>) -> Void = { _ in },
-        onBegun: @escaping @Sendable (BatchID) -> Void
-    ) throws -> BatchFeed {
-        // From here on only the feeding thread uses the list.
-        nonisolated(unsafe) let photos = photos
-        if let resume, let id = try begun(resume, client) {
-            return BatchFeed(coordinator, onEnd: onEnd) { coordinator, onResumed in
-                try coordinator.resume(id, photos) { id in
-                    onBegun(id)
-                    onResumed(id)
-                }
-            }
-        }
-        let options = try options(for: photos.list)
-        let before = try queue.batchesBefore(in: client)
-        let id = id ?? resume.flatMap { BatchID($0) }
-        return BatchFeed(coordinator, onEnd: onEnd) { [files] coordinator, onSubmitted in
-            try coordinator.submit(
-                photos, as: id, options: options, after: before, overwrite: files.overwrite, within: limit,
-                onSubmitted: { id in
-                    onBegun(id)
-                    onSubmitted(id)
-                }, beforeTrying: beforeTrying)
+    /// The form that the options fill.
+    func submission() throws -> Submission {
+        try namingOptions(image.name(of:)) {
+            var form = Submission(reading.photoList(list))
+            try image.fill(&form)
+            try queue.fill(&form)
+            try files.fill(&form, output: output ?? "")
+            form.remoteOutput = remoteOutput
+            form.replicas = replicas
+            return try form.checked()
         }
     }
 
-    /// The options of a new batch.
-    func options(for list: PhotoListReader) throws -> BatchOptions {
-        var options = BatchOptions()
-        try image.apply(to: &options)
-        if !remoteOutput { _ = try image.overlays() }
-        queue.apply(to: &options)
-        try files.apply(to: &options, output: output ?? "", list: list)
-        options.remoteOutput = remoteOutput
-        return options
+    /// Starts feeding a new batch or continues feeding an existing one.
+    /// - Parameter onBegun: Called by the feeding thread with the id of the batch, before `waitUntilBegun` returns.
+    private func begin(
+        _ photos: SelectedPhotos, _ client: DarkroomClient, _ coordinator: Coordinator,
+        onBegun: @escaping @Sendable (BatchID) -> Void
+    ) throws -> BatchFeed {
+        if let resume, let id = try begun(resume, client) {
+            return client.feedRest(of: id, photos, coordinator, onBegun: onBegun)
+        }
+        try requireOverlays()
+        let submission = try resolved(submission(), in: client)
+        return try namingOptions {
+            try client.feed(
+                submission, photos, coordinator, as: resume.flatMap { BatchID($0) }, onBegun: onBegun)
+        }
+    }
+
+    /// Throws if a picture of a watermark is missing. With `--remote-output`, the pictures are on the machines of the
+    /// workers.
+    func requireOverlays() throws { if !remoteOutput { _ = try image.overlays() } }
+
+    /// Replaces the names of the batches that must finish first by their ids.
+    func resolved(_ submission: Submission, in client: DarkroomClient) throws -> Submission {
+        do {
+            return try submission.resolved(in: client)
+        } catch let error as FieldError {
+            throw CommandError(error.text())
+        }
     }
 
     /// The batch to continue; nil if Redis has lost the batch and the options for a new submission are given.

@@ -1,5 +1,6 @@
 import ArgumentParsing
 import Darkroom
+import DarkroomText
 
 /// `darkroom wait`: waits until batches have finished.
 struct WaitCommand: ParsableCommand {

@@ -115,7 +115,7 @@ struct WorkerCommand: ParsableCommand {
     func workerConfiguration(_ logger: Logger = .silent) throws -> PhotoWorkerConfiguration {
         var configuration = try PhotoWorkerConfiguration([slots, customFilters, disk, fetch, webhooks])
         configuration.useThisProgramAsHelper(arguments: [])
-        configuration.outputFolders = try outputsUnder.map { try existingFolder($0, "--outputs-under") }
+        configuration.outputFolders = try outputsUnder.map { try existingPlace($0, "--outputs-under") }
         configuration.downloadRules.folders = try fetch.folders
         configuration.webhookSecret = try webhooks.secret { warning in
             logger.warning("the webhook options can cause problems", ["detail": .text(warning)])

@@ -28,7 +28,7 @@ package struct WebConfiguration: Sendable {
     /// process, which has the token and the password of Redis.
     package var helpers: PhotoHelpers
     /// Submits lists; nil if clients cannot submit lists.
-    package var submission: ListSubmission?
+    package var submission: ListFeeds?
     /// The largest number of bytes of an uploaded list.
     package var uploadBytes = 2 << 30
     /// The largest number of browsers that watch batches.

@@ -21,8 +21,8 @@ final class WorkerCore: Sendable {
     /// Wakes the storage monitor, for example when an output cannot be written.
     let outputSignal = Signal()
     let fileCalls: FileCalls
-    /// Makes the calls that access the folders of batches.
-    let folders: FolderCalls
+    /// Makes the calls that access the storage of batches.
+    let storageCalls: StorageCalls
     /// The contexts of the batches whose operations were claimed.
     let contexts = Locked<[BatchID: BatchContext]>([:])
     /// The files of the operations that run in this worker.
@@ -56,7 +56,7 @@ final class WorkerCore: Sendable {
         self.configuration = configuration
         self.hooks = hooks
         self.onDueWebhooks = onDueWebhooks
-        folders = FolderCalls(
+        storageCalls = StorageCalls(
             patience: hooks.claimPatience, roots: configuration.outputFolders + configuration.downloadRules.folders)
         fileCalls = FileCalls(patience: hooks.fileCallPatience, claimPatience: hooks.claimPatience * 2)
         var ofEngine = transfer
@@ -182,16 +182,18 @@ final class WorkerCore: Sendable {
     // MARK: Operations
 
     /// Adds a claimed operation to the worker state, which starts photos if there is room.
+    /// - Throws: `EntryError` if its entry is damaged; ``StorageFault`` if the lines of earlier claims cannot be read.
     func accept(
         _ claimed: ClaimedOperation, _ context: BatchContext, _ storage: any HeldStorage,
-        willAccess: (_ folder: String) -> Void
-    ) throws(EntryError) {
+        willAccess: (_ location: String) -> Void
+    ) throws {
         guard hooks.work == .photos else {
             let lines = [[UInt8]?](repeating: nil, count: claimed.stateCodes.count)
             var operation = LocalOperation(claimed, context.options, records: [], lines: lines)
             operation.skipAll()
             begin(
-                operation, OperationFiles(context: context, sink: storage.begin(claimed, [], worker: coordination.id)))
+                operation,
+                OperationFiles(context: context, sink: try storage.begin(claimed, [], worker: coordination.id)))
             return
         }
         let firstIndex = (claimed.held.number - 1) * context.options.operationSize
@@ -201,7 +203,7 @@ final class WorkerCore: Sendable {
                 "operation \(claimed.held.number) of \(claimed.held.batch): its entry has \(records.count) photos, "
                     + "\(claimed.stateCodes.count) were fed")
         }
-        let sink = storage.begin(claimed, records, worker: coordination.id)
+        let sink = try storage.begin(claimed, records, worker: coordination.id)
         if claimed.leaseExpiries > 0, let originals = context.originals {
             willAccess(originals.folder.path)
             originals.folder.removeRemains(of: claimed.held, records)
@@ -322,6 +324,6 @@ final class WorkerCore: Sendable {
         helpers?.stop()
         for case .command(let command) in configuration.customFilters.values { command.stop() }
         cleaner.close()
-        folders.close()
+        storageCalls.close()
     }
 }

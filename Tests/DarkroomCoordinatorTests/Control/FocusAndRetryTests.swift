@@ -61,7 +61,7 @@ import Testing
         let cancelled = try fixture.submit(1)
         _ = try control.cancel(cancelled)
         let refused = refusal { _ = try control.retry(cancelled) }
-        #expect(refused?.code == .cancelled && refused?.description.contains("submit its list again") == true)
+        #expect(refused?.code == .cancelled && refused?.remedies == [.submitAgainOverwriting])
         #expect(refusal { _ = try control.retry(BatchID("gone")) }?.code == .batchGone)
 
         let id = try fixture.submit(2)

@@ -16,7 +16,7 @@ enum MemoryFailure: Error {
     case taken(by: BatchID)
     /// This path cannot be written.
     case blocked(String)
-    /// The bytes of a file could not be read.
+    /// The bytes of a file or the lines of a claim could not be read.
     case unreadable(String)
 }
 
@@ -39,6 +39,14 @@ struct MemoryEntry: Hashable {
     let batch: BatchID
     let operation: Int
     let fencingToken: Int
+
+    init(_ batch: BatchID, operation: Int, fencingToken: Int) {
+        self.batch = batch
+        self.operation = operation
+        self.fencingToken = fencingToken
+    }
+
+    init(_ held: HeldOperation) { self.init(held.batch, operation: held.number, fencingToken: held.fencingToken) }
 }
 
 /// What is stored in a place.
@@ -53,6 +61,8 @@ struct MemoryContent {
     var entries: [MemoryEntry: [UInt8]] = [:]
     /// Paths that cannot be written.
     var blocked: Set<String> = []
+    /// Entries that cannot be read.
+    var unreadable: Set<MemoryEntry> = []
     /// Differs after other content was put in the place.
     var generation = 0
 }
@@ -152,8 +162,8 @@ extension MemoryContent {
         }
     }
 
-    /// The fencing tokens of an operation's entries, the highest first.
+    /// The fencing tokens of an operation's entries.
     func tokens(of operation: Int, _ batch: BatchID) -> [Int] {
-        entries.keys.filter { $0.operation == operation && $0.batch == batch }.map(\.fencingToken).sorted(by: >)
+        entries.keys.filter { $0.operation == operation && $0.batch == batch }.map(\.fencingToken)
     }
 }

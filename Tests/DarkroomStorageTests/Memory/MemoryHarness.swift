@@ -10,13 +10,14 @@ final class MemoryHarness: StorageHarness {
 
     deinit { MemoryDisk.remove(disk.name) }
 
-    func place(_ name: String) -> any StoragePlace { MemoryPlace("\(trusted)/\(name)") }
+    func place(_ name: String) -> any StoragePlace { MemoryPlace(location: "\(trusted)/\(name)") }
 
     var rules: StorageRules {
-        StorageRules(folders: [], isRemote: false, holderPatience: .seconds(30), syncFileSystem: { _ in 0 })
+        let folders = FolderRules(holderPatience: .seconds(30), syncFileSystem: { _ in 0 })
+        return StorageRules(places: [], isRemote: false, folders: folders)
     }
 
-    var trusted: String { "\(MemoryPlace.scheme)\(disk.name)" }
+    var trusted: String { "\(MemoryPlace.beginning)\(disk.name)" }
 
     // MARK: Faults
 
@@ -24,7 +25,21 @@ final class MemoryHarness: StorageHarness {
     func takeAway() { disk.withState { $0.isAway = true } }
     func makeReadOnly() { disk.withState { $0.isReadOnly = true } }
     func loseUnsynced() { disk.withState { $0.losses.append(.now) } }
-    func mend() { disk.withState { ($0.free, $0.isAway, $0.isReadOnly) = (.max, false, false) } }
+
+    func mend() {
+        disk.withState { state in
+            (state.free, state.isAway, state.isReadOnly) = (.max, false, false)
+            state.places = state.places.mapValues { content in
+                var content = content
+                content.unreadable = []
+                return content
+            }
+        }
+    }
+
+    func makeUnreadable(_ held: HeldOperation, in place: any StoragePlace) {
+        change(place) { _ = $0.unreadable.insert(MemoryEntry(held)) }
+    }
 
     func block(_ path: String, in place: any StoragePlace) throws {
         change(place) { _ = $0.blocked.insert(path) }
@@ -64,8 +79,7 @@ final class MemoryHarness: StorageHarness {
     }
 
     func store(_ bytes: [UInt8], as held: HeldOperation, in place: any StoragePlace) {
-        let entry = MemoryEntry(batch: held.batch, operation: held.number, fencingToken: held.fencingToken)
-        change(place) { $0.entries[entry] = bytes }
+        change(place) { $0.entries[MemoryEntry(held)] = bytes }
     }
 
     func remove(_ path: String, in place: any StoragePlace) { change(place) { $0.files[path] = nil } }

@@ -6,18 +6,32 @@ import Foundation
 
 /// A place in the memory of this process: `memory://DISK/NAME`.
 struct MemoryPlace: StoragePlace {
-    static let scheme = "memory://"
+    static let beginning = "memory://"
 
     let location: String
     let disk: MemoryDisk
     let name: String
 
-    init(_ location: String) {
+    init(location: String) {
         self.location = location
-        let (disk, name) = Path.split(String(location.dropFirst(Self.scheme.count)))
+        let (disk, name) = Path.split(String(location.dropFirst(Self.beginning.count)))
         self.disk = MemoryDisk.named(disk ?? "")
         self.name = name
     }
+
+    static func canonical(_ location: String) throws(StorageError) -> String {
+        let components = Path.components(of: String(location.dropFirst(beginning.count)))
+        guard (1...2).contains(components.count), !Path.climbs(location) else {
+            throw StorageError(.denied, "the location must be \(beginning)DISK or \(beginning)DISK/NAME")
+        }
+        return beginning + components.joined(separator: "/")
+    }
+
+    func isIn(_ location: String) -> Bool {
+        self.location == location || self.location.hasPrefix(location.last == "/" ? location : location + "/")
+    }
+
+    func hangDomain(_ links: [String: String]) -> String { "the memory disk \(disk.name)" }
 
     // MARK: Submitting
 
@@ -50,7 +64,7 @@ struct MemoryPlace: StoragePlace {
     }
 
     func reserve(for batch: BatchID, origin: Int?, in trusted: String) throws(StorageError) {
-        guard location.hasPrefix(trusted) else {
+        guard isIn(trusted) else {
             throw StorageError(.denied, "\(location) is not in \(trusted)")
         }
         try reserve(for: batch, origin: origin)
@@ -87,15 +101,15 @@ struct MemoryPlace: StoragePlace {
     // MARK: Working
 
     func storage(
-        of files: BatchFiles, taken: Int, _ rules: StorageRules, willAccess: (_ folder: String) -> Void
+        of files: BatchFiles, taken: Int, _ rules: StorageRules, willAccess: (_ location: String) -> Void
     ) throws(Refusal) -> any BatchStorage {
-        guard rules.folders.isEmpty || rules.folders.contains(where: location.hasPrefix) else {
+        guard rules.places.isEmpty || rules.places.contains(where: isIn) else {
             throw Refusal(.outputNotAllowed, "\(location) is not a place to which this worker may write")
         }
         do throws(MemoryFailure) {
             try disk.withState { (state) throws(MemoryFailure) in
                 guard !state.isAway else { throw .away }
-                if rules.makesFolders, state.places[name]?.reserved[files.batch] == nil {
+                if rules.makesPlaces, state.places[name]?.reserved[files.batch] == nil {
                     state.places[name, default: MemoryContent()].reserved[files.batch] = .some(nil)
                 }
                 guard state.places[name]?.reserved[files.batch] != nil else { throw .notReserved }
@@ -112,7 +126,9 @@ struct MemoryPlace: StoragePlace {
 
     var results: any StoredResults { MemoryResults(place: self) }
 
-    func results(in trusted: TrustedFolders) -> (any StoredResults)? { nil }
+    func results(in trusted: TrustedPlaces) -> (any StoredResults)? {
+        trusted.locations.contains(where: isIn) ? results : nil
+    }
 
     private func storing<Value>(
         _ body: () throws(MemoryFailure) -> Value

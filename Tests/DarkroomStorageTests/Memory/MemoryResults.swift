@@ -1,3 +1,4 @@
+import DarkroomCoding
 import DarkroomFiles
 import DarkroomModel
 import Foundation
@@ -30,7 +31,8 @@ struct MemoryResults: StoredResults {
             close(descriptor)
             throw StoredFileError(isMissing: false, "\(errno)")
         }
-        return StoredFile(descriptor: descriptor, size: bytes.count)
+        let version = Hexadecimal.text(SHA256Digest.hash(of: bytes))
+        return StoredFile(descriptor: descriptor, size: bytes.count, version: version)
     }
 }
 
@@ -80,22 +82,12 @@ struct MemoryManifestPart: ManifestPart {
         let entries = try manifest.read { content in
             content?.entries.filter { $0.key.batch == batch && $0.key.operation == number } ?? [:]
         }
-        var byIndex: [Int: ManifestLine] = [:]
-        let sorted = entries.sorted { $0.key.fencingToken > $1.key.fencingToken }
-        for (position, (entry, text)) in sorted.enumerated() {
-            guard text.count <= manifest.maxBytes else {
-                throw ManifestError(.unreadable, "operation \(entry.operation): too many lines")
-            }
-            for line in text.split(separator: 10) {
-                guard let line = try? UntrustedJSON().decode(ManifestLine.self, from: line) else {
-                    guard position > 0 else {
-                        throw ManifestError(.damaged, "operation \(entry.operation): not a manifest line")
-                    }
-                    continue
-                }
-                if line.batch == batch, byIndex[line.index] == nil { byIndex[line.index] = line }
-            }
-        }
-        return byIndex.values.sorted { $0.index < $1.index }
+        let texts = Dictionary(uniqueKeysWithValues: entries.map { ($0.key.fencingToken, $0.value) })
+        return try ManifestText.merged(Array(texts.keys), of: batch) { token throws(ManifestError) in
+            let name = "operation \(number), token \(token)"
+            let text = texts[token] ?? []
+            guard text.count <= manifest.maxBytes else { throw ManifestError(.unreadable, "\(name): too many lines") }
+            return (text, name)
+        } ?? []
     }
 }

@@ -11,27 +11,22 @@ final class MemorySink: OperationSink {
     let storage: any HeldStorage
     private let held: HeldOperation
     private let worker: String
-    let past: [[UInt8]?]
-    private let forgotten: [Int]
-    private let isPastUnread: Bool
+    private let earlier: PastLines
 
+    var past: [[UInt8]?] { earlier.lines }
     private var place: MemoryPlace { batch.place }
-    private var entry: MemoryEntry {
-        MemoryEntry(batch: held.batch, operation: held.number, fencingToken: held.fencingToken)
-    }
+    private var entry: MemoryEntry { MemoryEntry(held) }
 
     init(
         _ storage: any HeldStorage, _ batch: MemoryStorage, _ opening: MemoryOpening, _ held: HeldOperation,
-        worker: String, _ past: MemoryPast
+        worker: String, past: PastLines
     ) {
         self.storage = storage
         self.batch = batch
         self.opening = opening
         self.held = held
         self.worker = worker
-        self.past = past.lines
-        forgotten = past.forgotten
-        isPastUnread = past.isUnread
+        earlier = past
     }
 
     func write(
@@ -123,13 +118,9 @@ final class MemorySink: OperationSink {
     }
 
     func removeOthers() {
-        guard !isPastUnread else { return }
         _ = try? place.disk.change(place.name, held.batch) { content in
-            let tokens = content.tokens(of: held.number, held.batch)
-            guard tokens.contains(held.fencingToken) else { return }
-            for token in tokens where token < held.fencingToken || forgotten.contains(token) {
-                content.entries[
-                    MemoryEntry(batch: held.batch, operation: held.number, fencingToken: token)] = nil
+            for token in earlier.obsolete(content.tokens(of: held.number, held.batch)) {
+                content.entries[MemoryEntry(held.batch, operation: held.number, fencingToken: token)] = nil
             }
         }
     }

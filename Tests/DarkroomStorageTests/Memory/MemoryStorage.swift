@@ -55,10 +55,14 @@ private final class HeldMemory: HeldStorage {
 
     var domains: Set<StorageDomain> { [storage.place.disk.domain] }
 
-    func begin(_ claimed: ClaimedOperation, _ records: [PhotoRecord], worker: String) -> any OperationSink {
-        let past = MemoryPast(claimed, records, storage)
+    func begin(
+        _ claimed: ClaimedOperation, _ records: [PhotoRecord], worker: String
+    ) throws(StorageFault) -> any OperationSink {
+        let past = try PastLines(claimed, records, storage.files) { () throws(StorageFault) in
+            try MemoryPast(claimed.held, storage.place)
+        }
         if claimed.leaseExpiries > 0 { storage.removeRemains(records, below: claimed.held.fencingToken) }
-        return MemorySink(self, storage, opening, claimed.held, worker: worker, past)
+        return MemorySink(self, storage, opening, claimed.held, worker: worker, past: past)
     }
 }
 
@@ -72,58 +76,33 @@ final class MemoryOpening: @unchecked Sendable {  // `reported` is used only whi
 }
 
 /// The results of earlier claims of an operation.
-struct MemoryPast {
-    private(set) var lines: [[UInt8]?]
-    /// Fencing tokens above the token of the claim.
-    private(set) var forgotten: [Int] = []
-    /// Whether the place could not be read.
-    private(set) var isUnread = false
+struct MemoryPast: PastResults {
+    private let held: HeldOperation
+    private let place: MemoryPlace
+    private let content: MemoryContent
 
-    init(_ claimed: ClaimedOperation, _ records: [PhotoRecord], _ storage: MemoryStorage) {
-        let (held, files) = (claimed.held, storage.files)
-        lines = records.map { _ in nil }
-        guard !records.isEmpty else { return }
-        guard let content = try? storage.place.disk.read(storage.place.name, { $0 ?? MemoryContent() }) else {
-            isUnread = true
-            return
-        }
-        let states = claimed.stateCodes.map { PhotoState(stateCode: $0) ?? .new }
-        let decoder = UntrustedJSON()
-        let tokens = content.tokens(of: held.number, held.batch)
-        forgotten = tokens.filter { $0 > held.fencingToken }
-        var found: [Int: ManifestLine] = [:]
-        for token in tokens where token != held.fencingToken {
-            let entry = MemoryEntry(batch: held.batch, operation: held.number, fencingToken: token)
-            for text in content.entries[entry, default: []].split(separator: 10) {
-                guard let line = try? decoder.decode(ManifestLine.self, from: text), line.batch == held.batch,
-                    let position = records.firstIndex(where: { $0.index == line.index }),
-                    states[position].isFinal, line.state == states[position].word, found[position] == nil
-                else { continue }
-                found[position] = line
-            }
-        }
-        lines = records.indices.map { position in
-            guard states[position].isFinal else { return nil }
-            let line = found[position] ?? Self.remade(records[position], states[position], files, content)
-            return line.text(redactingQuery: files.redactsQueries)
+    init(_ held: HeldOperation, _ place: MemoryPlace) throws(StorageFault) {
+        self.held = held
+        self.place = place
+        do throws(MemoryFailure) {
+            content = try place.disk.read(place.name) { $0 ?? MemoryContent() }
+        } catch {
+            throw place.fault(error, byteCount: 0, of: held.batch)
         }
     }
 
-    private static func remade(
-        _ record: PhotoRecord, _ state: PhotoState, _ files: BatchFiles, _ content: MemoryContent
-    ) -> ManifestLine {
-        var line = ManifestLine(batch: files.batch, record: record, state: state)
-        guard state == .filtered else { return line }
-        let found = files.kinds.compactMap { kind in
-            kind.endings(record).lazy.map { files.path(of: record, kind, ending: $0) }.compactMap { path in
-                content.files[path].map { file in
-                    ManifestLine.File(
-                        rendition: kind.rendition, filters: kind.filters, file: path, bytes: file.bytes.count,
-                        sha256: Hexadecimal.text(SHA256Digest.hash(of: file.bytes)))
-                }
-            }.first
+    var fencingTokens: [Int] { content.tokens(of: held.number, held.batch) }
+
+    func text(fencingToken: Int) throws(StorageFault) -> [UInt8]? {
+        let entry = MemoryEntry(held.batch, operation: held.number, fencingToken: fencingToken)
+        guard !content.unreadable.contains(entry) else {
+            let check = MemoryCheck(place: place, batch: held.batch)
+            throw StorageFault(.batch, detail: "\(place.location): the lines of \(entry) cannot be read", check: check)
         }
-        if !found.isEmpty { line.note(found) }
-        return line
+        return content.entries[entry]
+    }
+
+    func file(at path: String) -> (byteCount: Int, sha256: String)? {
+        content.files[path].map { ($0.bytes.count, Hexadecimal.text(SHA256Digest.hash(of: $0.bytes))) }
     }
 }

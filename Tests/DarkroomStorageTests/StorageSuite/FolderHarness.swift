@@ -13,6 +13,8 @@ final class FolderHarness: StorageHarness {
     private let root: String
     /// The descriptors whose barriers have reported a loss; nil without a loss.
     private let reported = Locked<Set<Int32>?>(nil)
+    /// The path of a file that cannot be read, and of its content.
+    private var unreadable: (path: String, content: String)?
 
     private var disk: String { root + "/disk" }
     private var filler: String { root + "/filler" }
@@ -35,9 +37,10 @@ final class FolderHarness: StorageHarness {
     func place(_ name: String) -> any StoragePlace { OutputFolder(path: disk + "/" + name) }
 
     var rules: StorageRules {
-        StorageRules(folders: [], isRemote: false, holderPatience: .seconds(30)) { [reported] descriptor in
+        let folders = FolderRules(holderPatience: .seconds(30)) { [reported] descriptor in
             reported.withLock { $0?.insert(descriptor).inserted ?? false } ? EIO : 0
         }
+        return StorageRules(places: [], isRemote: false, folders: folders)
     }
 
     var trusted: String { disk }
@@ -63,6 +66,17 @@ final class FolderHarness: StorageHarness {
         unlink(filler)
         if FileManager.default.fileExists(atPath: root + "/away") { try check(rename(root + "/away", disk)) }
         reported.withLock { $0 = nil }
+        if let (path, content) = unreadable { try check(rename(content, path)) }
+        unreadable = nil
+    }
+
+    /// A socket cannot be opened (ENXIO), even by root.
+    func makeUnreadable(_ held: HeldOperation, in place: any StoragePlace) throws {
+        let name = ManifestPath.fileName(operation: held.number, fencingToken: held.fencingToken)
+        let path = manifestFolder(held.number, held.batch, place) + name
+        try check(rename(path, root + "/unreadable"))
+        try check(mknod(path, S_IFSOCK | 0o600, 0))
+        unreadable = (path, root + "/unreadable")
     }
 
     func block(_ path: String, in place: any StoragePlace) throws {

@@ -1,5 +1,6 @@
 import DarkroomCoding
 import DarkroomModel
+import ErrorExpectations
 import Testing
 
 @testable import DarkroomStorage
@@ -111,18 +112,35 @@ import Testing
         #expect(urls == (0...1).map { "http://photos.example/\($0)" + (redacts ? "" : "?key=secret") })
     }
 
-    /// The claim cannot read the place, so it must not remove the lines that it does not know.
-    @Test(arguments: StorageKind.allCases) func unreadLinesOfFinalPhotosStay(kind: StorageKind) throws {
+    /// Lines from the state codes would lack the details of the failures, and would replace the stored lines.
+    @Test(arguments: StorageKind.allCases, [true, false]) func linesThatCannotBeReadAreNotMadeAgain(
+        kind: StorageKind, isPlaceAway: Bool
+    ) throws {
         let batch = try TestBatch(kind.harness())
-        try batch.store(token: 8, [0, 1], name: "stored")
+        try batch.store(token: 7, [0, 1], name: "7")
+        try batch.store(token: 8, [1], name: "8")
         let held = try batch.storage().take()
-        try batch.harness.takeAway()
-        let sink = held.begin(batch.claim(token: 20, states: "FFNN", expiries: 1), batch.records(), worker: "w")
-        #expect(sink.past == [nil, nil, nil, nil])
+        if isPlaceAway {
+            try batch.harness.takeAway()
+        } else {
+            try batch.harness.makeUnreadable(batch.held(token: 7), in: batch.place)
+        }
+        for (states, expiries) in [("FFNN", 0), ("NNNN", 1)] {
+            let claim = batch.claim(token: 20, states: states, expiries: expiries)
+            let fault = try requireError(StorageFault.self) { try held.begin(claim, batch.records(), worker: "w") }
+            #expect(fault.scope != .file && !fault.isFull && !fault.isTaken)
+        }
         try batch.harness.mend()
-        try sink.write(batch.lines(1, [2, 3], name: "new"))
-        sink.removeOthers()
-        #expect(try batch.readNames() == ["stored", "stored", "new", "new"])
+        let sink = try held.begin(batch.claim(token: 20, states: "FFNN", expiries: 1), batch.records(), worker: "w")
+        #expect(try decoded(sink.past).map { $0?.name } == ["7", "8", nil, nil])
+        #expect(try batch.tokens() == [7, 8])
+    }
+
+    /// The lines of a claim are gone for good, for example because a user has removed them.
+    @Test(arguments: StorageKind.allCases) func missingLineIsMadeAgain(kind: StorageKind) throws {
+        let batch = try TestBatch(kind.harness())
+        try batch.store(token: 8, [1], name: "8")
+        #expect(try past(batch, "FFNN").map { $0?.name } == ["0.jpg", "8", nil, nil])
     }
 
     /// A worker that only measures claims has no photos.
@@ -130,7 +148,7 @@ import Testing
         let batch = try TestBatch(kind.harness())
         try batch.store(token: 8, name: "stored")
         let held = try batch.storage().take()
-        let sink = held.begin(batch.claim(token: 20, states: "FFNN", expiries: 1), [], worker: "w")
+        let sink = try held.begin(batch.claim(token: 20, states: "FFNN", expiries: 1), [], worker: "w")
         #expect(sink.past.isEmpty)
     }
 }

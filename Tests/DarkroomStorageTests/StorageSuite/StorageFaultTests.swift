@@ -21,8 +21,8 @@ import Testing
         let held = try [first.storage().take(), second.storage().take()]
         #expect(held[0].domains == held[1].domains && held[0].domains.count == 1)
         let sinks = [
-            held[0].begin(first.claim(token: 10), first.records(), worker: "w"),
-            held[1].begin(second.claim(token: 10), second.records(), worker: "w"),
+            try held[0].begin(first.claim(token: 10), first.records(), worker: "w"),
+            try held[1].begin(second.claim(token: 10), second.records(), worker: "w"),
         ]
         try first.harness.fill(leaving: 0)
         let faults = try [fault(first, sinks[0]), fault(second, sinks[1])]
@@ -65,7 +65,7 @@ import Testing
         let batch = try TestBatch(kind.harness())
         let storage = try batch.storage()
         let held = try storage.take()
-        let sink = held.begin(batch.claim(token: 10), batch.records(), worker: "w")
+        let sink = try held.begin(batch.claim(token: 10), batch.records(), worker: "w")
         _ = try sink.write(batch.made("first"), of: batch.record(0), attempt: 1) { true }
         try batch.harness.takeAway()
         for fault in try [
@@ -131,7 +131,7 @@ import Testing
         let batch = try TestBatch(kind.harness(), renditions: ["large", "small"])
         let before = ContinuousClock.now
         let held = try batch.storage().take()
-        let sink = held.begin(batch.claim(token: 10), batch.records(), worker: "w")
+        let sink = try held.begin(batch.claim(token: 10), batch.records(), worker: "w")
         let begun = ContinuousClock.now
         _ = try sink.write(batch.made(), of: batch.record(0), attempt: 1) { true }
         #expect(Set(sink.barriers.map(\.domain)) == held.domains && sink.barriers.count == held.domains.count)
@@ -168,7 +168,8 @@ import Testing
     @Test(arguments: StorageKind.allCases) func sinkKeepsThePlaceOpen(kind: StorageKind) throws {
         let batch = try TestBatch(kind.harness())
         var held: (any HeldStorage)? = try batch.storage().take()
-        let sink = try #require(held?.begin(batch.claim(token: 10), batch.records(), worker: "w"))
+        let begun = try held?.begin(batch.claim(token: 10), batch.records(), worker: "w")
+        let sink = try #require(begun)
         let opened = sink.barriers.map(\.opened)
         held = nil
         _ = try batch.storage().take()

@@ -35,7 +35,7 @@ protocol StorageHarness: AnyObject {
     /// The rules of a worker that may write to all places.
     var rules: StorageRules { get }
 
-    /// A text for ``StorageRules/folders`` that contains all places.
+    /// A location for ``StorageRules/places`` that contains all places.
     var trusted: String { get }
 
     // MARK: Faults
@@ -51,6 +51,9 @@ protocol StorageHarness: AnyObject {
 
     /// Makes the storage lose the data that is not durable. Each barrier that was opened before reports the loss once.
     func loseUnsynced()
+
+    /// Makes the stored lines of a claim unreadable. They still exist.
+    func makeUnreadable(_ held: HeldOperation, in place: any StoragePlace) throws
 
     /// Ends the faults that the functions above have begun.
     func mend() throws

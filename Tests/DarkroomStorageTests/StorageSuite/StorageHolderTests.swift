@@ -11,7 +11,7 @@ import Testing
         let newer = try TestBatch(older.harness, 1)
         let storage = try older.storage()
         let held = try storage.take()
-        let sink = held.begin(older.claim(token: 10), older.records(), worker: "w")
+        let sink = try held.begin(older.claim(token: 10), older.records(), worker: "w")
         _ = try sink.write(older.made("older"), of: older.record(0), attempt: 1) { true }
         _ = try newer.storage(taken: 200).take()
 

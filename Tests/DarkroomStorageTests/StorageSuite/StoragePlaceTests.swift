@@ -32,6 +32,27 @@ import Testing
         #expect(batch.place.manifestLocation(of: batch.id).contains(batch.id.description))
     }
 
+    @Test(arguments: StorageKind.allCases) func locationIsCanonical(kind: StorageKind) throws {
+        let harness = try kind.harness()
+        let place = harness.place("photos")
+        let type = type(of: place)
+        #expect(place.location.hasPrefix(type.beginning) && place.title.contains(place.location))
+        for location in [place.location, harness.trusted] {
+            #expect(try type.canonical(location) == location)
+            #expect(try type.canonical(location + "/./") == location)
+            let error = expectError(StorageError.self) { try type.canonical(location + "/../other") }
+            #expect(error?.code == .denied)
+        }
+    }
+
+    @Test(arguments: StorageKind.allCases) func placeIsInWhatContainsIt(kind: StorageKind) throws {
+        let harness = try kind.harness()
+        let place = harness.place("photos")
+        for location in [place.location, harness.trusted, harness.trusted + "/"] { #expect(place.isIn(location)) }
+        for part in ["/photo", "/photos2", "/photos/a", "/other"] { #expect(!place.isIn(harness.trusted + part)) }
+        #expect(place.hangDomain([:]) == harness.place("other").hangDomain([:]))
+    }
+
     @Test(arguments: StorageKind.allCases) func withdrawalKeepsTheFilesOfPhotos(kind: StorageKind) throws {
         let batch = try TestBatch(kind.harness())
         let other = try TestBatch(batch.harness, 1)
@@ -174,10 +195,10 @@ import Testing
         }
         #expect(refused.map { $0.code != .folderTaken } == true)
         #expect(try !place.examine(renditions: []))
-        rules.folders = [batch.harness.trusted]
+        rules.places = [batch.harness.trusted]
         _ = try place.storage(of: batch.files, taken: 1, rules, willAccess: { _ in }).take()
         #expect(try place.batches() == [batch.id])
-        rules.folders = [batch.harness.trusted + "/elsewhere"]
+        rules.places = [batch.harness.trusted + "/elsewhere"]
         let outside = expectError(Refusal.self) {
             try place.storage(of: batch.files, taken: 1, rules, willAccess: { _ in })
         }

@@ -141,7 +141,7 @@ import Testing
         let storage = NoStorage(batch.files)
         let held = try storage.take()
         #expect(!storage.isKept && held.domains.isEmpty)
-        let sink = held.begin(batch.claim(token: 1, states: "FNNN"), batch.records(), worker: "w")
+        let sink = try held.begin(batch.claim(token: 1, states: "FNNN"), batch.records(), worker: "w")
         #expect(sink.past == [nil, nil, nil, nil] && sink.barriers.isEmpty && sink.loss() == nil)
         let found = try sink.write(batch.made(), of: batch.record(0), attempt: 1) { true }
         #expect(found?.map(\.bytes) == [10, 10] && found?.map(\.file) == [nil, nil])

@@ -67,13 +67,12 @@ import Testing
         }
     }
 
-    @Test(arguments: StorageKind.allCases) func processReadsOnlyItsFolders(kind: StorageKind) throws {
+    @Test(arguments: StorageKind.allCases) func processReadsOnlyItsPlaces(kind: StorageKind) throws {
         let batch = try TestBatch(kind.harness())
         _ = try batch.sink().write(batch.made("photo"), of: batch.record(0), attempt: 1) { true }
-        #expect(batch.place.results(in: TrustedFolders([])) == nil)
-        #expect(batch.place.results(in: TrustedFolders(["/proc/self"])) == nil)
-        guard kind == .folder else { return }  // no other place is in a folder
-        let results = try #require(batch.place.results(in: TrustedFolders([batch.harness.trusted])))
+        #expect(batch.place.results(in: TrustedPlaces([])) == nil)
+        #expect(batch.place.results(in: TrustedPlaces(["/proc/self", batch.harness.trusted + "/other"])) == nil)
+        let results = try #require(batch.place.results(in: TrustedPlaces([batch.harness.trusted])))
         #expect(try results.manifest.batches() == [batch.id])
         #expect(try results.open("000000-0.jpg").size == 5)
     }

@@ -256,25 +256,6 @@ struct SubmissionTests {
         #expect(try site.json("GET", "/batches")["batches"] == .array([]))
     }
 
-    /// Errors name the fields of the API, not the options of the command.
-    @Test(arguments: [
-        ("priority", "urgent", #""priority" "urgent": "#), ("filter", "none,sepia", #""filter" "#),
-        ("limit", "-1", #""limit" "-1": "#), ("operationSize", "0", #""operationSize" 0: "#),
-        ("fileName", "../x", #""fileName""#), ("seed", "1", #""seed": only with "sample" "#),
-    ])
-    func errorsNameFields(option: (name: String, value: String, text: String)) throws {
-        let site = try TestSite()
-        for (path, headers) in [("/api/v1/batches", [:]), ("/submit", ["Accept": "text/html"])] {
-            let form = Form(fields: [("output", "a"), (option.name, option.value)], list: Self.list)
-            let login = ["Authorization": "Bearer \(TestSite.token)"]
-            let reply = try site.fetch(
-                "POST", path, headers: form.headers.merging(headers) { $1 }.merging(login) { $1 }, body: form.bytes)
-            #expect(reply.status == 400)
-            let text = reply.text.replacing("\\\"", with: "\"").replacing("&quot;", with: "\"")
-            #expect(text.contains(option.text) && !text.contains("--"), "\(reply.text)")
-        }
-    }
-
     @Test func takenFolderIsRefusedWithTheNameOfTheField() throws {
         let site = try TestSite()
         _ = try accepted(refused(site, [("output", "a")]))

@@ -75,7 +75,7 @@ final class TestSite: Sendable {
             helpers: WebServerOptions.helpers(program: Self.program))
         configuration.address = ListenAddress(host: "127.0.0.1", port: 0)
         configuration.photosUnder = [folders.path("outputs")]
-        configuration.submission = feeds.submission
+        configuration.submission = feeds
         change(&configuration)
         server = try WebServer(client, configuration)
         port = try #require(server.url(withToken: true).firstMatch(of: #/:(\d+)//#).flatMap { UInt16($0.1) })

@@ -50,6 +50,39 @@ import Testing
         )
     }
 
+    /// Lines from the state codes would lack the details of failures.
+    @Test func waitsForAManifestFileThatCannotBeRead() throws {
+        let id = try darkroom.submit((0..<2).map { _ in photos.url("/moon.png") }, darkroom.options())
+        let claim = darkroom.store.claim(worker: "earlier", number: 1, operations: 1)
+        guard case .claimed(let claimed) = try darkroom.store.perform(claim) else {
+            Issue.record("no operation was claimed")
+            return
+        }
+        let held = try #require(claimed.operations.first).held
+        _ = try darkroom.store.perform(
+            darkroom.store.report(
+                held, worker: "earlier", stateCodes: Array("F.".utf8), bytesIn: 1, bytesOut: 1, failures: []))
+        _ = try darkroom.store.perform(darkroom.store.release(held, worker: "earlier"))
+        try write(id, fencingToken: held.fencingToken, [(0, .filtered)], name: "sound")
+        let name = ManifestPath.fileName(operation: 1, fencingToken: held.fencingToken)
+        let (path, content) = ("\(folder(id))/\(name)", "\(folder(id))/content")
+        try FileManager.default.moveItem(atPath: path, toPath: content)
+        #expect(mknod(path, S_IFSOCK | 0o600, 0) == 0)  // cannot be opened, even by root
+
+        let worker = try darkroom.worker()
+        let deadline = ContinuousClock.now + .seconds(30)
+        while try darkroom.store.workers().allSatisfy({ $0.refusal(of: id) == nil }), .now < deadline { usleep(20_000) }
+        let refusals = try darkroom.store.workers().compactMap { $0.refusal(of: id) }
+        let reason = try #require(refusals.first?.reason)
+        #expect(reason.contains(name), "\(reason)")
+        #expect(rename(content, path) == 0)
+        let facts = try darkroom.wait(id)
+        worker.stop()
+        worker.wait()
+        #expect(facts.counts.filtered == 2)
+        #expect(try names(id) == ["sound", "moon.png"])
+    }
+
     @Test func skipsLinesOfPhotosOutsideTheOperation() throws {
         let id = BatchID("20261121-090501123-7f3a")
         try FileManager.default.createDirectory(atPath: folder(id), withIntermediateDirectories: true)

@@ -53,6 +53,6 @@ extension BatchController {
     private static func outputTaken(_ id: BatchID, by other: BatchID) -> CoordinatorError {
         CoordinatorError(
             .outputTaken,
-            "batch \(id) cannot be retried: batch \(other) has taken its output folder", .overwrite, .submitElsewhere)
+            "batch \(id) cannot be retried: batch \(other) has taken its output", .overwrite, .submitElsewhere)
     }
 }

@@ -95,7 +95,7 @@ final class Feeder {
     private func outputTaken(by other: BatchID) -> CoordinatorError {
         CoordinatorError(
             .outputTaken,
-            "batch \(present.id): batch \(other) has taken its output folder \(present.options.output), so no photos are added",
+            "batch \(present.id): batch \(other) has taken its output \(present.options.output), so no photos are added",
             .submitElsewhere, .takeOutputBack(present.id))
     }
 

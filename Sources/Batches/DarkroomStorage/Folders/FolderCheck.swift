@@ -82,6 +82,15 @@ extension OutputPlace {
         return StorageFault(isOfPlace ? .batch : .file, failure.refusalCode, detail: detail, check: check)
     }
 
+    /// Why a manifest file could not be read. Its batch waits, because the reason may be gone soon.
+    /// - Parameter path: the path of the file, relative to the folder.
+    func fault(reading path: String, _ failure: SystemFailure) -> StorageFault {
+        StorageFault(
+            .batch, failure.refusalCode,
+            detail: detail(of: failure) ?? "\(failure.attempted) \(folder)/\(path): \(failure.text)",
+            check: FolderCheck(place: self, folder: Path.split(path).folder ?? ""))
+    }
+
     /// Why no file can be written to the folder, and what to do; nil if the failure affects only one file.
     func detail(of failure: SystemFailure) -> String? {
         switch failure.attempted {

@@ -15,7 +15,14 @@ struct FolderResults: StoredResults {
     func open(_ file: String) throws(StoredFileError) -> StoredFile {
         do throws(SystemFailure) {
             let (descriptor, size) = try Folder(trusted: root).openFile(Path.joined(path, file))
-            return StoredFile(descriptor: descriptor, size: size)
+            var status = stat()
+            guard fstat(descriptor, &status) == 0 else {
+                let error = errno
+                close(descriptor)
+                throw SystemFailure("look at", error)
+            }
+            let version = FileStamp(of: status).facts.map(String.init).joined(separator: " ")
+            return StoredFile(descriptor: descriptor, size: size, version: version)
         } catch {
             throw StoredFileError(isMissing: error.error == ENOENT, error.text)
         }

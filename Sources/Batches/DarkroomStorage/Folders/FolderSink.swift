@@ -10,24 +10,16 @@ final class FolderSink: OperationSink {
     private let place: HeldFolder
     private let held: HeldOperation
     private let worker: String
-    let past: [[UInt8]?]
-    /// Fencing tokens of manifest files that are higher than the token of this claim. Redis lost these claims when it lost
-    /// its latest changes.
-    private let forgotten: [Int]
-    /// Whether ``past`` has no lines because the folder could not be read.
-    private let isPastUnread: Bool
+    private let earlier: PastLines
 
-    init(
-        _ place: HeldFolder, _ held: HeldOperation, worker: String, past: PastLines
-    ) {
+    init(_ place: HeldFolder, _ held: HeldOperation, worker: String, past: PastLines) {
         self.place = place
         self.held = held
         self.worker = worker
-        self.past = past.lines
-        forgotten = past.forgotten
-        isPastUnread = past.isUnread
+        earlier = past
     }
 
+    var past: [[UInt8]?] { earlier.lines }
     var storage: any HeldStorage { place }
     private var batch: FolderStorage { place.storage }
 
@@ -73,18 +65,10 @@ final class FolderSink: OperationSink {
                 check: check)
     }
 
-    /// Files with lower tokens are of claims that ended before this one, and files in ``forgotten`` were read when this claim
-    /// began. Other files with higher tokens are of later claims, whose lines this sink does not know.
-    ///
-    /// Removes the manifest files of other claims whose fencing token is lower than the token of this claim, or is in
-    /// ``forgotten``. Does nothing if the file of this claim is missing, or if it lacks lines of the other files.
     func removeOthers() {
-        guard !isPastUnread, let folder = manifestFolder else { return }
+        guard let folder = manifestFolder else { return }
         let tokens = ManifestPath.fencingTokens(ofOperation: held.number, in: folder)
-        guard tokens.contains(held.fencingToken) else { return }
-        for token in tokens where token < held.fencingToken || forgotten.contains(token) {
-            remove(fencingToken: token, in: folder)
-        }
+        for token in earlier.obsolete(tokens) { remove(fencingToken: token, in: folder) }
     }
 
     func discard() {

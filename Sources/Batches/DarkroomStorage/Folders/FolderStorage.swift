@@ -8,7 +8,7 @@ import Foundation
 final class FolderStorage: BatchStorage {
     let files: BatchFiles
     let place: OutputPlace
-    private let rules: StorageRules
+    private let rules: FolderRules
     /// The open folder that the operations share. It is closed when the last operation has ended, so that its file
     /// system can be unmounted.
     private let latest = Locked(WeakFolder())
@@ -17,7 +17,7 @@ final class FolderStorage: BatchStorage {
         weak var held: HeldFolder?
     }
 
-    init(_ files: BatchFiles, in place: OutputPlace, _ rules: StorageRules) {
+    init(_ files: BatchFiles, in place: OutputPlace, _ rules: FolderRules) {
         self.files = files
         self.place = place
         self.rules = rules
@@ -104,9 +104,13 @@ final class HeldFolder: HeldStorage {
 
     var domains: Set<StorageDomain> { Set(folder.parts.map { StorageDomain(device: $0.device) }) }
 
-    func begin(_ claimed: ClaimedOperation, _ records: [PhotoRecord], worker: String) -> any OperationSink {
-        let past = PastLines.read(claimed, records, storage)
+    func begin(
+        _ claimed: ClaimedOperation, _ records: [PhotoRecord], worker: String
+    ) throws(StorageFault) -> any OperationSink {
         let held = claimed.held
+        let past = try PastLines(claimed, records, storage.files) { () throws(StorageFault) in
+            try FolderPast(held, storage)
+        }
         if claimed.leaseExpiries > 0 { storage.removeTemporaries(of: held, records, below: held.fencingToken) }
         return FolderSink(self, held, worker: worker, past: past)
     }

@@ -13,9 +13,35 @@ package struct OutputFolder: StoragePlace {
 
     package init(path: String) { self.path = path }
 
-    package var location: String { path }
+    // MARK: Locations
 
+    package static let beginning = "/"
     private static let role = "output folder"
+
+    package init(location: String) { self.init(path: location) }
+
+    package static func canonical(_ location: String) throws(StorageError) -> String {
+        guard Path.isAbsolute(location), !Path.climbs(location), !location.utf8.contains(0) else {
+            throw StorageError(.denied, "the path must be absolute, without \"..\"")
+        }
+        return "/" + Path.components(of: location).joined(separator: "/")
+    }
+
+    package var location: String { path }
+    package var title: String { "\(Self.role) \(path)" }
+
+    package func isIn(_ location: String) -> Bool { Folder.part(of: path, below: location) != nil }
+
+    package func hangDomain(_ links: [String: String]) -> String {
+        for (link, real) in links {
+            guard let part = Folder.part(of: path, below: link) else { continue }
+            return "the file system at \(MountPoint.of(Path.joined(real, part)))"
+        }
+        return "the file system at \(MountPoint.of(path))"
+    }
+
+    // MARK: Submitting
+
     private var folder: WritableFolder { WritableFolder(role: Self.role, path: path) }
 
     package func batches() throws(StorageError) -> [BatchID] {
@@ -128,19 +154,23 @@ package struct OutputFolder: StoragePlace {
         try? folder.removeFolder("manifest")  // fails if the folder is not empty
     }
 
+    // MARK: Working and reading
+
     package func storage(
-        of files: BatchFiles, taken: Int, _ rules: StorageRules, willAccess: (_ folder: String) -> Void
+        of files: BatchFiles, taken: Int, _ rules: StorageRules, willAccess: (_ location: String) -> Void
     ) throws(Refusal) -> any BatchStorage {
         let place = try OutputPlace(
             path, role: "output", marker: ManifestPath.folder(files.batch),
             holder: FolderHolder(owner: files.batch.description, number: taken), rules)
         try place.prepare(role: Self.role, rules, willAccess: willAccess)
-        return FolderStorage(files, in: place, rules)
+        return FolderStorage(files, in: place, rules.folders)
     }
 
     package func manifestLocation(of batch: BatchID) -> String { path + "/" + ManifestPath.folder(batch) }
 
     package var results: any StoredResults { FolderResults(root: path, path: "") }
 
-    package func results(in trusted: TrustedFolders) -> (any StoredResults)? { trusted.results(in: path) }
+    package func results(in trusted: TrustedPlaces) -> (any StoredResults)? {
+        trusted.folder(containing: path).map { FolderResults(root: $0.root, path: $0.part) }
+    }
 }

@@ -66,8 +66,8 @@ extension OutputPlace {
     package init(
         _ folder: String, role: String, marker: String? = nil, holder: FolderHolder? = nil, _ rules: StorageRules
     ) throws(Refusal) {
-        let above = Self.longest(of: rules.folders, containing: folder)
-        guard Path.isAbsolute(folder), !Path.climbs(folder), let trusted = rules.folders.isEmpty ? folder : above else {
+        let above = Self.longest(of: rules.places, containing: folder)
+        guard Path.isAbsolute(folder), !Path.climbs(folder), let trusted = rules.places.isEmpty ? folder : above else {
             throw Refusal(.outputNotAllowed, "its \(role) \(folder) is not in a folder to which this worker may write")
         }
         self.init(folder: folder, trusted: trusted, marker: marker, holder: holder)
@@ -77,15 +77,15 @@ extension OutputPlace {
     /// - Parameter willAccess: called with the folder before it is accessed, since the access may hang.
     /// - Throws: ``Refusal`` if the worker does not see the folder.
     package func prepare(
-        role: String, _ rules: StorageRules, willAccess: (_ folder: String) -> Void
+        role: String, _ rules: StorageRules, willAccess: (_ location: String) -> Void
     ) throws(Refusal) {
         willAccess(folder)
-        if rules.makesFolders { try create(role) }
+        if rules.makesPlaces { try create(role) }
         do throws(SystemFailure) {
             _ = try open()
         } catch {
             let isMissing = error.error == ENOENT || error.error == ENOTDIR
-            if isMissing, rules.isRemote, !rules.makesFolders {
+            if isMissing, rules.isRemote, !rules.makesPlaces {
                 throw Refusal(
                     .folderMissing,
                     "its \(role) is not seen here: \(markerPath) is missing; mount its share, or let this worker create "

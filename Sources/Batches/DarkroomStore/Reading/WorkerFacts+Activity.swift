@@ -1,5 +1,5 @@
-import DarkroomFiles
 import DarkroomModel
+import DarkroomStorage
 
 /// What a worker says about the photos of its batches: `running`, `waiting` and `outputs.under`. Each fact is a text of
 /// bounded length, so that a heartbeat stays small; a longer text is cut after a whole entry.
@@ -50,11 +50,11 @@ extension WorkerFacts {
             }, ";")
     }
 
-    /// The fact `outputs.under`: the folders to which the worker may write, separated by line ends; empty if the worker may write
-    /// to every folder, and if the folders cannot be written as a text of bounded length.
-    package static func text(ofFolders folders: [String]) -> String {
-        let text = folders.joined(separator: "\n")
-        let isReadable = text.utf8.count <= mostText && !folders.contains { $0.contains("\n") || $0.isEmpty }
+    /// The fact `outputs.under`: the locations in which the worker may write, separated by line ends; empty if the worker may
+    /// write to every place, and if the locations cannot be written as a text of bounded length.
+    package static func text(ofPlaces locations: [String]) -> String {
+        let text = locations.joined(separator: "\n")
+        let isReadable = text.utf8.count <= mostText && !locations.contains { $0.contains("\n") || $0.isEmpty }
         return isReadable ? text : ""
     }
 
@@ -98,15 +98,16 @@ extension WorkerFacts {
         [fields["refused"] ?? "", fields["outputs.under"] ?? ""] + refusedToo.sorted().map(\.description)
     }
 
-    /// Why the worker refuses a batch, or will refuse it because it may not write to the batch's folders. Nil if no reason
+    /// Why the worker refuses a batch, or will refuse it because it may not write to the batch's places. Nil if no reason
     /// is known.
     package func refusal(of batch: BatchFacts) -> Refusal? {
         if let refusal = refusal(of: batch.id) { return refusal }
-        let folders = (fields["outputs.under"] ?? "").split(separator: "\n").map(String.init)
-        guard !folders.isEmpty else { return nil }
-        for (what, path) in [("output", batch.options.output), ("folder of originals", batch.options.originals)]
-        where !path.isEmpty && !folders.contains(where: { Folder.part(of: path, below: $0) != nil }) {
-            return Refusal(.outputNotAllowed, "its \(what) \(path) is not in a folder to which this worker may write")
+        let allowed = (fields["outputs.under"] ?? "").split(separator: "\n").map(String.init)
+        guard !allowed.isEmpty else { return nil }
+        for (what, location) in [("output", batch.options.output), ("folder of originals", batch.options.originals)]
+        where !location.isEmpty && !allowed.contains(where: StorageSchemes.place(location).isIn) {
+            return Refusal(
+                .outputNotAllowed, "its \(what) \(location) is not in a folder to which this worker may write")
         }
         return nil
     }

@@ -7,10 +7,10 @@ import DarkroomStore
 ///
 /// ```swift
 /// let client = try DarkroomClient("redis://127.0.0.1:6379")
-/// var options = BatchOptions()
-/// options.name = "holidays"
-/// options.output = "/mnt/photos"
-/// let batch = try await client.submit(contentsOf: "photos.csv", options: options)
+/// var submission = Submission("photos.csv")
+/// submission.name = "holidays"
+/// submission.output = "/mnt/photos"
+/// let batch = try await client.submit(submission)
 /// try await client.prioritize(batch.id, .high)
 /// let done = try await client.wait(for: batch.id)
 /// print(done.counts.filtered, "of", done.photos)

@@ -23,7 +23,7 @@ extension DarkroomError {
         case let error as CoordinatorError: coordinatorCodes[error.code] ?? .other
         case is PhotoListError: .listUnreadable
         case is ManifestError: .manifestUnreadable
-        case is FileNameTemplate.Problem: .invalidOptions
+        case is FieldError: .invalidOptions
         default: .other
         }
     }

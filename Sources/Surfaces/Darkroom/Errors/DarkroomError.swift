@@ -78,6 +78,9 @@ public struct DarkroomError: Error, Remediable {
     /// The underlying error; nil if there is none.
     public let cause: (any Error)?
 
+    /// The field of a ``Submission`` whose value is invalid; nil for other failures.
+    public var field: Submission.Field? { (cause as? FieldError)?.field }
+
     /// - Parameter problem: what failed, on which object, what was found, and what to do if there are no `remedies`.
     package init(
         _ code: Code, _ attempted: String, _ problem: String, _ remedies: [Remedy] = [], cause: (any Error)? = nil

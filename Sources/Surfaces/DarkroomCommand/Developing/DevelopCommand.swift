@@ -3,6 +3,7 @@ import Darkroom
 import DarkroomFiles
 import DarkroomImaging
 import DarkroomRecipes
+import DarkroomText
 import Foundation
 
 /// `darkroom develop`: develops photo files directly, without a queue.
@@ -80,7 +81,7 @@ struct DevelopCommand: ParsableCommand {
         if recursive || jobs != nil {
             throw ValidationError("\(recursive ? "--recursive" : "--jobs"): only with -o <folder>")
         }
-        if try image.renditions() != nil {
+        if try !image.options().renditions.isEmpty {
             throw ValidationError("--rendition: several files need a folder; write darkroom develop IN... -o <folder>")
         }
         guard names.count == 2 else {
@@ -114,7 +115,7 @@ struct DevelopCommand: ParsableCommand {
                 "--format \(given): the ending of \(destination) says \(format.rawValue); leave one of them out")
         }
         settings.format = .fixed(format)
-        try ImageOptions.check(settings)
+        try namingOptions { try Submission.check(settings) }
     }
 
     func run() throws {
@@ -140,8 +141,7 @@ struct DevelopCommand: ParsableCommand {
 
     /// A line that says what is done to the photos. The ending of OUT is a format, as in `moon.png moon.webp`.
     private func treatmentNote() throws -> String {
-        var options = BatchOptions()
-        try image.apply(to: &options)
+        var options = try image.options()
         if output == nil, let format = Self.format(ofEnding: names[1]) {
             var settings = try image.settings()
             settings.format = .fixed(format)

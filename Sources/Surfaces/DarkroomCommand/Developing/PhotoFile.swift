@@ -44,22 +44,21 @@ struct PhotoFile {
         let mode: mode_t = replaced == nil ? 0o666 : 0o600
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw failure(systemErrorText()) }
-        var problem: Int32 = 0
-        do throws(SystemFailure) { try writeAll(bytes, to: descriptor) } catch { problem = error.error }
-        if problem == 0, let replaced {
-            // chown(2): only root may change the owner. If this process is not root's, its user owns the new file.
-            let hasOwner = fchown(descriptor, replaced.st_uid, replaced.st_gid) == 0
-            let hasGroup = hasOwner || fchown(descriptor, uid_t.max, replaced.st_gid) == 0
-            let mode = Self.mode(replacing: replaced.st_mode, hasOwner: hasOwner, hasGroup: hasGroup)
-            if fchmod(descriptor, mode) != 0 { problem = errno }
-        }
-        time?.set(on: descriptor)
-        if close(descriptor) != 0, problem == 0 { problem = errno }
-        if problem == 0 { problem = replaced == nil ? Self.nameNew(temporary, path) : Self.rename(temporary, path) }
-        guard problem == 0 else {
+        do throws(SystemFailure) {
+            try fill(descriptor, with: bytes, time: time) { descriptor throws(SystemFailure) in
+                guard let replaced else { return }
+                // chown(2): only root may change the owner. If this process is not root's, its user owns the new file.
+                let hasOwner = fchown(descriptor, replaced.st_uid, replaced.st_gid) == 0
+                let hasGroup = hasOwner || fchown(descriptor, uid_t.max, replaced.st_gid) == 0
+                let mode = Self.mode(replacing: replaced.st_mode, hasOwner: hasOwner, hasGroup: hasGroup)
+                guard fchmod(descriptor, mode) == 0 else { throw SystemFailure("change", errno) }
+            }
+            let problem = replaced == nil ? Self.nameNew(temporary, path) : Self.rename(temporary, path)
+            guard problem == 0 else { throw SystemFailure("rename", problem) }
+        } catch {
             unlink(temporary)
             throw failure(
-                problem == EEXIST ? "it is there already; --force replaces it" : systemErrorText(problem))
+                error.error == EEXIST ? "it is there already; --force replaces it" : systemErrorText(error.error))
         }
     }
 

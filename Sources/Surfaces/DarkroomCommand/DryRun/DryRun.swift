@@ -1,17 +1,14 @@
 import Darkroom
 import DarkroomImaging
 import DarkroomLists
-import DarkroomStorage
+import DarkroomText
 
 /// The report of `--dry-run`: what a command would do. Nothing is stored.
 struct DryRun {
     private static let noteEvery = Duration.seconds(5)
-    private static let photosPerCheck = 1 << 16
 
     let photos: SelectedPhotos
-    let options: BatchOptions
-    let examination: ListExamination
-    private let outputExists: Bool?
+    let examination: SubmissionExamination
 
     /// Reads the whole list. Blocks.
     /// - Parameters:
@@ -23,19 +20,17 @@ struct DryRun {
         _ progress: LiveProgress
     ) throws {
         self.photos = photos
-        self.options = options
-        self.outputExists = outputExists
-        var examination = try ListExamination(options, fileFolders: fileFolders)
         var next = ContinuousClock.now + Self.noteEvery
-        try photos.read { entry in
-            examination.add(entry)
-            guard examination.photos % Self.photosPerCheck == 0, next < .now else { return true }
-            progress.note("\(HumanText.count(examination.photos)) photos read")
+        examination = try SubmissionExamination(
+            of: photos, photos, options, outputExists: outputExists, fileFolders: fileFolders
+        ) { count in
+            guard next < .now else { return }
+            progress.note("\(HumanText.count(count)) photos read")
             next = .now + Self.noteEvery
-            return true
         }
-        self.examination = examination
     }
+
+    private var options: BatchOptions { examination.options }
 
     /// Prints the report.
     /// - Parameters:
@@ -70,16 +65,14 @@ struct DryRun {
         for entry in examination.unusable {
             let line = entry.line.map { "line \($0), " } ?? ""
             let name = HumanText.safe(entry.name)
-            sheet.add(
-                "  \(line)photo \(entry.index)", "\(name): \(entry.problem.reason.word): \(entry.problem.detail)")
+            sheet.add("  \(line)photo \(entry.index)", "\(name): \(entry.reason.word): \(entry.detail)")
         }
-        let repetitions = examination.repetitions
-        var found = HumanText.count(repetitions.count)
-        if repetitions.count > 0 { found += ": \(HumanText.list(repetitions.examples))" }
-        if repetitions.compared < examination.photos {
-            found += " (only the first \(HumanText.count(repetitions.compared)) photos were compared)"
+        var found = HumanText.count(examination.repetitions)
+        if examination.repetitions > 0 { found += ": \(HumanText.list(examination.repeatedNames))" }
+        if examination.comparedPhotos < examination.photos {
+            found += " (only the first \(HumanText.count(examination.comparedPhotos)) photos were compared)"
         }
-        sheet.add(hasIndex ? "repeated names" : "same file if case is ignored", found)
+        sheet.add(examination.namesHaveIndex ? "repeated names" : "same file if case is ignored", found)
     }
 
     private func addFiles(to sheet: inout FactSheet) {
@@ -87,43 +80,38 @@ struct DryRun {
         if examination.leavesFilesOut { sheet.add("file", "...") }
         for file in examination.lastFiles { sheet.add("file", file) }
         for row in options.recipeRows { sheet.add(row.name, row.text) }
-        let holder = holder.map { ", taken by batch \($0)" } ?? ""
-        let found = outputExists.map { $0 ? " (exists\(holder))" : " (new)" } ?? " (on the machines of the workers)"
+        let holder = examination.outputHolder.map { ", taken by batch \($0)" } ?? ""
+        let found =
+            examination.outputExists.map { $0 ? " (exists\(holder))" : " (new)" } ?? " (on the machines of the workers)"
         sheet.add("output", options.output + found)
     }
 
-    /// The batch that has taken the output folder; nil if there is none.
-    private var holder: BatchID? { outputExists == true ? StorageSchemes.place(options.output).holder?.batch : nil }
-
-    private var hasIndex: Bool { examination.template.hasIndex }
-
     private var reasonsByCount: [(reason: FailureReason, count: Int)] {
-        examination.reasons.sorted { ($1.value, $0.key.word) < ($0.value, $1.key.word) }.map { ($0.key, $0.value) }
+        examination.failures.sorted { ($1.value, $0.key.word) < ($0.value, $1.key.word) }.map { ($0.key, $0.value) }
     }
 
     private func json(_ action: PlannedAction, _ warnings: [String]) -> JSON {
         let unusable = examination.unusable.map { entry -> JSON in
             [
                 "index": .int(entry.index), "line": JSON(entry.line), "name": .string(entry.name),
-                "reason": .string(entry.problem.reason.word), "detail": .string(entry.problem.detail),
+                "reason": .string(entry.reason.word), "detail": .string(entry.detail),
             ]
         }
         let repetitions: JSON = [
-            "count": .int(examination.repetitions.count), "compared": .int(examination.repetitions.compared),
-            "first": .array(examination.repetitions.examples.map(JSON.string)),
+            "count": .int(examination.repetitions), "compared": .int(examination.comparedPhotos),
+            "first": .array(examination.repeatedNames.map(JSON.string)),
         ]
         let settings = settings(of: options).map { JSON.Member(key: $0.key, value: .string($0.value)) }
-        let sample = photos.selection.sample
         let document: JSON = [
             "would": .string(action.word), "batch": JSON(action.batch?.description),
             "list": .string(photos.list.name), "photos": .int(examination.photos),
-            "listedPhotos": JSON(photos.listedPhotos), "seed": JSON(sample?.seed),
+            "listedPhotos": JSON(examination.listedPhotos), "seed": JSON(examination.seed),
             "failures": .object(reasonsByCount.map { JSON.Member(key: $0.reason.word, value: .int($0.count)) }),
-            "unusable": .array(unusable), hasIndex ? "repeatedNames" : "repeatedFiles": repetitions,
+            "unusable": .array(unusable), examination.namesHaveIndex ? "repeatedNames" : "repeatedFiles": repetitions,
             "firstFiles": .array(examination.firstFiles.map(JSON.string)),
             "lastFiles": .array(examination.lastFiles.map(JSON.string)),
-            "output": .string(options.output), "outputExists": outputExists.map(JSON.bool) ?? .null,
-            "outputHolder": JSON(holder?.description),
+            "output": .string(options.output), "outputExists": examination.outputExists.map(JSON.bool) ?? .null,
+            "outputHolder": JSON(examination.outputHolder?.description),
             "options": .object(settings), "warnings": .array(warnings.map(JSON.string)),
         ]
         return document.adding(JSON(recipeOf: options))

@@ -9,12 +9,13 @@ extension SubmitCommand {
     /// workers are checked, too.
     func describe() throws {
         let progress = LiveProgress()
-        let selection = reading.selection()
-        let photos = try reading.open(list, output: output, selection) { progress.note($0) }
-        let options = try options(for: photos.list)
+        let submission = try submission()
+        let photos = try reading.open(list, output: output, submission.list.selection()) { progress.note($0) }
+        try requireOverlays()
+        let options = try namingOptions { try submission.options(for: photos.list) }
         let (client, warnings) = try redisIfReachable()
-        if let client { _ = try queue.batchesBefore(in: client) }
-        let check = SubmissionCheck(options, overwrite: files.overwrite, store: client?.store)
+        if let client { _ = try resolved(submission, in: client) }
+        let check = SubmissionCheck(options, overwrite: submission.overwrite, store: client?.store)
         let report = try DryRun(photos, options, outputExists: check.run(), progress)
         try report.write(.submits, besides: BatchOptions(), warnings: warnings, isJSON: json)
     }

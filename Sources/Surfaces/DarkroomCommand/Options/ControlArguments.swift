@@ -1,7 +1,6 @@
 import ArgumentParsing
 import Darkroom
-
-extension BatchPriority: ExpressibleByArgument {}
+import DarkroomText
 
 extension PhotoRanges: ExpressibleByArgument {
     package init(argument: String) throws {

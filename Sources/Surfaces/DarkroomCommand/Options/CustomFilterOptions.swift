@@ -1,5 +1,6 @@
 import ArgumentParsing
 import Darkroom
+import DarkroomText
 import DarkroomWorker
 
 /// `NAME=COMMAND`: a command and the name of its custom filter.

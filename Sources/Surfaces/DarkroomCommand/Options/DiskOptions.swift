@@ -1,5 +1,6 @@
 import ArgumentParsing
 import Darkroom
+import DarkroomText
 
 /// How a worker handles photos whose files do not fit on the disk.
 enum WhenDiskFull: String, CaseIterable, ExpressibleByArgument {

@@ -1,5 +1,6 @@
 import ArgumentParsing
 import Darkroom
+import DarkroomText
 import DarkroomTransfer
 
 /// Options for downloads: allowed addresses, limits and timeouts.

@@ -56,42 +56,16 @@ struct ImageOptions: ParsableArguments {
     @Option(help: "The frames of animations: first, or keep all if the output is GIF or WebP.")
     var animation: AnimationFrames = .first
 
-    enum AnimationFrames: String, CaseIterable, ExpressibleByArgument { case first, keep }
-
     func advice(onUnknownOption name: String, value: String?) -> OptionAdvice? {
         Mistakes.advice(onOptionForFilter: name, value: value)
     }
 
     func validate() throws {
-        let settings = try settings()
-        try check(settings, renditions())
         if metadata != nil, strip { throw ValidationError("--strip: it is --metadata none; leave one of them out") }
         if recipe != nil, !rendition.isEmpty {
             throw ValidationError("--recipe: the renditions are in the file; leave --rendition out")
         }
-        if !filter.isEmpty, recipe != nil || !rendition.isEmpty {
-            throw ValidationError("--filter: each rendition has filters of its own; write the filter there")
-        }
-        if filter.count > 1, filter.contains(where: \.chain.steps.isEmpty) {
-            throw ValidationError("--filter none: none stands alone; leave it or the other filters out")
-        }
         _ = try options()
-    }
-
-    /// Throws if a setting of a file can have no effect.
-    private func check(_ settings: EncodingSettings, _ recipe: Recipe?) throws {
-        guard let recipe else { return try Self.check(settings) }
-        do throws(ChainSyntaxError) {
-            try recipe.checkSettings(over: settings)
-        } catch {
-            throw renditionError(error)
-        }
-    }
-
-    /// Throws if a setting of these options can have no effect.
-    static func check(_ settings: EncodingSettings) throws(ValidationError) {
-        guard let (setting, problem) = settings.settingWithoutEffect(of: settings) else { return }
-        throw ValidationError("--\(setting.rawValue): \(problem)")
     }
 
     /// Throws if this machine cannot write the format of a file.
@@ -104,82 +78,48 @@ struct ImageOptions: ParsableArguments {
     }
 
     /// The encoding of all files.
-    func settings() throws -> EncodingSettings {
-        var settings = EncodingSettings()
-        let texts: [(setting: EncodingSetting, text: String?)] = [
-            (.format, format), (.quality, quality), (.effort, effort), (.chroma, chroma), (.maxBytes, maxBytes),
-            (.metadata, strip ? "none" : metadata), (.background, background), (.hdr, hdr),
-            (.lossless, lossless ? "yes" : nil), (.progressive, progressive ? "yes" : nil),
-            (.palette, palette ? "yes" : nil), (.srgb, srgb ? "yes" : nil),
-        ]
-        for (setting, text) in texts {
-            guard let text else { continue }
-            do throws(InvalidParameterValue) {
-                try settings.set(setting, to: text)
-            } catch {
-                throw ValidationError("--\(setting.rawValue) \(ShellWord.quoted(text)): \(error.advice)")
-            }
-        }
-        return settings
-    }
+    func settings() throws -> EncodingSettings { try options().encoding.settings() }
 
     /// A line that says what is done to the photos, for the start of a command.
     func treatmentNote() throws -> String { try options().treatmentText }
 
-    /// The renditions; nil if none are given.
-    func renditions() throws(ValidationError) -> Recipe? {
-        if let recipe { return recipe.recipe }
-        guard !rendition.isEmpty else { return nil }
-        do throws(ChainSyntaxError) {
-            return try Recipe(rendition.map(\.rendition))
-        } catch {
-            throw renditionError(error)
-        }
-    }
-
-    private func renditionError(_ error: ChainSyntaxError) -> ValidationError {
-        ValidationError("\(recipe.map { "--recipe \"\($0.path)\"" } ?? "--rendition"): \(InvalidValue(error))")
-    }
-
     /// The files that are made of each photo, at least one.
     func outputs() throws -> [PhotoOutput] { try options().outputs() }
 
-    private func options() throws -> BatchOptions {
-        var options = BatchOptions()
-        try apply(to: &options)
-        return options
+    /// The options of a batch with these options, in canonical form.
+    func options() throws -> BatchOptions {
+        try namingOptions(name(of:)) {
+            var form = Submission("")
+            try fill(&form)
+            return try form.options.checkedImages()
+        }
     }
 
-    /// Applies these options to the options of a batch, in canonical form. The paths of watermarks become absolute.
-    func apply(to options: inout BatchOptions) throws {
-        if !filter.isEmpty { options.filters = filter.flatMap { [PhotoFilter](Self.absolute($0.chain)) } }
-        options.renditions =
-            try renditions()?.renditions.map { rendition in
-                PhotoRendition(
-                    rendition.name, filters: [PhotoFilter](Self.absolute(rendition.chain)),
-                    encoding: PhotoEncoding(rendition.settings))
-            } ?? []
-        options.encoding = PhotoEncoding(try settings())
-        options.damagedPhotos = onDamaged
-        options.keepsAnimations = animation == .keep
-        do throws(ChainSyntaxError) {
-            // Several options together, or absolute paths, may exceed a limit that no single option exceeds.
-            options = try options.canonical()
-        } catch {
-            throw options.renditions.isEmpty
-                ? ValidationError("--filter: \(InvalidValue(error))") : renditionError(error)
+    /// Fills the fields of these options.
+    func fill(_ form: inout Submission) throws(FieldError) {
+        try form.setFilters(filter.map(\.chain))
+        form.setRenditions(recipe?.recipe.renditions ?? rendition.map(\.rendition))
+        let texts: [(field: Submission.Field, text: String?)] = [
+            (.format, format), (.quality, quality), (.effort, effort), (.chroma, chroma), (.maxBytes, maxBytes),
+            (.metadata, strip ? "none" : metadata), (.background, background), (.hdr, hdr),
+            (.lossless, lossless ? "true" : nil), (.progressive, progressive ? "true" : nil),
+            (.palette, palette ? "true" : nil), (.srgb, srgb ? "true" : nil),
+        ]
+        for (field, text) in texts {
+            if let text { try form.set(field, to: [text]) }
         }
+        form.damagedPhotos = onDamaged
+        form.keepsAnimations = animation == .keep
+    }
+
+    /// The name of a field in messages: renditions may be in a recipe.
+    func name(of field: Submission.Field) -> String {
+        guard field == .renditions, let recipe else { return field.option }
+        return "--recipe \"\(recipe.path)\""
     }
 }
 
 extension ImageOptions {
-    fileprivate static func absolute(_ chain: FilterChain) -> FilterChain {
-        chain.map { filter in
-            guard filter.kind == .watermark, let path = filter.text("image") else { return filter }
-            return filter.with("image", absolutePath(path))
-        }
-    }
-
     /// Loads the pictures of the watermarks from this machine.
     /// - Throws: `CommandError` if a file is missing or is not a picture.
     func overlays() throws -> [Filter: [UInt8]] {
@@ -202,8 +142,6 @@ extension ImageOptions {
             .compactMap { $0.text("image").map(Self.folder) }
     }
 }
-
-extension DamagedPhotos: ExpressibleByArgument {}
 
 /// The value of `--filter`: one filter or several.
 struct ChainArgument: ExpressibleByArgument {

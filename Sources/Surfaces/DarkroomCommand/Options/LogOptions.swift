@@ -1,5 +1,6 @@
 import ArgumentParsing
 import DarkroomLogging
+import DarkroomText
 
 extension LogLevel: ExpressibleByArgument {}
 extension LogFormat: ExpressibleByArgument {}

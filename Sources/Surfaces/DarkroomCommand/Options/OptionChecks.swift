@@ -1,4 +1,7 @@
 import ArgumentParsing
+import Darkroom
+import DarkroomStorage
+import DarkroomText
 import Foundation
 
 /// Throws if `value` is less than `least`.
@@ -20,8 +23,19 @@ func require(_ bounds: ClosedRange<Int>, _ size: ByteSize, _ option: String) thr
     try require(bounds, size.bytes, option) { ByteSize(bytes: $0).argumentText }
 }
 
-/// The absolute path, without `.` and `..`. Symbolic links are not resolved.
-func absolutePath(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
+/// The canonical location of a place, or of what contains places. The path of a folder becomes absolute.
+func place(_ text: String, _ option: String) throws(ValidationError) -> String {
+    do throws(StorageError) {
+        return try StorageSchemes.location(text, absolute: absolutePath)
+    } catch {
+        throw ValidationError("\(option) \(text): \(error.problem)")
+    }
+}
+
+/// The canonical location of what contains places. Throws if it is a folder that does not exist.
+func existingPlace(_ text: String, _ option: String) throws -> String {
+    StorageSchemes.isPath(text) ? try existingFolder(text, option) : try place(text, option)
+}
 
 /// The absolute path of a folder. Throws if the folder does not exist.
 func existingFolder(_ path: String, _ option: String) throws(CommandError) -> String {

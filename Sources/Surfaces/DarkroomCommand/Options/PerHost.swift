@@ -1,4 +1,5 @@
 import ArgumentParsing
+import DarkroomText
 
 /// The value of `--per-host`.
 enum PerHost: ExpressibleByArgument, Equatable {

@@ -1,36 +1,7 @@
 import ArgumentParsing
 import Darkroom
 import DarkroomStore
-
-/// How long Redis keeps a finished batch.
-enum Retention: ExpressibleByArgument {
-    case duration(Duration)
-    case forever
-
-    init(argument: String) throws {
-        if argument == "forever" {
-            self = .forever
-        } else {
-            do {
-                self = .duration(try Duration(argument: argument))
-            } catch {
-                throw InvalidValue("\(error), or \"forever\"")
-            }
-        }
-    }
-
-    var argumentText: String {
-        switch self {
-        case .duration(let duration): duration.argumentText
-        case .forever: "forever"
-        }
-    }
-
-    /// The duration; nil means forever.
-    var duration: Duration? {
-        if case .duration(let duration) = self { duration } else { nil }
-    }
-}
+import DarkroomText
 
 /// Options for when a batch starts, who is notified of its end, and how Redis stores it.
 struct QueueOptions: ParsableArguments {
@@ -64,53 +35,17 @@ struct QueueOptions: ParsableArguments {
     @Option(help: "How long Redis keeps the finished batch, or \"forever\".", valueName: "duration")
     var retain: Retention = .duration(.seconds(24 * 3600))
 
-    func validate() throws {
-        guard BatchOptions.operationSizes.contains(operationSize) else {
-            throw ValidationError("--operation-size \(operationSize): from 1 to 1000")
-        }
-        let leases = BatchOptions.leaseMilliseconds
-        guard lease >= .milliseconds(leases.lowerBound) else {
-            throw ValidationError("--lease \(lease.argumentText): at least 6s, so that two heartbeats may get lost")
-        }
-        guard lease <= .milliseconds(leases.upperBound) else {
-            throw ValidationError(
-                "--lease \(lease.argumentText): at most 24h, since the photos of a lost worker wait that long")
-        }
-        try requireAtLeast(BatchOptions.windows.lowerBound, window.value, "--window")
-        guard after.count <= BatchOptions.mostBatchesBefore else {
-            throw ValidationError(
-                "--after: \(after.count) batches, at most \(BatchOptions.mostBatchesBefore) are possible; let one of "
-                    + "them wait for others")
-        }
-        if afterSuccess, after.isEmpty {
-            throw ValidationError("--after-success: name the batches that must succeed, with --after <batch>")
-        }
-        if let name, let problem = BatchOptions.problem(ofName: name) {
-            throw ValidationError("--name \"\(name.prefix(40))\": \(problem)")
-        }
-        if let webhook, let problem = BatchOptions.problem(ofWebhook: webhook) {
-            throw ValidationError("--webhook: \(problem)")
-        }
-    }
-
-    func batchesBefore(in client: DarkroomClient) throws -> [BatchID] {
-        do throws(StoreError) {
-            return try client.batches(named: after).map(\.id)
-        } catch {
-            guard [.noSuchBatch, .ambiguousBatch].contains(error.code) else { throw error }
-            throw CommandError("--after: \(error)")
-        }
-    }
-
-    /// Applies these options to the options of a batch.
-    func apply(to options: inout BatchOptions) {
-        options.name = name ?? ""
-        options.operationSize = operationSize
-        options.lease = lease
-        options.window = window.value
-        options.retain = retain.duration
-        options.priority = priority
-        options.afterSuccess = afterSuccess
-        options.webhook = webhook ?? ""
+    /// Fills the fields of these options.
+    func fill(_ form: inout Submission) throws(FieldError) {
+        if webhook == "", let problem = BatchOptions.problem(ofWebhook: "") { throw FieldError(.webhook, problem) }
+        form.batchesBefore = after
+        form.name = name ?? ""
+        form.operationSize = operationSize
+        form.lease = lease
+        form.window = window.value
+        form.retain = retain.duration
+        form.priority = priority
+        form.afterSuccess = afterSuccess
+        form.webhook = webhook ?? ""
     }
 }

@@ -90,15 +90,3 @@ struct RedisOptions: ParsableArguments {
         return client
     }
 }
-
-extension DarkroomClient {
-    /// The named batches, each once.
-    func batches(named names: [String]) throws(StoreError) -> [BatchFacts] {
-        var batches: [BatchFacts] = []
-        for name in names {
-            let batch = try store.batch(named: name)
-            if !batches.contains(where: { $0.id == batch.id }) { batches.append(batch) }
-        }
-        return batches
-    }
-}

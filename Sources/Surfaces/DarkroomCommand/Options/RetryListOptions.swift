@@ -17,7 +17,7 @@ struct RetryListOptions: ParsableArguments {
     func restore(_ batch: BatchFacts, in client: DarkroomClient, _ reading: ListReadingOptions) throws {
         // The retry refuses a cancelled batch, so the list is not needed.
         guard let list, !batch.cancelled else { return }
-        let photos = try reading.open(list, output: batch.options.output, reading.selection()) {
+        let photos = try reading.open(list, output: batch.options.output, reading.photoList(list).selection()) {
             printToStandardError($0)
         }
         let coordinator = client.coordinator { printToStandardError($0.description) }

@@ -1,6 +1,7 @@
 import ArgumentParsing
 import Darkroom
 import DarkroomHTTP
+import DarkroomText
 import DarkroomWeb
 import DarkroomWorker
 
@@ -109,7 +110,7 @@ struct WebServerOptions: ParsableArguments {
     }
 
     /// The folder into which submitted batches write.
-    func outputs() throws -> String? { try outputsUnder.map { try existingFolder($0, "--outputs-under") } }
+    func outputs() throws -> String? { try outputsUnder.map { try existingPlace($0, "--outputs-under") } }
 
     /// The configuration of the server.
     /// - Parameter scratch: The folder for thumbnails and uploads.
@@ -128,7 +129,7 @@ struct WebServerOptions: ParsableArguments {
         }
         configuration.prefix = prefix
         configuration.isReadOnly = readOnly
-        configuration.photosUnder = try photosUnder.map { try existingFolder($0, "--photos-under") }
+        configuration.photosUnder = try photosUnder.map { try existingPlace($0, "--photos-under") }
         if let outputs = try outputs() { configuration.photosUnder.append(outputs) }
         configuration.cacheBytes = cacheSize.bytes
         if let tlsCert, let tlsKey {

@@ -1,5 +1,6 @@
 import Darkroom
 import DarkroomCoding
+import DarkroomText
 import DarkroomWorker
 
 /// The options of a run that decide which photos fail, but not how the files look. A later run with other options compares

@@ -111,10 +111,7 @@ enum BatchRoutes {
         }
         let batch = try call.batch()
         let overwrite = try fields.flag("overwrite")
-        let retried = try Problem.naming(["overwrite"], "retry batch \(batch.id)") {
-            try call.client.control.retry(batch.id, reasons: reasons, overwrite: overwrite)
-        }
-        return (batch, retried)
+        return (batch, try call.client.control.retry(batch.id, reasons: reasons, overwrite: overwrite))
     }
 
     @Sendable private static func focus(_ call: Call) throws -> HTTPResponse {

@@ -28,7 +28,7 @@ enum FileRoutes {
     ) throws -> HTTPResponse {
         let width = try call.number("width", in: 1...2048, default: 256)
         let allowed = ThumbnailMaker.widths.first { $0 >= width } ?? 2048
-        let version = try photo.version()
+        let version = photo.version
         do {
             return try call.cached(ThumbnailMaker.key(version, width: allowed)) {
                 HTTPResponse(
@@ -46,7 +46,7 @@ enum FileRoutes {
     }
 
     private static func file(_ call: Call, _ photo: OpenPhoto) throws -> HTTPResponse {
-        try call.cached(try photo.version()) {
+        try call.cached(photo.version) {
             let start = try photo.start()
             let format = start.withUnsafeBytes { ImageFormat(contentOf: $0) }
             let name = Path.split(photo.path).name

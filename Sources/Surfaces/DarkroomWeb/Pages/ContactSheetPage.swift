@@ -33,7 +33,7 @@ struct ContactSheetPage {
         waited = finder.waited(of: batch).text()
         photos = batch.damage.isEmpty ? try PhotoPage(call, of: batch, limit: Self.photosOfTable) : nil
         showsFiles = call.site.results(of: batch) != nil
-        showsOriginals = call.site.folders.results(in: batch.options.originals) != nil
+        showsOriginals = call.site.originals(of: batch) != nil
     }
 
     private var site: Site { call.site }

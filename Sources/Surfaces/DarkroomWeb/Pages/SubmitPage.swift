@@ -33,7 +33,7 @@ enum SubmitPage {
         ).response(status: problem?.status ?? 200)
     }
 
-    private static func form(_ site: Site, _ submission: ListSubmission, _ entered: FormFields?) -> HTML {
+    private static func form(_ site: Site, _ submission: ListFeeds, _ entered: FormFields?) -> HTML {
         let priorities = BatchPriority.allCases.map { ($0.rawValue, $0.rawValue) }
         let formats = [("", "as the photo")] + ImageFormat.allCases.map { ($0.rawValue, $0.rawValue) }
         func value(_ name: String) -> String? { entered?.all(name).first { !$0.isEmpty } }

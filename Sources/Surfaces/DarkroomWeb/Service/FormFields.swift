@@ -105,12 +105,11 @@ struct FormFields: Sendable {
 
     /// - Throws: ``Problem`` if the field is neither missing nor `true`, `false`, `on`, `1` or `0`.
     func flag(_ name: String) throws(Problem) -> Bool {
-        switch try text(name) {
-        case nil, "false", "0": return false
-        case "true", "on", "1": return true
-        case let other?:
-            throw Problem(400, "invalidField", "the field \"\(name)\" is \"\(other)\"; it can be true or false")
+        guard let text = try text(name) else { return false }
+        guard let flag = Bool(flag: text) else {
+            throw Problem(400, "invalidField", "the field \"\(name)\" is \"\(text)\"; it can be true or false")
         }
+        return flag
     }
 
     /// - Throws: ``Problem`` if the field is not a whole number.

@@ -15,8 +15,7 @@ struct Problem: Error, Sendable {
     init(_ status: Int, _ code: String, _ detail: String, methods: [HTTPMethod] = []) {
         self.status = status
         self.code = code
-        // A detail may quote a long value of the client. `naming` searches details with a regular expression, which takes
-        // longer for a longer text.
+        // A detail may quote a long value of the client.
         self.detail = detail.shortened(to: Self.mostScalars)
         self.methods = methods
     }
@@ -35,27 +34,7 @@ struct Problem: Error, Sendable {
             let error = DarkroomError(error, attempted)
             self.init(
                 Self.statuses[error.code] ?? 500, error.code.description,
-                (error.code == .redisUnreachable ? "Redis does not answer: " : "") + error.message)
-        }
-    }
-
-    /// Calls `body`. Messages of its errors name these fields instead of the options of commands: `"fileName"` instead
-    /// of `--file-name`.
-    static func naming<Result>(_ fields: [String], _ attempted: String, _ body: () throws -> Result) throws(Problem)
-        -> Result
-    {
-        do {
-            return try body()
-        } catch {
-            let problem = Problem(error, attempted)
-            // The options in a command that the message advises stay as they are.
-            let options = #/darkroom [a-z]+ [^;]*|--(?<name>[a-z]+(-[a-z]+)*)/#
-            let detail = problem.detail.replacing(options) { match in
-                let words = match.output.name?.split(separator: "-") ?? []
-                let field = words.prefix(1) + words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }
-                return fields.contains(field.joined()) ? "\"\(field.joined())\"" : String(match.output.0)
-            }
-            throw Problem(problem.status, problem.code, detail)
+                (error.code == .redisUnreachable ? "Redis does not answer: " : "") + RemedyWording.fields.text(error))
         }
     }
 
@@ -105,6 +84,13 @@ struct Problem: Error, Sendable {
         var response = HTTPResponse(json, status: status)
         response["Content-Type"] = "application/problem+json"
         return response
+    }
+}
+
+extension RemedyWording {
+    /// The words for clients of the HTTP API: a remedy names the field of the request if there is one.
+    fileprivate static let fields = RemedyWording { remedy in
+        if case .overwrite = remedy { "give \"overwrite\"" } else { RemedyWording.neutral.text(remedy) }
     }
 }
 

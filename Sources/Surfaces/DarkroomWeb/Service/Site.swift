@@ -9,8 +9,8 @@ final class Site: Sendable {
     let configuration: WebConfiguration
     let access: AccessControl
     let hub: LiveHub
-    /// The folders whose photos are shown.
-    let folders: TrustedFolders
+    /// The places whose photos are shown.
+    let places: TrustedPlaces
     let thumbnails: ThumbnailMaker
     let manifestLines = ManifestLines()
     let readiness: Readiness
@@ -25,7 +25,7 @@ final class Site: Sendable {
             hosts: configuration.hosts,
             hasTLS: configuration.certificate != nil)
         hub = LiveHub(client, mostViewers: configuration.mostViewers)
-        folders = TrustedFolders(configuration.photosUnder)
+        places = TrustedPlaces(configuration.photosUnder)
         let scratch = try Folder(trusted: configuration.scratchFolder)
         try scratch.requirePrivate()
         thumbnails = ThumbnailMaker(

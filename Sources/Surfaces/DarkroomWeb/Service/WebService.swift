@@ -110,8 +110,8 @@ final class WebService: HTTPService {
         var query = route.query
         if route.body == .upload {
             // Otherwise a large list would be received before it is refused.
-            guard let submission = site.configuration.submission else { throw Problem.noSubmission }
-            query += submission.formFields.map(QueryParameter.repeatable)
+            guard site.configuration.submission != nil else { throw Problem.noSubmission }
+            query += SubmissionRoutes.fields.map(QueryParameter.repeatable)
         }
         // Pages ignore unknown parameters, because other sites add some to links.
         if isOfAPI(request) { try query.check(request.target.query) }

@@ -1,6 +1,7 @@
 import DarkroomCoding
 import DarkroomFiles
 import DarkroomHTTP
+import DarkroomStorage
 import Foundation
 
 /// An open file of a photo. Used by one thread at a time.
@@ -9,24 +10,19 @@ final class OpenPhoto: @unchecked Sendable {
     let path: String
     /// In bytes.
     let size: Int
+    /// A text that changes when the file is replaced or written to.
+    let version: String
     private var descriptor: Int32
 
     /// Takes over the descriptor.
-    init(path: String, descriptor: Int32, size: Int) {
+    init(path: String, _ file: StoredFile) {
         self.path = path
-        self.descriptor = descriptor
-        self.size = size
+        size = file.size
+        version = Hexadecimal.text(SHA256Digest.hash(of: Array(file.version.utf8)).prefix(16).map(\.self))
+        descriptor = file.descriptor
     }
 
     deinit { if descriptor >= 0 { close(descriptor) } }
-
-    /// A text that changes when the file is replaced or written to.
-    func version() throws(SystemFailure) -> String {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw SystemFailure("look at", errno) }
-        let facts = FileStamp(of: status).facts.map(String.init).joined(separator: " ")
-        return Hexadecimal.text(SHA256Digest.hash(of: Array(facts.utf8)).prefix(16).map(\.self))
-    }
 
     /// Reads the file from its beginning; it must have at most `maxBytes` bytes.
     func bytes(maxBytes: Int) throws(SystemFailure) -> [UInt8] {

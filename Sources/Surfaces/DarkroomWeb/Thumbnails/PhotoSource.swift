@@ -11,15 +11,20 @@ extension Site {
     /// read manifests at a time. An operation has at most 1,000 photos, whose lines have about 8 MiB at most.
     private static let maxManifestBytes = 16 << 20
 
-    /// Reads the manifest of a batch; nil if its output folder is not in the folders of this server.
+    /// Reads the manifest of a batch; nil if its output is not in the places of this server.
     func manifest(of batch: BatchFacts) -> (any ManifestSource)? {
         results(of: batch)?.manifest(maxFileBytes: Self.maxManifestBytes)
     }
 
-    /// The results of a batch; nil if its output is not in the folders of this server.
+    /// The results of a batch; nil if its output is not in the places of this server.
     func results(of batch: BatchFacts) -> (any StoredResults)? {
         let output = batch.options.output
-        return output.isEmpty ? nil : StorageSchemes.place(output).results(in: folders)
+        return output.isEmpty ? nil : StorageSchemes.place(output).results(in: places)
+    }
+
+    /// The originals of a batch; nil if they are not in the places of this server.
+    func originals(of batch: BatchFacts) -> (any StoredResults)? {
+        OutputFolder(path: batch.options.originals).results(in: places)
     }
 
     /// A photo, and its line in the manifest. Blocks.
@@ -74,7 +79,7 @@ extension Site {
         guard !batch.options.originals.isEmpty else {
             throw Problem(404, "noOriginals", "batch \(batch.label) keeps no originals")
         }
-        guard let originals = folders.results(in: batch.options.originals) else {
+        guard let originals = originals(of: batch) else {
             throw Self.notShown(batch.options.originals, "originals")
         }
         // A photo that is not final has no line. The entry has the whole URL, without which the file is not found.
@@ -108,8 +113,7 @@ extension Site {
         _ path: String, in results: any StoredResults, _ what: String
     ) throws(Problem) -> OpenPhoto {
         do throws(StoredFileError) {
-            let file = try results.open(path)
-            return OpenPhoto(path: path, descriptor: file.descriptor, size: file.size)
+            return OpenPhoto(path: path, try results.open(path))
         } catch {
             throw Problem(
                 404, "noFile",

@@ -43,7 +43,7 @@ final class ThumbnailMaker: Sendable {
     }
 
     /// The thumbnail of a photo. Blocks.
-    /// - Parameter version: the version of the photo, see ``OpenPhoto/version()``.
+    /// - Parameter version: the version of the photo, see ``OpenPhoto/version``.
     /// - Throws: ``NeedsMuchMemory`` in the turn `together`, or ``Problem``.
     func thumbnail(of photo: OpenPhoto, width: Int, version: String, _ turn: Turn) throws -> [UInt8] {
         let key = Self.key(version, width: width)

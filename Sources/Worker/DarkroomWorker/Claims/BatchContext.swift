@@ -21,11 +21,11 @@ final class BatchContext: Sendable {
     /// Creates the context of a batch, and checks its folders.
     /// - Parameters:
     ///   - taken: see ``taken``.
-    ///   - willAccess: called with each folder before the folder is accessed, since the access may hang.
+    ///   - willAccess: called with each location before it is accessed, since the access may hang.
     /// - Throws: ``Refusal`` if this worker cannot run the batch.
     init(
         _ id: BatchID, _ options: BatchOptions, _ configuration: PhotoWorkerConfiguration,
-        hooks: WorkerHooks = WorkerHooks(), taken: Int = 0, willAccess: (_ folder: String) -> Void = { _ in }
+        hooks: WorkerHooks = WorkerHooks(), taken: Int = 0, willAccess: (_ location: String) -> Void = { _ in }
     ) throws(Refusal) {
         self.id = id
         self.options = options
@@ -49,8 +49,8 @@ final class BatchContext: Sendable {
                     endings: { isCustom ? CustomEnding.candidates($0) : endings })
             })
         let rules = StorageRules(
-            folders: configuration.outputFolders, isRemote: options.remoteOutput,
-            holderPatience: hooks.holderPatience, syncFileSystem: hooks.syncFileSystem)
+            places: configuration.outputFolders, isRemote: options.remoteOutput,
+            folders: FolderRules(holderPatience: hooks.holderPatience, syncFileSystem: hooks.syncFileSystem))
         // The path is checked before a folder is created.
         let originalsPlace =
             options.originals.isEmpty ? nil : try OutputPlace(options.originals, role: Self.originalsRole, rules)
@@ -75,7 +75,7 @@ final class BatchContext: Sendable {
     /// - Throws: ``Refusal`` if this worker lacks a format, a custom filter or a watermark; `ChainSyntaxError` if the
     ///   options are invalid or of a newer version.
     private static func recipe(
-        _ options: BatchOptions, _ configuration: PhotoWorkerConfiguration, _ willAccess: (_ folder: String) -> Void
+        _ options: BatchOptions, _ configuration: PhotoWorkerConfiguration, _ willAccess: (_ location: String) -> Void
     ) throws -> PhotoRecipe {
         let outputs = try options.outputs()
         if let problem = Imaging.problem(saving: outputs.flatMap(\.encoding.candidates)) {

@@ -13,7 +13,7 @@ struct Refusals {
         case check(BatchOptions, taken: Int)
         /// The end of a fixed time; by then, somebody may have removed the cause.
         case time
-        /// The file system at this mount point answers again, see ``Refusals/recovered(_:)``.
+        /// The storage of this hang domain answers again, see ``Refusals/recovered(_:)``.
         case answer(String)
     }
 
@@ -44,7 +44,7 @@ struct Refusals {
     static let checkInterval = Duration.seconds(5)
     /// How long a batch with an unreadable operation is refused.
     static let timeInterval = Duration.seconds(60)
-    /// The longest time for which a batch is refused because its file system does not answer.
+    /// The longest time for which a batch is refused because its storage does not answer.
     static let answerInterval = Duration.seconds(600)
     private static let maxDue = 1000
 
@@ -80,10 +80,10 @@ struct Refusals {
         if unsent.remove(batch) == nil { withdrawn.insert(batch) }
     }
 
-    /// Withdraws the refusals whose cause was that the file system at this mount point did not answer.
-    mutating func recovered(_ mount: String) {
+    /// Withdraws the refusals whose cause was that the storage of this hang domain did not answer.
+    mutating func recovered(_ domain: String) {
         for (batch, entry) in refusals {
-            if case .answer(mount) = entry.end { withdraw(batch) }
+            if case .answer(domain) = entry.end { withdraw(batch) }
         }
     }
 

@@ -43,23 +43,23 @@ extension WorkerCore {
 
     private func decline(_ operation: ClaimedOperation) { handle(.declined(operation.held)) }
 
-    /// Runs `body`, which may access folders that do not answer, see ``FolderCalls/perform(onHang:onAnswer:_:)``.
+    /// Runs `body`, which may access storage that does not answer, see ``StorageCalls/perform(onHang:onAnswer:_:)``.
     @discardableResult
     func perform(
-        onHang: (String) -> Void = { _ in }, _ body: @escaping @Sendable (FolderCalls.Call) -> Void
+        onHang: (String) -> Void = { _ in }, _ body: @escaping @Sendable (StorageCalls.Call) -> Void
     ) -> String? {
-        let onAnswer = { @Sendable [self] (mount: String) in
-            refusals.withLock { $0.recovered(mount) }
+        let onAnswer = { @Sendable [self] (domain: String) in
+            refusals.withLock { $0.recovered(domain) }
             coordination.expectWork(.veryHigh)
         }
-        return folders.perform(onHang: onHang, onAnswer: onAnswer, body)
+        return storageCalls.perform(onHang: onHang, onAnswer: onAnswer, body)
     }
 
-    private static func noAnswer(_ mount: String) -> Refusal {
-        Refusal(.folderMissing, "the file system at \(mount) does not answer")
+    private static func noAnswer(_ domain: String) -> Refusal {
+        Refusal(.folderMissing, "\(domain) does not answer")
     }
 
-    private func accept(_ operation: ClaimedOperation, _ call: FolderCalls.Call) {
+    private func accept(_ operation: ClaimedOperation, _ call: StorageCalls.Call) {
         let batch = operation.held.batch
         call.accesses("")
         // The batch may have been refused while another operation of this claim was prepared.
@@ -75,11 +75,11 @@ extension WorkerCore {
                 known = (facts.options, facts.outputTaken)
             }
             guard let (options, taken) = known else { return decline(operation) }  // the batch is gone
-            let paths = options.folders
-            if let mount = folders.hungMount(of: paths) {
-                refuse(batch, Self.noAnswer(mount), until: .answer(mount))
-                // The file system may have answered in the meantime.
-                if folders.hungMount(of: paths) != mount { refusals.withLock { $0.recovered(mount) } }
+            let locations = options.locations
+            if let domain = storageCalls.hungDomain(of: locations) {
+                refuse(batch, Self.noAnswer(domain), until: .answer(domain))
+                // The storage may have answered in the meantime.
+                if storageCalls.hungDomain(of: locations) != domain { refusals.withLock { $0.recovered(domain) } }
                 return decline(operation)
             }
             end = .check(options, taken: taken)
@@ -90,7 +90,6 @@ extension WorkerCore {
             contexts.withLock { $0[batch] = context }
             call.accesses(options.output.isEmpty ? options.originals : options.output)
             let storage = try openStorage(of: context)
-            end = .time
             try accept(operation, context, storage, willAccess: call.accesses(_:))
         } catch {
             contexts.withLock { $0[batch] = nil }  // the cause may be temporary
@@ -99,6 +98,8 @@ extension WorkerCore {
             case let refusal as Refusal where refusal.code == .folderTaken && cached != nil:
                 return accept(operation, call)
             case let refusal as Refusal: refuse(batch, refusal, until: end)
+            // The lines of earlier claims cannot be read now. They are not replaced, and the operation is released.
+            case let fault as StorageFault: refuse(batch, fault.refusal, until: end)
             case let error as StoreError where error.isPassing: break
             default: refuse(batch, "operation \(operation.held.number): \(error)")
             }
@@ -160,7 +161,7 @@ extension WorkerCore {
 
     /// - Throws: ``Refusal`` if a refused batch cannot be run now.
     private func check(_ batch: BatchID, _ options: BatchOptions, taken: Int) throws(Refusal) {
-        if let mount = folders.hungMount(of: options.folders) { throw Self.noAnswer(mount) }
+        if let hung = storageCalls.hungDomain(of: options.locations) { throw Self.noAnswer(hung) }
         let found = Locked<Refusal?>(nil)
         let hung = perform { [self] call in
             do throws(Refusal) {
@@ -208,6 +209,6 @@ extension WorkerCore {
 }
 
 extension BatchOptions {
-    /// The folders that a worker accesses for the batch; "" stands for a folder that the batch does not have.
-    fileprivate var folders: [String] { [output, originals, photosFolder] }
+    /// The locations that a worker accesses for the batch; "" stands for a location that the batch does not have.
+    fileprivate var locations: [String] { [output, originals, photosFolder] }
 }

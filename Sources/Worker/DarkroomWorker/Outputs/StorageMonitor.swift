@@ -45,8 +45,8 @@ final class StorageMonitor: Sendable {
         // Without a fault, the outage has just begun.
         guard let faults = core.outages.withLock({ $0[outage.number] }) else { return }
         let location = faults.latest.check.location
-        // If the file system of a folder does not answer, the folder is checked when the file system answers again.
-        guard core.folders.hungMount(of: [location]) == nil else { return }
+        // If the storage does not answer, it is checked when it answers again.
+        guard core.storageCalls.hungDomain(of: [location]) == nil else { return }
         core.perform { [self] call in
             call.accesses(location)
             checkNow(outage, faults)

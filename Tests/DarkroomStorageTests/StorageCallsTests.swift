@@ -6,11 +6,11 @@ import Testing
 @testable import DarkroomStorage
 
 /// File system calls that may hang. In these tests a semaphore blocks them.
-@Suite(.timeLimit(.minutes(5))) struct FolderCallsTests {
+@Suite(.timeLimit(.minutes(5))) struct StorageCallsTests {
     private let answers = DispatchSemaphore(value: 0)
     private let answered = DispatchSemaphore(value: 0)
 
-    private func hang(_ calls: FolderCalls, at folder: String) -> String? {
+    private func hang(_ calls: StorageCalls, at folder: String) -> String? {
         calls.perform(onAnswer: { [answered] _ in answered.signal() }) { [answers] call in
             call.accesses(folder)
             answers.wait()
@@ -18,15 +18,15 @@ import Testing
     }
 
     @Test func abandonsAHangingCallAndRecordsItsMountPoint() {
-        let calls = FolderCalls(patience: .milliseconds(50), roots: [])
-        #expect(hang(calls, at: "/proc/self") == "/proc")
-        #expect(calls.hungMount(of: ["", NSTemporaryDirectory(), "/proc/1"]) == "/proc")
-        #expect(calls.hungMount(of: ["", NSTemporaryDirectory()]) == nil)
+        let calls = StorageCalls(patience: .milliseconds(50), roots: [])
+        #expect(hang(calls, at: "/proc/self") == "the file system at /proc")
+        #expect(calls.hungDomain(of: ["", NSTemporaryDirectory(), "/proc/1"]) == "the file system at /proc")
+        #expect(calls.hungDomain(of: ["", NSTemporaryDirectory()]) == nil)
         // Calls on other file systems run while this call hangs.
         #expect(calls.perform(onAnswer: { _ in }, { $0.accesses("/dev") }) == nil)
         answers.signal()
         answered.wait()
-        #expect(calls.hungMount(of: ["/proc/1"]) == nil)
+        #expect(calls.hungDomain(of: ["/proc/1"]) == nil)
     }
 
     @Test func acceptsASymbolicLinkAsARootFolder() throws {
@@ -34,16 +34,18 @@ import Testing
         let folder = scratch.path
         let link = folder + "/link"
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "/proc")
-        let calls = FolderCalls(patience: .milliseconds(50), roots: [folder, link, "/no such folder"])
-        #expect(hang(calls, at: link + "/self") == "/proc")
-        #expect(calls.hungMount(of: [link + "/1"]) == "/proc" && calls.hungMount(of: ["/proc"]) == "/proc")
-        #expect(calls.hungMount(of: [folder + "/other"]) == nil)
+        let calls = StorageCalls(patience: .milliseconds(50), roots: [folder, link, "/no such folder"])
+        #expect(hang(calls, at: link + "/self") == "the file system at /proc")
+        #expect(
+            calls.hungDomain(of: [link + "/1"]) == "the file system at /proc"
+                && calls.hungDomain(of: ["/proc"]) == "the file system at /proc")
+        #expect(calls.hungDomain(of: [folder + "/other"]) == nil)
         answers.signal()
         answered.wait()
     }
 
     @Test func waitsForACallWithoutAFolder() {
-        let calls = FolderCalls(patience: .milliseconds(10), roots: [])
+        let calls = StorageCalls(patience: .milliseconds(10), roots: [])
         let isOver = Latch()
         let mount = calls.perform(onAnswer: { _ in }) { call in
             call.accesses("/proc")
@@ -55,7 +57,7 @@ import Testing
     }
 
     @Test func callAfterCloseReturns() {
-        let calls = FolderCalls(patience: .milliseconds(10), roots: [])
+        let calls = StorageCalls(patience: .milliseconds(10), roots: [])
         calls.close()
         #expect(calls.perform(onAnswer: { _ in }, { _ in Issue.record("a closed pool runs a call") }) == nil)
     }

@@ -65,9 +65,9 @@ extension Duration: ExpressibleByArgument {
         self = .nanoseconds(nanoseconds)
     }
 
-    /// The duration in hours and smaller units.
+    /// The duration in hours and smaller units; if it is longer than 292 years, in seconds with an exponent.
     package var argumentText: String {
-        var rest = Int(self / .nanoseconds(1))
+        guard var rest = Int(exactly: (self / .nanoseconds(1)).rounded()) else { return "\(self / .seconds(1))s" }
         var text = ""
         for unit in Self.units where rest >= unit.size {
             text += "\(rest / unit.size)\(unit.name)"

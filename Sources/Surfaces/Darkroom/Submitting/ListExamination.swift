@@ -1,6 +1,5 @@
-import Darkroom
 import DarkroomFiles
-import DarkroomImaging
+internal import DarkroomImaging
 import DarkroomRecipes
 import DarkroomStorage
 import DarkroomText
@@ -10,15 +9,6 @@ import DarkroomWorker
 /// Counts the photos of a list as a batch would get them, the photos that fail without a download, and repeated names.
 /// The memory does not grow with the list.
 struct ListExamination {
-    /// An entry whose photo fails without a download.
-    struct UnusableEntry {
-        let index: Int
-        /// The line of the entry, from 1; nil if the format of the list is not divided into lines.
-        let line: Int?
-        let name: String
-        let problem: PhotoURL.Problem
-    }
-
     private static let mostUnusableShown = 5
     private static let mostFilesShown = 3
 
@@ -26,7 +16,7 @@ struct ListExamination {
     /// The number of unusable entries by reason.
     private(set) var reasons: [FailureReason: Int] = [:]
     /// The first unusable entries.
-    private(set) var unusable: [UnusableEntry] = []
+    private(set) var unusable: [SubmissionExamination.UnusableEntry] = []
     /// Repeated names. If the file names have no index: repeated file names on a file system that ignores case.
     private(set) var repetitions: Repetitions
     let template: FileNameTemplate
@@ -57,7 +47,7 @@ struct ListExamination {
             reasons[problem.reason, default: 0] += 1
             if unusable.count < Self.mostUnusableShown {
                 let name = String(decoding: name, as: UTF8.self)
-                unusable.append(UnusableEntry(index: photos, line: entry.line, name: name, problem: problem))
+                unusable.append(.init(index: photos, line: entry.line, name: name, problem))
             }
         }
         compare(name)

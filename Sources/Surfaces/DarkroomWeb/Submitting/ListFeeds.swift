@@ -1,19 +1,31 @@
-import ArgumentParsing
 import Darkroom
 import DarkroomConcurrency
 import DarkroomCoordinator
 import DarkroomFiles
 import DarkroomLists
 import DarkroomLogging
-import DarkroomWeb
-import Foundation
+import DarkroomHTTP
 
-/// Feeds the lists that users of `darkroom serve` submit.
+/// A list that a client submits, and the other fields of its form.
+struct SubmittedList: Sendable {
+    /// The path of an uploaded file, or a URL.
+    let location: String
+    /// The uploaded file, which is removed with the last reference to this object; nil for a URL.
+    let upload: UploadedFile?
+    /// The name of the list for messages.
+    let name: String
+    /// Names as in ``SubmittedFields/names``, and values.
+    let fields: [(name: String, value: String)]
+    /// Whether the client has closed its connection. Its list is then not submitted.
+    let clientHasLeft: @Sendable () -> Bool
+}
+
+/// Submits and feeds the lists that clients of the web server send.
 ///
 /// The files in the folder `lists` outlive the process: an uploaded list, and a record with the id of its batch and the
 /// options. The record is on the disk before the batch is submitted under this id. Therefore a server that was stopped
 /// or killed at any time continues its submissions and feeds at the next start, and no batch is without its list.
-final class ListFeeds: Sendable {
+package final class ListFeeds: Sendable {
     struct State {
         var coordinators: [ObjectIdentifier: Coordinator] = [:]
         /// The feeds whose lists are in memory.
@@ -55,7 +67,7 @@ final class ListFeeds: Sendable {
 
     let client: DarkroomClient
     /// The folder into which batches write.
-    let outputs: String
+    package let outputs: String
     private let mayBePrivate: Bool
     let logger: Logger
     let lists: ListStore
@@ -65,16 +77,14 @@ final class ListFeeds: Sendable {
     /// - Parameters:
     ///   - scratch: The folder of the server.
     ///   - mayBePrivate: Whether lists may come from private addresses.
-    init(_ client: DarkroomClient, in scratch: String, outputs: String, mayBePrivate: Bool, logger: Logger) throws {
+    package init(
+        _ client: DarkroomClient, in scratch: String, outputs: String, mayBePrivate: Bool, logger: Logger
+    ) throws {
         self.client = client
         self.outputs = outputs
         self.mayBePrivate = mayBePrivate
         self.logger = logger
         lists = try ListStore(in: scratch, logger: logger)
-    }
-
-    var submission: ListSubmission {
-        ListSubmission(fields: SubmittedOptions.fields, outputs: outputs) { [self] in try submit($0) }
     }
 
     /// The Redis server and the namespace of the batches, for records.
@@ -83,7 +93,7 @@ final class ListFeeds: Sendable {
     var folders: SubmittedFolders { SubmittedFolders(outputs: outputs, store: client.store, logger: logger) }
 
     /// Stops all feeds. They continue at the next start.
-    func stop() {
+    package func stop() {
         let coordinators = state.withLock { state in
             state.isStopped = true
             return Array(state.coordinators.values)
@@ -95,35 +105,42 @@ final class ListFeeds: Sendable {
 
     // MARK: - Submitting
 
-    private func submit(_ request: ListSubmission.Request) throws -> BatchID {
+    /// Submits a list. Returns as soon as the batch exists; the list is then fed in the background.
+    func submit(_ request: SubmittedList) throws -> BatchID {
         try enter()
         defer { state.withLock { $0.beginning -= 1 } }
-        var given = request.options
+        var given = request.fields
         // A feed that continues must take the same photos.
         if given.contains(where: { $0.name == "sample" }), !given.contains(where: { $0.name == "seed" }) {
-            given.append(("seed", String(Int.random(in: 1...999_999_999))))
+            given.append(("seed", String(PhotoList.newSeed())))
         }
-        let arguments = try SubmittedOptions(given, outputs: outputs).arguments()
+        var submission: Submission
+        do {
+            submission = try SubmittedFields(given: given, outputs: outputs).submission(of: request.location)
+        } catch {
+            throw Self.told(error)
+        }
         let id = BatchID(submittedAt: try client.store.time())
-        let list = try request.upload == nil ? .url(request.list) : keeping { try lists.take(upload: request.list) }
-        let record = ListStore.Record(batch: id, list: list, name: request.name, options: given, redis: redis)
+        let list =
+            try request.upload == nil ? .url(request.location) : keeping { try lists.take(upload: request.location) }
+        submission.list.location = lists.location(of: list)
+        let record = ListStore.Record(batch: id, list: list, name: request.name, fields: given, redis: redis)
         let feed = Locked<Feed?>(nil)
         let wasSent = Locked(false)
         do {
-            let command = try SubmitCommand.parsing([lists.location(of: list)] + arguments)
             try keeping { try lists.write(record) }
-            return try begin(command, feed, as: id, within: Self.patience) {
+            return try begin(submission, feed, as: id, within: Self.patience) {
                 guard !request.clientHasLeft() else { throw ClientHasLeft() }
                 wasSent.withLock { $0 = true }
-            } onBegun: { _ in
+            } onBegun: {
                 feed.withLock { $0 = Feed(record: record) }
             }.waitUntilBegun()
         } catch {
             // The client knows an uploaded list by its name, not by its path on this machine.
             let told = Self.told(error)
-            let message = told.message.replacing(lists.location(of: list), with: request.name)
-            drop(record, because: message, mayExist: wasSent.withLock { $0 }, isAway: told.code == .redisUnreachable)
-            throw DarkroomError(told.code, told.attempted, message, cause: told.cause)
+            let problem = told.problem.replacing(lists.location(of: list), with: request.name)
+            drop(record, because: problem, mayExist: wasSent.withLock { $0 }, isAway: told.code == .redisUnreachable)
+            throw DarkroomError(told.code, told.attempted, problem, told.remedies, cause: told.cause)
         }
     }
 
@@ -141,8 +158,9 @@ final class ListFeeds: Sendable {
 
     /// The error that a client gets if its list is not submitted.
     private static func told(_ error: any Error) -> DarkroomError {
-        if error is CommandError || error is ValidationError {
-            return DarkroomError(.invalidOptions, "submit a list", "\(error)")
+        if let error = error as? FieldError {
+            return DarkroomError(
+                .invalidOptions, "submit a list", error.message(SubmittedFields.name(of:)), cause: error)
         }
         if let error = error as? CoordinatorError, error.code == .stopped { return busy(stopping) }
         return DarkroomError(error, "submit a list")
@@ -164,17 +182,42 @@ final class ListFeeds: Sendable {
 
     // MARK: - Feeding
 
-    /// Starts a feed.
+    /// Starts the feed of a new batch.
     /// - Parameters:
+    ///   - submission: A checked form.
     ///   - feed: What fails or ends; nil until the batch of a new feed is submitted.
-    ///   - id: The id of a new batch; nil if the command names the batch.
-    ///   - limit: How long Redis may refuse a new batch; nil for the patience of the coordinator.
-    ///   - beforeTrying: Called on the feeding thread before each attempt to submit a new batch.
+    ///   - id: The id of the batch.
+    ///   - limit: How long Redis may refuse the batch; nil for the patience of the coordinator.
+    ///   - beforeTrying: Called on the feeding thread before each attempt to submit the batch.
     ///   - onBegun: Called on the feeding thread when the batch is submitted.
     func begin(
-        _ command: SubmitCommand, _ feed: Locked<Feed?>, as id: BatchID? = nil, within limit: Duration? = nil,
-        beforeTrying: @escaping @Sendable () throws -> Void = {},
-        onBegun: @escaping @Sendable (BatchID) -> Void = { _ in }
+        _ submission: Submission, _ feed: Locked<Feed?>, as id: BatchID, within limit: Duration? = nil,
+        beforeTrying: @escaping @Sendable () throws -> Void = {}, onBegun: @escaping @Sendable () -> Void = {}
+    ) throws -> BatchFeed {
+        try open(submission.list) { [self] photos, coordinator in
+            try client.feed(
+                submission.resolved(in: client), photos, coordinator, as: id, within: limit,
+                beforeTrying: beforeTrying, onEnd: { [self] in end(coordinator, feed.withLock { $0 }, $0) }
+            ) { [self] id in
+                onBegun()
+                // The folders exist before the first photo is fed.
+                folders.make(output: submission.output, originals: submission.originals, for: id)
+            }
+        }
+    }
+
+    /// Starts the feed of the rest of a batch.
+    func continueFeed(_ feed: Feed, from list: PhotoList) throws {
+        _ = try open(list) { [self] photos, coordinator in
+            client.feedRest(
+                of: feed.record.batch, photos, coordinator, onEnd: { [self] in end(coordinator, feed, $0) }
+            ) { _ in }
+        }
+    }
+
+    /// Opens a list, and starts its feed.
+    private func open(
+        _ list: PhotoList, start: (SelectedPhotos, Coordinator) throws -> BatchFeed
     ) throws -> BatchFeed {
         let logger = logger
         let coordinator = client.coordinator { notice in
@@ -182,28 +225,16 @@ final class ListFeeds: Sendable {
         }
         try add(coordinator)
         do {
-            let photos = try command.reading.open(
-                command.list, output: nil, command.reading.selection(), mayBePrivate: mayBePrivate,
+            let photos = try list.open(
+                except: nil, list.selection(), mayBePrivate: mayBePrivate,
                 limits: ListLimits { [weak self] in self?.state.withLock { $0.isStopped } ?? true }
-            ) { logger.info("a remark about a list", ["detail": .text($0)]) }
+            ) { logger.info("a remark about a list", ["detail": .text($0.description)]) }
             if photos.list.format.isReadWhole { try countInMemory(coordinator) }
-            return try command.begin(
-                photos, client, coordinator, as: id, within: limit, beforeTrying: beforeTrying,
-                onEnd: { [self] result in end(coordinator, feed.withLock { $0 }, result) }
-            ) { [self] id in
-                onBegun(id)
-                makeFolders(for: id, command)
-            }
+            return try start(photos, coordinator)
         } catch {
             remove(coordinator)
             throw error
         }
-    }
-
-    /// Creates the folders of a new batch before its first photo is fed.
-    private func makeFolders(for batch: BatchID, _ command: SubmitCommand) {
-        guard let output = command.output else { return }
-        folders.make(output: output, originals: command.files.originals ?? "", for: batch)
     }
 
     private func add(_ coordinator: Coordinator) throws {
@@ -252,18 +283,4 @@ final class ListFeeds: Sendable {
 /// The client of a submission has closed its connection before its batch was submitted.
 private struct ClientHasLeft: Error, CustomStringConvertible {
     let description = "the client closed its connection before the list was submitted; nothing was submitted"
-}
-
-extension SubmitCommand {
-    /// Parses arguments that a user of the server has sent.
-    /// - Throws: ``DarkroomError`` with the code `invalidOptions`, without the usage of the command.
-    static func parsing(_ arguments: [String]) throws -> SubmitCommand {
-        do throws(CommandExit) {
-            return try parse(arguments)
-        } catch {
-            let problems = error.standardError.split(separator: "\n").filter { $0.hasPrefix("error: ") }
-            throw DarkroomError(
-                .invalidOptions, "submit a list", problems.map { String($0.dropFirst(7)) }.joined(separator: "; "))
-        }
-    }
 }

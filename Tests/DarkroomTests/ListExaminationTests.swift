@@ -1,7 +1,7 @@
-import Darkroom
+import DarkroomModel
 import Testing
 
-@testable import DarkroomCommand
+@testable import Darkroom
 
 @Suite struct ListExaminationTests {
     private func examine(

@@ -1,4 +1,3 @@
-import ArgumentParsing
 import Darkroom
 import DarkroomConcurrency
 import DarkroomCoordinator
@@ -10,7 +9,7 @@ import DarkroomStore
 extension ListFeeds {
     /// Continues the feeds that an earlier process has not completed, on a separate thread. The thread then continues
     /// the feeds that are interrupted because Redis is away.
-    func resumeInterrupted() {
+    package func resumeInterrupted() {
         state.withLock { $0.interrupted = lists.records().map { Feed(record: $0) } }
         // The call does not wait for the end of the thread, because the server of a list may not answer.
         _ = OwnedThread("interrupted feeds") { [weak self] in
@@ -55,11 +54,13 @@ extension ListFeeds {
             // Redis does not have the batch if an earlier process was killed before it had submitted the batch, or if
             // Redis has lost it. Redis refuses the id of a batch that was forgotten.
             feed.wasMissing = batch == nil
-            let options = SubmittedOptions(record.options, outputs: outputs)
-            let command = try SubmitCommand.parsing(
-                [lists.location(of: record.list), "--resume", record.batch.description]
-                    + (batch == nil ? options.arguments() : options.readingArguments))
-            _ = try begin(command, Locked(feed))
+            let fields = SubmittedFields(given: record.fields, outputs: outputs)
+            let list = lists.location(of: record.list)
+            if batch == nil {
+                _ = try begin(fields.submission(of: list), Locked(feed), as: record.batch)
+            } else {
+                try continueFeed(feed, from: fields.photoList(at: list))
+            }
             logger.info("continues to feed a list", [.batch: .text(record.batch), "list": .text(record.name)])
         } catch {
             failed(feed, error)

@@ -21,7 +21,8 @@ final class ListStore: Sendable {
         let list: List
         /// The name that the user knows, for messages.
         let name: String
-        let options: [(name: String, value: String)]
+        /// The fields of the form, see ``SubmittedFields``.
+        let fields: [(name: String, value: String)]
         /// The Redis server and the namespace of the batch; nil in records of earlier versions.
         let redis: String?
         /// Whether the user was told that the list is not submitted. The batch is removed if it exists.
@@ -104,7 +105,7 @@ final class ListStore: Sendable {
         else { return nil }
         return Record(
             batch: batch, list: list, name: stored.name ?? stored.url ?? stored.file ?? "",
-            options: zip(stored.names, stored.values).map { ($0, $1) }, redis: stored.redis,
+            fields: zip(stored.names, stored.values).map { ($0, $1) }, redis: stored.redis,
             isWithdrawn: stored.isWithdrawn ?? false)
     }
 
@@ -143,8 +144,8 @@ final class ListStore: Sendable {
             case .file(let name): (nil, name)
             }
         let stored = StoredRecord(
-            url: url, file: file, name: record.name, names: record.options.map(\.name),
-            values: record.options.map(\.value), redis: record.redis, isWithdrawn: record.isWithdrawn)
+            url: url, file: file, name: record.name, names: record.fields.map(\.name),
+            values: record.fields.map(\.value), redis: record.redis, isWithdrawn: record.isWithdrawn)
         try folder.replace(
             record.batch.description + Self.ending, with: Array(JSONEncoder().encode(stored)), isDurable: true)
     }

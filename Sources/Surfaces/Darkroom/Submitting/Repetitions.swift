@@ -1,18 +1,18 @@
 /// Counts the texts that repeat an earlier text. Compares only the first texts, so that the memory is bounded.
-struct Repetitions {
+package struct Repetitions {
     private static let mostShown = 3
 
     /// The number of compared texts that repeat an earlier text.
-    private(set) var count = 0
+    package private(set) var count = 0
     /// The first texts that repeat an earlier text, each once.
-    private(set) var examples: [String] = []
-    private(set) var compared = 0
+    package private(set) var examples: [String] = []
+    package private(set) var compared = 0
     private var hashes: Set<Int> = []
     private let mostHashes: Int
 
     /// - Parameter mostHashes: The number of different texts after which no more texts are compared. The default needs
     ///   about 100 MB.
-    init(mostHashes: Int = 4_000_000) { self.mostHashes = mostHashes }
+    package init(mostHashes: Int = 4_000_000) { self.mostHashes = mostHashes }
 
     /// Adds the next text.
     /// - Parameters:

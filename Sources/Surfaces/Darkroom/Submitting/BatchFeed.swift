@@ -1,5 +1,6 @@
 import DarkroomConcurrency
 import DarkroomCoordinator
+import DarkroomLists
 import DarkroomStore
 import Foundation
 
@@ -80,5 +81,52 @@ extension DarkroomClient {
         replicas: Int? = nil, onNotice: @escaping @Sendable (FeedNotice) -> Void
     ) -> Coordinator {
         Coordinator(store: store, replicas: replicas, onNotice: onNotice)
+    }
+}
+
+extension DarkroomClient {
+    /// Starts feeding a new batch.
+    /// - Parameters:
+    ///   - submission: A checked form, see also ``Submission/resolved(in:)``.
+    ///   - photos: The open list of the form.
+    ///   - id: The id of the batch; nil for a new id.
+    ///   - limit: How long Redis may refuse a new batch, see
+    ///     ``Coordinator/submit(_:as:options:after:overwrite:within:onSubmitted:beforeTrying:)``.
+    ///   - beforeTrying: Called by the feeding thread before each attempt to submit a new batch.
+    ///   - onEnd: Called by the feeding thread with the result.
+    ///   - onBegun: Called by the feeding thread with the id of the batch, before `waitUntilBegun` returns.
+    package func feed(
+        _ submission: Submission, _ photos: SelectedPhotos, _ coordinator: Coordinator, as id: BatchID? = nil,
+        within limit: Duration? = nil, beforeTrying: @escaping @Sendable () throws -> Void = {},
+        onEnd: @escaping @Sendable (Result<BatchFacts, any Error>) -> Void = { _ in },
+        onBegun: @escaping @Sendable (BatchID) -> Void
+    ) throws -> BatchFeed {
+        // From here on only the feeding thread uses the list.
+        nonisolated(unsafe) let photos = photos
+        let options = try submission.options(for: photos.list)
+        let (before, overwrite) = (submission.after, submission.overwrite)
+        return BatchFeed(coordinator, onEnd: onEnd) { coordinator, onSubmitted in
+            try coordinator.submit(
+                photos, as: id, options: options, after: before, overwrite: overwrite, within: limit,
+                onSubmitted: { id in
+                    onBegun(id)
+                    onSubmitted(id)
+                }, beforeTrying: beforeTrying)
+        }
+    }
+
+    /// Starts feeding the rest of a batch, see ``feed(_:_:_:as:within:beforeTrying:onEnd:onBegun:)``.
+    package func feedRest(
+        of batch: BatchID, _ photos: SelectedPhotos, _ coordinator: Coordinator,
+        onEnd: @escaping @Sendable (Result<BatchFacts, any Error>) -> Void = { _ in },
+        onBegun: @escaping @Sendable (BatchID) -> Void
+    ) -> BatchFeed {
+        nonisolated(unsafe) let photos = photos
+        return BatchFeed(coordinator, onEnd: onEnd) { coordinator, onResumed in
+            try coordinator.resume(batch, photos) { id in
+                onBegun(id)
+                onResumed(id)
+            }
+        }
     }
 }

@@ -1,6 +1,4 @@
-import DarkroomText
-
-/// A type whose values can be given on the command line.
+/// A type whose values can be given as text, as options of commands and as fields of the HTTP API.
 package protocol ExpressibleByArgument: Sendable {
     /// Parses a value.
     ///

@@ -1,4 +1,4 @@
-import ArgumentParsing
+import DarkroomText
 import Testing
 
 @Suite struct ValueTests {
@@ -13,7 +13,7 @@ import Testing
 
     @Test(arguments: [
         (Duration.seconds(15), "15s"), (.seconds(90), "1m30s"), (.seconds(86_400), "24h"), (.zero, "0s"),
-        (.milliseconds(250), "250ms"),
+        (.milliseconds(250), "250ms"), (.seconds(Int64.max), "9.223372036854776e+18s"),
     ])
     func durationsAsText(value: Duration, text: String) {
         #expect(value.argumentText == text)
