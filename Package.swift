@@ -155,7 +155,8 @@ let rooms: [[Target]] = [
                 name: "Darkroom",
                 dependencies: [
                     "DarkroomModel", "DarkroomLists", "DarkroomCoordinator", "DarkroomStore", "DarkroomRedis",
-                    "DarkroomWorker", "DarkroomImaging", "DarkroomStorage", "DarkroomLogging", "DarkroomConcurrency",
+                    "DarkroomWorker", "DarkroomTransfer", "DarkroomImaging", "DarkroomStorage", "DarkroomLogging",
+                    "DarkroomConcurrency",
                     "DarkroomFiles", "DarkroomText", "DarkroomRecipes",
                 ]),
             .target(
