@@ -209,7 +209,9 @@ let rooms: [[Target]] = [
         .target(name: "FuzzSupport", path: "Tests/FuzzSupport"),
         .target(name: "ErrorExpectations", path: "Tests/ErrorExpectations"),
         .target(name: "CAttacks", path: "Tests/CAttacks"),
-        .target(name: "CThumbnails", dependencies: ["CVips"], path: "Tests/CThumbnails"),
+        .target(
+            name: "CImagingProbes", dependencies: ["CImaging", "CVips"], path: "Tests/CImagingProbes",
+            cSettings: [.headerSearchPath("../../Sources/Imaging/CImaging")]),
         .executableTarget(
             name: "HostileWorker", dependencies: ["Darkroom", "DarkroomRedis", "DarkroomWorker", "CAttacks"],
             path: "Tests/HostileWorker"),
@@ -254,7 +256,7 @@ let rooms: [[Target]] = [
             name: "DarkroomImagingTests",
             dependencies: [
                 "DarkroomImaging", "DarkroomRecipes", "DarkroomConcurrency", "CImaging", "CJPEG", "CZlib",
-                "CThumbnails", "FuzzSupport", "ErrorExpectations", "DarkroomTestSupport",
+                "CImagingProbes", "FuzzSupport", "ErrorExpectations", "DarkroomTestSupport",
             ],
             // The tests compute many pixels.
             swiftSettings: [.unsafeFlags(["-O"])]),

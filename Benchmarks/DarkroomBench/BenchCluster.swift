@@ -3,6 +3,7 @@ import DarkroomLogging
 import DarkroomRedis
 import DarkroomStore
 import DarkroomWorker
+import DarkroomWorkerState
 import Foundation
 
 /// A private redis-server and temporary folders for a benchmark.
@@ -44,10 +45,13 @@ final class BenchCluster {
         return line.flatMap { Int($0.dropFirst("used_memory:".count)) } ?? 0
     }
 
-    func startWorker(_ configuration: WorkerConfiguration) throws -> Worker {
+    func startWorker(
+        _ configuration: PhotoWorkerConfiguration, hooks: WorkerHooks = WorkerHooks(), observer: WorkerObserver? = nil
+    ) throws -> Worker {
         let logger = Logger(label: "worker", level: .notice, handler: NoteLog { note($0) })
         let worker = try Worker(
-            redis: redis.configuration, keys: keys, configuration: configuration, logger: logger)
+            redis: redis.configuration, keys: keys, configuration: configuration, hooks: hooks, observer: observer,
+            logger: logger)
         try worker.start()
         return worker
     }

@@ -108,11 +108,11 @@ struct DevelopCommand: ParsableCommand {
 
     /// Develops the photos with coordinator, Redis and a worker in this process, and writes them to files.
     private func system(
-        _ cluster: BenchCluster, _ urls: [String], _ change: (inout WorkerConfiguration) -> Void
+        _ cluster: BenchCluster, _ urls: [String], _ change: (inout PhotoWorkerConfiguration) -> Void
     ) throws -> Run {
-        var configuration = WorkerConfiguration()
-        configuration.transfer.allowPrivate = true
-        configuration.transfer.perHost = .max
+        var configuration = PhotoWorkerConfiguration()
+        configuration.downloadRules.allowsPrivateAddresses = true
+        configuration.downloadRules.connectionsPerHost = .max
         change(&configuration)
         let worker = try cluster.startWorker(configuration)
         defer {

@@ -49,9 +49,9 @@ struct DispatchCommand: ParsableCommand {
         let fed = (ContinuousClock.now - began) / .seconds(1)
         let queued = try cluster.usedMemory()
 
-        var configuration = WorkerConfiguration()
-        configuration.work = .nothing
-        let worker = try cluster.startWorker(configuration)
+        var hooks = WorkerHooks()
+        hooks.work = .nothing
+        let worker = try cluster.startWorker(PhotoWorkerConfiguration(), hooks: hooks)
         let facts = try cluster.wait(for: batch.id)
         worker.stop()
         worker.wait()

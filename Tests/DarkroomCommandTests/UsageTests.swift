@@ -76,16 +76,16 @@ import Testing
         ("worker --allow-networks 10.0/8", "--allow-networks \"10.0/8\": no address; write it in full"),
         ("worker --deny-hosts http://a/", "--deny-hosts \"http://a/\": write a host without scheme"),
         ("worker --allow-hosts a*.org", "--allow-hosts \"a*.org\": write a host without scheme"),
-        ("worker --thread-priority 1.5", "--thread-priority 1.5: from 0.0 to 1.0"),
+        ("worker --thread-priority 1.5", "--thread-priority 1.5: at most 1.0"),
         ("worker --thread-priority low", "--thread-priority \"low\": not a number"),
-        ("run l -o d --thread-priority -1", "--thread-priority -1.0: from 0.0 to 1.0"),
-        ("worker --webhook-hosts a.example,http://b", "--webhook-hosts \"http://b\" is not a host; write HOST"),
-        ("worker --webhook-hosts a.example,", "--webhook-hosts \"\" is not a host; write HOST"),
+        ("run l -o d --thread-priority -1", "--thread-priority -1.0: at least 0.0"),
+        ("worker --webhook-hosts a.example,http://b", "--webhook-hosts \"http://b\": not a host; write HOST"),
+        ("worker --webhook-hosts a.example,", "--webhook-hosts \"\": not a host; write HOST"),
         ("status --redis http://h", "read the address of Redis: found the scheme \"http\"; it must look like redis://"),
         ("status --namespace a/b", "--namespace \"a/b\": letters, digits"),
         ("worker --per-host some", "--per-host \"some\": write auto, or a number such as 6"),
         ("worker --rate 0/s", "--rate \"0/s\": write a number of requests and a unit, such as 10/s, 30/m or 100/h"),
-        ("worker --rate-total 100000/s", "--rate-total 100000/s: from 1 in 1,000 s to 10,000/s"),
+        ("worker --rate-total 100000/s", "--rate-total 100000/s: at most 10000/s"),
         ("worker --rate 10", "--rate \"10\": write a number of requests and a unit, such as 10/s, 30/m or 100/h"),
         ("worker --name-servers dns.example", "--name-servers \"dns.example\": write an address"),
         ("doctor --max-download 1000000TiB", "--max-download 1024000000GiB: at most 1024GiB"),
@@ -317,15 +317,15 @@ import Testing
     }
 
     @Test(arguments: [
-        ([], WhenDiskFull.wait, true), (["--when-disk-full", "wait"], .wait, true),
-        (["--when-disk-full", "fail", "--no-fsync"], .fail, false),
+        ([], true, true), (["--when-disk-full", "wait"], true, true),
+        (["--when-disk-full", "fail", "--no-fsync"], false, false),
     ])
     func diskOptionsBecomeTheConfigurationOfTheWorker(
-        options: [String], whenDiskFull: WhenDiskFull, isDurable: Bool
+        options: [String], waitsForSpace: Bool, isDurable: Bool
     ) throws {
         let command = try #require(try DarkroomProgram.parseAsRoot(["worker"] + options) as? WorkerCommand)
         let configuration = try command.workerConfiguration()
-        #expect(configuration.whenDiskFull == whenDiskFull && configuration.isDurable == isDurable)
+        #expect(configuration.waitsForDiskSpace == waitsForSpace && configuration.isDurable == isDurable)
     }
 
     @Test func fetchOptionsBecomeTheConfigurationOfTransfers() throws {
@@ -339,9 +339,9 @@ import Testing
         let command = try #require(
             try DarkroomProgram.parseAsRoot(line.split(separator: " ").map(String.init)) as? WorkerCommand)
         let worker = try command.workerConfiguration()
-        #expect(worker.downloads == 3 && worker.filtrations == 2 && worker.grace == .seconds(1))
-        #expect(worker.outputsUnder == ["/"] && worker.maxPixels == 7_000_000)
-        let transfer = worker.transfer
+        #expect(worker.downloads == 3 && worker.filtrations == 2 && worker.gracePeriod == .seconds(1))
+        #expect(worker.outputFolders == ["/"] && worker.maxPixels == 7_000_000)
+        let transfer = try worker.downloadRules.transferConfiguration()
         #expect(transfer.perHost == 4 && transfer.connectTimeout == .seconds(2))
         #expect(transfer.stallTimeout == .seconds(3) && transfer.timeout == .seconds(240))
         #expect(transfer.minBytesPerSecond == 2048)
@@ -359,7 +359,7 @@ import Testing
         func headers(_ text: String) throws -> [RequestHeader] {
             try Data(text.utf8).write(to: URL(fileURLWithPath: file))
             let command = try DarkroomProgram.parseAsRoot(["worker", "--header-file", file]) as? WorkerCommand
-            return try #require(command).workerConfiguration().transfer.headers
+            return try #require(command).workerConfiguration().downloadRules.transferConfiguration().headers
         }
         let read = try headers("# of the archive\n\narchive.example=Authorization: Bearer hush\r\nAccept: image/*\n")
         #expect(read.map(\.line) == ["Authorization: Bearer hush", "Accept: image/*"])

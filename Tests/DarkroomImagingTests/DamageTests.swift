@@ -1,5 +1,5 @@
 import DarkroomTestSupport
-import CImaging
+import CImagingProbes
 import DarkroomRecipes
 import ErrorExpectations
 import Foundation
@@ -107,11 +107,11 @@ import Testing
         try #"<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>"#.write(
             toFile: path, atomically: true, encoding: .utf8)
         defer { try? FileManager.default.removeItem(atPath: path) }
-        #expect(!darkroom_imaging_can_load(path))
+        #expect(!can_load(path))
         let photo = FileManager.default.temporaryDirectory.appending(path: "darkroom-\(UUID().uuidString).jpg")
         try Data(TestFiles.sample("coffee.jpg")).write(to: photo)
         defer { try? FileManager.default.removeItem(at: photo) }
-        #expect(darkroom_imaging_can_load(photo.path))
+        #expect(can_load(photo.path))
     }
 
     @Test(arguments: ImageFormat.allCases) func tooManyPixelsAreRefusedFromTheHeader(format: ImageFormat) throws {

@@ -1,5 +1,6 @@
 import DarkroomTestSupport
 import CImaging
+import CImagingProbes
 import DarkroomRecipes
 import Foundation
 
@@ -30,7 +31,7 @@ func pixelsByStrips(_ bytes: [UInt8], _ filters: [Filter]) throws -> Pixels {
         try Imaging.withDecoder(bytes, options, isCancelled: { false }) { decoder throws(ImagingError) in
             var file = darkroom_file()
             try decoder.session.check(
-                decoder.withStripsJobs(options.outputs) { darkroom_strip_pixels(decoder.session.c, $0, $1, &file) })
+                decoder.withStripsJobs(options.outputs) { strip_pixels(decoder.session.c, $0, $1, &file) })
             return DevelopedImage(file)
         }
     }

@@ -1,4 +1,4 @@
-import CThumbnails
+import CImagingProbes
 
 /// Files of the same photo, in all kinds of pixels and orientations.
 struct PhotoFile {

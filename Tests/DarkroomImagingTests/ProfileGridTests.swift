@@ -1,4 +1,4 @@
-import CThumbnails
+import CImagingProbes
 import DarkroomRecipes
 import Testing
 

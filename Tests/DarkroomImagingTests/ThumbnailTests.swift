@@ -1,5 +1,5 @@
 import DarkroomTestSupport
-import CThumbnails
+import CImagingProbes
 import DarkroomRecipes
 import Foundation
 import Testing
@@ -17,7 +17,7 @@ import Testing
         var (png, count) = (UnsafeMutablePointer<UInt8>?.none, 0)
         let options = thumbnail_options(
             width: Int32(width), height: Int32(height), fit: fit, linear: linear, exact: exact)
-        guard CThumbnails.thumbnail(file, file.count, options, &png, &count) else { throw Failed() }
+        guard CImagingProbes.thumbnail(file, file.count, options, &png, &count) else { throw Failed() }
         defer { free(png) }
         return try PNG.pixels(of: UnsafeBufferPointer(start: png, count: count))
     }

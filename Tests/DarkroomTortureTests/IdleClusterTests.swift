@@ -23,11 +23,11 @@ import Testing
         let redis = try RedisServer()
         let keys = try Keys()
         store = BatchStore(redis.configuration, keys: keys)
-        var configuration = WorkerConfiguration()
-        configuration.work = .nothing
-        configuration.outputsUnder = ["/darkroom-test/nobody-has-this-folder"]
+        var (configuration, hooks) = (PhotoWorkerConfiguration(), WorkerHooks())
+        hooks.work = .nothing
+        configuration.outputFolders = ["/darkroom-test/nobody-has-this-folder"]
         workers = try (0..<run.count).map { _ in
-            try Worker(redis: redis.configuration, keys: keys, configuration: configuration)
+            try Worker(redis: redis.configuration, keys: keys, configuration: configuration, hooks: hooks)
         }
         self.run = run
         self.redis = redis

@@ -139,7 +139,7 @@ private final class ControlTorture {
         let worker = try darkroom.worker {
             $0.downloads = 8
             $0.filtrations = 2
-            $0.grace = .milliseconds(Int.random(in: 0...300, using: &self.random))
+            $0.gracePeriod = .milliseconds(Int.random(in: 0...300, using: &self.random))
             $0.observer = { [begun = self.begun] in if case .step = $0 { begun.raise() } }
         }
         try worker.start()

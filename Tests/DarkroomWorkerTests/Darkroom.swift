@@ -6,12 +6,31 @@ import DarkroomRedis
 import DarkroomStorage
 import DarkroomStore
 import DarkroomTestSupport
+import DarkroomWorkerState
 import Foundation
 import StoreInspection
 import Testing
 import WorkerSupport
 
 @testable import DarkroomWorker
+
+/// The configuration and the hooks of a worker. The settings of the configuration are also properties of this type.
+@dynamicMemberLookup struct WorkerSetup {
+    var configuration = PhotoWorkerConfiguration.local()
+    var hooks = WorkerHooks()
+    var observer: WorkerObserver?
+
+    subscript<Value>(dynamicMember setting: WritableKeyPath<PhotoWorkerConfiguration, Value>) -> Value {
+        get { configuration[keyPath: setting] }
+        set { configuration[keyPath: setting] = newValue }
+    }
+
+    mutating func addFilter(_ name: String, _ make: @escaping @Sendable () -> any CustomFilter) throws {
+        try configuration.addFilter(name, make)
+    }
+
+    mutating func addFilter(_ command: FilterCommand) { configuration.addFilter(command) }
+}
 
 /// The environment of one test: a namespace in Redis, an output folder, and functions that submit and check batches.
 final class Darkroom: Sendable {
@@ -63,18 +82,20 @@ final class Darkroom: Sendable {
     /// Creates a worker in this namespace without starting it. By default, the worker logs to ``logger``.
     func worker(
         redis configured: RedisConfiguration? = nil, logger: Logger? = nil,
-        _ change: (inout WorkerConfiguration) throws -> Void = { _ in }
+        _ change: (inout WorkerSetup) throws -> Void = { _ in }
     ) throws -> Worker {
-        try Worker(
-            redis: configured ?? redis.configuration, keys: keys, configuration: .local(change),
-            logger: logger ?? self.logger)
+        var setup = WorkerSetup()
+        try change(&setup)
+        return try Worker(
+            redis: configured ?? redis.configuration, keys: keys, configuration: setup.configuration,
+            hooks: setup.hooks, observer: setup.observer, logger: logger ?? self.logger)
     }
 
     /// Runs a worker in this namespace during `body`. See ``worker(redis:logger:_:)``.
     @discardableResult
     func withWorker<Value>(
         redis: RedisConfiguration? = nil, logger: Logger? = nil,
-        _ change: (inout WorkerConfiguration) throws -> Void = { _ in }, run body: (Worker) throws -> Value
+        _ change: (inout WorkerSetup) throws -> Void = { _ in }, run body: (Worker) throws -> Value
     ) throws -> Value {
         try [worker(redis: redis, logger: logger, change)].run { try body($0[0]) }
     }
@@ -83,14 +104,14 @@ final class Darkroom: Sendable {
     @discardableResult
     func withWorker<Value>(
         redis: RedisConfiguration? = nil, logger: Logger? = nil,
-        _ change: (inout WorkerConfiguration) throws -> Void = { _ in }, run body: (Worker) async throws -> Value
+        _ change: (inout WorkerSetup) throws -> Void = { _ in }, run body: (Worker) async throws -> Value
     ) async throws -> Value {
         try await [worker(redis: redis, logger: logger, change)].run { try await body($0[0]) }
     }
 
     /// Creates several equal workers in this namespace without starting them.
     func workers(
-        _ count: Int, redis: RedisConfiguration? = nil, _ change: (inout WorkerConfiguration) throws -> Void = { _ in }
+        _ count: Int, redis: RedisConfiguration? = nil, _ change: (inout WorkerSetup) throws -> Void = { _ in }
     ) throws -> [Worker] {
         try (0..<count).map { _ in try worker(redis: redis, change) }
     }

@@ -13,12 +13,12 @@ import Testing
     init() throws { darkroom = try Darkroom(.current) }
 
     private func configured(
-        _ change: @escaping (inout WorkerConfiguration) -> Void = { _ in }
-    ) -> (inout WorkerConfiguration) -> Void {
+        _ change: @escaping (inout WorkerSetup) -> Void = { _ in }
+    ) -> (inout WorkerSetup) -> Void {
         {
-            $0.leastDeferral = .milliseconds(100)
-            $0.transfer.retries = 2
-            $0.transfer.retryPauses = [.seconds(4)]
+            $0.hooks.leastDeferral = .milliseconds(100)
+            $0.downloadRules.retries = 2
+            $0.hooks.transfer.retryPauses = [.seconds(4)]
             change(&$0)
         }
     }
@@ -50,7 +50,7 @@ import Testing
         let id = try darkroom.submit(
             [server.url("/later")] + (0..<10).map { _ in server.url("/now") },
             darkroom.options { $0.operationSize = 1 })
-        let facts = try darkroom.withWorker(configured { $0.transfer.retryPauses = [.seconds(6)] }) { _ in
+        let facts = try darkroom.withWorker(configured { $0.hooks.transfer.retryPauses = [.seconds(6)] }) { _ in
             let meanwhile = try darkroom.wait(id, "almost done") { $0.counts.failed >= 10 }
             #expect(meanwhile.counts.failed == 10 && meanwhile.counts.new == 1)
             return try darkroom.wait(id)
@@ -71,9 +71,9 @@ import Testing
             (0..<6).map { _ in server.url("/a") }, darkroom.options { $0.operationSize = 2 })
         let facts = try darkroom.withWorker(
             configured {
-                $0.transfer.perHost = 1
-                $0.leastDeferral = .seconds(1)
-                $0.transfer.patience = .seconds(60)
+                $0.downloadRules.connectionsPerHost = 1
+                $0.hooks.leastDeferral = .seconds(1)
+                $0.downloadRules.patience = .seconds(60)
             }
         ) { _ in
             try darkroom.wait(id, "deferred") { $0.deferral?.operations == 3 && $0.executing == 0 }
@@ -89,7 +89,7 @@ import Testing
         let server = try HostileServer(["/a": .answer(status: 500)])
         defer { server.stop() }
         let id = try darkroom.submit([server.url("/a")], darkroom.options())
-        let facts = try darkroom.withWorker(configured { $0.transfer.retryPauses = [.seconds(60)] }) { _ in
+        let facts = try darkroom.withWorker(configured { $0.hooks.transfer.retryPauses = [.seconds(60)] }) { _ in
             try darkroom.wait(id, "deferred") { $0.deferral != nil && $0.executing == 0 }
             _ = try darkroom.store.perform(darkroom.store.cancel(id))
             return try darkroom.wait(id)

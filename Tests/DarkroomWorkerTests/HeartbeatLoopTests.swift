@@ -30,8 +30,8 @@ struct HeartbeatLoopTests {
             toRedis.close()
             toPhotos.close()
         }
-        var configuration = WorkerConfiguration()
-        configuration.transfer.allowPrivate = true
+        var configuration = PhotoWorkerConfiguration()
+        configuration.downloadRules.allowsPrivateAddresses = true
         let worker = try Worker(
             redis: try RedisConfiguration(url: "redis://127.0.0.1:\(toRedis.port)"), keys: darkroom.keys,
             configuration: configuration)

@@ -16,9 +16,9 @@ import Testing
     private func code(
         _ options: BatchOptions, outputsUnder: [String] = [], filesUnder: [String] = []
     ) throws -> BatchProblem.Code? {
-        var configuration = WorkerConfiguration()
-        configuration.transfer.fileFolders = filesUnder
-        configuration.outputsUnder = outputsUnder
+        var configuration = PhotoWorkerConfiguration()
+        configuration.downloadRules.folders = filesUnder
+        configuration.outputFolders = outputsUnder
         var reason = ""
         do throws(Refusal) {
             _ = try BatchContext(Self.id, options, configuration)
@@ -68,9 +68,9 @@ import Testing
         let folder = scratch.path
         try scratch.makeFolder("real")
         #expect(symlink("real", folder + "/link") == 0)
-        var (options, configuration) = (BatchOptions(), WorkerConfiguration())
+        var (options, configuration) = (BatchOptions(), PhotoWorkerConfiguration())
         options.photosFolder = folder + "/real"
-        configuration.transfer.fileFolders = [folder + "/link"]
+        configuration.downloadRules.folders = [folder + "/link"]
         _ = try BatchContext(Self.id, options, configuration)
     }
 

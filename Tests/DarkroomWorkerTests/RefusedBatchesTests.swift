@@ -55,7 +55,7 @@ import Testing
         let outside = try submitOutside(150, .high)
         let below = try darkroom.submit([url], darkroom.options())
         try darkroom.withWorker {
-            $0.outputsUnder = [darkroom.folder]
+            $0.outputFolders = [darkroom.folder]
             $0.filtrations = 1
             $0.downloads = 4
         } run: { worker in
@@ -78,7 +78,7 @@ import Testing
         let options = darkroom.options { $0.output = darkroom.folder + "/share" }
         let id = try darkroom.submit([url], options, makesFolder: false)
         try darkroom.withWorker {
-            $0.outputsUnder = [darkroom.folder]
+            $0.outputFolders = [darkroom.folder]
         } run: { _ in
             darkroom.waitForLog("batch is left to other workers")
             try FileManager.default.createDirectory(
@@ -99,7 +99,7 @@ import Testing
                 $0.remoteOutput = true
             }, makesFolder: false)
         try darkroom.withWorker {
-            $0.outputsUnder = [darkroom.folder]
+            $0.outputFolders = [darkroom.folder]
         } run: { worker in
             darkroom.waitForLog("batch is left to other workers")
             _ = try darkroom.store.perform(darkroom.store.cancel(id))
@@ -116,7 +116,7 @@ import Testing
     @Test func storesRefusalsInRedisAndRemovesThemWhenTheWorkerStops() throws {
         let ids = try submitOutside(3, .normal)
         let key = try darkroom.withWorker {
-            $0.outputsUnder = [darkroom.folder]
+            $0.outputFolders = [darkroom.folder]
         } run: { worker in
             for id in ids { darkroom.waitForLog("\(id)") }
             // The next claim sends the refusals. The change notice of a new batch triggers this claim.

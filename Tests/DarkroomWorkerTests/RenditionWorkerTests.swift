@@ -128,7 +128,7 @@ import Testing
         let facts = try darkroom.withWorker {
             // The photos arrive in any order, and two of them occupy a place until they are cancelled.
             $0.filtrations = 3
-            try $0.register("hold") { Hold(began: began) }
+            try $0.addFilter("hold") { Hold(began: began) }
         } run: { _ in
             #expect(began.wait(timeout: .now() + 20) == .success)
             try darkroom.wait(id, "reported", until: { $0.counts.filtered == 1 })

@@ -19,12 +19,12 @@ import WorkerSupport
     init() throws { darkroom = try Darkroom(.current) }
 
     private func workers(
-        _ count: Int, _ server: HostileServer, _ change: (inout WorkerConfiguration) -> Void = { _ in }
+        _ count: Int, _ server: HostileServer, _ change: (inout WorkerSetup) -> Void = { _ in }
     ) throws -> [Worker] {
         try darkroom.workers(count) {
-            $0.transfer.perHost = 4
-            $0.transfer.patience = .seconds(60)
-            $0.transfer.connectTo = ["photos.example:80:127.0.0.1:\(server.port)"]
+            $0.downloadRules.connectionsPerHost = 4
+            $0.downloadRules.patience = .seconds(60)
+            $0.downloadRules.connectTo = ["photos.example:80:127.0.0.1:\(server.port)"]
             change(&$0)
         }
     }
@@ -111,7 +111,7 @@ import WorkerSupport
             "/photo": .inTurn([.answer(status: 429, headers: ["Retry-After: 2"]), .answer(body: [1])])
         ])
         defer { server.stop() }
-        try workers(3, server) { $0.transfer.perHost = 1 }.run { _ in
+        try workers(3, server) { $0.downloadRules.connectionsPerHost = 1 }.run { _ in
             let batch = try darkroom.submit(
                 (0..<60).map { _ in "http://photos.example/photo" }, darkroom.options { $0.operationSize = 2 })
             try darkroom.wait(batch)
@@ -129,7 +129,7 @@ import WorkerSupport
         var redis = darkroom.redis.configuration
         (redis.user, redis.password) = ("limited", "secret")
         try darkroom.withWorker(redis: redis) {
-            $0.transfer.connectTo = ["photos.example:80:127.0.0.1:\(server.port)"]
+            $0.downloadRules.connectTo = ["photos.example:80:127.0.0.1:\(server.port)"]
         } run: { _ in
             let batch = try darkroom.submit((0..<20).map { _ in "http://photos.example/photo" }, darkroom.options())
             try darkroom.wait(batch)

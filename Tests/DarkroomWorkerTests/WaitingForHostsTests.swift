@@ -14,15 +14,15 @@ import Testing
 
     /// The configuration of a worker that finds `hosts` at these ports of this machine.
     private func configured(
-        _ hosts: [String: UInt16], _ change: @escaping (inout WorkerConfiguration) -> Void = { _ in }
-    ) -> (inout WorkerConfiguration) -> Void {
+        _ hosts: [String: UInt16], _ change: @escaping (inout WorkerSetup) -> Void = { _ in }
+    ) -> (inout WorkerSetup) -> Void {
         {
             $0.downloads = 8
-            $0.transfer.perHost = 6
-            $0.transfer.connectTo = hosts.map { "\($0.key):80:127.0.0.1:\($0.value)" }
+            $0.downloadRules.connectionsPerHost = 6
+            $0.downloadRules.connectTo = hosts.map { "\($0.key):80:127.0.0.1:\($0.value)" }
             change(&$0)
             // No more requests than downloads, so that the server can count them.
-            $0.transfer.maxRequests = $0.downloads
+            $0.hooks.transfer.maxRequests = $0.configuration.downloadSlots
         }
     }
 
@@ -104,7 +104,7 @@ import Testing
         defer { for server in [busy, fast] { server.stop() } }
         try darkroom.withWorker(
             configured(["busy.example": busy.port, "fast.example": fast.port]) {
-                $0.transfer.patience = .seconds(60)
+                $0.downloadRules.patience = .seconds(60)
             }
         ) { _ in
             let urls = (0..<24).map { "http://\($0 < 12 ? "busy" : "fast").example/photo" }
@@ -126,8 +126,8 @@ import Testing
             configured([:]) {
                 $0.downloads = 2
                 $0.filtrations = 1
-                $0.transfer.retries = 1
-                $0.transfer.retryPauses = [.milliseconds(500)]
+                $0.downloadRules.retries = 1
+                $0.hooks.transfer.retryPauses = [.milliseconds(500)]
             }
         ) { _ in
             let id = try darkroom.submit((0..<6).map { server.url("/\($0)") }, darkroom.options())

@@ -31,14 +31,14 @@ import WorkerSupport
     }
 
     private func configured(
-        _ change: @escaping (inout WorkerConfiguration) -> Void = { _ in }
-    ) -> (inout WorkerConfiguration) -> Void {
+        _ change: @escaping (inout WorkerSetup) -> Void = { _ in }
+    ) -> (inout WorkerSetup) -> Void {
         { [events] in
             $0.observer = events.observe
-            $0.transfer.perHost = .max
+            $0.downloadRules.connectionsPerHost = .max
             change(&$0)
             // No more requests than downloads, so that the server can count them.
-            $0.transfer.maxRequests = $0.downloads
+            $0.hooks.transfer.maxRequests = $0.configuration.downloadSlots
         }
     }
 
@@ -186,7 +186,7 @@ import WorkerSupport
         let held = try HostileServer(["/gone": .held(.answer(status: 404))])
         defer { held.stop() }
         let id = try darkroom.submit((0..<8).map { _ in held.url("/gone") }, darkroom.options())
-        try await darkroom.withWorker(configured { $0.transfer.perHost = 2 }) { _ in
+        try await darkroom.withWorker(configured { $0.downloadRules.connectionsPerHost = 2 }) { _ in
             #expect(await held.wait { $0.running == 2 })
             _ = try darkroom.store.perform(darkroom.store.suspend(id, .downloads, true))
             _ = events.wait(.downloadEnded, count: 6)

@@ -78,7 +78,7 @@ import WorkerSupport
             (0..<8).map { _ in slow.url("/slow") }, darkroom.options { $0.operationSize = 4 })
         try await darkroom.withWorker {
             $0.downloads = 2
-            $0.grace = .milliseconds(200)
+            $0.gracePeriod = .milliseconds(200)
         } run: { _ in
             #expect(await slow.wait { $0.running >= 2 })
         }
@@ -94,7 +94,7 @@ import WorkerSupport
         defer { slow.stop() }
         let id = try darkroom.submit([urls[0], urls[1], slow.url("/slow")], darkroom.options())
         try darkroom.withWorker {
-            $0.grace = .milliseconds(100)
+            $0.gracePeriod = .milliseconds(100)
         } run: { _ in
             try darkroom.wait(id, "partly reported") { $0.counts.filtered == 2 }
         }
@@ -120,7 +120,7 @@ import WorkerSupport
     @Test func leavesABatchWithAnOutputOutsideItsFolders() throws {
         let id = try darkroom.submit([urls[0]], darkroom.options())
         try darkroom.withWorker {
-            $0.outputsUnder = ["/srv/photos"]
+            $0.outputFolders = ["/srv/photos"]
         } run: { _ in
             darkroom.waitForLog("is not in a folder to which this worker may write")
         }
@@ -139,7 +139,7 @@ import WorkerSupport
                 $0.remoteOutput = true
             }, makesFolder: false)
         try darkroom.withWorker {
-            $0.outputsUnder = [own]
+            $0.outputFolders = [own]
         } run: { _ in
             darkroom.waitForLog("is not in a folder to which this worker may write")
         }
@@ -193,7 +193,7 @@ import WorkerSupport
         defer { slow.stop() }
         let id = try darkroom.submit([slow.url("/slow"), slow.url("/slow")], darkroom.options { $0.operationSize = 1 })
         try await darkroom.withWorker {
-            $0.grace = .milliseconds(50)
+            $0.gracePeriod = .milliseconds(50)
         } run: { _ in
             #expect(await slow.wait { $0.running == 2 })
         }
@@ -208,7 +208,7 @@ import WorkerSupport
         defer { server.stop() }
         let darkroom = try Darkroom(server)
         let began = try darkroom.withWorker {
-            $0.grace = .milliseconds(100)
+            $0.gracePeriod = .milliseconds(100)
         } run: { _ in
             try darkroom.wait(try darkroom.submit([urls[0]], darkroom.options()))
             server.terminate()
@@ -264,7 +264,7 @@ import WorkerSupport
         let id = try darkroom.submit(
             (0..<500).map { "http://example.com/\($0)" }, darkroom.options { $0.output = "" })
         let facts = try darkroom.withWorker {
-            $0.work = .nothing
+            $0.hooks.work = .nothing
         } run: { _ in
             try darkroom.wait(id)
         }
@@ -281,7 +281,7 @@ import WorkerSupport
         let bad = try darkroom.submit([urls[0]], darkroom.options { $0.output = inside + "/link/deep" })
         let good = try darkroom.submit([urls[0]], darkroom.options { $0.output = darkroom.folder + "/named/good" })
         try darkroom.withWorker {
-            $0.outputsUnder = [inside, darkroom.folder + "/named"]
+            $0.outputFolders = [inside, darkroom.folder + "/named"]
         } run: { _ in
             darkroom.waitForLog("there is a symbolic link, which is not followed")
             try darkroom.wait(good)
@@ -303,7 +303,7 @@ import WorkerSupport
             .init("HSET", "\(darkroom.keys.prefix)batch:\(planted)", "remote.output", "1", "output", outputs + "/o"))
         _ = try darkroom.store.connection.call(.init("ZADD", darkroom.keys.ready(.normal), "0", planted))
         try darkroom.withWorker {
-            $0.outputsUnder = [darkroom.folder]
+            $0.outputFolders = [darkroom.folder]
         } run: { _ in
             darkroom.waitForLog("no batch may have this id")
             try darkroom.wait(good)

@@ -13,8 +13,8 @@ struct HostileWorker {
     static func main() throws {
         let arguments = CommandLine.arguments
         if arguments.contains("unfiltered"), getenv("DARKROOM_PHOTO_HELPER") == nil { refuse_filters() }
-        var configuration = WorkerConfiguration()
-        configuration.transfer.fileFolders = [arguments[3]]
+        var configuration = PhotoWorkerConfiguration()
+        configuration.downloadRules.folders = [arguments[3]]
         configuration.isolatesEveryPhoto = arguments.contains("isolated")
         configuration.photoTimeout = .seconds(1)
         try configuration.register("hostile") { HostileOperation() }

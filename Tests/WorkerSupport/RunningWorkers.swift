@@ -3,17 +3,17 @@ import DarkroomConcurrency
 import DarkroomWorker
 import Testing
 
-extension WorkerConfiguration {
+extension PhotoWorkerConfiguration {
     /// The configuration of a worker whose photos come from servers on this machine. A photo that cannot be fetched fails
     /// at once.
     package static func local(
-        _ change: (inout WorkerConfiguration) throws -> Void = { _ in }
-    ) rethrows -> WorkerConfiguration {
-        var configuration = WorkerConfiguration()
-        configuration.transfer.allowPrivate = true
-        configuration.transfer.retries = 0
-        configuration.transfer.patience = .zero
-        try change(&configuration)
+        _ change: (inout PhotoWorkerConfiguration) -> Void = { _ in }
+    ) -> PhotoWorkerConfiguration {
+        var configuration = PhotoWorkerConfiguration()
+        configuration.downloadRules.allowsPrivateAddresses = true
+        configuration.downloadRules.retries = 0
+        configuration.downloadRules.patience = .zero
+        change(&configuration)
         return configuration
     }
 }

@@ -1,6 +1,7 @@
 import Darkroom
 import DarkroomImaging
 import DarkroomRecipes
+import DarkroomWorker
 import Foundation
 
 /// Measures the time from the reply to `cancel` until the last of 64 running photos has stopped. Half of these photos
@@ -24,11 +25,12 @@ struct CancelLatency {
     }
 
     private func latencies(_ files: [String], rounds: Int, receivesNotices: Bool) throws -> [Double] {
-        try cluster.startWorkers(4) {
+        var hooks = WorkerHooks()
+        hooks.receivesNotices = receivesNotices
+        try cluster.startWorkers(4, hooks: hooks) {
             $0.downloads = 16
             $0.filtrations = 2
-            $0.maxBytesHeld = 1 << 30
-            $0.receivesNotices = receivesNotices
+            $0.maxWaitingBytes = 1 << 30
         }
         defer { cluster.stopWorkers() }
         let filters: [[PhotoFilter]] = [[.sepia()], [.tiltShift()]]

@@ -30,17 +30,19 @@ final class ControlCluster {
     var store: BatchStore { bench.store }
 
     /// Starts workers and waits until each has sent its first claim.
-    func startWorkers(_ count: Int, _ change: (inout WorkerConfiguration) -> Void = { _ in }) throws {
+    func startWorkers(
+        _ count: Int, hooks: WorkerHooks = WorkerHooks(), _ change: (inout PhotoWorkerConfiguration) -> Void = { _ in }
+    ) throws {
         for _ in 1...count {
-            var configuration = WorkerConfiguration()
-            configuration.transfer.allowPrivate = true
-            configuration.transfer.perHost = .max
-            configuration.transfer.fileFolders = [bench.folder]
-            configuration.observer = { [log] observation in
+            var configuration = PhotoWorkerConfiguration()
+            configuration.downloadRules.allowsPrivateAddresses = true
+            configuration.downloadRules.connectionsPerHost = .max
+            configuration.downloadRules.folders = [bench.folder]
+            change(&configuration)
+            let worker = try bench.startWorker(configuration, hooks: hooks) { [log] observation in
                 if case .step(let event) = observation { log.note(event) }
             }
-            change(&configuration)
-            workers.append(try bench.startWorker(configuration))
+            workers.append(worker)
         }
         let deadline = ContinuousClock.now + .seconds(10)
         while try store.workers().count(where: { $0.fields["claim.number"] != nil }) < workers.count {

@@ -8,7 +8,7 @@ final class TraceLog: @unchecked Sendable {  // `events` is only used while `con
     private let condition = NSCondition()
     private var events: [TraceEvent] = []
 
-    /// Adds an event that `WorkerConfiguration.observer` has received.
+    /// Adds an event that the observer of a worker has received.
     func note(_ event: TraceEvent) {
         condition.lock()
         events.append(event)

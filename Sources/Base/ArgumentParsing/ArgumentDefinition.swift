@@ -102,7 +102,7 @@ final class ParsedValue<Value: Sendable>: @unchecked Sendable {
 }
 
 /// Converts the name of a property to the name of an option: `operationSize` becomes `operation-size`.
-func optionName(ofProperty property: String) -> String {
+package func optionName(ofProperty property: String) -> String {
     property.reduce(into: "") { name, character in
         name += character.isUppercase ? "-\(character.lowercased())" : String(character)
     }

@@ -55,13 +55,3 @@ bool darkroom_heif_reads_shared(void) {
     if (!version || sscanf(version, "%d.%d", &major, &minor) != 2) return true;
     return major > 1 || minor >= 18;
 }
-
-bool darkroom_imaging_can_load(const char *path) {
-    VipsImage *image = vips_image_new_from_file(path, NULL);
-    if (!image) {
-        vips_error_clear();
-        return false;
-    }
-    g_object_unref(image);
-    return true;
-}

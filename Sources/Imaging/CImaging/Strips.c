@@ -323,29 +323,9 @@ enum darkroom_status darkroom_check_jpeg(struct darkroom_session *session, const
     return darkroom_decode_jpeg(session, input, 1, (struct darkroom_row_reader){0});
 }
 
-struct collected {
-    const struct darkroom_session *session;
-    struct darkroom_file *file;
-};
-
-static void collect_row(void *context, int y, const uint8_t *row) {
-    struct collected *collected = context;
-    struct darkroom_file *file = collected->file;
-    size_t row_bytes = (size_t)collected->session->width * 4;
-    if (!file->bytes) file->bytes = malloc(row_bytes * (size_t)collected->session->height);
-    memcpy(file->bytes + row_bytes * (size_t)y, row, row_bytes);
-    file->byte_count += row_bytes;
-}
-
-enum darkroom_status darkroom_strip_pixels(
+enum darkroom_status darkroom_filter_by_strips(
     struct darkroom_session *session, const struct darkroom_input *input, const struct darkroom_strips_job *job,
-    struct darkroom_file *file) {
-    *file = (struct darkroom_file){.format = DARKROOM_JPEG};
-    struct collected collected = {.session = session, .file = file};
-    struct darkroom_row_reader reader = {.take_row = collect_row, .context = &collected};
-    struct strips settings = {.session = session, .input = input, .shrink = 1, .jobs = job, .job_count = 1, .reader = reader};
-    enum darkroom_status status = guarded(filter, &settings);
-    file->width = session->width;
-    file->height = session->height;
-    return status;
+    struct darkroom_row_reader reader) {
+    return guarded(filter, &(struct strips){.session = session, .input = input, .shrink = 1, .jobs = job, .job_count = 1,
+                                            .reader = reader});
 }

@@ -2,7 +2,7 @@
 //
 // DESIGN: `import Darkroom` exports exactly the types in this list. A test compares the list with the compiled
 // modules. The types of this module use the other modules, whose declarations are `package`. Only DarkroomModel
-// is exported with this module; this list contains all public types of DarkroomModel.
+// is exported with this module; this list contains all public types of DarkroomModel and DarkroomWorker.
 //
 //  Client        DarkroomClient, RedisLocation, DarkroomError, DarkroomError.Code
 //  Batches       BatchID, BatchOptions, BatchPriority, DamagedPhotos, PhotoFilter, PhotoRendition, PhotoEncoding, SubmissionNotice,
@@ -17,3 +17,5 @@
 //  Workers       PhotoWorker, PhotoWorkerConfiguration, DownloadRules, WorkerLogEvent, WorkerLogEvent.Level, CustomFilter,
 //                DownloadedPhoto, PhotoPixels, PhotoRecord
 @_exported import DarkroomModel
+@_exported import struct DarkroomWorker.DownloadRules
+@_exported import struct DarkroomWorker.PhotoWorkerConfiguration

@@ -17,7 +17,7 @@ struct BatchesCommand: ParsableCommand {
 
     func validate() throws {
         try tableOptions.require(isTable: !json)
-        if let limit { try require(1...Int.max, limit, "--limit") }
+        try requireAtLeast(1, limit?.value ?? 1, "--limit")
     }
 
     func run() throws {

@@ -26,7 +26,7 @@ struct DoctorCommand: ParsableCommand {
     @Option(help: "Concurrent filtrations of a worker; by default the number of cores.", valueName: "count")
     var filtrations: Int?
     @Option(help: "The largest download that workers accept.", valueName: "size")
-    var maxDownload: ByteSize = .mebibytes(64)
+    var maxDownload = ByteSize(bytes: DownloadRules().maxBytes)
     @Option(help: "The largest picture that workers accept, in pixels.", valueName: "count")
     var maxPixels: Quantity = 100_000_000
     @Flag(help: "Print JSON.") var json: Bool
@@ -35,9 +35,15 @@ struct DoctorCommand: ParsableCommand {
 
     func validate() throws {
         try tableOptions.require(isTable: !json)
-        if let filtrations { try require(WorkerBounds.slots, filtrations, "--filtrations") }
-        try require(WorkerBounds.bytes, maxDownload, "--max-download")
-        try require(WorkerBounds.pixels, maxPixels, "--max-pixels")
+        try worker.requireValid()
+    }
+
+    private var worker: PhotoWorkerConfiguration {
+        var worker = PhotoWorkerConfiguration()
+        worker.filtrations = filtrations
+        worker.downloadRules.maxBytes = maxDownload.bytes
+        worker.maxPixels = maxPixels.value
+        return worker
     }
 
     func run() throws {
@@ -49,10 +55,7 @@ struct DoctorCommand: ParsableCommand {
 
     private func findings() throws -> [Finding] {
         let files = SystemFiles()
-        var load = WorkerLoad()
-        load.filtrations = filtrations ?? load.filtrations
-        load.maxDownloadBytes = maxDownload.bytes
-        load.maxPixels = maxPixels.value
+        let load = WorkerLoad(worker)
         let group = ControlGroup(files)
         var findings = RedisExamination(address: try redis.configuration(), files: files).findings
         let checks: [any Check] =

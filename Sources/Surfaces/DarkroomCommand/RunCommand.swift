@@ -134,7 +134,7 @@ struct RunCommand: ParsableCommand {
         if redis == nil { options.retain = nil }
         SocketFolder.removeAbandoned()
 
-        var worker = try workerConfiguration(photos.list)
+        let worker = try workerConfiguration(photos.list)
         let folder = try RunFolder(output: options.output, overwrite: files.overwrite)
         let session = try RunSession(
             folder: folder, identity: identity(photos, options), conditions: conditions(), options: options,
@@ -149,9 +149,9 @@ struct RunCommand: ParsableCommand {
         let traceLog = Logger(label: "traces", level: .warning, handler: NoteLog(note: progress.note))
         let telemetry = WorkerTelemetry(hasMetrics: false, logger: traceLog) { progress.note("warning: \($0)") }
         defer { telemetry.stop() }
-        worker.observer = telemetry.observer
         let outcome = try session.develop(
-            photos, worker: worker, retry: retry, replicas: replicas, interruption: interruption)
+            photos, worker: worker, telemetry: telemetry, retry: retry, replicas: replicas,
+            interruption: interruption)
         progress.end()
         try report(outcome)
         interruption.onFirst(nil)
@@ -169,7 +169,7 @@ struct RunCommand: ParsableCommand {
         let outputExists = try CoordinatorError.storing { () throws(StorageError) in
             try StorageSchemes.place(options.output).examine(renditions: options.renditions.map(\.name))
         }
-        let folders = try workerConfiguration(photos.list).transfer.fileFolders
+        let folders = try workerConfiguration(photos.list).downloadRules.folders
         let report = try DryRun(photos, options, outputExists: outputExists, fileFolders: folders, progress)
         let action = try PlannedAction(
             ofRun: identity, conditions(), photos: report.examination.photos, overwrite: files.overwrite, again: again,
@@ -217,13 +217,10 @@ struct RunCommand: ParsableCommand {
 
     func conditions() throws -> RunConditions { try RunConditions(fetch, slots, customFilters, disk) }
 
-    private func workerConfiguration(_ list: PhotoListReader) throws -> WorkerConfiguration {
-        var configuration = WorkerConfiguration()
-        slots.apply(to: &configuration)
-        try customFilters.apply(to: &configuration)
-        disk.apply(to: &configuration)
-        configuration.transfer = try fetch.transferConfiguration(fileFolders: fileFolders(of: list))
-        configuration.maxPixels = fetch.maxPixels?.value
+    private func workerConfiguration(_ list: PhotoListReader) throws -> PhotoWorkerConfiguration {
+        var configuration = try PhotoWorkerConfiguration([slots, customFilters, disk, fetch])
+        configuration.useThisProgramAsHelper(arguments: [])
+        configuration.downloadRules.folders = fileFolders(of: list) + (try fetch.folders)
         configuration.watermarkFolders = try image.watermarkFolders()
         return configuration
     }

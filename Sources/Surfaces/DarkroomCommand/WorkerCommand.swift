@@ -78,13 +78,14 @@ struct WorkerCommand: ParsableCommand {
                 "this worker may write to every folder, limit it with --outputs-under FOLDER",
                 ["detail": .text("every user who may submit a batch can choose the folder that this worker writes to")])
         }
-        var configuration = try workerConfiguration(logger)
+        let configuration = try workerConfiguration(logger)
         let metricsAddress = try metricsAddress()
         let telemetry = WorkerTelemetry(hasMetrics: metricsAddress != nil, logger: logger) { warning in
             logger.warning("a variable of OpenTelemetry is ignored", ["detail": .text(warning)])
         }
-        configuration.observer = telemetry.observer
-        let worker = try Worker(redis: address, keys: redis.keys(), configuration: configuration, logger: logger)
+        let worker = try Worker(
+            redis: address, keys: redis.keys(), configuration: configuration, observer: telemetry.observer,
+            logger: logger)
         running.withLock { $0 = worker }
         let server = try metricsAddress.map { try telemetry.serve(worker, at: $0) }
         if let server {
@@ -111,15 +112,12 @@ struct WorkerCommand: ParsableCommand {
     private static let defaultMetricsPort: UInt16 = 9464
 
     /// The configuration from the options; warnings about them are logged.
-    func workerConfiguration(_ logger: Logger = .silent) throws -> WorkerConfiguration {
-        var configuration = WorkerConfiguration()
-        slots.apply(to: &configuration)
-        try customFilters.apply(to: &configuration)
-        disk.apply(to: &configuration)
-        configuration.outputsUnder = try outputsUnder.map { try existingPlace($0, "--outputs-under") }
-        configuration.transfer = try fetch.transferConfiguration()
-        configuration.maxPixels = fetch.maxPixels?.value
-        try webhooks.apply(to: &configuration) { warning in
+    func workerConfiguration(_ logger: Logger = .silent) throws -> PhotoWorkerConfiguration {
+        var configuration = try PhotoWorkerConfiguration([slots, customFilters, disk, fetch, webhooks])
+        configuration.useThisProgramAsHelper(arguments: [])
+        configuration.outputFolders = try outputsUnder.map { try existingPlace($0, "--outputs-under") }
+        configuration.downloadRules.folders = try fetch.folders
+        configuration.webhookSecret = try webhooks.secret { warning in
             logger.warning("the webhook options can cause problems", ["detail": .text(warning)])
         }
         return configuration

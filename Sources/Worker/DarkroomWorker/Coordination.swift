@@ -34,7 +34,7 @@ final class Coordination: Sendable {
     let redisProblem = Locked<String?>("Redis has not replied yet")
     let observer: WorkerObserver?
 
-    init(id: String, store: BatchStore, logger: Logger, observer: WorkerObserver? = nil) {
+    init(id: String, store: BatchStore, logger: Logger, observer: WorkerObserver?) {
         self.id = id
         self.observer = observer
         self.store = store

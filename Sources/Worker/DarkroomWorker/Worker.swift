@@ -31,12 +31,15 @@ package final class Worker: Sendable {
     private let finished = DispatchSemaphore(value: 0)
 
     /// Creates a worker without starting it.
-    /// - Parameter logger: gets messages for operators, from any thread.
-    /// - Throws: ``InvalidHelper`` if the settings of helper processes are invalid, `ImagingError` if libvips cannot be
-    ///   started.
+    /// - Parameters:
+    ///   - configuration: the settings. Their bounds have been checked.
+    ///   - observer: called with each observation; nil if nothing measures the worker.
+    ///   - logger: gets messages for operators, from any thread.
+    /// - Throws: ``InvalidHelper`` if the settings of helper processes are invalid, ``InvalidSetting`` if a text is invalid,
+    ///   `ImagingError` if libvips cannot be started.
     package init(
-        redis: RedisConfiguration, keys: Keys, configuration: WorkerConfiguration,
-        logger: Logger = .silent
+        redis: RedisConfiguration, keys: Keys, configuration: PhotoWorkerConfiguration,
+        hooks: WorkerHooks = WorkerHooks(), observer: WorkerObserver? = nil, logger: Logger = .silent
     ) throws {
         let host = ProcessInfo.processInfo.hostName.prefix { $0 != "." }
         let random = String(UInt32.random(in: .min ... .max), radix: 36)
@@ -44,15 +47,17 @@ package final class Worker: Sendable {
         id = "\(String(safeHost))-\(getpid())-\(random)"
         self.redis = redis
         if let problem = configuration.helperProblem { throw problem }
-        if configuration.work == .photos { try Imaging.start() }
+        let transfer = try configuration.downloadRules.transferConfiguration(hooks.transfer)
+        if hooks.work == .photos { try Imaging.start() }
         var commands = redis
         commands.replyTimeout = min(redis.replyTimeout, HeartbeatLoop.replyTimeout)
-        let store = BatchStore(commands, keys: keys, observer: configuration.observer.map(Self.ofConnection))
+        let store = BatchStore(commands, keys: keys, observer: observer.map(Self.ofConnection))
         let logger = logger.with([.worker: .text(id)])
-        webhooks = WebhookDelivery(store, configuration, logger: logger)
+        webhooks = WebhookDelivery(
+            store, to: try configuration.parsedWebhookHosts, secret: configuration.webhookSecret, logger: logger)
         core = WorkerCore(
-            id: id, store: store, configuration: configuration, logger: logger,
-            onDueWebhooks: { [webhooks] in webhooks.offer($0) })
+            id: id, store: store, configuration: configuration, transfer: transfer, hooks: hooks, observer: observer,
+            logger: logger, onDueWebhooks: { [webhooks] in webhooks.offer($0) })
         claims = ClaimLoop(core)
         reports = ReportLoop(core)
         heartbeats = HeartbeatLoop(core)
@@ -78,14 +83,14 @@ package final class Worker: Sendable {
         core.coordination.logger.info(
             "worker started",
             [
-                "downloads": .number(core.configuration.downloads),
-                "filtrations": .number(core.configuration.filtrations), "redis": .text(redis.displayName),
+                "downloads": .number(core.configuration.downloadSlots),
+                "filtrations": .number(core.configuration.filtrationSlots), "redis": .text(redis.displayName),
                 "keys": .text(core.coordination.store.keys.prefix), "version": .text(darkroomVersion),
             ])
         if core.configuration.helperArguments != nil { Self.logConfinement(.found(), core.coordination.logger) }
         let notices = RedisSubscription(redis, channels: [core.coordination.store.keys.controlChannel]) {
             [core, claims] event in
-            guard core.configuration.receivesNotices else { return }
+            guard core.hooks.receivesNotices else { return }
             switch event {
             case .message(_, let text):
                 guard let notice = ChangeNotice(text) else { return }
@@ -157,10 +162,10 @@ package final class Worker: Sendable {
     /// Waits for ``stop()``, and then ends the worker.
     private func end() {
         while !stopRequested.isSet { stopSignal.wait() }
-        core.coordination.logger.info("worker stopping", ["grace": .seconds(core.configuration.grace)])
+        core.coordination.logger.info("worker stopping", ["grace": .seconds(core.configuration.gracePeriod)])
         core.handle(.stopping)
         webhooks.stop()
-        let deadline = ContinuousClock.now + core.configuration.grace
+        let deadline = ContinuousClock.now + core.configuration.gracePeriod
         // The report loop releases operations when their photos have ended. `leave()` also raises the signal.
         while !isEmpty, !core.coordination.leaving.isSet, .now < deadline {
             stopSignal.wait(timeout: .milliseconds(20))

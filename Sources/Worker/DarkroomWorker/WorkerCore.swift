@@ -16,7 +16,8 @@ import Foundation
 /// holding the lock.
 final class WorkerCore: Sendable {
     let coordination: Coordination
-    let configuration: WorkerConfiguration
+    let configuration: PhotoWorkerConfiguration
+    let hooks: WorkerHooks
     /// Wakes the storage monitor, for example when an output cannot be written.
     let outputSignal = Signal()
     let fileCalls: FileCalls
@@ -47,39 +48,39 @@ final class WorkerCore: Sendable {
     private let cleaner = ThreadPool("darkroom-cleaner", maxThreads: 1)
 
     init(
-        id: String, store: BatchStore, configuration: WorkerConfiguration, logger: Logger,
-        onDueWebhooks: @escaping @Sendable ([DueWebhook]) -> Void = { _ in }
+        id: String, store: BatchStore, configuration: PhotoWorkerConfiguration, transfer: TransferConfiguration,
+        hooks: WorkerHooks, observer: WorkerObserver?, logger: Logger,
+        onDueWebhooks: @escaping @Sendable ([DueWebhook]) -> Void
     ) {
-        coordination = Coordination(id: id, store: store, logger: logger, observer: configuration.observer)
+        coordination = Coordination(id: id, store: store, logger: logger, observer: observer)
         self.configuration = configuration
+        self.hooks = hooks
         self.onDueWebhooks = onDueWebhooks
         storageCalls = StorageCalls(
-            patience: configuration.claimPatience,
-            roots: configuration.outputsUnder + configuration.transfer.fileFolders)
-        fileCalls = FileCalls(
-            patience: configuration.fileCallPatience, claimPatience: configuration.claimPatience * 2)
-        var transfer = configuration.transfer
-        transfer.maxRequests = OpenFileLimit.raise(forConnections: transfer.maxRequests)
-        transfer.accept = Imaging.accept()
-        engine = TransferEngine(transfer, exchange: SharedHosts(coordination))
+            patience: hooks.claimPatience, roots: configuration.outputFolders + configuration.downloadRules.folders)
+        fileCalls = FileCalls(patience: hooks.fileCallPatience, claimPatience: hooks.claimPatience * 2)
+        var ofEngine = transfer
+        ofEngine.maxRequests = OpenFileLimit.raise(forConnections: transfer.maxRequests)
+        ofEngine.accept = Imaging.accept()
+        engine = TransferEngine(ofEngine, exchange: SharedHosts(coordination))
         filtrationThreads = FiltrationThreads(priority: configuration.threadPriority, logger: logger)
         helpers = configuration.makeHelpers()
-        let rules = FetchRules(configuration.transfer)
+        let rules = FetchRules(transfer)
         origins = OriginSchemes(engine, rules)
         originalsCalls = OriginalsCalls(rules, fileCalls, worker: id)
-        pending = PendingOperations(filtrations: configuration.filtrations)
+        pending = PendingOperations(filtrations: configuration.filtrationSlots)
         state = Locked(
             WorkerState(
                 .init(
-                    downloads: configuration.downloads, filtrations: configuration.filtrations,
-                    maxBytesHeld: configuration.maxBytesHeld, leastDeferral: configuration.leastDeferral)))
+                    downloads: configuration.downloadSlots, filtrations: configuration.filtrationSlots,
+                    maxBytesHeld: configuration.maxWaitingBytes, leastDeferral: hooks.leastDeferral)))
     }
 
     func read<Answer>(_ question: (WorkerState) -> Answer) -> Answer { state.withLock { question($0) } }
 
     func effects(of event: WorkerState.Event) -> [WorkerState.Effect] {
         let effects = state.withLock { $0.handle(event) }
-        if let observer = configuration.observer, let trace = TraceEvent(event, effects) { observer(.step(trace)) }
+        if let observer = coordination.observer, let trace = TraceEvent(event, effects) { observer(.step(trace)) }
         return effects.filter { !perform($0) }
     }
 
@@ -137,14 +138,14 @@ final class WorkerCore: Sendable {
     // MARK: Coordination
 
     var demand: ClaimDemand {
-        guard configuration.work == .photos else {
+        guard hooks.work == .photos else {
             return ClaimDemand(lowest: read { $0.held.count < 64 } ? .veryLow : nil)
         }
         return read { $0.demand }
     }
 
     func claimSize(from priority: BatchPriority) -> ClaimSize {
-        configuration.work == .photos ? read { $0.claimSize(from: priority) } : .most
+        hooks.work == .photos ? read { $0.claimSize(from: priority) } : .most
     }
 
     var hanging: FileCalls.Hanging { fileCalls.hanging(.now, limits: read { $0.limits }) }
@@ -186,7 +187,7 @@ final class WorkerCore: Sendable {
         _ claimed: ClaimedOperation, _ context: BatchContext, _ storage: any HeldStorage,
         willAccess: (_ location: String) -> Void
     ) throws {
-        guard configuration.work == .photos else {
+        guard hooks.work == .photos else {
             let lines = [[UInt8]?](repeating: nil, count: claimed.stateCodes.count)
             var operation = LocalOperation(claimed, context.options, records: [], lines: lines)
             operation.skipAll()
@@ -321,7 +322,7 @@ final class WorkerCore: Sendable {
     func shutDown() {
         engine.shutdown()
         helpers?.stop()
-        for command in configuration.commands.values { command.stop() }
+        for case .command(let command) in configuration.customFilters.values { command.stop() }
         cleaner.close()
         storageCalls.close()
     }

@@ -99,7 +99,7 @@ final class TestSite: Sendable {
     func worker() throws -> Worker {
         let worker = try Worker(
             redis: redis.configuration, keys: client.location.keys,
-            configuration: .local { $0.outputsUnder = [outputs] },
+            configuration: .local { $0.outputFolders = [outputs] },
             logger: .silent)
         try worker.start()
         return worker

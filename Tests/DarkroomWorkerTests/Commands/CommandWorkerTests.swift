@@ -45,7 +45,7 @@ private struct Nothing: CustomFilter {
         let name = "own\(UInt64.random(in: 0 ... .max))"
         let id = try submit(name, photos: 40)
         let facts = try darkroom.withWorker {
-            $0.register(try FilterCommand(name, command: command, style: style))
+            $0.addFilter(try FilterCommand(name, command: command, style: style))
         } run: { _ in
             let facts = try darkroom.wait(id)
             let kept = RunningProcess.having("DARKROOM_CUSTOM_FILTER=\(name)")
@@ -62,18 +62,19 @@ private struct Nothing: CustomFilter {
     }
 
     @Test func laterOperationOfANameReplacesTheEarlier() throws {
-        var configuration = WorkerConfiguration()
-        try configuration.register("own") { Nothing() }
-        configuration.register(try FilterCommand("own", command: "cat"))
-        #expect(configuration.customFilters.isEmpty && configuration.commands.count == 1)
-        try configuration.register("own") { Nothing() }
-        #expect(configuration.customFilters.count == 1 && configuration.commands.isEmpty)
+        var configuration = PhotoWorkerConfiguration()
+        func isCommand() -> Bool { if case .command? = configuration.customFilters["own"] { true } else { false } }
+        try configuration.addFilter("own") { Nothing() }
+        configuration.addFilter(try FilterCommand("own", command: "cat"))
+        #expect(isCommand())
+        try configuration.addFilter("own") { Nothing() }
+        #expect(!isCommand() && configuration.customFilters.count == 1)
     }
 
     @Test func cancelledBatchEndsItsCommands() throws {
         let id = try submit("hang", photos: 4)
         try darkroom.withWorker {
-            $0.register(try FilterCommand("hang", command: "setsid sleep 1000 & sleep 1000"))
+            $0.addFilter(try FilterCommand("hang", command: "setsid sleep 1000 & sleep 1000"))
         } run: { _ in
             #expect(RunningProcess.wait { RunningProcess.having("DARKROOM_BATCH=\(id)").count >= 3 })
             _ = try darkroom.store.perform(darkroom.store.cancel(id))
@@ -86,7 +87,7 @@ private struct Nothing: CustomFilter {
     @Test func failedCommandIsTheDetailOfThePhoto() throws {
         let id = try submit("fail", photos: 1)
         let facts = try darkroom.withWorker {
-            $0.register(try FilterCommand("fail", command: "printf 'no\\033[2J sky' >&2; exit 9"))
+            $0.addFilter(try FilterCommand("fail", command: "printf 'no\\033[2J sky' >&2; exit 9"))
         } run: { _ in
             try darkroom.wait(id)
         }
@@ -98,11 +99,11 @@ private struct Nothing: CustomFilter {
     @Test func workerWithoutTheCommandLeavesTheBatchToOtherWorkers() throws {
         let id = try submit("wanted", photos: 3)
         try darkroom.withWorker {
-            $0.register(try FilterCommand("other", command: "cat"))
+            $0.addFilter(try FilterCommand("other", command: "cat"))
         } run: { _ in
             darkroom.waitForLog("for x:wanted: registered with it are other")
             let facts = try darkroom.withWorker {
-                $0.register(try FilterCommand("wanted", command: "cat"))
+                $0.addFilter(try FilterCommand("wanted", command: "cat"))
             } run: { _ in
                 try darkroom.wait(id)
             }

@@ -104,8 +104,8 @@ private struct Combining: CustomFilter {
 
     /// The check of the folder also accesses the folder, so it may hang.
     @Test func operationHangsWhileTheFolderOfItsFileIsChecked() throws {
-        var configuration = WorkerConfiguration()
-        try configuration.register("copy") { Copy() }
+        var configuration = PhotoWorkerConfiguration()
+        try configuration.addFilter("copy") { Copy() }
         let options = darkroom.options { $0.filters = [PhotoFilter("x:copy")] }
         let id = try darkroom.submit([], options)
         let context = try BatchContext(id, options, configuration)
@@ -127,7 +127,7 @@ private struct Combining: CustomFilter {
     }
 
     private func run(
-        _ urls: [String], _ options: BatchOptions, _ change: (inout WorkerConfiguration) throws -> Void
+        _ urls: [String], _ options: BatchOptions, _ change: (inout WorkerSetup) throws -> Void
     ) throws -> (id: BatchID, facts: BatchFacts) {
         let id = try darkroom.submit(urls, options)
         let facts = try darkroom.withWorker(change) { _ in try darkroom.wait(id) }
@@ -140,7 +140,7 @@ private struct Combining: CustomFilter {
             [photos.url("astronaut.jpg"), photos.url("moon.png")],
             darkroom.options { $0.filters = [.custom("endless")] })
         let facts = try darkroom.withWorker {
-            try $0.register("endless") { Endless() }
+            try $0.addFilter("endless") { Endless() }
             $0.photoTimeout = .milliseconds(50)
         } run: { _ in
             try darkroom.wait(id)
@@ -154,7 +154,7 @@ private struct Combining: CustomFilter {
         let options = darkroom.options { $0.filters = [.custom("count")] }
         let (id, facts) = try run([photos.url("astronaut.jpg"), server.url("/a.txt"), photos.url("none.jpg")], options)
         {
-            try $0.register("count") { Count() }
+            try $0.addFilter("count") { Count() }
         }
         #expect(facts.counts.filtered == 2 && facts.failures == [.httpClientError: 1])
         let lines = try darkroom.manifest(of: id)
@@ -173,7 +173,7 @@ private struct Combining: CustomFilter {
             photos.url("astronaut.jpg"), photos.url("moon.png"), server.url("/plain"), server.url("/list.CSV?v=1"),
         ]
         let (id, _) = try run(urls, darkroom.options { $0.filters = [.custom("copy")] }) {
-            try $0.register("copy") { Copy() }
+            try $0.addFilter("copy") { Copy() }
         }
         let lines = try darkroom.manifest(of: id)
         #expect(lines[0]?.file == "000000-astronaut.jpg" && lines[1]?.file == "000001-moon.png")
@@ -198,7 +198,7 @@ private struct Combining: CustomFilter {
 
     @Test func descriptionOfAThrownErrorIsTheDetailOfTheFailure() throws {
         let (id, facts) = try run([photos.url("astronaut.jpg")], darkroom.options { $0.filters = [.custom("picky")] }) {
-            try $0.register("picky") { Picky() }
+            try $0.addFilter("picky") { Picky() }
         }
         #expect(facts.failures == [.filterFailed: 1])
         #expect(try darkroom.manifest(of: id)[0]?.detail == "the sky is missing")
@@ -207,11 +207,11 @@ private struct Combining: CustomFilter {
     @Test func workerWithoutTheFilterLeavesTheBatchToOtherWorkers() throws {
         let id = try darkroom.submit([photos.url("moon.png")], darkroom.options { $0.filters = [.custom("count")] })
         try darkroom.withWorker {
-            try $0.register("copy") { Copy() }
+            try $0.addFilter("copy") { Copy() }
         } run: { _ in
             darkroom.waitForLog("for x:count: registered with it are copy")
             let facts = try darkroom.withWorker {
-                try $0.register("count") { Count() }
+                try $0.addFilter("count") { Count() }
             } run: { _ in
                 try darkroom.wait(id)
             }
@@ -226,7 +226,7 @@ private struct Combining: CustomFilter {
             $0.encoding = PhotoEncoding("format=webp")
         }
         let (id, facts) = try run([photos.url("astronaut.jpg")], options) {
-            try $0.register("spy") { Spy(seen: seen) }
+            try $0.addFilter("spy") { Spy(seen: seen) }
         }
         #expect(facts.counts.filtered == 1)
         let line = try #require(try darkroom.manifest(of: id)[0])
@@ -240,7 +240,7 @@ private struct Combining: CustomFilter {
         let ended = DispatchSemaphore(value: 0)
         let id = try darkroom.submit([photos.url("moon.png")], darkroom.options { $0.filters = [.custom("patient")] })
         let facts = try darkroom.withWorker {
-            try $0.register("patient") { Patient(began: began, ended: ended) }
+            try $0.addFilter("patient") { Patient(began: began, ended: ended) }
         } run: { _ in
             #expect(began.wait(timeout: .now() + 20) == .success)
             _ = try darkroom.store.perform(darkroom.store.cancel(id))
@@ -256,8 +256,8 @@ private struct Combining: CustomFilter {
         let ended = DispatchSemaphore(value: 0)
         let id = try darkroom.submit([photos.url("moon.png")], darkroom.options { $0.filters = [.custom("patient")] })
         try darkroom.withWorker {
-            $0.grace = .milliseconds(50)
-            try $0.register("patient") { Patient(began: began, ended: ended) }
+            $0.gracePeriod = .milliseconds(50)
+            try $0.addFilter("patient") { Patient(began: began, ended: ended) }
         } run: { _ in
             #expect(began.wait(timeout: .now() + 20) == .success)
         }
@@ -275,8 +275,8 @@ private struct Combining: CustomFilter {
         let id = try darkroom.submit(
             [server.url("/a.txt"), server.url("/slow")], darkroom.options { $0.filters = [.custom("copy")] })
         try darkroom.withWorker {
-            $0.grace = .milliseconds(100)
-            try $0.register("copy") { Copy() }
+            $0.gracePeriod = .milliseconds(100)
+            try $0.addFilter("copy") { Copy() }
         } run: { _ in
             try darkroom.wait(id, "partly reported") { $0.counts.filtered == 1 }
         }
@@ -284,7 +284,7 @@ private struct Combining: CustomFilter {
         for name in try FileManager.default.contentsOfDirectory(atPath: manifest) { unlink("\(manifest)/\(name)") }
         server.release()
         try darkroom.withWorker {
-            try $0.register("copy") { Copy() }
+            try $0.addFilter("copy") { Copy() }
         } run: { _ in
             try darkroom.wait(id)
         }
@@ -292,7 +292,7 @@ private struct Combining: CustomFilter {
     }
 
     @Test(arguments: ["", "a b", "a/b", "x:a", "ä"]) func rejectsInvalidFilterNames(_ name: String) {
-        var configuration = WorkerConfiguration()
-        #expect(throws: InvalidFilterName.self) { try configuration.register(name) { Copy() } }
+        var configuration = PhotoWorkerConfiguration()
+        #expect(throws: InvalidFilterName.self) { try configuration.addFilter(name) { Copy() } }
     }
 }

@@ -42,7 +42,7 @@ private struct Niceness: CustomFilter {
             })
         let threads = try darkroom.withWorker {
             $0.threadPriority = 0.0
-            try $0.register("niceness") { Niceness() }
+            try $0.addFilter("niceness") { Niceness() }
         } run: { _ in
             try darkroom.wait(id)
             return try ofAllThreads()

@@ -35,7 +35,7 @@ import Testing
     }
 
     private func run(
-        _ urls: [String], _ options: BatchOptions, _ change: (inout WorkerConfiguration) throws -> Void = { _ in }
+        _ urls: [String], _ options: BatchOptions, _ change: (inout WorkerSetup) throws -> Void = { _ in }
     ) throws -> BatchFacts {
         let id = try darkroom.submit(urls, options)
         let facts = try darkroom.withWorker(change) { _ in try darkroom.wait(id) }
@@ -69,13 +69,13 @@ import Testing
 
     @Test func doesNotUseAnOriginalWhoseURLTheWorkerMayNotFetch() throws {
         #expect(try run(urls, options()).counts.filtered == 2)
-        let noPrivate = try run(urls, options()) { $0.transfer.allowPrivate = false }
+        let noPrivate = try run(urls, options()) { $0.downloadRules.allowsPrivateAddresses = false }
         #expect(noPrivate.failures == [.addressDenied: 2])
-        let noHost = try run(urls, options()) { $0.transfer.deniedHosts = [try HostPattern(parsing: "127.0.0.1")] }
+        let noHost = try run(urls, options()) { $0.downloadRules.deniedHosts = ["127.0.0.1"] }
         #expect(noHost.failures == [.addressDenied: 2])
         let allowed = try run(urls, options()) {
-            $0.transfer.allowPrivate = false
-            $0.transfer.allowedNetworks = [try NetworkRange(parsing: "127.0.0.0/8")]
+            $0.downloadRules.allowsPrivateAddresses = false
+            $0.downloadRules.allowedNetworks = ["127.0.0.0/8"]
         }
         #expect(allowed.counts.filtered == 2 && allowed.bytesIn == 0)
     }
@@ -88,18 +88,18 @@ import Testing
         let ports = [
             "photos.example:80:127.0.0.1:\(photos.port)", "elsewhere.example:80:127.0.0.1:\(server.port)",
         ]
-        #expect(try run([url, redirecting], options()) { $0.transfer.connectTo = ports }.counts.filtered == 2)
+        #expect(try run([url, redirecting], options()) { $0.downloadRules.connectTo = ports }.counts.filtered == 2)
         let noPrivate = try run([url], options()) {
-            $0.transfer.connectTo = ports
-            $0.transfer.allowPrivate = false
+            $0.downloadRules.connectTo = ports
+            $0.downloadRules.allowsPrivateAddresses = false
         }
         #expect(noPrivate.failures == [.addressDenied: 1])
         let noHost = try run([redirecting], options()) {
-            $0.transfer.connectTo = ports
-            $0.transfer.deniedHosts = [try HostPattern(parsing: "photos.example")]
+            $0.downloadRules.connectTo = ports
+            $0.downloadRules.deniedHosts = ["photos.example"]
         }
         #expect(noHost.failures == [.addressDenied: 1])
-        let again = try run([url, redirecting], options()) { $0.transfer.connectTo = ports }
+        let again = try run([url, redirecting], options()) { $0.downloadRules.connectTo = ports }
         #expect(again.counts.filtered == 2 && again.bytesIn == 0)
     }
 
@@ -108,17 +108,17 @@ import Testing
         let bytes = try TestFiles.sample("moon.png")
         let named = "http://photos.example/moon.png"
         for url in [named, urls[1]] { try keep(bytes, of: url) }
-        #expect(try run([named], options()) { $0.transfer.allowPrivate = false }.counts.filtered == 1)
-        let noHost = try run([named], options()) { $0.transfer.deniedHosts = [try HostPattern(parsing: "*.example")] }
+        #expect(try run([named], options()) { $0.downloadRules.allowsPrivateAddresses = false }.counts.filtered == 1)
+        let noHost = try run([named], options()) { $0.downloadRules.deniedHosts = ["*.example"] }
         #expect(noHost.failures == [.addressDenied: 1])
-        let noPrivate = try run([urls[1]], options()) { $0.transfer.allowPrivate = false }
+        let noPrivate = try run([urls[1]], options()) { $0.downloadRules.allowsPrivateAddresses = false }
         #expect(noPrivate.failures == [.addressDenied: 1])
         #expect(photos.requests.isEmpty)
     }
 
     @Test func readsFileURLsOnlyIfAllowedAndKeepsNoCopy() throws {
         let url = "file://\(TestFiles.samples)/moon.png"
-        #expect(try run([url], options()) { $0.transfer.fileFolders = [TestFiles.samples] }.counts.filtered == 1)
+        #expect(try run([url], options()) { $0.downloadRules.folders = [TestFiles.samples] }.counts.filtered == 1)
         #expect(try files().isEmpty)
         #expect(try run([url], options()).failures == [.fileDenied: 1])
     }
@@ -254,11 +254,11 @@ import Testing
     @Test func appliesSizeLimitsToReadOriginals() throws {
         _ = try run(urls, options())
         let size = try TestFiles.sample("moon.png").count
-        let tooLarge = try run([urls[1]], options()) { $0.transfer.maxBytes = size - 1 }
+        let tooLarge = try run([urls[1]], options()) { $0.downloadRules.maxBytes = size - 1 }
         #expect(tooLarge.failures == [.tooLarge: 1])
         let tooManyPixels = try run([urls[1]], options()) { $0.maxPixels = 100 }
         #expect(tooManyPixels.failures == [.tooManyPixels: 1])
-        #expect(try run([urls[1]], options()) { $0.transfer.maxBytes = size }.counts.filtered == 1)
+        #expect(try run([urls[1]], options()) { $0.downloadRules.maxBytes = size }.counts.filtered == 1)
     }
 
     @Test func failsAPhotoWhoseOriginalCannotBeWritten() throws {
@@ -280,14 +280,14 @@ import Testing
         for path in ["/etc", originals + "/../../etc", "originals"] {
             let id = try darkroom.submit([urls[0]], options { $0.originals = path })
             try darkroom.withWorker {
-                $0.outputsUnder = folders
+                $0.outputFolders = folders
             } run: { _ in
                 darkroom.waitForLog("its folder of originals \(path) is not in a folder to which this worker may write")
             }
             #expect(try darkroom.store.facts(of: id)?.counts.new == 1)
             _ = try darkroom.store.perform(darkroom.store.forget(id, unfinished: true))
         }
-        #expect(try run(urls, options()) { $0.outputsUnder = folders }.counts.filtered == 2)
+        #expect(try run(urls, options()) { $0.outputFolders = folders }.counts.filtered == 2)
     }
 
     @Test func createsARemoteFolderBelowTheFoldersOfTheWorker() throws {
@@ -297,7 +297,7 @@ import Testing
                 $0.originals = originals + "/new/one"
                 $0.remoteOutput = true
             }
-        ) { $0.outputsUnder = [darkroom.folder, originals + "/"] }
+        ) { $0.outputFolders = [darkroom.folder, originals + "/"] }
         #expect(facts.counts.filtered == 2)
     }
 

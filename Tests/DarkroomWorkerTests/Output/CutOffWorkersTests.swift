@@ -35,14 +35,14 @@ import Testing
         let cutOff = try darkroom.workers(Self.workers, redis: through) {
             $0.downloads = 1
             $0.filtrations = 1
-            $0.transfer.maxRequests = 1
+            $0.hooks.transfer.maxRequests = 1
             // Without this limit, the workers would share a smaller number of requests to the host until they have
             // learned how many it answers.
-            $0.transfer.perHost = Self.workers
+            $0.downloadRules.connectionsPerHost = Self.workers
             // The server holds the downloads until another batch has taken the folder.
-            $0.transfer.stallTimeout = .seconds(600)
-            $0.transfer.minBytesPerSecond = 0
-            $0.transfer.timeout = nil
+            $0.downloadRules.stallTimeout = .seconds(600)
+            $0.downloadRules.minBytesPerSecond = 0
+            $0.downloadRules.timeout = .seconds(86_400)
         }
         let (second, before) = try await cutOff.run { _ in
             #expect(await server.wait(timeout: .seconds(120 + Self.workers)) { $0.running >= Self.workers })

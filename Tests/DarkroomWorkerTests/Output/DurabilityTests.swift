@@ -29,7 +29,7 @@ import Testing
             })
         let filteredBefore = Locked<[Int]>([])
         let facts = try darkroom.withWorker { configuration in
-            configuration.syncFileSystem = { [darkroom] _ in
+            configuration.hooks.syncFileSystem = { [darkroom] _ in
                 // Only the first call fails: Linux reports a write error once.
                 let filtered = (try? darkroom.store.facts(of: id))?.counts.filtered ?? -1  // -1 is not expected below
                 return filteredBefore.withLock { before in
@@ -58,7 +58,7 @@ import Testing
         let calls = Locked(0)
         try darkroom.withWorker { configuration in
             configuration.isDurable = isDurable
-            configuration.syncFileSystem = { _ in
+            configuration.hooks.syncFileSystem = { _ in
                 calls.withLock { $0 += 1 }
                 return 0
             }
@@ -113,8 +113,8 @@ import Testing
             (0..<3).map { _ in photos.url("/moon.png") }, darkroom.options { $0.lease = .seconds(6) })
         let (hangs, server) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         try darkroom.withWorker { configuration in
-            configuration.fileCallPatience = .milliseconds(100)
-            configuration.syncFileSystem = { _ in
+            configuration.hooks.fileCallPatience = .milliseconds(100)
+            configuration.hooks.syncFileSystem = { _ in
                 hangs.signal()
                 server.wait()
                 server.signal()
@@ -134,7 +134,7 @@ import Testing
     @Test func operationHangsWhileItsFileIsNotRenamed() throws {
         let id = try darkroom.submit([photos.url("/moon.png")], darkroom.options())
         let taken = try #require(try darkroom.store.facts(of: id)).outputTaken
-        let context = try BatchContext(id, darkroom.options(), WorkerConfiguration(), taken: taken)
+        let context = try BatchContext(id, darkroom.options(), PhotoWorkerConfiguration(), taken: taken)
         _ = try context.storage.take()
         // The worker takes this lock before it renames a file. While the test holds the lock, the worker is blocked as
         // by an unresponsive file server.
@@ -142,7 +142,7 @@ import Testing
         #expect(flock(holder, LOCK_EX) == 0)
         try darkroom.withWorker {
             $0.filtrations = 2
-            $0.fileCallPatience = .milliseconds(100)
+            $0.hooks.fileCallPatience = .milliseconds(100)
         } run: { worker in
             let deadline = ContinuousClock.now + .seconds(60)
             // Polls, because nothing signals that a file call has taken too long.
@@ -182,9 +182,9 @@ import Testing
             let name = ManifestPath.fileName(operation: 1, fencingToken: fencingToken)
             close(open("\(folder)/\(name)", O_WRONLY | O_CREAT, 0o666))
         }
-        let context = try BatchContext(id, darkroom.options(), WorkerConfiguration())
+        let context = try BatchContext(id, darkroom.options(), PhotoWorkerConfiguration())
         try darkroom.withWorker {
-            $0.fileCallPatience = .milliseconds(1)
+            $0.hooks.fileCallPatience = .milliseconds(1)
         } run: { worker in
             let isOver = Latch()
             Thread {

@@ -92,7 +92,7 @@ import Testing
             try write(id, fencingToken: fencingToken + 1, [(index, .cancelled)], name: "planted", operation: 3)
         }
         try write(id, fencingToken: 20, [(5, .cancelled)], name: "own", operation: 3)
-        let context = try BatchContext(id, darkroom.options(), WorkerConfiguration())
+        let context = try BatchContext(id, darkroom.options(), PhotoWorkerConfiguration())
         let held = HeldOperation(batch: id, number: 3, fencingToken: 30)
         let claimed = ClaimedOperation(held: held, stateCodes: Array("CC".utf8), leaseExpiries: 1, entry: [])
         let sink = try context.storage.take().begin(claimed, records, worker: "worker")
@@ -133,7 +133,7 @@ import Testing
         let id = BatchID("20261121-090501123-7f3a")
         try FileManager.default.createDirectory(atPath: folder(id), withIntermediateDirectories: true)
         for fencingToken in [3, 5, 8] { try write(id, fencingToken: fencingToken, [(0, .filtered)], name: "photo") }
-        let context = try BatchContext(id, darkroom.options(), WorkerConfiguration())
+        let context = try BatchContext(id, darkroom.options(), PhotoWorkerConfiguration())
         func sink(_ fencingToken: Int) throws -> any OperationSink {
             let held = HeldOperation(batch: id, number: 1, fencingToken: fencingToken)
             let claimed = ClaimedOperation(held: held, stateCodes: Array("F".utf8), leaseExpiries: 0, entry: [])
@@ -155,7 +155,7 @@ import Testing
         let ids: [BatchID] = ["20261121-090501123-7f3a", "20261121-090501999-0000"]
         for id in ids { try FileManager.default.createDirectory(atPath: folder(id), withIntermediateDirectories: true) }
         func context(_ id: BatchID, taken: Int) throws -> BatchContext {
-            try BatchContext(id, darkroom.options(), WorkerConfiguration(), taken: taken)
+            try BatchContext(id, darkroom.options(), PhotoWorkerConfiguration(), taken: taken)
         }
         _ = try context(ids[0], taken: 100).storage.take()
         _ = try context(ids[1], taken: 200).storage.take()

@@ -33,8 +33,8 @@ import Testing
         let lock = open(darkroom.folder + "/" + ManifestPath.holder, O_RDWR | O_CREAT, 0o666)
         #expect(flock(lock, LOCK_SH) == 0)
         try darkroom.withWorker {
-            $0.claimPatience = .milliseconds(200)
-            $0.holderPatience = .seconds(60)
+            $0.hooks.claimPatience = .milliseconds(200)
+            $0.hooks.holderPatience = .seconds(60)
         } run: { worker in
             // The lock is held until the end of the test, so a delay would last as long as the patience.
             try darkroom.wait(other, within: 50)
@@ -74,7 +74,7 @@ import Testing
             atPath: darkroom.folder + "/" + ManifestPath.folder(BatchID("batch")), withIntermediateDirectories: true)
         var looked: [String] = []
         #expect(throws: Refusal.self) {
-            try BatchContext(BatchID("batch"), options, WorkerConfiguration()) { looked.append($0) }
+            try BatchContext(BatchID("batch"), options, PhotoWorkerConfiguration()) { looked.append($0) }
         }
         #expect(looked == [darkroom.folder, options.originals])
     }

@@ -33,7 +33,7 @@ extension RunningPhoto {
 
     static func example() throws -> RunningPhoto {
         let record = PhotoRecord(index: 0, name: "0", url: "http://photos.example/0")
-        return try RunningPhoto(record, try BatchContext(BatchID("batch"), BatchOptions(), WorkerConfiguration()))
+        return try RunningPhoto(record, try BatchContext(BatchID("batch"), BatchOptions(), PhotoWorkerConfiguration()))
     }
 }
 

@@ -31,17 +31,15 @@ import Testing
     }
 
     private func delivery(_ hosts: [String], secret: String? = nil) throws -> WebhookDelivery {
-        var configuration = WorkerConfiguration()
-        configuration.webhookHosts = try WebhookHosts(parsing: hosts)
-        configuration.webhookSecret = secret.map { Array($0.utf8) }
-        return WebhookDelivery(store, configuration, logger: darkroom.logger)
+        WebhookDelivery(
+            store, to: try WebhookHosts(parsing: hosts), secret: secret.map { Array($0.utf8) }, logger: darkroom.logger)
     }
 
     @Test func workerDeliversTheWebhookOfAFinishedBatch() async throws {
         let server = try HostileServer(["/hook": .answer(status: 202)])
         defer { server.stop() }
         let (worker, id) = try await darkroom.withWorker {
-            $0.webhookHosts = try WebhookHosts(parsing: ["127.0.0.1:\(server.port)"])
+            $0.webhookHosts = ["127.0.0.1:\(server.port)"]
             $0.webhookSecret = Array("open sesame".utf8)
         } run: { worker in
             let id = try darkroom.submit(["NO URL"], darkroom.options { $0.webhook = server.url("/hook") })
@@ -188,9 +186,8 @@ import Testing
         let last = try #require(all.last)
         let ofLast = all.count { $0.score == last.score }
         #expect(try store.dueWebhooks(since: last.score, from: ofLast, atMost: 1000).isEmpty)
-        var configuration = WorkerConfiguration()
-        configuration.webhookHosts = try WebhookHosts(parsing: ["127.0.0.1:\(server.port)"])
-        let delivery = WebhookDelivery(store, configuration, searchPause: .zero, logger: darkroom.logger)
+        let hosts = try WebhookHosts(parsing: ["127.0.0.1:\(server.port)"])
+        let delivery = WebhookDelivery(store, to: hosts, secret: nil, searchPause: .zero, logger: darkroom.logger)
         let seen = try due()
         func read() -> Int { delivery.searched }
         func search(_ total: Int) throws {

@@ -119,9 +119,6 @@ bool darkroom_imaging_can_save(enum darkroom_format format);
 // The largest width and height that the format supports.
 int darkroom_longest_side(enum darkroom_format format);
 
-// For tests: whether libvips can read the file when libvips itself selects the loader.
-bool darkroom_imaging_can_load(const char *path);
-
 // The name of the raw format of a camera, such as "Nikon NEF"; NULL if the bytes are not one. The text is never freed.
 const char *darkroom_raw_format(const uint8_t *bytes, size_t byte_count);
 
@@ -318,11 +315,6 @@ struct darkroom_strips_job {
 enum darkroom_status darkroom_develop_by_strips(
     struct darkroom_session *session, const struct darkroom_input *input, const struct darkroom_strips_job *jobs, int count,
     struct darkroom_planner planner, struct darkroom_file *files);
-
-// For tests: returns the filtered RGBX pixels of the strips.
-enum darkroom_status darkroom_strip_pixels(
-    struct darkroom_session *session, const struct darkroom_input *input, const struct darkroom_strips_job *job,
-    struct darkroom_file *file);
 
 // Decodes a JPEG without using its pixels, to check that it is complete.
 enum darkroom_status darkroom_check_jpeg(struct darkroom_session *session, const struct darkroom_input *input);

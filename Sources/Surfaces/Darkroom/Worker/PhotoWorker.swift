@@ -38,8 +38,9 @@ public final class PhotoWorker: Sendable {
     ) throws {
         self.location = location
         do {
+            try configuration.check()
             worker = try Worker(
-                redis: location.redis, keys: location.keys, configuration: configuration.workerConfiguration(),
+                redis: location.redis, keys: location.keys, configuration: configuration,
                 logger: Logger(label: "worker", handler: FunctionLog(onEvent: onLog)))
         } catch {
             throw DarkroomError(.invalidConfiguration, "make a worker", "\(error)", cause: error)

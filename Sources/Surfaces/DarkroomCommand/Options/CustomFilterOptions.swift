@@ -25,7 +25,7 @@ extension FilterCommand.Style: ExpressibleByArgument {}
 extension FilterCommand.Input: ExpressibleByArgument {}
 
 /// Options for custom filters that are commands.
-struct CustomFilterOptions: ParsableArguments {
+struct CustomFilterOptions: WorkerOptions {
     @Option(
         help: """
             A custom filter for --filter x:NAME: the command gets a photo on standard input, and prints the result. \
@@ -51,33 +51,24 @@ struct CustomFilterOptions: ParsableArguments {
         valueName: "duration", synonyms: ["operation-timeout"])
     var customFilterTimeout: Duration = CommandLimits().time
 
-    func validate() throws {
-        try require(WorkerBounds.commandMemory, customFilterMemory, "--custom-filter-memory")
-        try require(WorkerBounds.photoTimeouts, customFilterTimeout, "--custom-filter-timeout")
+    /// Adds the commands. The photo timeout of the configuration must be set before.
+    func fill(_ configuration: inout PhotoWorkerConfiguration) throws {
+        configuration.commandLimits.memory = customFilterMemory.bytes
+        configuration.commandLimits.time = customFilterTimeout
+        configuration.commandLimits.processorTime = configuration.photoTimeout
         var names: Set<String> = []
         for filter in customFilter {
             guard names.insert(filter.name).inserted else {
                 throw ValidationError("--custom-filter \(filter.name)=...: the name was given before")
             }
-            do {
-                _ = try FilterCommand(filter.name, command: filter.command)
+            do throws(InvalidCommand) {
+                configuration.addFilter(
+                    try FilterCommand(
+                        filter.name, command: filter.command, style: customFilterStyle, input: customFilterInput,
+                        limits: configuration.commandLimits))
             } catch {
                 throw ValidationError("--custom-filter \(filter.argumentText): \(error)")
             }
-        }
-    }
-
-    /// Registers the commands. The photo timeout of the configuration must be set before.
-    func apply(to configuration: inout WorkerConfiguration) throws {
-        var limits = CommandLimits()
-        limits.memory = customFilterMemory.bytes
-        limits.time = customFilterTimeout
-        limits.processorTime = configuration.photoTimeout
-        for filter in customFilter {
-            configuration.register(
-                try FilterCommand(
-                    filter.name, command: filter.command, style: customFilterStyle, input: customFilterInput,
-                    limits: limits))
         }
     }
 

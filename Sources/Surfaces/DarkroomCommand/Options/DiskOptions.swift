@@ -1,12 +1,18 @@
 import ArgumentParsing
 import Darkroom
 import DarkroomText
-import DarkroomWorker
 
-extension WhenDiskFull: ExpressibleByArgument {}
+/// How a worker handles photos whose files do not fit on the disk.
+enum WhenDiskFull: String, CaseIterable, ExpressibleByArgument {
+    /// The photos wait until the disk has room. If they failed instead, one full disk would make all remaining photos
+    /// of a long list fail.
+    case wait
+    /// The photos fail with the reason `disk-full`.
+    case fail
+}
 
 /// Options for writing to disk.
-struct DiskOptions: ParsableArguments {
+struct DiskOptions: WorkerOptions {
     @Option(
         help: """
             What to do with photos when the output disk is full. wait: wait until there is space again, and let other \
@@ -22,8 +28,8 @@ struct DiskOptions: ParsableArguments {
             """)
     var noFsync: Bool
 
-    func apply(to configuration: inout WorkerConfiguration) {
-        configuration.whenDiskFull = whenDiskFull
+    func fill(_ configuration: inout PhotoWorkerConfiguration) {
+        configuration.waitsForDiskSpace = whenDiskFull == .wait
         configuration.isDurable = !noFsync
     }
 }

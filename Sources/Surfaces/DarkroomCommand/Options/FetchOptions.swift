@@ -2,10 +2,9 @@ import ArgumentParsing
 import Darkroom
 import DarkroomText
 import DarkroomTransfer
-import DarkroomWorker
 
 /// Options for downloads: allowed addresses, limits and timeouts.
-struct FetchOptions: ParsableArguments {
+struct FetchOptions: WorkerOptions {
     @Option(
         help: """
             Concurrent requests to one host; auto: it is learned, from 4 to 32, or to 100 with HTTP/2, as many as the host \
@@ -21,33 +20,37 @@ struct FetchOptions: ParsableArguments {
     var rateTotal: RequestRate?
     @Option(
         help: "How long a host may be silent or refuse all requests before its photos fail.", valueName: "duration")
-    var patience: Duration = .seconds(60)
+    var patience: Duration = DownloadRules().patience
     @Option(
         help: "The name servers, as addresses with optional ports; by default those of the system.",
         valueName: "address[:port]")
     var nameServers: [String]
-    @Option(help: "The longest time to connect.", valueName: "duration") var connectTimeout: Duration = .seconds(10)
+    @Option(help: "The longest time to connect.", valueName: "duration") var connectTimeout: Duration = DownloadRules()
+        .connectTimeout
     @Option(help: "The longest time without data from a server.", valueName: "duration")
-    var stallTimeout: Duration = .seconds(30)
+    var stallTimeout: Duration = DownloadRules().stallTimeout
     @Option(
         help: """
             The minimum data per second from a server, averaged over 10 s after the first 10 s, unless most servers are \
             slow; 0B: no minimum.
             """, valueName: "size")
-    var minRate: ByteSize = ByteSize(bytes: 4 << 10)
-    @Option(help: "The longest time for one attempt.", valueName: "duration") var timeout: Duration = .seconds(300)
-    @Option(help: "The largest download.", valueName: "size") var maxDownload: ByteSize = .mebibytes(64)
+    var minRate = ByteSize(bytes: DownloadRules().minBytesPerSecond)
+    @Option(help: "The longest time for one attempt.", valueName: "duration") var timeout: Duration = DownloadRules()
+        .timeout
+    @Option(help: "The largest download.", valueName: "size")
+    var maxDownload = ByteSize(bytes: DownloadRules().maxBytes)
     @Option(
         help: """
             The largest accepted picture, in pixels; by default 100M, or 1000M if its pixels are never in memory as a whole.
             """, valueName: "count")
     var maxPixels: Quantity?
-    @Option(help: "The most redirects that are followed.", valueName: "count") var maxRedirects: Int = 5
+    @Option(help: "The most redirects that are followed.", valueName: "count") var maxRedirects: Int = DownloadRules()
+        .maxRedirects
     @Option(help: "How long a photo is tried again after a temporary error of its own.", valueName: "duration")
-    var retryFor: Duration = .seconds(90)
+    var retryFor: Duration = DownloadRules().retryTime
     @Option(
         help: "The most further attempts in this time.", valueName: "count",
-        synonyms: ["tries"]) var retries: Int = 100
+        synonyms: ["tries"]) var retries: Int = DownloadRules().retries
     @Option(
         help: """
             A header line for requests, such as "Accept: image/*". With HOST= or *.DOMAIN= before it, the header is \
@@ -62,7 +65,7 @@ struct FetchOptions: ParsableArguments {
     @Option(
         help: "The User-Agent header.", valueName: "text",
         synonyms: ["A", "agent"])
-    var userAgent: String = "darkroom/\(darkroomVersion)"
+    var userAgent: String = DownloadRules().userAgent
     @Flag(
         help: """
             Do not keep photos whose server sends X-Robots-Tag with noai, noimageai, noindex or noimageindex, or \
@@ -93,120 +96,67 @@ struct FetchOptions: ParsableArguments {
             """, valueName: "scheme://[user:password@]host[:port]", environment: "DARKROOM_PROXY")
     var proxy: String?
 
-    func validate() throws {
-        if let count = perHost.count { try require(WorkerBounds.slots, count, "--per-host") }
-        for (rate, option) in [(rate, "--rate"), (rateTotal, "--rate-total")] {
-            guard let rate, !WorkerBounds.requestRates.contains(rate.perSecond) else { continue }
-            throw ValidationError("\(option) \(rate.argumentText): from 1 in 1,000 s to 10,000/s")
-        }
-        for server in nameServers where !NameServers.isServer(server) {
-            throw ValidationError(
-                "--name-servers \"\(server)\": write an address, such as 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53]")
-        }
-        try require(WorkerBounds.patience, patience, "--patience")
-        try require(WorkerBounds.patience, retryFor, "--retry-for")
-        try require(WorkerBounds.retries, maxRedirects, "--max-redirects")
-        try require(WorkerBounds.retries, retries, "--retries")
-        try require(WorkerBounds.rates, minRate, "--min-rate")
-        try require(WorkerBounds.bytes, maxDownload, "--max-download")
-        if let maxPixels { try require(WorkerBounds.pixels, maxPixels, "--max-pixels") }
-        try require(WorkerBounds.timeouts, connectTimeout, "--connect-timeout")
-        try require(WorkerBounds.timeouts, stallTimeout, "--stall-timeout")
-        try require(WorkerBounds.timeouts, timeout, "--timeout")
-        guard WorkerBounds.isUserAgent(userAgent) else {
-            throw ValidationError("--user-agent \"\(userAgent)\": it has invisible characters; leave them out")
-        }
-        _ = try headers
-        for pairs in connectTo where ConnectRule(pairs) == nil {
-            throw ValidationError(
-                "--connect-to \"\(pairs)\": write HOST:PORT:HOST:PORT, for example photos.example:80:127.0.0.1:8080")
-        }
+    /// Sets all settings but the folders, see ``folders``.
+    func fill(_ configuration: inout PhotoWorkerConfiguration) throws {
+        configuration.maxPixels = maxPixels?.value
+        var rules = DownloadRules()
+        rules.connectionsPerHost = perHost.count
+        rules.usesHTTP2 = !http1
+        rules.requestsPerSecond = rate?.perSecond
+        rules.totalRequestsPerSecond = rateTotal?.perSecond
+        rules.patience = patience
+        rules.nameServers = nameServers
+        rules.retryTime = retryFor
+        rules.connectTimeout = connectTimeout
+        rules.stallTimeout = stallTimeout
+        rules.minBytesPerSecond = minRate.bytes
+        rules.timeout = timeout
+        rules.maxBytes = maxDownload.bytes
+        rules.maxRedirects = maxRedirects
+        rules.retries = retries
+        rules.headers = try headers.map(\.text)
+        rules.userAgent = userAgent
+        rules.skipsOptedOut = skipOptedOut
+        rules.allowsPrivateAddresses = allowPrivate
+        rules.allowedNetworks = allowNetworks.map(\.description)
+        rules.allowedHosts = allowHosts.map(\.description)
+        rules.deniedHosts = denyHosts.map(\.description)
+        rules.connectTo = connectTo
         if let ca {
             try mustBeReadable(ca, "--ca")
-            if let problem = TransferConfiguration.problem(ofAuthorities: ca) {
-                throw ValidationError("--ca \(ca): \(problem)")
-            }
+            rules.certificateAuthorities = absolutePath(ca)
         }
-        try checkProxy()
+        rules.proxy = proxy
+        configuration.downloadRules = rules
     }
 
-    /// Errors do not show the URL, because it may contain a password.
-    private var proxyServer: ProxyServer? {
-        get throws {
-            do throws(InvalidProxy) {
-                return try proxy.map { text throws(InvalidProxy) in try ProxyServer(parsing: text) }
-            } catch {
-                throw ValidationError("--proxy: \(error.problem)")
-            }
+    /// The folders of `--files-under`.
+    /// - Throws: ``CommandError`` if a folder does not exist.
+    var folders: [String] {
+        get throws(CommandError) {
+            var folders: [String] = []
+            for folder in filesUnder { folders.append(try existingFolder(folder, "--files-under")) }
+            return folders
         }
-    }
-
-    private func checkProxy() throws {
-        var transfer = TransferConfiguration()
-        transfer.proxy = try proxyServer
-        transfer.allowPrivate = allowPrivate
-        transfer.allowedNetworks = allowNetworks
-        guard let proxy = transfer.proxy, let problem = transfer.problemOfProxy else { return }
-        throw ValidationError("--proxy \(proxy): \(problem)")
-    }
-
-    /// The configuration for downloads.
-    /// - Parameter fileFolders: Folders whose files may be read, in addition to those of `--files-under`.
-    /// - Throws: ``CommandError`` if a folder does not exist, ``ValidationError`` if a header file is invalid.
-    func transferConfiguration(fileFolders: [String] = []) throws -> TransferConfiguration {
-        var transfer = TransferConfiguration()
-        transfer.perHost = perHost.count
-        transfer.usesHTTP2 = !http1
-        transfer.rate = rate?.perSecond
-        transfer.totalRate = rateTotal?.perSecond
-        transfer.patience = patience
-        transfer.nameServers = nameServers.isEmpty ? nil : nameServers.joined(separator: ",")
-        transfer.retryTime = retryFor
-        transfer.connectTimeout = connectTimeout
-        transfer.stallTimeout = stallTimeout
-        transfer.minBytesPerSecond = minRate.bytes
-        transfer.timeout = timeout
-        transfer.maxBytes = maxDownload.bytes
-        transfer.maxRedirects = maxRedirects
-        transfer.retries = retries
-        transfer.headers = try headers
-        transfer.userAgent = userAgent
-        transfer.skipsOptedOut = skipOptedOut
-        transfer.allowPrivate = allowPrivate
-        transfer.allowedNetworks = allowNetworks
-        transfer.allowedHosts = allowHosts
-        transfer.deniedHosts = denyHosts
-        transfer.fileFolders = fileFolders
-        for folder in filesUnder { transfer.fileFolders.append(try existingFolder(folder, "--files-under")) }
-        transfer.connectTo = connectTo
-        transfer.authorities = ca.map(absolutePath)
-        transfer.proxy = try proxyServer
-        return transfer
     }
 
     /// The headers of `--header` and of the header files. Errors do not show the values, because they may be secrets.
-    var headers: [RequestHeader] {
+    var headers: [(text: String, parsed: RequestHeader)] {
         get throws {
-            var headers: [RequestHeader] = []
-            for text in header {
-                do throws(InvalidRequestHeader) {
-                    headers.append(try RequestHeader(parsing: text))
-                } catch {
-                    throw ValidationError("--header \"\(error.name)\": \(error.problem)")
-                }
-            }
+            var lines = header.map { (option: "--header", text: $0) }
             for file in headerFile {
                 for (number, line) in try linesOfFile(file, "--header-file").enumerated()
                 where !line.isEmpty && !line.hasPrefix("#") {
-                    do throws(InvalidRequestHeader) {
-                        headers.append(try RequestHeader(parsing: line))
-                    } catch {
-                        throw ValidationError(
-                            "--header-file \(file), line \(number + 1), \"\(error.name)\": \(error.problem)")
-                    }
+                    lines.append(("--header-file \(file), line \(number + 1),", line))
                 }
             }
-            return headers
+            return try lines.map { option, text in
+                do throws(InvalidRequestHeader) {
+                    return (text, try RequestHeader(parsing: text))
+                } catch {
+                    throw ValidationError("\(option) \"\(error.name)\": \(error.problem)")
+                }
+            }
         }
     }
 }

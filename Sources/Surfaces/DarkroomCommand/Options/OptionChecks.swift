@@ -23,14 +23,6 @@ func require(_ bounds: ClosedRange<Int>, _ size: ByteSize, _ option: String) thr
     try require(bounds, size.bytes, option) { ByteSize(bytes: $0).argumentText }
 }
 
-func require(_ bounds: ClosedRange<Int>, _ count: Quantity, _ option: String) throws(ValidationError) {
-    try require(bounds, count.value, option) { Quantity($0).argumentText }
-}
-
-func require(_ bounds: ClosedRange<Duration>, _ duration: Duration, _ option: String) throws(ValidationError) {
-    try require(bounds, duration, option, text: \.argumentText)
-}
-
 /// The canonical location of a place, or of what contains places. The path of a folder becomes absolute.
 func place(_ text: String, _ option: String) throws(ValidationError) -> String {
     do throws(StorageError) {

@@ -1,9 +1,8 @@
 import ArgumentParsing
 import Darkroom
-import DarkroomWorker
 
 /// Options for the number, priority and time limits of concurrent downloads and filtrations.
-struct SlotOptions: ParsableArguments {
+struct SlotOptions: WorkerOptions {
     @Option(
         help: """
             Downloads that receive data at the same time; by default 128 for each core, up to 1024. Up to 2,000 more wait \
@@ -16,14 +15,14 @@ struct SlotOptions: ParsableArguments {
         synonyms: Mistakes.namesOfParallelWork + ["cores", "cpus"])
     var filtrations: Int?
     @Option(help: "The longest time for running photos to finish after a stop signal.", valueName: "duration")
-    var grace: Duration = .seconds(10)
+    var grace: Duration = PhotoWorkerConfiguration().gracePeriod
     @Option(
         help: """
             The processor priority of filtering: 0.0 only when the processor is idle, 0.5 normal, 1.0 highest; more \
             than 0.5 needs privileges.
             """,
         valueName: "number")
-    var threadPriority: Double = 0.5
+    var threadPriority: Double = PhotoWorkerConfiguration().threadPriority
 
     @Option(
         help: """
@@ -31,7 +30,7 @@ struct SlotOptions: ParsableArguments {
             more. A photo that exceeds the limit fails as filter-timeout.
             """,
         valueName: "duration")
-    var photoTimeout: Duration = .seconds(60)
+    var photoTimeout: Duration = PhotoWorkerConfiguration().photoTimeout
     @Flag(
         help: """
             Decode and filter every photo in a confined helper process. By default, JPEGs that are written as JPEGs \
@@ -39,23 +38,12 @@ struct SlotOptions: ParsableArguments {
             """)
     var isolate: Bool
 
-    func validate() throws {
-        if let downloads { try require(WorkerBounds.slots, downloads, "--downloads") }
-        if let filtrations { try require(WorkerBounds.slots, filtrations, "--filtrations") }
-        try require(WorkerBounds.gracePeriods, grace, "--grace")
-        try require(WorkerBounds.photoTimeouts, photoTimeout, "--photo-timeout")
-        guard WorkerBounds.threadPriorities.contains(threadPriority) else {
-            throw ValidationError("--thread-priority \(threadPriority): from 0.0 to 1.0")
-        }
-    }
-
-    func apply(to configuration: inout WorkerConfiguration) {
-        configuration.downloads = downloads ?? configuration.downloads
-        configuration.filtrations = filtrations ?? configuration.filtrations
-        configuration.grace = grace
+    func fill(_ configuration: inout PhotoWorkerConfiguration) {
+        configuration.downloads = downloads
+        configuration.filtrations = filtrations
+        configuration.gracePeriod = grace
         configuration.threadPriority = threadPriority
         configuration.photoTimeout = photoTimeout
         configuration.isolatesEveryPhoto = isolate
-        configuration.useThisProgramAsHelper(arguments: [])
     }
 }

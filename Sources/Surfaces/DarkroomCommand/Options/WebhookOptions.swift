@@ -1,11 +1,10 @@
 import ArgumentParsing
 import Darkroom
 import DarkroomText
-import DarkroomWorker
 import Foundation
 
 /// Options for the receivers and the signature of webhooks.
-struct WebhookOptions: ParsableArguments {
+struct WebhookOptions: WorkerOptions {
     /// The environment variable that contains the secret if no file is given.
     static let secretVariable = "DARKROOM_WEBHOOK_SECRET"
 
@@ -18,37 +17,28 @@ struct WebhookOptions: ParsableArguments {
         valueName: "file")
     var webhookSecretFile: String?
 
-    func validate() throws { _ = try hosts() }
-
-    /// Applies these options to the configuration of a worker.
-    /// - Parameter warn: Called with warnings about the options.
-    func apply(
-        to configuration: inout WorkerConfiguration,
-        environment: [String: String] = ProcessInfo.processInfo.environment, warn: (String) -> Void
-    ) throws {
-        configuration.webhookHosts = try hosts()
-        let variable = environment[Self.secretVariable].flatMap { $0.isEmpty ? nil : $0 }
-        if let webhookSecretFile {
-            guard variable == nil else {
-                throw CommandError("--webhook-secret-file and \(Self.secretVariable): both give the secret; choose one")
-            }
-            configuration.webhookSecret = try Self.secret(ofFile: webhookSecretFile, warn: warn)
-        } else {
-            configuration.webhookSecret = variable.map { Array($0.utf8) }
+    /// Sets the hosts. ``secret(environment:warn:)`` reads the secret, which can be in a file.
+    func fill(_ configuration: inout PhotoWorkerConfiguration) {
+        configuration.webhookHosts = webhookHosts.flatMap {
+            $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
         }
     }
 
-    private func hosts() throws -> WebhookHosts {
-        let hosts = webhookHosts.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
-        do throws(InvalidWebhookHost) {
-            return try WebhookHosts(parsing: hosts)
-        } catch {
-            throw ValidationError("--webhook-hosts \(error)")
+    /// The secret of the options or the environment; nil for none.
+    /// - Parameter warn: Called with warnings about the options.
+    func secret(
+        environment: [String: String] = ProcessInfo.processInfo.environment, warn: (String) -> Void
+    ) throws(CommandError) -> [UInt8]? {
+        let variable = environment[Self.secretVariable].flatMap { $0.isEmpty ? nil : $0 }
+        guard let webhookSecretFile else { return variable.map { Array($0.utf8) } }
+        guard variable == nil else {
+            throw CommandError("--webhook-secret-file and \(Self.secretVariable): both give the secret; choose one")
         }
+        return try Self.secret(ofFile: webhookSecretFile, warn: warn)
     }
 
     /// The bytes of a file without a line break at its end.
-    private static func secret(ofFile path: String, warn: (String) -> Void) throws -> [UInt8] {
+    private static func secret(ofFile path: String, warn: (String) -> Void) throws(CommandError) -> [UInt8] {
         var status = stat()
         guard stat(path, &status) == 0, let contents = FileManager.default.contents(atPath: path) else {
             let problem = errno == 0 ? "it cannot be read" : systemErrorText()

@@ -62,7 +62,7 @@ struct RunConditions: Codable, Equatable {
         connectTo = fetch.connectTo
         ca = fetch.ca.map(absolutePath)
         proxy = fetch.proxy.map { Self.digest([$0]) }
-        let lines = try fetch.headers.map { header in
+        let lines = try fetch.headers.map(\.parsed).map { header in
             "\(header.line)\t\(header.hosts?.description ?? "")\t\(header.port ?? 0)\t\(header.isSentInPlainText)"
         }
         headers = Self.digest(lines + [fetch.userAgent])

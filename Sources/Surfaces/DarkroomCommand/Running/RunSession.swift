@@ -4,6 +4,7 @@ import DarkroomLists
 import DarkroomLogging
 import DarkroomRedis
 import DarkroomStore
+import DarkroomTelemetry
 import DarkroomText
 import DarkroomWorker
 import Foundation
@@ -82,7 +83,8 @@ final class RunSession {
     ///   - retry: When all photos are done, run the failed photos once more.
     ///   - replicas: How many replicas of Redis must confirm the batch, see ``Coordinator``.
     func develop(
-        _ list: SelectedPhotos, worker configuration: WorkerConfiguration, retry: Bool, replicas: Int?,
+        _ list: SelectedPhotos, worker configuration: PhotoWorkerConfiguration, telemetry: WorkerTelemetry, retry: Bool,
+        replicas: Int?,
         interruption: RunInterruption
     ) throws -> Outcome {
         if privateRedis != nil {
@@ -109,9 +111,11 @@ final class RunSession {
         let logger = Logger(label: "worker", level: .error, handler: NoteLog(note: progress.note))
         var configuration = configuration
         // A batch in Redis can name any folder. This worker writes only to the folders of its own run.
-        configuration.outputsUnder = [options.output, options.originals].filter { !$0.isEmpty }
+        configuration.outputFolders = [options.output, options.originals].filter { !$0.isEmpty }
         let worker = try Worker(
-            redis: client.location.redis, keys: client.location.keys, configuration: configuration, logger: logger)
+            redis: client.location.redis, keys: client.location.keys, configuration: configuration,
+            observer: telemetry.observer,
+            logger: logger)
         let coordinator = client.coordinator(replicas: replicas) { [progress] in
             progress.note(RemedyWording.commands.text($0))
         }

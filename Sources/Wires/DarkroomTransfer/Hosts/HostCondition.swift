@@ -46,7 +46,7 @@ struct HostCondition {
     private static let longestProbe = Duration.seconds(300)
     /// The shortest pause that counts as a standstill. Shorter pauses only spread the requests. Operations with photos
     /// of the host are deferred if the rest of the pause is a little longer than this time, see
-    /// `WorkerConfiguration.leastDeferral`.
+    /// `WorkerHooks.leastDeferral`.
     private static let leastStandstill = Duration.seconds(10)
 
     let rules: Rules

@@ -24,8 +24,8 @@ final class BatchContext: Sendable {
     ///   - willAccess: called with each location before it is accessed, since the access may hang.
     /// - Throws: ``Refusal`` if this worker cannot run the batch.
     init(
-        _ id: BatchID, _ options: BatchOptions, _ configuration: WorkerConfiguration, taken: Int = 0,
-        willAccess: (_ location: String) -> Void = { _ in }
+        _ id: BatchID, _ options: BatchOptions, _ configuration: PhotoWorkerConfiguration,
+        hooks: WorkerHooks = WorkerHooks(), taken: Int = 0, willAccess: (_ location: String) -> Void = { _ in }
     ) throws(Refusal) {
         self.id = id
         self.options = options
@@ -49,9 +49,8 @@ final class BatchContext: Sendable {
                     endings: { isCustom ? CustomEnding.candidates($0) : endings })
             })
         let rules = StorageRules(
-            places: configuration.outputsUnder, isRemote: options.remoteOutput,
-            folders: FolderRules(
-                holderPatience: configuration.holderPatience, syncFileSystem: configuration.syncFileSystem))
+            places: configuration.outputFolders, isRemote: options.remoteOutput,
+            folders: FolderRules(holderPatience: hooks.holderPatience, syncFileSystem: hooks.syncFileSystem))
         // The path is checked before a folder is created.
         let originalsPlace =
             options.originals.isEmpty ? nil : try OutputPlace(options.originals, role: Self.originalsRole, rules)
@@ -62,7 +61,7 @@ final class BatchContext: Sendable {
                 of: files, taken: taken, rules, willAccess: willAccess)
         try originalsPlace?.prepare(role: Self.originalsRole, rules, willAccess: willAccess)
         originals = originalsPlace.map {
-            BatchOriginals(OriginalsFolder(place: $0, maxBytes: configuration.transfer.maxBytes))
+            BatchOriginals(OriginalsFolder(place: $0, maxBytes: configuration.downloadRules.maxBytes))
         }
         if !options.photosFolder.isEmpty {
             willAccess(options.photosFolder)
@@ -76,7 +75,7 @@ final class BatchContext: Sendable {
     /// - Throws: ``Refusal`` if this worker lacks a format, a custom filter or a watermark; `ChainSyntaxError` if the
     ///   options are invalid or of a newer version.
     private static func recipe(
-        _ options: BatchOptions, _ configuration: WorkerConfiguration, _ willAccess: (_ location: String) -> Void
+        _ options: BatchOptions, _ configuration: PhotoWorkerConfiguration, _ willAccess: (_ location: String) -> Void
     ) throws -> PhotoRecipe {
         let outputs = try options.outputs()
         if let problem = Imaging.problem(saving: outputs.flatMap(\.encoding.candidates)) {
@@ -87,7 +86,7 @@ final class BatchContext: Sendable {
         limits.damage = DamageLevel(options.damagedPhotos)
         limits.keepsAnimation = options.keepsAnimations
         limits.overlays = try Overlays.load(for: outputs) { path throws(Refusal) in
-            let folders = configuration.transfer.fileFolders + configuration.watermarkFolders
+            let folders = configuration.downloadRules.folders + configuration.watermarkFolders
             guard let folder = OutputPlace.longest(of: folders, containing: path) else {
                 throw Refusal(
                     .filesNotAllowed, "its watermark \(path) is not in a folder whose files this worker may read")
@@ -103,12 +102,10 @@ final class BatchContext: Sendable {
     }
 
     private static func customFilter(
-        _ name: String, _ configuration: WorkerConfiguration
+        _ name: String, _ configuration: PhotoWorkerConfiguration
     ) throws(Refusal) -> CustomFilterCode {
-        if let command = configuration.commands[name] { return .command(command) }
-        if let filter = configuration.customFilters[name] { return .registered(filter) }
-        let known = Set(configuration.customFilters.keys).union(configuration.commands.keys).sorted()
-            .joined(separator: ", ")
+        if let filter = configuration.customFilters[name] { return filter }
+        let known = configuration.customFilters.keys.sorted().joined(separator: ", ")
         throw Refusal(
             .other,
             "this worker has no custom filter \"\(name)\" for \(CustomStep.prefix)\(name): "
@@ -116,8 +113,8 @@ final class BatchContext: Sendable {
     }
 
     /// - Throws: ``Refusal`` if this worker is not allowed to read the folder of the photos, or cannot access it.
-    private static func checkPhotos(_ path: String, _ configuration: WorkerConfiguration) throws(Refusal) {
-        let folders = configuration.transfer.fileFolders
+    private static func checkPhotos(_ path: String, _ configuration: PhotoWorkerConfiguration) throws(Refusal) {
+        let folders = configuration.downloadRules.folders
         let isRead = (folders + folders.compactMap(Path.real)).contains { Folder.part(of: path, below: $0) != nil }
         guard isRead, !Path.climbs(path) else {
             throw Refusal(

@@ -85,7 +85,8 @@ extension WorkerCore {
             end = .check(options, taken: taken)
             let context =
                 try cached
-                ?? BatchContext(batch, options, configuration, taken: taken, willAccess: call.accesses(_:))
+                ?? BatchContext(
+                    batch, options, configuration, hooks: hooks, taken: taken, willAccess: call.accesses(_:))
             contexts.withLock { $0[batch] = context }
             call.accesses(options.output.isEmpty ? options.originals : options.output)
             let storage = try openStorage(of: context)
@@ -165,7 +166,7 @@ extension WorkerCore {
         let hung = perform { [self] call in
             do throws(Refusal) {
                 let context = try BatchContext(
-                    batch, options, configuration, taken: taken, willAccess: call.accesses(_:))
+                    batch, options, configuration, hooks: hooks, taken: taken, willAccess: call.accesses(_:))
                 call.accesses(options.output)
                 _ = try openStorage(of: context)
             } catch {

@@ -9,11 +9,11 @@ final class CommandPipes {
     /// kernel may refuse it.
     private static let capacity: Int32 = 1 << 20
 
-    init() throws(CommandSupervisor.StartFailure) {
+    init() throws(StartFailure) {
         for pipe in 0..<3 {
             var both: [Int32] = [-1, -1]
             guard csystem_make_pipe(&both, pipe < 2 ? Self.capacity : 0) == 0 else {
-                throw CommandSupervisor.StartFailure("no pipe", errno)
+                throw StartFailure(ofCommand: "no pipe", errno)
             }
             ends += both
         }

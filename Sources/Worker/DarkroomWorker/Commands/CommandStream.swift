@@ -3,18 +3,16 @@ import DarkroomModel
 import Foundation
 
 /// A kept command of the style `stream`, which gets photos one after the other. Used by one thread at a time.
-final class CommandStream: @unchecked Sendable {  // used by one thread at a time, see `FilterCommand`
+final class CommandStream: PooledProcess, @unchecked Sendable {  // used by one thread at a time, see `FilterCommand`
     let command: RunningCommand
     /// The number of photos that were answered.
     private(set) var photos = 0
 
-    /// After this number of photos the command is replaced, because it may leak memory.
-    private static let maxPhotos = 5000
-
     init(_ command: RunningCommand) { self.command = command }
 
-    /// Whether the command can get another photo.
-    var isUsable: Bool { photos < Self.maxPhotos && command.isIdle }
+    var isUsable: Bool { command.isIdle }
+
+    func end() { command.stop() }
 
     /// Passes a photo to the command. Blocks until its answer is complete, or the command has ended.
     /// - Returns: the answer; nil if the command ended before its answer was complete.

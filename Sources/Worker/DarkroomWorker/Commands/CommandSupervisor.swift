@@ -1,32 +1,11 @@
 import CSystem
 import DarkroomConcurrency
+import DarkroomModel
 import DarkroomText
 import Foundation
 
 /// A supervisor process, which runs commands of a worker, one after the other. `Supervisor.c` describes its work.
-final class CommandSupervisor: Sendable {
-    /// Why a supervisor or a command was not started.
-    struct StartFailure: Error {
-        let detail: String
-        /// The error number; negative if an earlier supervisor has ended, so that another can start the command.
-        let error: Int32
-
-        var isOfSupervisor: Bool { error < 0 }
-
-        /// A failed system call.
-        init(_ what: String, _ error: Int32) {
-            detail = "\(what): \(systemErrorText(error))"
-            self.error = error
-        }
-
-        static let supervisorEnded = StartFailure(detail: "its supervisor has ended", error: -1)
-
-        private init(detail: String, error: Int32) {
-            self.detail = detail
-            self.error = error
-        }
-    }
-
+final class CommandSupervisor: PooledProcess {
     private let identifier: pid_t
     private let socket: Int32
     private let hasEnded = Locked(false)
@@ -42,7 +21,7 @@ final class CommandSupervisor: Sendable {
     init() throws(StartFailure) {
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
-            throw StartFailure("no socket", errno)
+            throw StartFailure(ofCommand: "no socket", errno)
         }
         defer { close(ends[1]) }
         var pollTime = Self.pollTime
@@ -59,7 +38,7 @@ final class CommandSupervisor: Sendable {
             let error = errno
             close(socket)
             hasEnded.withLock { $0 = true }
-            throw StartFailure("no process", error)
+            throw StartFailure(ofCommand: "no process", error)
         }
     }
 
@@ -98,9 +77,11 @@ final class CommandSupervisor: Sendable {
                 &command)
         }
         pipes.closeCommandEnds()
-        if error > 0 { throw StartFailure("no process with a folder in \(Self.parentFolder)", error) }
+        if error > 0 { throw StartFailure(ofCommand: "no process with a folder in \(Self.parentFolder)", error) }
         if error < 0 {
-            throw wait.isOver() ? StartFailure("its supervisor does not answer", ETIMEDOUT) : .supervisorEnded
+            throw wait.isOver()
+                ? StartFailure(ofCommand: "its supervisor does not answer", ETIMEDOUT)
+                : StartFailure(detail: "its supervisor has ended", reason: .filterFailed, retry: .atOnce)
         }
         return RunningCommand(command, of: self, pipes)
     }
@@ -128,10 +109,29 @@ final class CommandSupervisor: Sendable {
 
     struct SupervisorLost: Error {}
 
+    /// A supervisor develops no photos itself.
+    var photos: Int { 0 }
+    var isUsable: Bool { true }
+
+    func end() { end(command: 0) }
+
     /// Ends the supervisor with its command, and waits until all processes of the command have ended.
-    func end(command: pid_t = 0) {
+    func end(command: pid_t) {
         guard !hasEnded.exchange(true) else { return }
         close(socket)
         csystem_end_supervisor(identifier, command, Self.endMilliseconds)
+    }
+}
+
+extension StartFailure {
+    /// The errors of a machine that has too many processes or open files for the moment, or no space for the folder of a
+    /// command.
+    private static let passingErrors: Set = [EAGAIN, EMFILE, ENFILE, ENOSPC, EDQUOT, EROFS]
+
+    /// A failed system call for a command.
+    init(ofCommand what: String, _ error: Int32) {
+        self.init(
+            detail: "\(what): \(systemErrorText(error))", reason: error == ENOMEM ? .outOfMemory : .filterFailed,
+            retry: Self.passingErrors.contains(error) ? .afterPause : .never)
     }
 }

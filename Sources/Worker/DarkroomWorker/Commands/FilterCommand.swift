@@ -7,9 +7,7 @@ import Foundation
 
 /// A custom filter that runs a command of the user, in any language. Can be used by several threads at once.
 ///
-/// DESIGN. The worker keeps supervisors, or `stream` commands with their supervisors, in a pool. A thread that runs a
-/// photo takes one out of the pool, and no other thread uses it until the thread puts it back. A supervisor or command
-/// whose state is in doubt is ended and not put back.
+/// DESIGN. The worker keeps supervisors, or `stream` commands with their supervisors, in a ``ProcessPool``.
 package final class FilterCommand: Sendable {
     /// How a command gets photos.
     package enum Style: String, CaseIterable, Sendable {
@@ -35,12 +33,9 @@ package final class FilterCommand: Sendable {
     private let program: CommandProgram
     /// The environment of the command without the variables of a photo.
     private let environment: [String]
-    private let idleSupervisors = Locked<[CommandSupervisor]>([])
-    private let idleStreams = Locked<[CommandStream]>([])
+    private let supervisors = ProcessPool<CommandSupervisor>()
+    private let streams = ProcessPool<CommandStream>()
 
-    /// The errors of a machine that has too many processes or open files for the moment, or no space for the folder of a
-    /// command.
-    private static let passingErrors: Set = [EAGAIN, EMFILE, ENFILE, ENOSPC, EDQUOT, EROFS]
     private static let childrenList = "/proc/thread-self/children"
     /// The variables of the worker that a command gets, in addition to all that begin with `LC_`.
     private static let inherited: Set = ["PATH", "HOME", "LANG", "TZ"]
@@ -73,12 +68,10 @@ package final class FilterCommand: Sendable {
         csystem_hide_process()
     }
 
-    deinit { stop() }
-
     /// Ends the processes that wait for photos. Processes that develop a photo continue.
     package func stop() {
-        for stream in idleStreams.exchange([]) { stream.command.stop() }
-        for supervisor in idleSupervisors.exchange([]) { supervisor.end() }
+        streams.endIdle()
+        supervisors.endIdle()
     }
 
     /// Runs the command for a photo. Blocks until all its processes have ended (`process`), or its answer is complete
@@ -129,7 +122,7 @@ package final class FilterCommand: Sendable {
             }
         }
         guard let end = command.end else { preconditionFailure("an exchange without an answer returns at the end") }
-        idleSupervisors.withLock { $0.append(command.supervisor) }
+        supervisors.putBack(command.supervisor)
         if let failure = failure(of: end, of: command) { throw failure }
         guard !result.isEmpty else { throw failed(.filterFailed, "printed nothing to standard output", command) }
         return result
@@ -140,58 +133,37 @@ package final class FilterCommand: Sendable {
     private func runStream(
         _ photo: CommandPhoto, _ isCancelled: @escaping @Sendable () -> Bool
     ) throws(PhotoProduct.Failure) -> [UInt8] {
-        var stream = if let idle = idleStream() { idle } else { try startStream(isCancelled) }
         var hasLostSupervisor = false
-        while true {
-            let command = stream.command
-            // Earlier photos may have caused the end of the command, so a new process tries this photo again.
-            let mayTryAgain = stream.photos > 0
-            let answer: StreamAnswer?
-            do throws(RunningCommand.Stop) {
-                answer = try stream.develop(photo, limits, isCancelled: isCancelled)
-            } catch {
-                command.stop()
-                // See `runProcess`.
-                guard case .supervisorLost = error, mayTryAgain || !hasLostSupervisor else {
-                    throw failure(error, of: command)
-                }
-                hasLostSupervisor = true
-                stream = try startStream(isCancelled)
-                continue
-            }
-            switch answer {
-            case .result(let bytes):
-                idleStreams.withLock { $0.append(stream) }
-                return bytes
+        return try streams.use { () throws(PhotoProduct.Failure) in
+            CommandStream(try start(environment, processorTime: nil, isCancelled))
+        } _: { stream in
+            use(stream, photo, isCancelled, &hasLostSupervisor)
+        }
+    }
+
+    private func use(
+        _ stream: CommandStream, _ photo: CommandPhoto, _ isCancelled: () -> Bool, _ hasLostSupervisor: inout Bool
+    ) -> ProcessUse<[UInt8]> {
+        let command = stream.command
+        do throws(RunningCommand.Stop) {
+            switch try stream.develop(photo, limits, isCancelled: isCancelled) {
+            case .result(let bytes): return ProcessUse(bytes)
             case .error(let text):
-                idleStreams.withLock { $0.append(stream) }
-                throw PhotoProduct.Failure(
-                    reason: .filterFailed, detail: "custom filter \(name): \(HelperAnswer.cut(text))")
+                let detail = "custom filter \(name): \(HelperAnswer.cut(text))"
+                return ProcessUse(failure: .init(reason: .filterFailed, detail: detail), isKept: true)
             case nil:
-                command.stop()
-                if mayTryAgain {
-                    stream = try startStream(isCancelled)
-                    continue
-                }
-                throw command.end.flatMap { failure(of: $0, of: command) }
+                let failure =
+                    command.end.flatMap { self.failure(of: $0, of: command) }
                     ?? failed(.filterFailed, "ended with status 0 before its answer", command)
+                return ProcessUse(failure: failure, mayBeOfEarlierPhotos: true)
             }
+        } catch {
+            guard case .supervisorLost = error else { return ProcessUse(failure: failure(error, of: command)) }
+            defer { hasLostSupervisor = true }
+            // See `runProcess`.
+            return ProcessUse(
+                failure: failure(error, of: command), mayBeOfEarlierPhotos: true, isTriedAgain: !hasLostSupervisor)
         }
-    }
-
-    /// Takes an idle command; nil if there is none.
-    private func idleStream() -> CommandStream? {
-        while let stream = idleStreams.withLock({ $0.popLast() }) {
-            if stream.isUsable { return stream }
-            stream.command.stop()
-        }
-        return nil
-    }
-
-    private func startStream(
-        _ isCancelled: @escaping @Sendable () -> Bool
-    ) throws(PhotoProduct.Failure) -> CommandStream {
-        CommandStream(try start(environment, processorTime: nil, isCancelled))
     }
 
     // MARK: - Starting
@@ -200,28 +172,17 @@ package final class FilterCommand: Sendable {
     private func start(
         _ environment: [String], processorTime: Duration?, _ isCancelled: @escaping @Sendable () -> Bool
     ) throws(PhotoProduct.Failure) -> RunningCommand {
-        for attempt in 1... {
-            if isCancelled() { throw PhotoProduct.Failure.cancelled }
-            var used: CommandSupervisor?
-            do throws(CommandSupervisor.StartFailure) {
-                let idle = idleSupervisors.withLock { $0.popLast() }
-                let supervisor = if let idle { idle } else { try CommandSupervisor() }
-                used = supervisor
+        try startProcess("custom filter \(name): the command cannot be started", unless: isCancelled) {
+            () throws(StartFailure) in
+            let supervisor = if let idle = supervisors.take() { idle } else { try CommandSupervisor() }
+            do throws(StartFailure) {
                 return try supervisor.start(
                     program, environment, limits, processorTime: processorTime, isCancelled: isCancelled)
             } catch {
-                used?.end()
-                if isCancelled() { throw PhotoProduct.Failure.cancelled }
-                let mayPass = Self.passingErrors.contains(error.error) || error.isOfSupervisor
-                guard mayPass, attempt < StartAttempts.most else {
-                    throw PhotoProduct.Failure(
-                        reason: error.error == ENOMEM ? .outOfMemory : .filterFailed,
-                        detail: "custom filter \(name): the command cannot be started: \(error.detail)")
-                }
-                if !error.isOfSupervisor { StartAttempts.pause(unless: isCancelled) }
+                supervisor.end()
+                throw error
             }
         }
-        preconditionFailure("attempts end by returning or throwing")
     }
 
     // MARK: - Failures

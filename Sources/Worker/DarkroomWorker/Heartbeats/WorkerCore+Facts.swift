@@ -35,7 +35,7 @@ extension WorkerCore {
             ("running", WorkerFacts.text(ofRunning: batches.map { ($0.batch, $0.running) })),
             ("waiting", WorkerFacts.text(of: Self.waits(batches))), ("hosts", WorkerFacts.text(of: hosts)),
             ("waited", WorkerFacts.text(of: waited)),
-            ("outputs.under", WorkerFacts.text(ofPlaces: configuration.outputsUnder)),
+            ("outputs.under", WorkerFacts.text(ofPlaces: configuration.outputFolders)),
         ]
     }
 

@@ -18,7 +18,7 @@ struct HelperProgram {
 }
 
 /// A process that develops photos for the worker, one after the other. It ends when the worker ends or crashes.
-final class HelperProcess: Sendable {
+final class HelperProcess: PooledProcess {
     /// The result of developing a photo.
     enum Outcome {
         case answered(HelperAnswer, [UInt8])
@@ -27,13 +27,6 @@ final class HelperProcess: Sendable {
         case ended(String, isLate: Bool = false)
         /// The photo was cancelled. The process may still be developing this photo.
         case stopped
-    }
-
-    /// Why the process was not started.
-    struct StartFailure: Error {
-        let detail: String
-        /// Whether another attempt may succeed.
-        var mayPass = true
     }
 
     /// The limits of a helper for one photo. The worker enforces them, so that they also hold for a helper that a
@@ -120,13 +113,13 @@ final class HelperProcess: Sendable {
             case .stopped:
                 throw StartFailure(
                     detail: "it was not ready within \(Self.patience); does the program call useThisProgramAsHelper()?",
-                    mayPass: false)
-            case .malformed: throw StartFailure(detail: "it sent an invalid message", mayPass: false)
+                    retry: .never)
+            case .malformed: throw StartFailure(detail: "it sent an invalid message", retry: .never)
             case .closed: throw StartFailure(detail: "it \(howItEnded()) before it was ready")
             }
         }
         if let problem = greeting.problem {
-            throw StartFailure(detail: HelperAnswer.cut(problem), mayPass: greeting.mayPass)
+            throw StartFailure(detail: HelperAnswer.cut(problem), retry: greeting.mayPass ? .afterPause : .never)
         }
         guard limitMemory(program.maxMemory), limitTime() else {
             throw StartFailure(detail: "its limits cannot be set: \(systemErrorText())")
@@ -140,8 +133,8 @@ final class HelperProcess: Sendable {
 
     var photos: Int { processState.withLock { $0.photos } }
 
-    /// Whether the helper must be replaced, since its remaining CPU time may not suffice for the largest photo.
-    var isSpent: Bool { processorTime.map { $0 > program.maxTime } ?? true }
+    /// Whether the process runs, and its remaining CPU time suffices for the largest photo.
+    var isUsable: Bool { processorTime.map { $0 <= program.maxTime } ?? false }
 
     /// Develops a photo. Blocks until the result is known.
     /// - Parameters:

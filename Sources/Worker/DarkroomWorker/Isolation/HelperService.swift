@@ -5,7 +5,7 @@ import DarkroomText
 import Foundation
 
 /// The environment of a helper process: these variables of the worker, and the variables that are passed to
-/// ``WorkerConfiguration/useThisProgramAsHelper(arguments:environment:)``. No other variables, such as the password of
+/// ``PhotoWorkerConfiguration/useThisProgramAsHelper(arguments:environment:)``. No other variables, such as the password of
 /// Redis, are passed.
 package enum HelperEnvironment {
     /// The names of the variables that configure the libraries.
@@ -21,10 +21,10 @@ struct HelperService {
     /// Whether this process was started as a helper.
     static var isHelper: Bool { ProcessInfo.processInfo.environment[mark] != nil }
 
-    let customFilters: [String: @Sendable () -> any CustomFilter]
+    let customFilters: [String: CustomFilterCode]
     private let channel = HelperChannel(descriptor: STDIN_FILENO)
 
-    init(customFilters: [String: @Sendable () -> any CustomFilter]) { self.customFilters = customFilters }
+    init(customFilters: [String: CustomFilterCode]) { self.customFilters = customFilters }
 
     /// Confines this process to the files and system calls that it needs to develop photos, as far as the kernel
     /// supports the confinement (see `doctor`).
@@ -123,7 +123,7 @@ struct HelperService {
     private func run(
         _ filter: HelperJob.Custom, _ bytes: [UInt8], _ job: HelperJob
     ) throws(PhotoProduct.Failure) -> [UInt8] {
-        guard let make = customFilters[filter.name] else {
+        guard case .registered(let make) = customFilters[filter.name] else {
             throw PhotoProduct.Failure(
                 reason: .other,
                 detail: "the helper process has no custom filter \"\(filter.name)\": register it before its start")

@@ -11,10 +11,8 @@ import Foundation
 package final class PhotoHelpers: Sendable {
     private let program: HelperProgram
     private let seconds: Int
-    private let idle = Locked<[HelperProcess]>([])
+    private let pool = ProcessPool<HelperProcess>()
 
-    /// After this number of photos a helper is replaced, because libraries may leak memory.
-    private static let maxPhotos = 5000
     private static let margin = Duration.seconds(2)
 
     /// - Parameters:
@@ -73,34 +71,26 @@ package final class PhotoHelpers: Sendable {
     private func ask(
         _ job: HelperJob, _ bytes: [UInt8], _ allowance: HelperProcess.Allowance, _ isCancelled: @escaping () -> Bool
     ) throws(PhotoProduct.Failure) -> (answer: HelperAnswer, bytes: [UInt8]) {
-        while true {
-            let helper = try take(unless: isCancelled)
-            let hasServed = helper.photos > 0
-            let outcome = helper.develop(job, bytes, allowance, unless: isCancelled)
-            switch outcome {
+        try pool.use { () throws(PhotoProduct.Failure) in
+            try startProcess("no helper process starts", unless: isCancelled) { () throws(StartFailure) in
+                try HelperProcess(program, unless: isCancelled)
+            }
+        } _: { helper in
+            switch helper.develop(job, bytes, allowance, unless: isCancelled) {
             case .answered(let answer, let bytes):
+                guard let word = answer.reason else { return ProcessUse((answer, bytes)) }
+                let reason = FailureReason(word: word) ?? .other
                 // A helper is not used again after a failed photo, which may have damaged its state.
-                if answer.reason == nil, helper.photos < Self.maxPhotos, !helper.isSpent {
-                    idle.withLock { $0.append(helper) }
-                } else {
-                    helper.end()
-                }
-                // Earlier photos of this helper may have caused the failure, so another helper tries this photo again.
-                // The same applies below.
-                if hasServed, answer.reason == FailureReason.outOfMemory.word { continue }
-                if let reason = answer.reason {
-                    throw PhotoProduct.Failure(
-                        reason: FailureReason(word: reason) ?? .other, detail: HelperAnswer.cut(answer.detail ?? ""))
-                }
-                return (answer, bytes)
-            case .stopped:
-                helper.end()
-                throw PhotoProduct.Failure.cancelled
+                return ProcessUse(
+                    failure: .init(reason: reason, detail: HelperAnswer.cut(answer.detail ?? "")),
+                    mayBeOfEarlierPhotos: reason == .outOfMemory)
+            case .stopped: return ProcessUse(failure: .cancelled)
             case .ended(let how, let isLate):
-                helper.end()
-                guard !hasServed else { continue }
-                throw PhotoProduct.Failure(
-                    reason: isLate ? .filterTimeout : .crashed, detail: "the helper process that developed it \(how)")
+                return ProcessUse(
+                    failure: .init(
+                        reason: isLate ? .filterTimeout : .crashed,
+                        detail: "the helper process that developed it \(how)"),
+                    mayBeOfEarlierPhotos: true)
             }
         }
     }
@@ -143,26 +133,7 @@ package final class PhotoHelpers: Sendable {
         }
     }
 
-    package func stop() {
-        for helper in idle.exchange([]) { helper.end() }
-    }
-
-    private func take(unless isCancelled: @escaping () -> Bool) throws(PhotoProduct.Failure) -> HelperProcess {
-        if let helper = idle.withLock({ $0.popLast() }) { return helper }
-        for attempt in 1... {
-            do throws(HelperProcess.StartFailure) {
-                return try HelperProcess(program, unless: isCancelled)
-            } catch {
-                if isCancelled() { throw PhotoProduct.Failure.cancelled }
-                guard error.mayPass, attempt < StartAttempts.most else {
-                    throw PhotoProduct.Failure(reason: .other, detail: "no helper process starts: \(error.detail)")
-                }
-                StartAttempts.pause(unless: isCancelled)
-                if isCancelled() { throw PhotoProduct.Failure.cancelled }
-            }
-        }
-        preconditionFailure("attempts end by returning or throwing")
-    }
+    package func stop() { pool.endIdle() }
 }
 
 extension Duration {

@@ -11,7 +11,7 @@ extension WorkerCore {
     /// - Returns: true if the worker waits until the fault is gone. The photo does not count as failed, and the worker
     ///   starts no photos that would have the same fault.
     func isWaitedFor(_ fault: StorageFault, of context: BatchContext) -> Bool {
-        guard !fault.isFull || configuration.whenDiskFull == .wait else { return false }
+        guard !fault.isFull || configuration.waitsForDiskSpace else { return false }
         return blocks(fault, context.id)
     }
 
@@ -59,7 +59,7 @@ extension WorkerCore {
         let size = options.operationSize
         guard held.number > 0, held.number <= batch.operations,
             // A worker that cannot open the folder has nothing to remove there.
-            let context = try? BatchContext(held.batch, options, configuration)
+            let context = try? BatchContext(held.batch, options, configuration, hooks: hooks)
         else { return }
         let first = (held.number - 1) * size
         let records = (first..<max(first, min(first + size, batch.photos))).map {

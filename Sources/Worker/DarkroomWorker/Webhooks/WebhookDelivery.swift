@@ -55,13 +55,13 @@ final class WebhookDelivery: Sendable {
 
     /// - Parameter searchPause: the time between two searches, which bounds the load of Redis.
     init(
-        _ store: BatchStore, _ configuration: WorkerConfiguration, searchPause: Duration = .seconds(10),
+        _ store: BatchStore, to hosts: WebhookHosts, secret: [UInt8]?, searchPause: Duration = .seconds(10),
         logger: Logger
     ) {
         self.store = store
         self.searchPause = searchPause
-        hosts = configuration.webhookHosts
-        secret = configuration.webhookSecret
+        self.hosts = hosts
+        self.secret = secret
         self.logger = logger
     }
 

@@ -33,7 +33,7 @@ package struct WebhookHosts: Sendable, Equatable {
 package struct InvalidWebhookHost: Error, Equatable, CustomStringConvertible {
     package let text: String
 
-    package var description: String {
-        "\"\(text)\" is not a host; write HOST, HOST:PORT or *.HOST, such as hooks.example.org:8443"
-    }
+    var problem: String { "not a host; write HOST, HOST:PORT or *.HOST, such as hooks.example.org:8443" }
+
+    package var description: String { "\"\(text)\": \(problem)" }
 }

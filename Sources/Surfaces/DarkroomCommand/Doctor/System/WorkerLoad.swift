@@ -1,6 +1,7 @@
 import Darkroom
 import DarkroomFiles
 import DarkroomImaging
+import DarkroomTransfer
 import DarkroomWorker
 
 /// The concurrent work of a worker and the resources that it needs.
@@ -11,14 +12,12 @@ struct WorkerLoad {
     /// The largest number of downloaded bytes that wait for filtration.
     let maxBytesHeld: Int
 
-    /// The load of a worker with the default options.
-    init() {
-        let worker = WorkerConfiguration()
-        filtrations = worker.filtrations
-        maxDownloadBytes = worker.transfer.maxBytes
+    init(_ worker: PhotoWorkerConfiguration = PhotoWorkerConfiguration()) {
+        filtrations = worker.filtrationSlots
+        maxDownloadBytes = worker.downloadRules.maxBytes
         maxPixels = worker.maxPixels ?? DevelopOptions.standardMaxPixels
-        maxBytesHeld = worker.maxBytesHeld
-        openFiles = worker.transfer.maxRequests + OpenFileLimit.reserved
+        maxBytesHeld = worker.maxWaitingBytes
+        openFiles = TransferConfiguration().maxRequests + OpenFileLimit.reserved
     }
 
     /// The memory of the program and its libraries, in bytes.

@@ -1,6 +1,7 @@
-#ifndef CTHUMBNAILS_H
-#define CTHUMBNAILS_H
+#ifndef CIMAGING_PROBES_H
+#define CIMAGING_PROBES_H
 
+#include <CImaging.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,5 +33,13 @@ struct file_colours {
 
 /// Reads what a file of any format says about its colours. Returns false if it cannot be read.
 bool file_colours(const uint8_t *bytes, size_t count, struct file_colours *colours);
+
+/// Whether libvips can read the file when libvips itself selects the loader.
+bool can_load(const char *path);
+
+/// Returns the RGBX pixels of a JPEG that is filtered in strips, before they are encoded.
+enum darkroom_status strip_pixels(
+    struct darkroom_session *session, const struct darkroom_input *input, const struct darkroom_strips_job *job,
+    struct darkroom_file *file);
 
 #endif

@@ -1,4 +1,4 @@
-#include "CThumbnails.h"
+#include "CImagingProbes.h"
 
 #include <string.h>
 #include <vips/vips.h>
@@ -71,4 +71,14 @@ bool file_colours(const uint8_t *bytes, size_t count, struct file_colours *colou
     if (profile_count >= 20) memcpy(colours->profile_space, (const uint8_t *)profile + 16, 4);
     g_object_unref(image);
     return is_read;
+}
+
+bool can_load(const char *path) {
+    VipsImage *image = vips_image_new_from_file(path, NULL);
+    if (!image) {
+        vips_error_clear();
+        return false;
+    }
+    g_object_unref(image);
+    return true;
 }
