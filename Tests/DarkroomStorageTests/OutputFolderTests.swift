@@ -51,7 +51,7 @@ import Testing
 
     @Test func unusableFolderIsRefused() throws {
         try withFolder { folder in
-            try folder.create()
+            try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
             let file = folder.path + "/file"
             try Data().write(to: URL(fileURLWithPath: file))
             for path in [file, file + "/below", "/proc/darkroom"] {

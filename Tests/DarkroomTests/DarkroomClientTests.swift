@@ -162,6 +162,8 @@ struct DarkroomClientTests {
         let facts = try #require(try await client.facts(of: id))
         controls = facts.controls
         #expect(controls.isCancelled && facts.cancelledReason == "no more" && facts.state == .finished)
+        #expect(facts.startedAt == nil)
+        #expect(try #require(facts.finishedAt) >= facts.submittedAt)
         #expect(try await client.photos(of: id) == Array(repeating: .cancelled, count: 20))
         await #expect(throws: DarkroomError.self) { try await client.suspend(id) }
     }

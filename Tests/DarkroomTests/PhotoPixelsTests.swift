@@ -95,6 +95,9 @@ private struct Late: CustomFilter {
         let worker = try worker { try $0.register("invert") { Invert() } }
         let facts = try await worker.run { try await client.wait(for: batch.id) }
         #expect(facts.counts.filtered == 3, "\(facts.failures)")
+        let started = try #require(facts.startedAt)
+        let finished = try #require(facts.finishedAt)
+        #expect(facts.submittedAt <= started && started <= finished)
         let kinds: [(channels: Int, white: UInt16)] = [(3, 255), (1, 255), (4, .max)]
         for (index, kind) in kinds.enumerated() {
             for place in ["first", "middle"] {

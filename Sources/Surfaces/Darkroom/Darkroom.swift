@@ -3,6 +3,8 @@
 // DESIGN: `import Darkroom` exports exactly the types in this list. A test compares the list with the compiled
 // modules. The types of this module use the other modules, whose declarations are `package`. Only DarkroomModel
 // is exported with this module; this list contains all public types of DarkroomModel and DarkroomWorker.
+// Swift has only `@_exported` for this: a program that is compiled with the feature MemberImportVisibility could not use the
+// members of types that are exported as type aliases.
 //
 //  Client        DarkroomClient, RedisLocation, DarkroomError, DarkroomError.Code
 //  Batches       BatchID, BatchOptions, BatchPriority, DamagedPhotos, PhotoFilter, PhotoRendition, PhotoEncoding, SubmissionNotice,

@@ -44,12 +44,17 @@ import Testing
         let id = "20261121-090501123-7f3a"
         let json = "{\(members),\"batch\":\"\(id)\",\"time\":1795251901123}"
         #expect(BatchEvent(json: Array(json.utf8)) == BatchEvent(kind, batch: BatchID(id), time: 1_795_251_901_123))
+        #expect(BatchEvent.batch(inJSON: Array(json.utf8)) == BatchID(id))
     }
 
     @Test func eventOfTheClusterHasNoBatch() {
         let json = #" { "time" : 1.5e3, "event" : "isSuspended", "part" : "everything", "value" : false } "#
         #expect(BatchEvent(json: Array(json.utf8)) == BatchEvent(.isSuspended(.everything, false), time: 1500))
+        #expect(BatchEvent.batch(inJSON: Array(json.utf8)) == nil)
     }
+
+    @Test(arguments: [#"{"batch":5}"#, #"{"batch":"a b"}"#, #"["batch"]"#, #"{"batch":"x-y""#, ""])
+    func invalidMessageHasNoBatch(_ json: String) { #expect(BatchEvent.batch(inJSON: Array(json.utf8)) == nil) }
 
     @Test(arguments: [
         #"{"event":"somethingNew","time":5,"deep":{"a":[{"b":null}],"c":1.5},"list":["x",{}]}"#,

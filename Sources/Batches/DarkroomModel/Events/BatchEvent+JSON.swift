@@ -10,6 +10,12 @@ extension BatchEvent {
         self.init(Self.kind(name, message) ?? .other(name), batch: id, time: time)
     }
 
+    /// The batch of a message of the events channel, whose other members are not read; nil if the message is invalid or is
+    /// about all batches.
+    package static func batch(inJSON json: [UInt8]) -> BatchID? {
+        EventMessage.string("batch", in: json).flatMap { BatchID($0) }
+    }
+
     /// Returns nil if the name is unknown, or if a field that this event needs is missing or invalid.
     private static func kind(_ name: String, _ message: EventMessage) -> Kind? {
         switch name {

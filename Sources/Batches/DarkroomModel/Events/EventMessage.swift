@@ -26,6 +26,26 @@ struct EventMessage {
         if case .members(let value)? = values[name] { value } else { nil }
     }
 
+    /// The text of a member; nil if the bytes are not a JSON object with a text of that name.
+    static func string(_ name: String, in json: [UInt8]) -> String? {
+        json.withUnsafeBytes { bytes in
+            var scanner = JSONScanner(bytes)
+            var found: String?
+            do throws(JSONScanner.Failure) {
+                try scanner.members { (scanner, key) throws(JSONScanner.Failure) in
+                    if text(key) == name, try scanner.kind() == .string {
+                        found = text(try scanner.string())
+                    } else {
+                        try scanner.skipValue()
+                    }
+                }
+            } catch {
+                return nil
+            }
+            return found
+        }
+    }
+
     private static func values(_ bytes: UnsafeRawBufferPointer) -> [String: Value]? {
         var scanner = JSONScanner(bytes)
         var values: [String: Value] = [:]

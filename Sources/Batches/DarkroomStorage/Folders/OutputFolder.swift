@@ -75,9 +75,6 @@ package struct OutputFolder: StoragePlace {
         }
     }
 
-    /// Creates the folder and its parents if they are missing.
-    package func create() throws(StorageError) { try folder.create() }
-
     /// True if the manifest of a batch is missing or empty, which means that none of its photos was written. False if
     /// the manifest cannot be read.
     package func isUntouched(by batch: BatchID) -> Bool {
@@ -115,7 +112,7 @@ package struct OutputFolder: StoragePlace {
 
     /// Creates the folder and the folder of the batch's manifest. Writes a file to check that the folder is writable.
     package func reserve(for batch: BatchID, origin: Int?) throws(StorageError) {
-        try create()
+        try folder.create()
         do throws(SystemFailure) {
             let manifest = try Folder(trusted: path).makeFolder(ManifestPath.folder(batch))
             if let origin { try manifest.replace(ManifestPath.origin, with: Array("\(origin)\n".utf8), mode: 0o644) }

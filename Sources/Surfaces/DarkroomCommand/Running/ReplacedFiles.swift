@@ -1,6 +1,7 @@
 import Darkroom
 import DarkroomCoordinator
 import DarkroomFiles
+import DarkroomStorage
 import Foundation
 
 /// With `--again`: records the files of the earlier batch, and finds those files that the new batch does not write
@@ -30,8 +31,7 @@ struct ReplacedFiles {
     func leftOver(by batch: BatchID) throws -> [String] {
         let noted = try noted()
         guard !noted.isEmpty else { return [] }
-        let output = try Folder(trusted: folder.output.path)
-        let left = try noted.subtracting(written(by: batch)).filter { try output.status(of: $0) != nil }.sorted()
+        let left = try noted.subtracting(written(by: batch)).filter(isThere).sorted()
         if left.isEmpty { try folder.state.remove(Self.leftOverName) } else { try write(left, to: Self.leftOverName) }
         try folder.state.remove(Self.replacedName)
         return left
@@ -41,6 +41,16 @@ struct ReplacedFiles {
         guard try folder.state.status(of: Self.replacedName) != nil else { return [] }
         let text = String(decoding: try folder.state.contents(of: Self.replacedName), as: UTF8.self)
         return Set(text.split(separator: "\n").map(String.init))
+    }
+
+    /// Whether a file of the output is still there. A file that cannot be opened is.
+    private func isThere(_ file: String) -> Bool {
+        do throws(StoredFileError) {
+            close(try folder.output.results.open(file).descriptor)
+            return true
+        } catch {
+            return !error.isMissing
+        }
     }
 
     private func written(by batch: BatchID) throws -> Set<String> {

@@ -9,7 +9,8 @@ import Foundation
 /// It contains `lock`, `identity.json` (see ``RunState``), `redis/` (the append-only file and the log of the private
 /// Redis) and, while the server is running, `redis.url` with the path of its socket.
 final class RunFolder {
-    let output: OutputFolder
+    /// The place of the results.
+    let output: any StoragePlace
     /// The path of the folder `.darkroom`.
     let path: String
     /// The open folder `.darkroom`. The user of this process owns it, and other users have no access.
@@ -24,7 +25,7 @@ final class RunFolder {
     /// - Parameter overwrite: Use the output folder even if it contains the manifest of a batch that was not submitted
     ///   by a run in this folder.
     init(output path: String, overwrite: Bool) throws {
-        output = OutputFolder(path: path)
+        output = StorageSchemes.place(path)
         self.path = path + "/" + Self.name
         let place = self.path
         do {
@@ -33,7 +34,7 @@ final class RunFolder {
             let output = output
             try CoordinatorError.storing { () throws(StorageError) in
                 if !overwrite, !hasRun { try output.checkFree() }
-                try output.create()
+                try WritableFolder(role: "output folder", path: path).create()
             }
             state = try Folder(trusted: path).makePrivateFolder(Self.name)
             lock = try state.open(Self.lockName, O_RDWR | O_CREAT, mode: 0o600, attempted: "lock")
@@ -73,7 +74,7 @@ final class RunFolder {
     /// Throws the error of the initializer, as far as the error can be found without writing.
     /// - Returns: The open folder `.darkroom`; nil if the output folder has no run.
     static func examine(output path: String, overwrite: Bool) throws(CoordinatorError) -> Folder? {
-        let output = OutputFolder(path: path)
+        let output = StorageSchemes.place(path)
         let exists = try CoordinatorError.storing { () throws(StorageError) in try output.examine(renditions: []) }
         let state = exists ? try privateState(inOutput: path) : nil
         if let state, isLocked(state) { throw inUse(path, state) }
@@ -117,7 +118,7 @@ final class RunFolder {
     }
 
     /// The stored state of the run; nil if no state is stored.
-    func noted() throws(CoordinatorError) -> RunState? { try Self.noted(in: state, ofOutput: output.path) }
+    func noted() throws(CoordinatorError) -> RunState? { try Self.noted(in: state, ofOutput: output.location) }
 
     /// The stored state in the open folder `.darkroom` of an output folder; nil if no state is stored.
     static func noted(in state: Folder, ofOutput path: String) throws(CoordinatorError) -> RunState? {

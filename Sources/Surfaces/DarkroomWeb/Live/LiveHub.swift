@@ -194,7 +194,7 @@ final class LiveHub: Sendable {
 
     private func take(_ event: RedisSubscriptionEvent) {
         let changed: BatchID? =
-            if case .message(_, let payload) = event { BatchEvent(json: payload)?.batch } else { nil }
+            if case .message(_, let payload) = event { BatchEvent.batch(inJSON: payload) } else { nil }
         let isWatched = state.withLock { state in
             guard let changed else {
                 state.changed = nil
