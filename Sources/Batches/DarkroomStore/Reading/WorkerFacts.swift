@@ -30,11 +30,11 @@ extension WorkerFacts {
         return max(.seconds(10), interval * 5 / 2)
     }
 
-    /// Whether the worker counts as running. `now` is Redis time, in milliseconds. A heartbeat in the future is from
-    /// before the clock of Redis was set back, and shows nothing.
+    /// Whether the worker counts as running. `now` is Redis time, in milliseconds. A heartbeat in the future was sent
+    /// before the clock of Redis was set back, so it does not show that the worker is running.
     package func isLiving(now: Int) -> Bool { abs(now - seen) <= livesFor.wholeMilliseconds }
 
-    /// The time since the last claim or heartbeat, for people.
+    /// The time since the last claim or heartbeat, as text for users.
     package func seenText(now: Int) -> String {
         let silent = Double(max(0, now - seen)) / 1000
         let isEarly = seen - now > livesFor.wholeMilliseconds

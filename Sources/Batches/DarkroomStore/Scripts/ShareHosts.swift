@@ -67,7 +67,7 @@ extension SharedHostState? {
 }
 
 extension SharedHostState {
-    /// The longest time that is read: three years, in milliseconds.
+    /// The longest valid time: three years, in milliseconds.
     private static let most = 100_000_000_000
 
     /// Nil if Darkroom did not write `text`.
