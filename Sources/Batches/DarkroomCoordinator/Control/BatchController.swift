@@ -22,8 +22,8 @@ package final class BatchController: Sendable {
     /// - Parameters:
     ///   - store: The store of the batches.
     ///   - replicaPatience: The longest wait for a replica.
-    ///   - onLack: Called if no replica has confirmed a change in this time. The function that made the change then
-    ///     returns normally.
+    ///   - onLack: Called if no replica has confirmed a change within `replicaPatience`. The function that made the
+    ///     change nevertheless returns normally.
     package init(
         store: BatchStore, replicaPatience: Duration = .seconds(5),
         onLack: @escaping @Sendable (ReplicaLack) -> Void = { _ in }
@@ -62,7 +62,8 @@ package final class BatchController: Sendable {
 
     /// Cancels every batch. Returns the number of batches that this call cancelled.
     ///
-    /// If damaged batches cannot be cancelled, cancels all others and then throws an error about the first of them.
+    /// If damaged batches cannot be cancelled, cancels all other batches, then throws an error about the first damaged
+    /// one.
     package func cancelAll() throws -> Int {
         var cancelled = 0
         var failure: CoordinatorError?

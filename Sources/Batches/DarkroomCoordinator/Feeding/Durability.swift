@@ -100,7 +100,7 @@ package struct ReplicaLack: Equatable, Remediable {
         case change
     }
 
-    /// The number of replicas required and the number that confirmed, and the consequence.
+    /// The required number of replicas, the number of replicas that confirmed the write, and the consequence.
     package var problem: String {
         let replicas = asked == 1 ? "1 replica" : "\(asked) replicas"
         let found =

@@ -67,7 +67,7 @@ package struct RedisMemory: Sendable, Equatable, CustomStringConvertible {
         limitBytes = limit
     }
 
-    /// In units of 2^20 bytes, called MB as in redis.conf.
+    /// The values in units of 2^20 bytes, called MB as in redis.conf.
     package var description: String {
         func megabytes(_ bytes: Int) -> String {
             let tenths = (bytes * 10 + (1 << 19)) >> 20
