@@ -142,8 +142,8 @@ struct PhotoListParser {
 
     /// Advances ``commentsEnd`` over complete comments and blank lines, up to 1 MiB.
     ///
-    /// Only lines shorter than the window are passed. Therefore the result does not depend on the chunks as soon as the window
-    /// is complete.
+    /// Only lines shorter than the window are passed. Therefore the result does not depend on the chunks once the
+    /// window is complete.
     private mutating func passComments() {
         if commentsEnd == 0, held.starts(with: Self.mark) { commentsEnd = Self.mark.count }
         held.withUnsafeBytes { bytes in
