@@ -1,6 +1,6 @@
 import DarkroomModel
 
-/// Why a place cannot be used for the results of a batch.
+/// The reason why a place cannot be used for the results of a batch.
 package struct StorageError: Error, Remediable {
     package enum Code: Sendable {
         /// The place cannot be created, read or written.

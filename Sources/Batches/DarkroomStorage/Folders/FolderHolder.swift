@@ -40,8 +40,8 @@ package struct FolderHolder: Sendable, Hashable {
     ///   - path: The file that names the holder.
     ///   - patience: The longest wait for other processes.
     /// - Returns: The holder with the larger number; nil if this holder holds the folder now.
-    /// - Throws: ``SystemFailure`` with `ETIMEDOUT` if a process still holds the lock after `patience`. Then the caller
-    ///   must not write. ``SystemFailure`` with `ERANGE` if ``number`` is not in ``numbers``.
+    /// - Throws: ``SystemFailure`` with `ETIMEDOUT` if a process still holds the lock after `patience`. In this case
+    ///   the caller must not write. ``SystemFailure`` with `ERANGE` if ``number`` is not in ``numbers``.
     package func take(
         _ path: String, in folder: Folder, patience: Duration = .seconds(10)
     ) throws(SystemFailure) -> FolderHolder? {
@@ -58,7 +58,7 @@ package struct FolderHolder: Sendable, Hashable {
         }
         guard isWritable else { throw SystemFailure("hold", EACCES, "this user may not write to \(path)") }
         try Self.lock(file, LOCK_EX, patience)
-        // Another holder may have taken the folder in the meantime, so the file is read again under the lock.
+        // Another holder may have taken the folder before this process got the lock, so the file is read again.
         guard let latest = try Self.content(of: file), latest.holder.precludes(self) else {
             try write(to: file, isTaking: false)
             return nil
@@ -109,7 +109,8 @@ package struct FolderHolder: Sendable, Hashable {
                 descriptor = try folder.open(path, O_RDWR | O_CREAT | O_NONBLOCK, mode: 0o600, attempted: "hold")
                 isWritable = true
                 let write = mode & 0o222
-                // This call is expected to fail if another user has created the file in the meantime.
+                // This call is expected to fail if another user has created the file since the first attempt to open
+                // it.
                 _ = fchmod(descriptor, write | write << 1)
             case EACCES:
                 descriptor = try folder.open(path, O_RDONLY | O_NONBLOCK, attempted: "hold")

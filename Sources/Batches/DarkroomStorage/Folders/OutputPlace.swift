@@ -25,7 +25,7 @@ package struct OutputPlace: Hashable, Sendable {
     package var markerPath: String { marker.map { folder + "/" + $0 } ?? folder }
 
     /// Opens the folder if the marker exists. Callers open files relative to the result, so that the files are in the
-    /// folder of the marker, even if a file system is mounted or unmounted in the meantime.
+    /// folder of the marker, even if a file system is mounted or unmounted after this call.
     /// - Throws: the error of the system, with `see` as the attempted action.
     package func open() throws(SystemFailure) -> Folder {
         do throws(SystemFailure) {
