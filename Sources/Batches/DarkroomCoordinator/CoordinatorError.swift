@@ -57,7 +57,7 @@ package struct CoordinatorError: Error, Remediable {
     package let remedies: [Remedy]
 
     /// - Parameters:
-    ///   - problem: what failed, on which object, what was found, and what to do if `remedies` is empty.
+    ///   - problem: the failed action, its object, the cause, and the remedy if `remedies` is empty.
     package init(_ code: Code, _ problem: String, _ remedies: Remedy...) {
         self.init(code, problem, remedies)
     }

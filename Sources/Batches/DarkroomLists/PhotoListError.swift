@@ -25,7 +25,7 @@ package struct PhotoListError: Error, Remediable {
     package var list: String
     /// The line of the error, from 1; nil if the error does not concern a single line.
     package let line: Int?
-    /// What was found, and what the user can do if there are no ``remedies``.
+    /// The defect, and the remedy if there are no ``remedies``.
     package let message: String
     package let remedies: [Remedy]
 

@@ -46,7 +46,7 @@ extension BatchFacts {
         return Double(counts.done) / seconds
     }
 
-    /// The part of ``seconds(now:)`` in which photos of the batch ran. It is ``seconds(now:)`` if it was not measured.
+    /// The part of ``seconds(now:)`` in which photos of the batch ran; all of it if the part was not measured.
     package func secondsWorked(now: Int) -> Double? {
         guard let seconds = seconds(now: now) else { return nil }
         guard let worked, worked > 0, worked <= Int(seconds * 1000) else { return seconds }

@@ -15,7 +15,7 @@ public struct BatchOptions: Sendable, Equatable {
     public var encoding = PhotoEncoding()
     /// The output folder: an absolute path on the workers' machines. If empty, no files are written.
     public var output = ""
-    /// What happens to photos whose files have defects.
+    /// The treatment of photos whose files have defects.
     public var damagedPhotos = DamagedPhotos.tolerate
     /// Whether all frames of an animation are kept if the output is GIF or WebP; otherwise only the first frame is
     /// used.

@@ -55,7 +55,7 @@ package struct Keys: Sendable, Hashable {
     /// A hash that maps an operation number to the download attempts of its photos, as the worker that released the
     /// operation counted them.
     package func retries(_ id: BatchID) -> String { batch(id) + ":retries" }
-    /// A hash that maps a photo index to the details of the failure. It contains at most 10,000 failures.
+    /// A hash that maps a photo index to the details of the failure, for at most 10,000 failures.
     package func failures(_ id: BatchID) -> String { batch(id) + ":failures" }
     /// A hash that maps a failure reason to the number of photos that failed for this reason.
     package func reasons(_ id: BatchID) -> String { batch(id) + ":reasons" }
@@ -71,8 +71,8 @@ package struct Keys: Sendable, Hashable {
     package var open: String { prefix + "open" }
     /// A sorted set of finished batches. The score is the earliest time at which the batch may be forgotten.
     package var expiring: String { prefix + "expiring" }
-    /// A sorted set of the last 10,000 forgotten batches. The score is the time at which the batch was forgotten. Their
-    /// ids cannot be submitted again.
+    /// A sorted set of the last 10,000 forgotten batches, whose ids cannot be submitted again. The score is the time at
+    /// which the batch was forgotten.
     package var forgotten: String { prefix + "forgotten" }
     /// A sorted set of finished batches for which other batches still wait. The score is the time at which the batch
     /// finished.
@@ -89,7 +89,7 @@ package struct Keys: Sendable, Hashable {
     /// A sorted set of samples of the last hour, 10 s apart: `<time> <filtered> <failed> <cancelled> <bytes in> <bytes
     /// out> <queued photos>`. The five numbers in the middle are those of ``totals``. The score is the time.
     package var history: String { prefix + "history" }
-    /// A hash with the progress of the check of batches (`Repair.lua`). It exists only during a check.
+    /// A hash with the progress of the check of batches (`Repair.lua`), which exists only during a check.
     package var repair: String { prefix + "repair" }
     /// A set of batches that must be checked.
     package var repairWanted: String { prefix + "repair.wanted" }

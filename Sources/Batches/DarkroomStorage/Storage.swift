@@ -27,7 +27,7 @@ package protocol BatchStorage: AnyObject, Sendable {
     func removeRemains(of held: HeldOperation, _ records: [PhotoRecord])
 }
 
-/// A place that the batch holds. It stays open as long as this value or one of its sinks exists.
+/// A place that the batch holds. The place stays open as long as this value or one of its sinks exists.
 package protocol HeldStorage: AnyObject, Sendable {
     /// The domains to which the batch writes. If a domain fails, all batches that write to it wait.
     var domains: Set<StorageDomain> { get }
@@ -45,8 +45,8 @@ package protocol HeldStorage: AnyObject, Sendable {
 
 /// The results of one claimed operation.
 ///
-/// A worker writes the files of each photo, then the lines of the final photos. It then waits for the ``barriers``, and
-/// reports the photos to Redis. A photo counts only after its report.
+/// A worker writes the files of each photo, then the lines of the final photos. The worker then waits for the
+/// ``barriers``, and reports the photos to Redis. A photo counts only after its report.
 package protocol OperationSink: AnyObject, Sendable {
     /// By position, the lines of the photos that were final before this claim. If the stored lines of a final photo are
     /// missing or damaged, its line is made from its state code and its files. See ``PastLines``.

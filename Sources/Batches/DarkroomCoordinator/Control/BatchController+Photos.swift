@@ -3,7 +3,7 @@ import DarkroomStore
 
 package struct PhotosCancelled: Sendable, Equatable {
     package var cancelled = 0
-    /// The number of photos that were already filtered, failed or cancelled. They remain unchanged.
+    /// The number of photos that were already filtered, failed or cancelled, and remain unchanged.
     package var wereFinal = 0
 }
 

@@ -5,7 +5,7 @@ import DarkroomStore
 /// even if it still accepts single operations. The second says that waiting does not help, because no operation is left
 /// that would free memory when it ends.
 struct MemoryWatch {
-    /// What to do after Redis has refused a write.
+    /// The action after Redis has refused a write.
     enum Action: Equatable {
         case reportFull
         /// Check whether operations are left that free memory when they end.

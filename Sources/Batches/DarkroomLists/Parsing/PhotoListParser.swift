@@ -49,7 +49,7 @@ struct PhotoListParser {
     var examinedBytes: Int?
 
     /// Creates a parser for a list with this name. The extension of the name is used only if two formats are possible.
-    /// - Parameter quotes: How quotation marks in a table are read; nil to detect it.
+    /// - Parameter quotes: The reading of quotation marks in a table; nil to detect it.
     init(
         listName: String = "", columns: ListColumns = ListColumns(), quotes: ListQuotes? = nil,
         maxWholeBytes: Int = PhotoListParser.maxWholeBytes

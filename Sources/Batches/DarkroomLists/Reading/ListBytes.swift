@@ -17,7 +17,7 @@ protocol ListBytes: AnyObject {
 final class FileBytes: ListBytes {
     private let descriptor: Int32
     private let ownsDescriptor: Bool
-    /// The offset at which reading began; negative for a pipe or a terminal. It may be positive for standard input.
+    /// The offset at which reading began, which may be positive for standard input; negative for a pipe or a terminal.
     private let start: off_t
 
     init(path: String) throws(PhotoListError) {

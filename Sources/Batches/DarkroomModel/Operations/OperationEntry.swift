@@ -141,7 +141,7 @@ package struct OperationEntry {
 
 /// An error: the entry of an operation cannot be read.
 package struct EntryError: Error, Sendable, CustomStringConvertible {
-    /// What was found, and the remedy.
+    /// The defect, and the remedy.
     package let description: String
 
     package init(_ description: String) { self.description = description }

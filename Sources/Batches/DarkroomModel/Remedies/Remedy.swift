@@ -1,6 +1,6 @@
 /// An action by which a user can solve a problem.
 ///
-/// A remedy names no command, option or button: each surface has its own words for it, see ``RemedyWording``.
+/// A remedy names no command, option or button: each surface has a separate wording for it, see ``RemedyWording``.
 package enum Remedy: Sendable, Hashable {
     /// No action in Darkroom: the problem ends by itself, or its cause is outside of Darkroom. The text is the same on
     /// every surface.
@@ -117,7 +117,7 @@ package struct RemedyWording: Sendable {
 
 /// A problem with remedies, for example an error. Its description uses ``RemedyWording/neutral``.
 package protocol Remediable: Sendable, CustomStringConvertible {
-    /// What failed, on which object, and what was found.
+    /// The failed action, its object, and the cause.
     var problem: String { get }
     var remedies: [Remedy] { get }
 }

@@ -5,13 +5,13 @@ import Glibc
 /// in the folder.
 ///
 /// DESIGN. A process that cannot reach Redis does not learn from Redis that another batch has taken the folder.
-/// Therefore a file in the folder also names the holder. The file is overwritten in place and never replaced. Before a
-/// process renames a file to its final name, it takes a shared lock (flock(2)) on the holder file and reads it. It
-/// keeps the lock until the rename is done. To take the folder for a batch, a process first writes the batch's name and
-/// the word `taking` to the file, so that no process of another batch starts a rename. Then it waits for the exclusive
-/// lock, so that all running renames are done, and writes the name without `taking`. A process that reads the name of
-/// its own batch with `taking` also waits for the lock. On a file system without locks, the folder may be taken between
-/// the read and the rename.
+/// Therefore a file in the folder also names the holder. This holder file is overwritten in place and never replaced.
+/// Before a process renames a file to its final name, it takes a shared lock (flock(2)) on the holder file and reads
+/// the holder. It keeps the lock until the rename is done. To take the folder for a batch, a process first writes the
+/// batch's name and the word `taking` to the holder file, so that no process of another batch starts a rename. The
+/// process then waits for the exclusive lock, so that all running renames are done, and writes the name without
+/// `taking`. If a process reads the name of its own batch with `taking`, it also waits for the lock. On a file system
+/// without locks, the folder may be taken between the read and the rename.
 package struct FolderHolder: Sendable, Hashable {
     /// The name of the holder: at most 64 ASCII letters, digits, `-` and `_`.
     package let owner: String

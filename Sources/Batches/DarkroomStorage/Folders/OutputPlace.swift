@@ -2,7 +2,7 @@ import DarkroomFiles
 import DarkroomModel
 import Foundation
 
-/// A folder to which files are written. It may be on a share that is not always mounted.
+/// A folder to which files are written, perhaps on a share that is not always mounted.
 package struct OutputPlace: Hashable, Sendable {
     /// The absolute path of the folder.
     package let folder: String

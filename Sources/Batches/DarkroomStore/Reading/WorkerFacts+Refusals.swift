@@ -14,7 +14,7 @@ extension WorkerFacts {
         refusals[batch] ?? (refusedToo.contains(batch) ? Self.unknownRefusal : nil)
     }
 
-    /// The refused batches with the reasons, for users.
+    /// The refused batches with the reasons, as text for users.
     package var refusedText: String {
         refusals.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value.reason)" }.joined(separator: "; ")
     }

@@ -37,7 +37,7 @@ struct ScriptText {
             if text.hasPrefix("--#include ") {
                 let name = String(text.dropFirst("--#include ".count))
                 guard let step = steps[name] else {
-                    // This happens only if a script has a defect, which every test would find.
+                    // A missing step is a defect of the script, which every test would find.
                     preconditionFailure("a script includes a step that does not exist: \(line)")
                 }
                 if indentation > blocks.last?.indentation ?? 0 { blocks.append((indentation, included)) }

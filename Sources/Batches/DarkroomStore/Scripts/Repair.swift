@@ -12,8 +12,8 @@ extension BatchStore {
     }
 
     /// Does up to `steps` steps of ``repair(_:)``. If Redis replies with an error, a later call continues the check.
-    /// Such an error is expected without permissions and without memory for the check. Throws only if Redis does not
-    /// reply.
+    /// Such an error is expected if the user lacks permissions, or if Redis lacks memory for the check. Throws only if
+    /// Redis does not reply.
     /// - Parameter wanted: batches that must be checked before others.
     /// - Returns: whether a check is still in progress, and the repaired batches.
     package func repair(_ wanted: [BatchID] = [], steps: Int) throws(StoreError) -> RepairSteps {
@@ -51,8 +51,8 @@ package struct RepairSteps: Sendable {
     package var skipped: [SkippedRepair] = []
 }
 
-/// A check that ended because of an error, for example because somebody has changed data in Redis that only the script
-/// writes. A later check starts from the beginning.
+/// A check that ended because of an error, for example because another program has changed data in Redis that only the
+/// script writes. A later check starts from the beginning.
 package struct SkippedRepair: Sendable, Equatable {
     /// The batch of the check; nil if it is not known.
     package var batch: BatchID?

@@ -22,7 +22,7 @@ extension BatchStore {
 }
 
 package enum TakeWebhookReply: Sendable, Equatable, ScriptReplyDecodable {
-    /// The webhook is reserved for the caller until `score`. This is attempt number `attempts`.
+    /// The webhook is reserved for the caller until `score`. `attempts` is the number of this attempt.
     case taken(attempts: Int, score: Int)
     /// Another worker has taken the webhook, or the webhook has been removed.
     case moved

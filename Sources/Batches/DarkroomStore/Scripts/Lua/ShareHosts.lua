@@ -4,10 +4,10 @@
 -- ROLES worker
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] worker id, then for each host 9 arguments: its name; the requests that are running; the requests that the worker wants to
---     run (0: the worker leaves the host); its limit for requests at the same time; the highest limit that it ever allows; '' or a
---     change of the limit since the last call (`+8` raised to 8, `-8` lowered to 8); likewise of the rate, in requests per 1,000 s
---     (`-0`: none); '' or the new state; '' or the time since the last answer in ms.
---     The state is `up`, or `paused` or `down` with three numbers: ms since it began, ms until the next request, a count.
+--     run (0: the worker leaves the host); its limit for requests at the same time; the highest limit that it ever allows; '' or a change
+--     of the limit since the last call (`+8` raised to 8, `-8` lowered to 8); '' or a change of the rate in the same form, in requests per
+--     1,000 s (`-0`: none); '' or the new state; '' or the time since the last answer in ms.
+--     The state is `up`, or `paused` or `down` with three numbers: ms since it began, ms until the next request, refusals or probes in a row.
 -- {'OK', permits, users, all, is_contended, limit, rate, version, state, answered, ...} 9 elements for each host:
 --     permits: the number of requests that the worker may run at the same time
 --     users: the number of workers that have or want permits
